@@ -18,13 +18,13 @@ from benchmarks.measure import Result, cpu_time
 from benchmarks.peers import explain_absence, find_peer
 from benchmarks.world_files import write_world
 from benchmarks.world_queries import COUNTS, LIDAR, PLANNERS, RADIUS, Query, list_queries, spell_queries
+from simwright.worlds.entities import ComponentOptions, WorldRobot
 from simwright.worlds.graph import build_graph
 from simwright.worlds.grid import make_grid
 from simwright.worlds.planning.planner import Planner, make_planner
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.read import read_world
-from simwright.worlds.robots import Options, Robot
-from simwright.worlds.sensing.lidar import Lidar
+from simwright.worlds.sensing.sensor import Lidar
 from simwright.worlds.world import World
 
 WORKER = Path(__file__).with_name("world_worker.py")
@@ -73,7 +73,7 @@ def _compare_queries(peer: str, folder: Path) -> Iterator[Result]:
     side = math.ceil(math.sqrt(GRID_ROOMS))
     queries = list_queries(GRID_ROOMS, side)
     world = read_world(file)
-    robot = Robot("bench", RADIUS, sensors={"lidar": Options("lidar", LIDAR)})
+    robot = WorldRobot("bench", RADIUS, sensors={"lidar": ComponentOptions("lidar", LIDAR)})
     world.robots.append(robot)
     for task, (kind, options) in PLANNERS.items():
         planner = make_planner(world, robot, kind, seed=1, **options)
@@ -90,12 +90,12 @@ def _compare_queries(peer: str, folder: Path) -> Iterator[Result]:
 
 
 def _count_paths(planner: Planner, queries: list[Query]) -> int:
-    return sum(planner.plan(Pose(*start), Pose(*goal)).found for start, goal in queries)
+    return sum(planner.plan(WorldPose(*start), WorldPose(*goal)).found for start, goal in queries)
 
 
 def _scan(lidar: Lidar, queries: list[Query]) -> None:
     for start, _ in queries:
-        lidar.robot.pose = Pose(*start)
+        lidar.robot.pose = WorldPose(*start)
         lidar.measure()
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from simwright.tasks.schema import render_schema
+from simwright.tasks.manifest import render_schema
 
 
 def generate() -> str:

@@ -10,8 +10,7 @@ import pytest
 
 from simwright.core.diag import Where
 from simwright.core.errors import NotFoundError, UnknownNameError, UnsafePathError, UsageError
-from simwright.tasks.addresses import resolve_address
-from simwright.tasks.menagerie import list_menagerie
+from simwright.tasks.addresses import list_menagerie, resolve_address
 from simwright.tasks.robot import open_robot
 
 from .manifests import ARM, write_arm

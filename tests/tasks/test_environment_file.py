@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from simwright.core.errors import SimwrightError
-from simwright.tasks.environment_file import read_environment
+from simwright.tasks.environments import read_environment
 from simwright.tasks.manifest import ControlMode
 
 FULL = """\

@@ -12,9 +12,8 @@ import yaml
 from simwright.core.documents.validate import InvalidDocumentError
 from simwright.core.errors import NotFoundError, ParseError, SimwrightError
 from simwright.tasks.catalog import open_manifest
-from simwright.tasks.manifest import read_manifest
+from simwright.tasks.manifest import SCHEMA_FILE, build_schema, read_manifest, render_schema
 from simwright.tasks.robot import open_robot
-from simwright.tasks.schema import FILE, build_schema, render_schema
 
 from .manifests import write_arm
 
@@ -115,11 +114,11 @@ def test_a_manifest_of_nothing_is_refused(tmp_path):
 
 @pytest.fixture(scope="module")
 def validator():
-    return jsonschema.Draft202012Validator(json.loads(FILE.read_text()))
+    return jsonschema.Draft202012Validator(json.loads(SCHEMA_FILE.read_text()))
 
 
 def test_the_published_schema_is_fresh():
-    assert FILE.read_text() == render_schema(), "run `make docs`"
+    assert SCHEMA_FILE.read_text() == render_schema(), "run `make docs`"
 
 
 def test_the_schema_takes_what_the_reader_takes(validator, samples, tmp_path):

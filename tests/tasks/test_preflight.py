@@ -11,7 +11,7 @@ import pytest
 import simwright
 from simwright.core.documents.validate import InvalidDocumentError
 from simwright.core.errors import InputError
-from simwright.tasks.fitting import fit_scene, make_reacher
+from simwright.tasks.fitting import fit_scene, make_reach_tester
 from simwright.tasks.preflight import PreflightError, preflight
 from simwright.tasks.robot import open_robot
 from simwright.tasks.scenes.table import SCENES
@@ -99,7 +99,7 @@ def test_fit_draws_the_workspace_in_until_all_of_it_is_reached(toy):
     corners = scene.workspace(fitted.options)
     assert np.all(np.linalg.norm(corners[:, :2], axis=1) <= 1.0)
     assert fitted.options.goal_spawn_xy_range[1][1] == pytest.approx(fitted.factor * 1.0)
-    assert make_reacher(toy, scene.base(fitted.options, toy.forward)).test(corners).all()
+    assert make_reach_tester(toy, scene.base(fitted.options, toy.forward)).test(corners).all()
     again = fit_scene(scene, fitted.options, toy)
     assert again.factor == 1.0
     assert again.options is fitted.options, "what is reached stays as it is"

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from simwright.core.errors import MissingExtraError, OutputError, UnknownNameError, UsageError
-from simwright.tasks.baselines.policy import Hold, make_policy
+from simwright.tasks.baselines.policy import HoldPolicy, make_policy
 from simwright.tasks.environments import make_rollout
 from simwright.tasks.recording import ArraysRecorder, VideoRecorder, open_recorder
 from simwright.tasks.recording_dataset import DatasetRecorder
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings(
 )
 
 
-class Broken(Hold):
+class Broken(HoldPolicy):
     """Fails at the third action."""
 
     def act(self, observation):
@@ -61,7 +61,7 @@ def test_a_film_has_a_picture_for_every_other_action(arm, tmp_path):
     pytest.importorskip("imageio")
     rollout = make_rollout("tabletop_push", arm, max_steps=10)
     file = tmp_path / "run.mp4"
-    SimRunner(rollout, Hold(), listeners=[VideoRecorder(file, width=96, height=64)]).run(2)
+    SimRunner(rollout, HoldPolicy(), listeners=[VideoRecorder(file, width=96, height=64)]).run(2)
     frames = _read(file)
     assert len(frames) == 2 * 6, "the start, and every second of ten actions"
     assert frames[0].shape == (64, 96, 3)
@@ -94,7 +94,7 @@ def test_unknown_endings_and_cameras_are_refused(arm, tmp_path):
     pytest.importorskip("imageio")
     rollout = make_rollout("reach", arm)
     with pytest.raises(UnknownNameError, match="did you mean 'side'"):
-        SimRunner(rollout, Hold(), listeners=[VideoRecorder(tmp_path / "a.mp4", camera="sid")]).run(1)
+        SimRunner(rollout, HoldPolicy(), listeners=[VideoRecorder(tmp_path / "a.mp4", camera="sid")]).run(1)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -120,7 +120,7 @@ class TestDataset:
         rollout = make_rollout("tabletop_push", arm, max_steps=4)
         root = tmp_path / "set"
         recorder = DatasetRecorder(root, cameras=["top", "wrist"], width=64, height=48)
-        SimRunner(rollout, Hold(), listeners=[recorder]).run(3, 1)
+        SimRunner(rollout, HoldPolicy(), listeners=[recorder]).run(3, 1)
         info = json.loads((root / "meta" / "info.json").read_text())
         assert info["codebase_version"] == "v3.0"
         assert (info["total_episodes"], info["total_frames"], info["fps"]) == (3, 12, 50)

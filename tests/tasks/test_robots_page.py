@@ -12,8 +12,8 @@ from simwright.tasks.catalog import list_robots
 from simwright.tasks.manifest import (
     ActuatorEntry,
     CameraEntry,
-    Control,
     ControlMode,
+    ControlSettings,
     Gripper,
     JointEntry,
     RobotKind,
@@ -35,7 +35,7 @@ def test_the_example_uses_every_key_and_is_valid():
 
 def test_it_names_every_key_and_word():
     words = set(re.findall(r"`([A-Za-z_]+)`", PAGE))
-    models = (RobotManifest, SimBlock, JointEntry, CameraEntry, Gripper, ActuatorEntry, Control)
+    models = (RobotManifest, SimBlock, JointEntry, CameraEntry, Gripper, ActuatorEntry, ControlSettings)
     keys = {key for model in models for key in model.model_fields}
     assert keys - words == set()
     assert {str(word) for enum in (RobotKind, ControlMode) for word in enum} - words == set()

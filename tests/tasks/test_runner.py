@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simwright.core.errors import UnknownNameError, UsageError
-from simwright.tasks.baselines.policy import POLICIES, Hold, find_mode, make_policy
+from simwright.tasks.baselines.policy import POLICIES, HoldPolicy, find_mode, make_policy
 from simwright.tasks.batch import BatchRollout
 from simwright.tasks.environments import make_rollout
 from simwright.tasks.manifest import ControlMode
@@ -42,7 +42,9 @@ def test_episodes_count_their_seeds_up(arm):
     rollout = make_rollout("reach", arm, max_steps=3)
     watcher = Watcher()
     done = []
-    summary = SimRunner(rollout, Hold(), listeners=[watcher]).run(2, 7, lambda *count: done.append(count))
+    summary = SimRunner(rollout, HoldPolicy(), listeners=[watcher]).run(
+        2, 7, lambda *count: done.append(count)
+    )
     assert [(e.index, e.seed, e.steps, e.ended) for e in summary.episodes] == [
         (0, 7, 3, "truncated"),
         (1, 8, 3, "truncated"),
@@ -72,7 +74,7 @@ def test_a_success_ends_the_episode_and_is_kept(arm):
 
 
 def test_a_run_that_fails_is_told_to_discard(arm):
-    class Broken(Hold):
+    class Broken(HoldPolicy):
         def act(self, observation):
             raise RuntimeError("no idea")
 
@@ -81,13 +83,13 @@ def test_a_run_that_fails_is_told_to_discard(arm):
         SimRunner(make_rollout("reach", arm), Broken(), listeners=[watcher]).run(1)
     assert watcher.told[-1] == "discard"
     with pytest.raises(UsageError, match="at least one episode"):
-        SimRunner(make_rollout("reach", arm), Hold()).run(0)
+        SimRunner(make_rollout("reach", arm), HoldPolicy()).run(0)
 
 
 def test_many_worlds_run_as_single_ones_do(arm):
-    single = SimRunner(make_rollout("tabletop_push", arm, max_steps=5), Hold()).run(5, 3)
+    single = SimRunner(make_rollout("tabletop_push", arm, max_steps=5), HoldPolicy()).run(5, 3)
     batch = BatchRollout(make_rollout("tabletop_push", arm, max_steps=5), 2)
-    many = run_batch(batch, Hold(), 5, 3, name="hold")
+    many = run_batch(batch, HoldPolicy(), 5, 3, name="hold")
     assert [(e.index, e.seed, e.steps, e.ended, e.success) for e in many.episodes] == [
         (e.index, e.seed, e.steps, e.ended, e.success) for e in single.episodes
     ]

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from simwright.core.math3d import Pose, quat_from_axis_angle
-from simwright.tasks.scene import Moment
+from simwright.tasks.scene import TaskState
 from simwright.tasks.scenes.table import SCENES
 
 UP = (1.0, 0.0, 0.0, 0.0)
@@ -15,7 +15,7 @@ UP = (1.0, 0.0, 0.0, 0.0)
 
 def look(layout=None, objects=None, joints=None, tool=(0, 0, 1), base=(0, 0, 0, *UP), speed=0.0):
     placed = {name: np.array([*place, *UP][:7]) for name, place in (objects or {}).items()}
-    return Moment(
+    return TaskState(
         layout={name: np.array(place, dtype=float) for name, place in (layout or {}).items()},
         objects=placed,
         speeds={name: np.array(speed) for name in placed},
@@ -61,7 +61,7 @@ def test_push_scores_the_way_that_is_gone():
 
 def test_many_worlds_are_judged_as_one_is():
     layout = {"cube": [[0, 0.2, 0.025]] * 3, "goal": [[0, 0.4, 0.001]] * 3}
-    many = Moment(
+    many = TaskState(
         layout={name: np.array(places) for name, places in layout.items()},
         objects={"cube": np.array([[0, y, 0.025, *UP] for y in (0.2, 0.36, 0.8)])},
         speeds={"cube": np.zeros(3)},

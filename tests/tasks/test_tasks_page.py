@@ -8,8 +8,7 @@ from pathlib import Path
 
 from simwright.core.documents.read import parse_document
 from simwright.core.documents.validate import validate_document
-from simwright.tasks.environment_file import EnvironmentFile
-from simwright.tasks.environments import make_rollout
+from simwright.tasks.environments import EnvironmentFile, make_rollout
 from simwright.tasks.randomize import Randomize
 
 PAGE = (Path(__file__).parents[2] / "docs" / "tasks.md").read_text()

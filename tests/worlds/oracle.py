@@ -7,7 +7,7 @@ from typing import Any
 
 import shapely
 
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.world import World
 
 METRES = 1.5e-6  # the expected results are rounded to six digits
@@ -166,7 +166,7 @@ def _color(found: list[str], at: str, ours: Any, theirs: Any) -> None:
         _numbers(found, at, ours, theirs)
 
 
-def _pose(found: list[str], at: str, ours: Pose, theirs: dict[str, Any]) -> None:
+def _pose(found: list[str], at: str, ours: WorldPose, theirs: dict[str, Any]) -> None:
     _numbers(found, f"{at} position", (ours.x, ours.y, ours.z), theirs["xyz"])
     same = abs(sum(a * b for a, b in zip(ours.quaternion, theirs["quat_wxyz"], strict=True)))
     if abs(1.0 - same) > METRES:
@@ -175,7 +175,7 @@ def _pose(found: list[str], at: str, ours: Pose, theirs: dict[str, Any]) -> None
         found.append(f"{at} yaw: {ours.yaw}, expected {theirs['yaw']}")
 
 
-def _poses(found: list[str], at: str, ours: list[Pose], theirs: list[dict[str, Any]]) -> None:
+def _poses(found: list[str], at: str, ours: list[WorldPose], theirs: list[dict[str, Any]]) -> None:
     _same(found, f"number of {at}", len(ours), len(theirs))
     for index, (pose, row) in enumerate(zip(ours, theirs, strict=False)):
         _pose(found, f"{at}[{index}]", pose, row)

@@ -11,7 +11,8 @@ import pytest
 from simwright.app.world_build import make_scene
 from simwright.app.worlds import load_world
 from simwright.core.diag import Reporter
-from simwright.worlds.world import World, WorldObject
+from simwright.worlds.entities import WorldObject
+from simwright.worlds.world import World
 
 WORLD = """
 metadata: {locations: [places.yaml], objects: [things.yaml]}

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from simwright.worlds.acting.grasps import fit_box, list_grasps
-from simwright.worlds.planning.draws import FreePoints
+from simwright.worlds.acting.manipulation import fit_box, list_grasps
+from simwright.worlds.planning.path import FreePoints
 from simwright.worlds.planning.planner import make_planner
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.sensing.sensor import make_sensor
 
 from .flat import make_flat
@@ -52,14 +52,14 @@ def test_pyrobosim_measures_the_same(tmp_path: Path) -> None:
     robot = world.robots[0]
     lidar = make_sensor(world, robot, "lidar")
     for (x, y, yaw), ranges in zip(poses, answer["scans"], strict=True):
-        robot.pose = Pose.from_yaw(x, y, 0.0, yaw)
+        robot.pose = WorldPose.from_yaw(x, y, 0.0, yaw)
         assert np.abs(lidar.measure().ranges - ranges).max() < 1e-9
     planner = make_planner(world, robot)
     for start, goal, length in answer["paths"]:
-        found = planner.plan(Pose(*start), Pose(*goal))
+        found = planner.plan(WorldPose(*start), WorldPose(*goal))
         assert found.path is not None
         assert found.path.length == pytest.approx(length, abs=1e-6)
-    robot.pose = Pose(-1.0, 0.1)
+    robot.pose = WorldPose(-1.0, 0.1)
     for name, size, count in answer["boxes"]:
         item = next(item for item in world.objects if item.name == name)
         assert sorted(fit_box(item).size) == pytest.approx(size, abs=1e-6)

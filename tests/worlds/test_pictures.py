@@ -11,10 +11,9 @@ from lxml import etree
 from PIL import Image
 
 from simwright.app.cli.main import run
-from simwright.worlds.picture_png import write_png
-from simwright.worlds.picture_svg import write_svg
+from simwright.worlds.picture import write_png, write_svg
 from simwright.worlds.picture_world import PAPER, choose_step, draw_world
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import WorldPose
 
 from .text import HALL, ROOMS, TABLE, load, write
 
@@ -42,7 +41,7 @@ def test_the_picture_shows_walls_floors_doors_and_robots(tmp_path: Path) -> None
 
 def test_svg_is_xml_and_escapes_names(tmp_path: Path) -> None:
     world, _ = load(tmp_path, ROOMS.replace("name: left", "name: 'a<b>&c'") + ROBOT)
-    path = [Pose(-1, 1), Pose(1, 1), Pose(1, -1)]
+    path = [WorldPose(-1, 1), WorldPose(1, 1), WorldPose(1, -1)]
     root = etree.fromstring(write_svg(draw_world(world, paths={"rob": path})).encode())
     words = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "a<b>&c" in words

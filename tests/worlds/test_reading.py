@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from simwright.core.errors import InputError, StrictError, UnknownNameError, UsageError
-from simwright.worlds.world import Hallway, Room
+from simwright.worlds.entities import Hallway, Room
 
 from .text import HALL, ROOMS, TABLE, load, write
 

@@ -18,7 +18,7 @@ from simwright.tasks.catalog import CatalogEntry, find_robot, find_user_folder, 
 from simwright.tasks.draft import describe_actuators, draft_manifest, find_start, make_id, render_manifest
 from simwright.tasks.manifest import FILE_NAME, check_id
 from simwright.tasks.preflight import inspect_robot
-from simwright.tasks.robot import Robot, open_entry, open_robot
+from simwright.tasks.robot import TaskRobot, open_entry, open_robot
 
 _YAML = (".yaml", ".yml", ".json")
 
@@ -70,7 +70,7 @@ def list_rows(reporter: Reporter, *, quick: bool = False) -> list[RobotRow]:
     return rows
 
 
-def _make_row(entry: CatalogEntry, robot: Robot | None) -> RobotRow:
+def _make_row(entry: CatalogEntry, robot: TaskRobot | None) -> RobotRow:
     manifest = entry.manifest
     common = {
         "id": manifest.id,
@@ -101,7 +101,7 @@ def _make_row(entry: CatalogEntry, robot: Robot | None) -> RobotRow:
     )
 
 
-def describe_robot(robot: Robot) -> dict[str, Any]:
+def describe_robot(robot: TaskRobot) -> dict[str, Any]:
     """What is known of a robot, as plain data: said by its manifest or inferred."""
     facts, tool = robot.facts, robot.tool
     grip = robot.gripper_actuators
@@ -187,7 +187,7 @@ def add_robot(
     return write_atomic(target, render_manifest(data))
 
 
-def _choose_address(source: str, robot: Robot, folder: Path, *, anywhere: bool) -> str:
+def _choose_address(source: str, robot: TaskRobot, folder: Path, *, anywhere: bool) -> str:
     said = robot.manifest.sim.uri if robot.manifest is not None else source
     if said.startswith(SCHEMES):
         return said

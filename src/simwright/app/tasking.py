@@ -15,8 +15,7 @@ from simwright.core.documents.validate import validate_document
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import Pose
 from simwright.tasks.baselines.policy import POLICIES, find_mode, make_policy
-from simwright.tasks.environment_file import EnvironmentFile, find_option, read_environment
-from simwright.tasks.environments import expect_robot
+from simwright.tasks.environments import EnvironmentFile, expect_robot, find_option, read_environment
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.preflight import preflight
 from simwright.tasks.rollout import SimRollout
@@ -189,9 +188,9 @@ def _make_listeners(request: RunRequest, record: str | None, said: EnvironmentFi
 
     listeners: list[Listener] = []
     if request.view:
-        from simwright.tasks.viewing import Window
+        from simwright.tasks.recording import ViewerWindow
 
-        listeners.append(Window())
+        listeners.append(ViewerWindow())
     if record is not None:
         listeners.append(open_recorder(record, camera=request.camera))
     if request.dataset is not None:

@@ -10,10 +10,10 @@ from simwright.core.errors import UsageError
 
 if TYPE_CHECKING:
     from simwright.worlds.acting.action import Action
-    from simwright.worlds.acting.simulation import PlanResult, Simulation
+    from simwright.worlds.acting.simulation import PlanResult, WorldSimulation
+    from simwright.worlds.entities import WorldRobot
     from simwright.worlds.planning.path import PathAnswer
-    from simwright.worlds.poses import Pose
-    from simwright.worlds.robots import Robot
+    from simwright.worlds.poses import WorldPose
     from simwright.worlds.world import World
 
 DEFAULT_PLANNER = "astar"
@@ -21,7 +21,7 @@ DEFAULT_PLANNER = "astar"
 
 def find_path(
     world: World,
-    robot: Robot,
+    robot: WorldRobot,
     target: str,
     *,
     start: str | None = None,
@@ -53,9 +53,9 @@ def find_path(
 
 def run_plans(
     world: World, plans: Mapping[str, Sequence[Action]], *, seed: int | None = None
-) -> tuple[Simulation, dict[str, PlanResult]]:
+) -> tuple[WorldSimulation, dict[str, PlanResult]]:
     """Run plans to their ends; robots without a planner use A*."""
-    from simwright.worlds.acting.simulation import Simulation
+    from simwright.worlds.acting.simulation import WorldSimulation
     from simwright.worlds.planning.planner import make_planner
 
     planners = {
@@ -63,7 +63,7 @@ def run_plans(
         for robot in world.robots
         if robot.path_planner is None
     }
-    simulation = Simulation(world, seed=seed, planners=planners)
+    simulation = WorldSimulation(world, seed=seed, planners=planners)
     return simulation, simulation.run(plans)
 
 
@@ -80,7 +80,7 @@ def describe_path(answer: PathAnswer) -> dict[str, Any]:
     }
 
 
-def describe_run(simulation: Simulation, answers: Mapping[str, PlanResult]) -> dict[str, Any]:
+def describe_run(simulation: WorldSimulation, answers: Mapping[str, PlanResult]) -> dict[str, Any]:
     """What came of plans, and what happened, as JSON."""
     from simwright.app.worlds import describe_world
 
@@ -108,5 +108,5 @@ def describe_run(simulation: Simulation, answers: Mapping[str, PlanResult]) -> d
     }
 
 
-def _list_pose(pose: Pose) -> list[float]:
+def _list_pose(pose: WorldPose) -> list[float]:
     return [pose.x, pose.y, pose.z, pose.yaw]

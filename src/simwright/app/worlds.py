@@ -47,8 +47,7 @@ def check_world(path: str | os.PathLike[str], **options: Unpack[WorldOptions]) -
 
 def render_world(world: World, target: str | os.PathLike[str], **options: Any) -> Path:
     """Write the top view of a world as ``.png`` or ``.svg`` (:func:`simwright.worlds.picture_world.draw_world`)."""
-    from simwright.worlds.picture_png import write_png
-    from simwright.worlds.picture_svg import write_svg
+    from simwright.worlds.picture import write_png, write_svg
     from simwright.worlds.picture_world import draw_world
 
     ending = Path(target).suffix.lower()

@@ -213,6 +213,66 @@ def quat_between(a: VectorLike, b: VectorLike) -> Array:
     return quat_normalize(np.array((1 + dot, *np.cross(start, end))))
 
 
+def quat_from_intrinsic_xyz(roll: float, pitch: float, yaw: float) -> Array:
+    """Turned about x, then about the turned y, then about the turned z [rad]: ``Rx(roll) Ry(pitch) Rz(yaw)``."""
+    cx, sx = math.cos(roll / 2), math.sin(roll / 2)
+    cy, sy = math.cos(pitch / 2), math.sin(pitch / 2)
+    cz, sz = math.cos(yaw / 2), math.sin(yaw / 2)
+    return np.array(
+        (
+            cx * cy * cz - sx * sy * sz,
+            sx * cy * cz + cx * sy * sz,
+            cx * sy * cz - sx * cy * sz,
+            cx * cy * sz + sx * sy * cz,
+        )
+    )
+
+
+def quat_from_rotation_vector(vector: Array) -> Array:
+    """Rotation about the direction of a vector, by its length [rad]."""
+    angle = float(np.linalg.norm(vector))
+    if angle < 1e-12:
+        return np.array(IDENTITY_QUAT)
+    half = 0.5 * angle
+    return quat_normalize([np.cos(half), *(np.sin(half) * vector / angle)])
+
+
+def rotation_vector_between(a: VectorLike, b: VectorLike) -> Array:
+    """The rotation vector [rad] that turns orientation ``a`` into ``b``, in the axes that both are given in."""
+    # by matrices: the quaternion of the product has w >= 0, so the turn is the shorter one
+    w, *axis = quat_from_matrix(matrix_from_quat(b) @ matrix_from_quat(a).T)
+    vector = np.array(axis)
+    size = float(np.linalg.norm(vector))
+    if size < 1e-12:
+        return np.zeros(3)
+    angle = 2.0 * np.arctan2(size, w)
+    angle = float(angle if angle <= np.pi else angle - 2.0 * np.pi)
+    return np.array(vector * (angle / size))
+
+
+def quat_slerp(a: VectorLike, b: VectorLike, share: float) -> Array:
+    """A rotation between two unit quaternions along the shorter arc, at a share from 0 to 1."""
+    start, end = _numbers(a), _numbers(b)
+    cosine = sum(x * y for x, y in zip(start, end, strict=True))
+    if cosine < 0.0:
+        cosine, end = -cosine, [-value for value in end]
+    angle = math.acos(min(1.0, cosine))
+    if angle < 1e-9:
+        return np.array(end if share > 0.5 else start)
+    first, second = math.sin((1.0 - share) * angle), math.sin(share * angle)
+    w, x, y, z = ((first * p + second * q) / math.sin(angle) for p, q in zip(start, end, strict=True))
+    length = math.sqrt(w * w + x * x + y * y + z * z)
+    return np.array((w / length, x / length, y / length, z / length))
+
+
+def quats_rotate(q: Array, v: VectorLike) -> Array:
+    """Vectors (..., 3) turned by unit quaternions (..., 4), one each; leading axes are broadcast."""
+    w, u = q[..., :1], q[..., 1:]
+    vector = np.broadcast_to(np.asarray(v, dtype=np.float64), u.shape)
+    twice = 2.0 * np.cross(u, vector)
+    return np.asarray(vector + w * twice + np.cross(u, twice))
+
+
 def quat_angle(a: VectorLike, b: VectorLike) -> float:
     """Angle [rad] of the rotation between two orientations; exact for small angles too."""
     delta = quat_multiply(quat_conjugate(a), b)

@@ -13,13 +13,15 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import os
 from pathlib import Path
+from typing import Any
 
 from simwright.core.diag import Where
-from simwright.core.errors import NotFoundError, UnsafePathError, UsageError
+from simwright.core.errors import NotFoundError, UnknownNameError, UnsafePathError, UsageError
 from simwright.core.packages import PackageMap, find_packages
-from simwright.tasks.menagerie import find_menagerie
 
 MENAGERIE = "menagerie:"
 PYTHON = "python:"
@@ -42,6 +44,7 @@ def resolve_address(
 
     ``anywhere`` lets paths lead out of the project: for manifests that the user keeps in a folder of their own.
     """
+    # the system ends paths at a NUL: what is checked would not be what is opened
     if "\0" in address:
         raise UnsafePathError("the address has a NUL character", where=where)
     if address.startswith(MENAGERIE):
@@ -58,6 +61,7 @@ def resolve_address(
             where=where,
         )
     relative = Path(address.removeprefix(FILE))
+    # resolved before it is compared: links and .. may lead anywhere
     root = find_project(base)
     file = (base / relative).resolve()
     if not anywhere and (relative.is_absolute() or not file.is_relative_to(root.resolve())):
@@ -80,6 +84,7 @@ def find_project(folder: Path) -> Path:
 def _find_python(text: str, where: Where | None) -> Path:
     name, _, path = text.partition("/")
     try:
+        # only plain names: a dotted one would import the packages above it
         spec = importlib.util.find_spec(name) if name.isidentifier() else None
     except ValueError:  # a module that was not imported from anywhere
         spec = None
@@ -101,3 +106,85 @@ def _expect(file: Path, address: str, where: Where | None) -> Path:
     if not file.is_file():
         raise NotFoundError(f"{address!r} is not there: no file {file}", where=where)
     return file
+
+
+ROOT_VARIABLE = "MENAGERIE_ROOT"
+OFFLINE_VARIABLE = "SIMWRIGHT_OFFLINE"
+_MENAGERIE_PACKAGE = "mujoco_menagerie"
+# words in names of files that are not the model itself
+_ASIDE = ("scene", "keyframe", "mjx", "assets")
+
+
+def find_menagerie(name: str, where: Where | None = None) -> Path:
+    """The file of a model: ``NAME`` (its main file) or ``NAME/file.xml``."""
+    model, _, file = name.partition("/")
+    folder, main = (
+        _find_local_model(model, where)
+        if os.environ.get(ROOT_VARIABLE)
+        else _find_packaged_model(model, where)
+    )
+    target = (folder / (file or main)).resolve()
+    if not target.is_relative_to(folder.resolve()):
+        raise UnsafePathError(f"menagerie:{name} leaves its folder", where=where)
+    if not target.is_file():
+        raise NotFoundError(f"menagerie:{name} is not there: no file {target}", where=where)
+    return target
+
+
+def list_menagerie() -> list[str]:
+    """Names of the models that can be asked for; none where there is no Menagerie."""
+    root = os.environ.get(ROOT_VARIABLE)
+    if root:
+        return _list_folders(Path(root)) if Path(root).is_dir() else []
+    if importlib.util.find_spec(_MENAGERIE_PACKAGE) is None:
+        return []
+    return [str(name) for name in importlib.import_module(_MENAGERIE_PACKAGE).names()]
+
+
+def _find_local_model(model: str, where: Where | None) -> tuple[Path, str]:
+    root = Path(os.environ[ROOT_VARIABLE])
+    if not root.is_dir():
+        raise NotFoundError(f"{ROOT_VARIABLE} names {str(root)!r}, which is not a folder", where=where)
+    known = _list_folders(root)
+    if model not in known:
+        raise UnknownNameError("menagerie model", model, known, where=where)
+    return root / model, _choose_main(root / model)
+
+
+def _list_folders(root: Path) -> list[str]:
+    return sorted(path.name for path in root.iterdir() if path.is_dir() and any(path.glob("*.xml")))
+
+
+def _choose_main(folder: Path) -> str:
+    """The model itself: not a scene, not a keyframe file, not a variant for another backend."""
+    files = sorted(path.stem for path in folder.glob("*.xml"))
+    candidates = [stem for stem in files if not any(word in stem for word in _ASIDE)] or files
+    # folders are called MAKER_MODEL, files MODEL.xml with variants beside it
+    words = set(folder.name.split("_"))
+    # the longest overlap with the folder's name, then the shortest name
+    best = min(candidates, key=lambda stem: (-len(words & set(stem.split("_"))), len(stem), stem))
+    return f"{best}.xml"
+
+
+def _find_packaged_model(model: str, where: Where | None) -> tuple[Path, str]:
+    if importlib.util.find_spec(_MENAGERIE_PACKAGE) is None:
+        raise NotFoundError(
+            "MuJoCo Menagerie is not installed",
+            hint=f"pip install mujoco-menagerie, or let {ROOT_VARIABLE} name a copy of it",
+            where=where,
+        )
+    package: Any = importlib.import_module(_MENAGERIE_PACKAGE)
+    if model not in package.names():
+        raise UnknownNameError("menagerie model", model, package.names(), where=where)
+    robot = package.get(model)
+    cache = package.Cache()
+    if os.environ.get(OFFLINE_VARIABLE, "").lower() in ("1", "true", "yes", "on") and not cache.is_cached(
+        robot
+    ):
+        raise NotFoundError(
+            f"menagerie:{model} is not in the cache, and {OFFLINE_VARIABLE} is set", where=where
+        )
+    try:
+        return Path(robot.path(cache, progress=None)), str(robot.entry(robot.default_model).file)
+    except package.MenagerieError as error:
+        raise NotFoundError(f"menagerie:{model} cannot be had: {error}", where=where) from None

@@ -3,31 +3,152 @@
 
 The worlds share one compiled model; their states are rows of one array
 (:class:`~simwright.engines.mujoco.batch.ModelBatch`), and each moves exactly as a single rollout moves its only one.
-Judging and observing are numpy over the rows.  Only control that needs nothing between two actions can be batched
-(:attr:`Controller.is_direct`).  Where masses, friction or gains vary (:class:`~simwright.tasks.randomize.Randomize`),
-every world has a model of its own, which costs memory.
+Judging and observing are numpy over the rows; where the tool is follows from the coordinates (:class:`BodyChain`).
+Only control that needs nothing between two actions can be batched (:attr:`ActionController.is_direct`).  Where masses,
+friction or gains vary (:class:`~simwright.tasks.randomize.Randomize`), every world has a model of its own, which costs
+memory.
 """
 
 from __future__ import annotations
 
 import copy
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from simwright.core.errors import UsageError
-from simwright.core.math3d import Array
+from simwright.core.math3d import Array, matrices_from_quats, matrix_from_quat, quats_from_matrices
 from simwright.engines.mujoco.actuation import hold_controls
 from simwright.engines.mujoco.batch import ModelBatch
-from simwright.engines.mujoco.queries import MjModel
-from simwright.tasks.forward import Chain
+from simwright.engines.mujoco.queries import BALL, FREE, SLIDE, MjModel
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.reading import complete_layout, place_layout, read_joints, read_objects, read_speeds
 from simwright.tasks.rollout import Observation, SimRollout
-from simwright.tasks.scene import Layout, Moment, Verdict
+from simwright.tasks.scene import Layout, TaskState, Verdict
 
+
+@dataclass(frozen=True, slots=True)
+class _ChainJoint:
+    """``kind`` is MuJoCo's; ``parts`` are A, B and C of a hinge."""
+
+    kind: int
+    first: int
+    axis: Array
+    anchor: Array
+    rest: float
+    parts: tuple[Array, Array, Array]
+
+
+@dataclass(frozen=True, slots=True)
+class _ChainLink:
+    """A body of the chain: its place on its parent, and its joints."""
+
+    position: Array
+    rotation: Array
+    joints: tuple[_ChainJoint, ...]
+
+
+class BodyChain:
+    """The way from the world to a body of a compiled model, and a place on it."""
+
+    def __init__(self, model: MjModel, body: int, position: Array, rotation: Array) -> None:
+        self._tip = (np.array(position, dtype=np.float64), matrix_from_quat(rotation))
+        links = []
+        while body > 0:
+            first = int(model.body_jntadr[body])
+            numbers = range(first, first + int(model.body_jntnum[body]))
+            joints = tuple(_read_joint(model, joint) for joint in numbers)
+            turn = matrix_from_quat(model.body_quat[body])
+            links.append(_ChainLink(np.array(model.body_pos[body]), turn, joints))
+            body = int(model.body_parentid[body])
+        self._links, self._tip = _merge_fixed(links[::-1], self._tip)
+
+    @classmethod
+    def of_site(cls, model: MjModel, site: int) -> BodyChain:
+        """The chain of a site."""
+        return cls(model, int(model.site_bodyid[site]), model.site_pos[site], model.site_quat[site])
+
+    @classmethod
+    def of_body(cls, model: MjModel, body: int) -> BodyChain:
+        """The chain of a body."""
+        return cls(model, body, np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))
+
+    def place(self, qpos: Array) -> Array:
+        """Poses (worlds x 7: position, quaternion w, x, y, z) at coordinates (worlds x nq)."""
+        count = len(qpos)
+        if not self._links:
+            tip, turn = self._tip
+            return np.tile(np.concatenate([tip, quats_from_matrices(turn[None])[0]]), (count, 1))
+        position: Array = np.zeros((count, 3))
+        rotation: Array = np.tile(np.eye(3), (count, 1, 1))
+        for link in self._links:
+            # a free joint has no parent: its coordinates are the pose itself
+            if link.joints and link.joints[0].kind == FREE:
+                first = link.joints[0].first
+                position = qpos[:, first : first + 3].copy()
+                rotation = _rotations_of(qpos[:, first + 3 : first + 7])
+                continue
+            position = position + rotation @ link.position
+            rotation = rotation @ link.rotation
+            for joint in link.joints:
+                position, rotation = _move_joint(joint, qpos, position, rotation)
+        tip, turn = self._tip
+        poses: Array = np.empty((count, 7))
+        poses[:, :3] = position + rotation @ tip
+        poses[:, 3:] = quats_from_matrices(rotation @ turn)
+        return poses
+
+
+def _merge_fixed(
+    links: list[_ChainLink], tip: tuple[Array, Array]
+) -> tuple[tuple[_ChainLink, ...], tuple[Array, Array]]:
+    """Bodies that do not move on their parents become part of what follows: nothing is computed for them."""
+    moving: list[_ChainLink] = []
+    position, rotation = np.zeros(3), np.eye(3)
+    for link in links:
+        position, rotation = position + rotation @ link.position, rotation @ link.rotation
+        if link.joints:
+            moving.append(_ChainLink(position, rotation, link.joints))
+            position, rotation = np.zeros(3), np.eye(3)
+    return tuple(moving), (position + rotation @ tip[0], rotation @ tip[1])
+
+
+def _read_joint(model: MjModel, joint: int) -> _ChainJoint:
+    axis = np.array(model.jnt_axis[joint])
+    x, y, z = axis
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    # Rodrigues: R = u u^T + cos(q) (1 - u u^T) + sin(q) [u]x
+    outer = np.outer(axis, axis)
+    first = int(model.jnt_qposadr[joint])
+    parts = (outer, np.eye(3) - outer, cross)
+    rest = float(model.qpos0[first])
+    return _ChainJoint(int(model.jnt_type[joint]), first, axis, np.array(model.jnt_pos[joint]), rest, parts)
+
+
+def _move_joint(joint: _ChainJoint, qpos: Array, position: Array, rotation: Array) -> tuple[Array, Array]:
+    """One joint's motion: ball, slide or hinge."""
+    if joint.kind == SLIDE:
+        return position + (rotation @ joint.axis) * (qpos[:, joint.first, None] - joint.rest), rotation
+    if joint.kind == BALL:
+        turned = rotation @ _rotations_of(qpos[:, joint.first : joint.first + 4])
+    else:
+        angle = (qpos[:, joint.first] - joint.rest)[:, None, None]
+        still, even, odd = joint.parts
+        turned = rotation @ (still + np.cos(angle) * even + np.sin(angle) * odd)
+    if not joint.anchor.any():
+        return position, turned
+    # joints turn about their anchor, not about the origin of the body
+    return position + rotation @ joint.anchor - turned @ joint.anchor, turned
+
+
+def _rotations_of(quats: Array) -> Array:
+    # MuJoCo normalises too: integration lets the length of quaternions drift
+    return matrices_from_quats(quats / np.linalg.norm(quats, axis=-1, keepdims=True))
+
+
+# models of single worlds take no more than this [bytes]
 _MEMORY = 4 * 2**30
-"""Models of single worlds take no more than this [bytes]."""
 
 
 class BatchRollout:
@@ -45,16 +166,19 @@ class BatchRollout:
         model = rollout.model
         self.worlds = ModelBatch(self._copy_models(), count, threads=threads)
         _reset_plainly(rollout)
+        # the whole state at the start, not coordinates alone: activations and warm starts belong to it
         self._blank = rollout.worlds.states[0].copy()
         self.worlds.states[:] = self._blank
         self._hold = rollout.controller.targets
         self._targets = np.tile(self._hold, (count, 1))
         self.bounds = rollout.controller.bounds
         self._chains = (
-            Chain.of_site(model, rollout.tool_site) if rollout.tool_site >= 0 else Chain.of_body(model, 1),
-            Chain.of_body(model, 1),
+            BodyChain.of_site(model, rollout.tool_site)
+            if rollout.tool_site >= 0
+            else BodyChain.of_body(model, 1),
+            BodyChain.of_body(model, 1),
         )
-        self._seen: Moment | None = None
+        self._seen: TaskState | None = None
         self.layout: Layout = {}
         self.start = np.zeros((count, 7))
         self.steps = np.zeros(count, dtype=np.int64)
@@ -100,6 +224,7 @@ class BatchRollout:
         layout = randomizer.shift_layout(chance, layout)
         if randomizer.shift_joints(chance, model, self.qpos[world]):
             held = hold_controls(model, self.qpos[world])
+            # the robot's controls come first
             self._targets[world] = held[: self._targets.shape[1]]
         return layout
 
@@ -108,6 +233,7 @@ class BatchRollout:
         randomizer, model = self.rollout.randomizer, self.rollout.model
         if randomizer is None or not randomizer.options.changes_model:
             return model
+        # a copy of the model for each world
         size = int(model.nbuffer) * self.count
         if size > _MEMORY:
             raise UsageError(
@@ -124,6 +250,7 @@ class BatchRollout:
             raise UsageError(
                 f"actions of this batch are {self.count} x {len(low)} numbers, not {actions.shape}"
             )
+        # as a single rollout does, before the mode is looked at
         clipped = np.clip(actions, low, high)
         if self.rollout.mode is ControlMode.VELOCITY:
             clipped = self._move_targets(clipped)
@@ -144,15 +271,15 @@ class BatchRollout:
         """How the episodes stand."""
         return self.rollout.scene.judge(self.look(), self.rollout.options)
 
-    def look(self) -> Moment:
+    def look(self) -> TaskState:
         """Everything a scene may look at, of all worlds; looked up once per step."""
         if self._seen is None:
             self._seen = self._look()
         return self._seen
 
-    def _look(self) -> Moment:
+    def _look(self) -> TaskState:
         scene, model = self.rollout.scene, self.rollout.model
-        return Moment(
+        return TaskState(
             layout=self.layout,
             objects=read_objects(scene, model, self.qpos),
             speeds=read_speeds(scene, model, self.qvel),

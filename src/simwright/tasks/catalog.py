@@ -25,8 +25,8 @@ from simwright.tasks.manifest import FILE_NAME, RobotManifest, read_manifest
 VARIABLE = "SIMWRIGHT_ROBOTS"
 GROUP = "simwright.robots"
 _PACKAGE = Path(__file__).resolve().parent.parent
+# the sample robots: in an installed package, and in a clone
 _BUILTIN = (_PACKAGE / "samples", _PACKAGE.parent.parent / "samples" / "simwright_samples")
-"""The sample robots: in an installed package, and in a clone."""
 _PATTERNS = (FILE_NAME, f"*/{FILE_NAME}", f"*.{FILE_NAME}")
 
 MANIFEST_BROKEN = declare(
@@ -64,6 +64,7 @@ class CatalogEntry:
         """The robot's own file."""
         key = next(iter(self.manifest.sim.list_uris()))
         where = self.document.find_where("sim", key)
+        # manifests of the user may name files anywhere: nobody else wrote them
         own = self.file.absolute().is_relative_to(find_user_folder().absolute())
         return resolve_address(
             self.manifest.sim.uri, self.file.parent, packages=packages, where=where, anywhere=own
@@ -87,6 +88,7 @@ def list_robots(
             known = found.get(manifest.id)
             if known is None:
                 found[manifest.id] = CatalogEntry(manifest, file, origin, document)
+            # one file found through two folders is no second robot
             elif known.file.resolve() != file.resolve():
                 where = document.find_where("id")
                 reporter.report(MANIFEST_SHADOWED, where, id=manifest.id, winner=str(known.file))
@@ -100,6 +102,7 @@ def find_robot(
     robots = list_robots(environ=environ, folder=folder)
     if name not in robots:
         error = UnknownNameError("robot", name, robots)
+        # a near miss hints at one name; here all of them help
         if not error.hint.startswith("known"):
             error.hint += f" known: {', '.join(sorted(robots))}"
         raise error

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,12 +24,12 @@ from simwright.core.errors import UsageError
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.engines.mujoco.queries import MjModel
 from simwright.formats.mjcf.quiet import quiet_mujoco
-from simwright.tasks.specs import SpecSource, compile_spec
+from simwright.tasks.specs import MjSpec, SpecSource, compile_spec
 
 PREFIX = "robot/"
 """Stands before every name of the robot, so that none can clash with the task's."""
 
-AddTask = Callable[[Any], None]
+AddTask = Callable[[MjSpec], None]
 """Adds the elements of a task to a specification whose first part is the robot."""
 
 
@@ -42,7 +41,7 @@ class Composed:
     first of each.  ``robot_bodies`` holds its bodies' ids.  ``substeps`` of the time step make a control period.
     """
 
-    spec: Any = field(repr=False)
+    spec: MjSpec = field(repr=False)
     model: MjModel = field(repr=False)
     base: Pose
     robot_nq: int
@@ -64,7 +63,7 @@ def compose_scene(
     *,
     base: Pose = IDENTITY,
     period: float = 0.02,
-    amend_robot: Callable[[Any], None] | None = None,
+    amend_robot: Callable[[MjSpec], None] | None = None,
 ) -> Composed:
     """Attach the robot, add the task, compile.
 
@@ -79,9 +78,11 @@ def compose_scene(
     robot = source.make_spec()
     if amend_robot is not None:
         amend_robot(robot)
+    # a copy, so that the specification that is attached was never compiled
     alone = compile_spec(robot.copy(), "the robot", where)
     scene = mujoco.MjSpec()
     scene.modelname = "scene"
+    # the robot's solver options count; without merging MuJoCo takes those of the scene
     scene.compiler.conflict = mujoco.mjtConflict.mjCONFLICT_MERGE
     frame = scene.worldbody.add_frame(pos=base.p.tolist(), quat=base.q.tolist())
     with quiet_mujoco():
@@ -109,6 +110,7 @@ def compose_scene(
 
 def _divide_period(period: float, timestep: float) -> int:
     """Into how many steps of at most the robot's own length."""
+    # a period of ten steps is ten, also where the quotient is 10.000000001
     return max(1, math.ceil(period / timestep - 1e-9))
 
 

@@ -20,17 +20,17 @@ from simwright.tasks.compose import Composed
 from simwright.tasks.inverse import ToolMover
 from simwright.tasks.manifest import ControlMode
 
+# natural frequency of a position controller for motors [rad/s]
 _FREQUENCY = 25.0
-"""Natural frequency of a position controller for motors [rad/s]."""
+# largest velocity command where nothing says otherwise [rad/s or m/s]
 _FASTEST = 3.0
-"""Largest velocity command where nothing says otherwise [rad/s or m/s]."""
+# largest motion of the tool in one action [m]; a tenth of a radian per 0.02 m
 _STEP = 0.05
-"""Largest motion of the tool in one action [m]; a tenth of a radian per 0.02 m."""
 _TURN = 0.25
 
 
 @dataclass(slots=True)
-class Controller:
+class ActionController:
     """Turns actions into controls of a composed scene."""
 
     composed: Composed
@@ -53,6 +53,7 @@ class Controller:
             raise UsageError("the control mode 'pose' needs a robot with a tool")
         if self.mode is ControlMode.TORQUE:
             for actuator in self.actuators:
+                # servos would add their own spring to the torque
                 if actuator.joint >= 0 and actuator.kind not in (ActuatorKind.MOTOR, ActuatorKind.GENERAL):
                     make_motor(self.composed.model, actuator)
         count = len(self.actuators)
@@ -87,6 +88,7 @@ class Controller:
                 else (-np.inf, np.inf)
             )
         elif self.mode is ControlMode.VELOCITY and actuator.joint >= 0:
+            # a position servo told velocities has its target moved: its own range is one of positions
             low, high = (low, high) if actuator.kind is ActuatorKind.VELOCITY else (-_FASTEST, _FASTEST)
         elif actuator.joint >= 0 and (actuator.kind is not ActuatorKind.POSITION or not np.isfinite(low)):
             limited = bool(model.jnt_limited[actuator.joint])
@@ -102,11 +104,13 @@ class Controller:
                 continue
             self._target[number] = data.actuator_length[actuator.index]
             if actuator.kind is ActuatorKind.MOTOR:
+                # controls of motors are multiplied by it
                 gain = float(model.actuator_gainprm[actuator.index, 0]) or 1.0
                 mass = _measure_mass(model, data, actuator.index)
                 self._kp[number] = mass * _FREQUENCY**2 / gain
                 self._kd[number] = 2.0 * mass * _FREQUENCY / gain
             elif actuator.kind is ActuatorKind.VELOCITY:
+                # the command of a velocity servo is a velocity towards the target: its gain is a rate [1/s]
                 self._kp[number] = 0.5 * _FREQUENCY
         if self.mover is not None:
             self.mover.reset(data)
@@ -174,6 +178,7 @@ class Controller:
                 )
                 value += (
                     -self._kd[number] * float(data.actuator_velocity[index])
+                    # gravity and Coriolis forces are made up for, so that a motor holds without sagging
                     + float(data.qfrc_bias[joint]) / gain
                 )
             ctrl[index] = min(max(value, actuator.low), actuator.high)
@@ -187,6 +192,7 @@ class Controller:
             [a.joint < 0 or a.kind in (ActuatorKind.GENERAL, ActuatorKind.VELOCITY) for a in self.actuators]
         )
         limits = np.array([self._limits(actuator) for actuator in self.actuators])
+        # targets integrate, not positions: what the arm sags by does not add up
         moved = np.clip(targets + velocities * self.composed.period, limits[:, 0], limits[:, 1])
         return np.where(direct, velocities, moved)
 
@@ -207,6 +213,7 @@ class Controller:
             indices, opened, closed = self.grip
             for number, actuator in enumerate(self.actuators):
                 if actuator.index in indices:
+                    # -1 is closed, 1 is open, whatever the controls of the gripper are
                     self._target[number] = closed + 0.5 * (action[6] + 1.0) * (opened - closed)
 
 

@@ -8,16 +8,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from simwright.engines.mujoco.actuation import ActuatorKind
+from simwright.engines.mujoco.queries import MjModel
 from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import find_home
 from simwright.tasks.manifest import RobotManifest, check_id
-from simwright.tasks.robot import Robot
+from simwright.tasks.robot import TaskRobot
 from simwright.tasks.specs import find_uri_key
 
 _DIGITS = 6
 
 
-def draft_manifest(robot: Robot, address: str, *, name: str = "") -> dict[str, Any]:
+def draft_manifest(robot: TaskRobot, address: str, *, name: str = "") -> dict[str, Any]:
     """A manifest as plain data; ``address`` is what it says of the robot's file."""
     facts, tool = robot.facts, robot.tool
     data: dict[str, Any] = {
@@ -42,6 +43,7 @@ def draft_manifest(robot: Robot, address: str, *, name: str = "") -> dict[str, A
         sim["keyframe"] = keyframe
     sim["control"] = {"mode": "position", "period": 0.02}
     data["sim"] = sim
+    # a draft that we would refuse to read helps nobody
     RobotManifest.model_validate(data)
     return data
 
@@ -57,7 +59,7 @@ def render_manifest(data: Mapping[str, Any], *comments: str) -> str:
     )
 
 
-def describe_actuators(robot: Robot) -> str:
+def describe_actuators(robot: TaskRobot) -> str:
     """What the robot's actuators take, in words: ``7 position, 1 motor``."""
     kinds = [actuator.kind for actuator in robot.facts.actuators]
     parts = [f"{kinds.count(kind)} {kind}" for kind in ActuatorKind if kind in kinds]
@@ -71,19 +73,20 @@ def make_id(text: str) -> str:
     return cleaned or "robot"
 
 
-def _draft_gripper(robot: Robot) -> dict[str, Any] | None:
+def _draft_gripper(robot: TaskRobot) -> dict[str, Any] | None:
     if robot.manifest is not None and robot.manifest.gripper is not None:
         return robot.manifest.gripper.model_dump()
     grip = robot.facts.grip
     if grip is None:
         return None
     names = [robot.facts.actuators[index].name for index in grip.actuators]
+    # manifests name actuators; those of this gripper have no names
     if not all(names):
         return None
     return {"actuators": names, "open": _round(grip.open), "closed": _round(grip.closed)}
 
 
-def find_start(robot: Robot) -> tuple[str, dict[str, float]]:
+def find_start(robot: TaskRobot) -> tuple[str, dict[str, float]]:
     """Where the robot starts: what says so (``keyframe 'home'``, ``manifest``, ``zero``), and each single joint."""
     composed = compose_scene(robot.source, lambda spec: None, amend_robot=robot.amend)  # noqa: ARG005 - no task
     home = find_home(composed, keyframe=robot.keyframe, joints=robot.home_joints)
@@ -92,11 +95,12 @@ def find_start(robot: Robot) -> tuple[str, dict[str, float]]:
         label = model.joint(joint).name.removeprefix(PREFIX)
         if label and model.jnt_type[joint] >= 2:
             value = float(home.qpos[model.jnt_qposadr[joint]])
+            # rounding must not push a joint over its limit
             joints[label] = _round(value) if _is_inside(model, joint, _round(value)) else value
     return home.origin, joints
 
 
-def _draft_home(robot: Robot) -> tuple[str, list[dict[str, Any]]]:
+def _draft_home(robot: TaskRobot) -> tuple[str, list[dict[str, Any]]]:
     """The keyframe to start from, or where each joint starts."""
     origin, joints = find_start(robot)
     if origin.startswith("keyframe"):
@@ -108,6 +112,6 @@ def _round(value: float) -> float:
     return round(float(value), _DIGITS) + 0.0  # no negative zero
 
 
-def _is_inside(model: Any, joint: int, value: float) -> bool:
+def _is_inside(model: MjModel, joint: int, value: float) -> bool:
     low, high = model.jnt_range[joint]
     return not model.jnt_limited[joint] or bool(low <= value <= high)

@@ -23,19 +23,19 @@ from simwright.formats.table import choose_writer, read_asset, write_asset
 from simwright.tasks.compose import Composed, compose_scene
 from simwright.tasks.environments import validate_options
 from simwright.tasks.reading import complete_pose
-from simwright.tasks.robot import Robot
+from simwright.tasks.robot import TaskRobot
 from simwright.tasks.rollout import SimRollout
 from simwright.tasks.scene import TaskScene
-from simwright.tasks.specs import write_spec
+from simwright.tasks.specs import MjSpec, write_spec
 
 _ASSETS = "assets"
+# the keyframe that has the beginning of the episode
 _START = "start"
-"""The keyframe that has the beginning of the episode."""
 
 
 def export_scene(
     scene: TaskScene,
-    robot: Robot,
+    robot: TaskRobot,
     target: str | os.PathLike[str],
     *,
     options: Mapping[str, Any] | None = None,
@@ -74,9 +74,9 @@ def export_scene(
 def stage_scene(rollout: SimRollout, folder: Path, name: str) -> Path:
     """Write the scene as MJCF called ``name`` into a folder, with the files it needs in ``assets``."""
     robot, scene = rollout.robot, rollout.scene
-    gathered = _Gathered(folder, Where(str(robot.file)))
+    gathered = _AssetFiles(folder, Where(str(robot.file)))
 
-    def amend(spec: Any) -> None:
+    def amend(spec: MjSpec) -> None:
         robot.amend(spec)
         gathered.take(spec)
 
@@ -89,6 +89,7 @@ def stage_scene(rollout: SimRollout, folder: Path, name: str) -> Path:
     )
     spec = composed.spec
     spec.modelname = name
+    # MuJoCo looks for files beside the model when it compiles for writing
     spec.modelfiledir = str(folder)
     spec.option.timestep = composed.period / composed.substeps
     _place(rollout, composed)
@@ -106,19 +107,20 @@ def _place(rollout: SimRollout, composed: Composed) -> None:
         body.pos, body.quat = pose[:3].tolist(), pose[3:].tolist()
     for name in scene.marks:
         spec.site(name).pos = layout[name][:3].tolist()
+    # keyframes of the robot do not fit the scene's coordinates
     for key in list(spec.keys):
         spec.delete(key)
     spec.add_key(name=_START, qpos=rollout.qpos.tolist(), ctrl=rollout.worlds.view("ctrl")[0].tolist())
 
 
-class _Gathered:
+class _AssetFiles:
     """Files of a robot, copied into one folder under names of their own."""
 
     def __init__(self, folder: Path, where: Where) -> None:
         self.folder, self.where = folder, where
         self._names: dict[Path, str] = {}
 
-    def take(self, spec: Any) -> None:
+    def take(self, spec: MjSpec) -> None:
         """Copy the files that a specification names, and name the copies."""
         base = Path(spec.modelfiledir)
         for kind, place in (
@@ -140,6 +142,7 @@ class _Gathered:
         if file not in self._names:
             taken = set(self._names.values())
             name, number = f"{_ASSETS}/{file.name}", 1
+            # files of one name from several folders
             while name in taken:
                 number += 1
                 name = f"{_ASSETS}/{file.stem}_{number}{file.suffix}"

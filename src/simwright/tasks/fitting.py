@@ -8,7 +8,6 @@ configurations; only the position of the tool counts, and nothing is in the way.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,24 +27,24 @@ from simwright.tasks.amending import TOOL
 from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import find_home
 from simwright.tasks.inverse import find_joints
-from simwright.tasks.robot import Robot
-from simwright.tasks.scene import TaskScene
+from simwright.tasks.robot import TaskRobot
+from simwright.tasks.scene import SceneOptions, TaskScene
 
 NEAR = 0.01
 """The tool is there when it is this near [m]."""
 _ROUNDS = 60
 _TRIES = 6
 _DAMPING = 0.03
+# largest step of a joint in one round [rad or m]
 _LONGEST = 0.4
-"""Largest step of a joint in one round [rad or m]."""
 _LEAST, _LARGEST, _STEPS = 0.1, 3.0, 30
 _COARSE = 5
+# a fitted workspace stays this far inside of what is just reached
 _MARGIN = 0.97
-"""A fitted workspace stays this far inside of what is just reached."""
 
 
 @dataclass(slots=True)
-class Reacher:
+class ReachTester:
     """Tries whether the tool of a robot gets to points of the world.  ``joints`` are those that move it."""
 
     model: MjModel = field(repr=False)
@@ -59,6 +58,7 @@ class Reacher:
         if not len(self.joints):
             return np.zeros(len(points), dtype=bool)
         origin, longest = self._measure_chain()
+        # what is out of reach of the stretched chain needs no trying
         near = np.linalg.norm(points - origin, axis=1) <= longest + NEAR
         return np.array([bool(inside) and self._try(p) for inside, p in zip(near, points, strict=True)])
 
@@ -82,6 +82,7 @@ class Reacher:
         low = np.where(limited, self.model.jnt_range[self.joints, 0], -np.pi)
         high = np.where(limited, self.model.jnt_range[self.joints, 1], np.pi)
         begin = np.array(self.start[self.model.jnt_qposadr[self.joints]])
+        # the same tries for every point: a report does not change from run to run
         rng = np.random.default_rng(0)
         starts = [begin, *(rng.uniform(low, high) for _ in range(_TRIES))]
         bounds = np.where(limited, low, -np.inf), np.where(limited, high, np.inf)
@@ -102,56 +103,60 @@ class Reacher:
                 break
             jacobian = compute_site_jacobians(model, data, self.site)[0][:, dofs]
             pull = jacobian.T @ away
+            # joints at a limit that pull outwards would eat the step
             jacobian[:, ((q <= low) & (pull < 0)) | ((q >= high) & (pull > 0))] = 0.0
             step = jacobian.T @ np.linalg.solve(jacobian @ jacobian.T + _DAMPING**2 * np.eye(3), away)
             q = q + step * min(1.0, _LONGEST / max(float(np.abs(step).max()), 1e-9))
         return best
 
 
-def make_reacher(robot: Robot, base: Pose) -> Reacher:
+def make_reach_tester(robot: TaskRobot, base: Pose) -> ReachTester:
     """A robot alone, standing at ``base``."""
     composed = compose_scene(robot.source, lambda spec: None, base=base, amend_robot=robot.amend)  # noqa: ARG005
     home = find_home(composed, keyframe=robot.keyframe, joints=robot.home_joints)
-    return use_model(robot, composed.model, home.qpos)
+    return make_reach_tester_in(robot, composed.model, home.qpos)
 
 
-def use_model(robot: Robot, model: MjModel, start: Array) -> Reacher:
+def make_reach_tester_in(robot: TaskRobot, model: MjModel, start: Array) -> ReachTester:
     """A robot in a compiled scene, from a start."""
     site = find_site(model, PREFIX + TOOL)
     gripping = robot.gripper_actuators
     driven = {a.joint for a in list_actuators(model) if a.joint >= 0 and a.index not in gripping}
     joints = find_joints(model, site, driven) if site >= 0 else np.zeros(0, dtype=np.intp)
-    return Reacher(model, start, site, joints)
+    return ReachTester(model, start, site, joints)
 
 
 @dataclass(frozen=True, slots=True)
-class Fitted:
+class FittedScene:
     """Options of a scene that was drawn to a robot: ``factor`` of its distances from the base."""
 
-    options: Any
+    options: SceneOptions
     factor: float
     reached: int
     total: int
 
 
-def fit_scene(scene: TaskScene, options: Any, robot: Robot, base: Pose | None = None) -> Fitted:
+def fit_scene(
+    scene: TaskScene, options: SceneOptions, robot: TaskRobot, base: Pose | None = None
+) -> FittedScene:
     """Draw the workspace of a scene towards or away from the base until the robot reaches all corners of it.
 
     A workspace that is reached already stays as it is; so does a scene without one.
     """
     if scene.workspace is None or scene.scale is None:
-        return Fitted(options, 1.0, 0, 0)
+        return FittedScene(options, 1.0, 0, 0)
     base = scene.base(options, robot.forward) if base is None else base
-    reacher = make_reacher(robot, base)
+    reacher = make_reach_tester(robot, base)
     factors = _list_factors()
     for factor in factors:
         scaled = _scale(scene, options, factor, base)
         if _reaches_all(scene, scaled, reacher):
+            # a little nearer still: just reached means with the arm stretched out
             inner = _scale(scene, options, factor * _MARGIN, base) if factor < 1.0 else scaled
             if factor < 1.0 and _reaches_all(scene, inner, reacher):
                 scaled, factor = inner, factor * _MARGIN  # noqa: PLW2901 - a little less, to be safe
             total = len(scene.workspace(scaled))
-            return Fitted(scaled, factor, total, total)
+            return FittedScene(scaled, factor, total, total)
     choices = [(factor, _scale(scene, options, factor, base)) for factor in factors[::_COARSE]]
     best = _choose_best(scene, choices, reacher)
     if best.reached == 0:
@@ -162,22 +167,24 @@ def fit_scene(scene: TaskScene, options: Any, robot: Robot, base: Pose | None = 
     return best
 
 
-def _choose_best(scene: TaskScene, choices: list[tuple[float, Any]], reacher: Reacher) -> Fitted:
+def _choose_best(
+    scene: TaskScene, choices: list[tuple[float, SceneOptions]], reacher: ReachTester
+) -> FittedScene:
     """Where nothing lets the robot reach all, what lets it reach most."""
     assert scene.workspace is not None
     found = []
     for factor, scaled in choices:
         reached = reacher.test(scene.workspace(scaled))
-        found.append(Fitted(scaled, factor, int(reached.sum()), len(reached)))
+        found.append(FittedScene(scaled, factor, int(reached.sum()), len(reached)))
     return max(found, key=lambda fitted: fitted.reached)
 
 
-def _scale(scene: TaskScene, options: Any, factor: float, base: Pose) -> Any:
+def _scale(scene: TaskScene, options: SceneOptions, factor: float, base: Pose) -> SceneOptions:
     assert scene.scale is not None
     return options if factor == 1.0 else scene.scale(options, factor, base)
 
 
-def _reaches_all(scene: TaskScene, options: Any, reacher: Reacher) -> bool:
+def _reaches_all(scene: TaskScene, options: SceneOptions, reacher: ReachTester) -> bool:
     """Does it reach every corner?  The first that it does not decides."""
     assert scene.workspace is not None
     return all(bool(reacher.test(corner[None])[0]) for corner in scene.workspace(options))

@@ -26,8 +26,8 @@ from simwright.tasks.observing import ObserveOptions, Observer
 from simwright.tasks.rollout import SimRollout
 
 _RENDER_MODES = ("rgb_array",)
+# bound of actions that nothing bounds: Gymnasium wants finite ones
 _WIDE = 10.0
-"""Bound of actions that nothing bounds: Gymnasium wants finite ones."""
 
 
 def make_spaces(rollout: SimRollout, observer: Observer) -> tuple[spaces.Dict, spaces.Box]:
@@ -46,12 +46,13 @@ def make_spaces(rollout: SimRollout, observer: Observer) -> tuple[spaces.Dict, s
     return spaces.Dict(kinds), spaces.Box(-1.0, 1.0, (rollout.action_size,), np.float32)
 
 
-class _Scaler:
+class _ActionScaler:
     """Actions of -1 ... 1 as the rollout takes them."""
 
     def __init__(self, rollout: SimRollout) -> None:
         low, high = rollout.controller.bounds
         hold = rollout.controller.hold()
+        # around what holds the robot, so that an action of 0 stays near it
         self._low = np.where(np.isfinite(low), low, hold - _WIDE)
         self._high = np.where(np.isfinite(high), high, hold + _WIDE)
 
@@ -60,6 +61,7 @@ class _Scaler:
         return np.asarray(self._low + share * (self._high - self._low))
 
     def shrink(self, actions: Array) -> npt.NDArray[np.float32]:
+        # an actuator with an empty range takes one value only
         span = np.where(self._high > self._low, self._high - self._low, 1.0)
         return np.clip(2.0 * (actions - self._low) / span - 1.0, -1.0, 1.0).astype(np.float32)
 
@@ -85,7 +87,7 @@ class SimEnv(gymnasium.Env[dict[str, Any], Any]):
         self.metadata = {**self.metadata, "render_fps": max(1, round(1.0 / rollout.composed.period))}
         self._observer = Observer(rollout, observe or ObserveOptions.model_validate({}))
         self.observation_space, self.action_space = make_spaces(rollout, self._observer)
-        self._scaler = _Scaler(rollout)
+        self._scaler = _ActionScaler(rollout)
         self._size = (width, height)
         self._renderer: ModelRenderer | None = None
 
@@ -149,7 +151,7 @@ class SimVectorEnv(VectorEnv[dict[str, Any], npt.NDArray[np.float32], npt.NDArra
         self.single_observation_space, self.single_action_space = make_spaces(rollout, self._observer)
         self.observation_space = batch_space(self.single_observation_space, count)
         self.action_space = batch_space(self.single_action_space, count)
-        self._scaler = _Scaler(rollout)
+        self._scaler = _ActionScaler(rollout)
         self.batch = BatchRollout(rollout, count, threads=threads)
         self._done = np.zeros(count, dtype=bool)
 
@@ -174,11 +176,13 @@ class SimVectorEnv(VectorEnv[dict[str, Any], npt.NDArray[np.float32], npt.NDArra
         self, actions: npt.NDArray[np.float32]
     ) -> tuple[dict[str, Any], Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
         """Act in all worlds for one control period; worlds that were done start anew instead."""
+        # Gymnasium's NEXT_STEP mode: the step after the end starts the world anew and ignores its action
         again = self._done.copy()
         verdict = self.batch.step(self._scaler.expand(actions))
         unstable = self.batch.find_unstable()
         terminated = (verdict.success | verdict.failed | unstable) & ~again
         truncated = (self.batch.steps >= self.batch.rollout.max_steps) & ~terminated & ~again
+        # a world that broke down has no number
         rewards = np.where(again, 0.0, np.nan_to_num(verdict.score))
         if again.any():
             self.batch.reset(self.np_random.integers(2**31, size=int(again.sum())).tolist(), again)

@@ -39,6 +39,7 @@ def find_home(composed: Composed, *, keyframe: str = "", joints: Mapping[str, fl
     key = _find_key(model, keyframe)
     if key is not None:
         nq, nu = composed.robot_nq, composed.robot_nu
+        # the robot is first in the model, so its keyframe is the first part
         qpos[:nq] = _place_base(composed, np.array(model.key_qpos[key]))[:nq]
         ctrl = np.zeros(model.nu)
         ctrl[:nu] = model.key_ctrl[key][:nu]
@@ -46,8 +47,10 @@ def find_home(composed: Composed, *, keyframe: str = "", joints: Mapping[str, fl
     for name, value in (joints or {}).items():
         qpos[_find_address(composed, name)] = value
         origin = "manifest"
+    # keyframes are believed even where they are outside of the limits; the pre-flight report says so
     if key is None:
         _keep_inside(composed, qpos)
+    # keyframes often leave the controls at zero, which would drive the arm away
     if ctrl is None or joints or not np.any(ctrl):
         ctrl = hold_controls(model, qpos)
     return Home(qpos, ctrl, origin)

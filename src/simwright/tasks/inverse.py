@@ -17,11 +17,10 @@ from simwright.core.math3d import (
     IDENTITY,
     Array,
     Pose,
-    matrix_from_quat,
-    quat_from_matrix,
+    quat_from_rotation_vector,
     quat_multiply,
-    quat_normalize,
     quat_rotate,
+    rotation_vector_between,
 )
 from simwright.engines.mujoco.queries import (
     SLIDE,
@@ -35,17 +34,17 @@ from simwright.engines.mujoco.queries import (
 _DAMPING = 0.02
 _TURN_DAMPING = 0.1
 _ROUNDS = 8
+# how far the target may run ahead of the tool [m]
 _LEASH = 0.15
-"""How far the target may run ahead of the tool [m]."""
+# how far told joints may run ahead of the real ones [rad or m]
 _STRAY = 0.5
-"""How far told joints may run ahead of the real ones [rad or m]."""
 _REST = 0.02
+# largest step of a joint in one round [rad or m]
 _LONGEST = 0.3
-"""Largest step of a joint in one round [rad or m]."""
+# largest part of it that is for turning
 _LONGEST_TURN = 0.15
-"""Largest part of it that is for turning."""
+# an error that is as good as none [m or rad]
 _EXACT = 1e-5
-"""An error that is as good as none [m or rad]."""
 
 
 @dataclass(slots=True)
@@ -80,12 +79,13 @@ class ToolMover:
         away = self.target.p + shift - here.p
         far = float(np.linalg.norm(away))
         position = here.p + away * min(1.0, _LEASH / far if far > 0 else 1.0)
-        self.target = Pose.of(position, quat_multiply(_from_vector(turn), self.target.q))
+        self.target = Pose.of(position, quat_multiply(quat_from_rotation_vector(turn), self.target.q))
         return self.follow(data, self.target)
 
     def follow(self, data: MjData, target: Pose) -> dict[int, float]:
         """Tell the joints to bring the tool to a pose that is near to the last one told."""
         real = np.asarray(data.qpos[self.model.jnt_qposadr[self.joints]])
+        # from what was told, not from where the arm sags to; but not far from it when it is held fast
         start = real + np.clip(self.told - real, -_STRAY, _STRAY)
         self.told = self.find(data, target, start)
         return self._name(self.told)
@@ -143,7 +143,7 @@ class ToolMover:
         if not self.weight:
             return np.zeros(3)
         if self.axis is None:
-            return _to_vector(here, target)
+            return rotation_vector_between(here.q, target.q)
         points, wanted = quat_rotate(here.q, self.axis), quat_rotate(target.q, self.axis)
         across = np.cross(points, wanted)
         size = float(np.linalg.norm(across))
@@ -160,6 +160,7 @@ class ToolMover:
             step[:] = 0.0
             step[free] = self._spread(place, turn, here, free)
             outside = free & ((here + step < low - 1e-9) | (here + step > high + 1e-9))
+            # only joints at their limit that go on outwards: others are merely shortened
             blocked = outside & (((here <= low + 1e-3) & (step < 0)) | ((here >= high - 1e-3) & (step > 0)))
             if not blocked.any():
                 break
@@ -174,6 +175,7 @@ class ToolMover:
         """The motion of the free joints: first the place, then the turn, then rest."""
         first = place[0][:, free]
         inverse = _invert(first, _DAMPING)
+        # motions of the joints that leave the place as it is
         idle = np.eye(first.shape[1]) - inverse @ first
         step = _shorten(inverse @ place[1], _LONGEST)
         if self.weight:
@@ -207,27 +209,6 @@ def _invert(matrix: Array, damping: float) -> Array:
 def _shorten(step: Array, longest: float) -> Array:
     largest = float(np.abs(step).max(initial=0.0))
     return step * min(1.0, longest / largest) if largest > 0 else step
-
-
-def _from_vector(turn: Array) -> Array:
-    angle = float(np.linalg.norm(turn))
-    if angle < 1e-12:
-        return np.array([1.0, 0.0, 0.0, 0.0])
-    half = 0.5 * angle
-    return quat_normalize([np.cos(half), *(np.sin(half) * turn / angle)])
-
-
-def _to_vector(here: Pose, target: Pose) -> Array:
-    """The rotation vector that takes one orientation to the other, in the world's axes."""
-    turn = matrix_from_quat(target.q) @ matrix_from_quat(here.q).T
-    w, *axis = quat_from_matrix(turn)
-    vector = np.array(axis)
-    size = float(np.linalg.norm(vector))
-    if size < 1e-12:
-        return np.zeros(3)
-    angle = 2.0 * np.arctan2(size, w)
-    angle = float(angle if angle <= np.pi else angle - 2.0 * np.pi)
-    return np.array(vector * (angle / size))
 
 
 def find_joints(model: MjModel, site: int, driven: set[int]) -> npt.NDArray[np.intp]:

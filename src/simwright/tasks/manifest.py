@@ -8,16 +8,17 @@ file may be left out and is then inferred (:mod:`simwright.tasks.inference`).
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from simwright.core.documents.expressions import Number
+from simwright.core.documents.expressions import NUMBER_SCHEMA, Number
 from simwright.core.documents.read import read_document
 from simwright.core.documents.record import Record, refuse
 from simwright.core.documents.tree import Document
@@ -81,6 +82,7 @@ class FrameEntry(Record):
 
     @model_validator(mode="after")
     def _check_rotation(self) -> FrameEntry:
+        # any other length is normalised
         if math.hypot(*self.rotation) < 1e-6:
             raise refuse("the quaternion of 'rotation' is zero")
         return self
@@ -114,7 +116,7 @@ class ActuatorEntry(Record):
     force: Positive | None = Field(None, description="largest force [N m or N]")
 
 
-class Control(Record):
+class ControlSettings(Record):
     """How it is usually commanded."""
 
     mode: ControlMode = ControlMode.POSITION
@@ -133,7 +135,7 @@ class SimBlock(Record):
         default_factory=dict,
         description="joint name -> how it is driven, instead of the file's actuators of it",
     )
-    control: Control = Field(default_factory=lambda: Control.model_validate({}))
+    control: ControlSettings = Field(default_factory=lambda: ControlSettings.model_validate({}))
 
     @model_validator(mode="after")
     def _check_one(self) -> SimBlock:
@@ -203,3 +205,44 @@ def read_manifest(path: str | os.PathLike[str]) -> tuple[RobotManifest, Document
     """A manifest and the document with the places of what it says."""
     document = read_document(Path(path))
     return validate_document(RobotManifest, document, what="robot manifest"), document
+
+
+SCHEMA_FILE = Path(__file__).with_name("robot.schema.json")
+_TITLE = "Simwright robot manifest, schema version 1"
+
+
+def build_schema() -> dict[str, Any]:
+    """The schema as data."""
+    schema = RobotManifest.model_json_schema(mode="validation")
+    _tidy(schema)
+    schema["$defs"]["Number"] = NUMBER_SCHEMA
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": _TITLE}
+
+
+def render_schema() -> str:
+    """The schema as text, as it is published."""
+    return json.dumps(build_schema(), indent=1, ensure_ascii=False) + "\n"
+
+
+def _tidy(node: Any) -> None:
+    """Take out titles that only repeat the key, and describe numbers once."""
+    if isinstance(node, list):
+        for item in node:
+            _tidy(item)
+        return
+    if not isinstance(node, dict):
+        return
+    # numbers may be expressions such as "pi/2": described once, referred to
+    if node.get("anyOf") == NUMBER_SCHEMA["anyOf"]:
+        del node["anyOf"]
+        node.pop("examples", None)
+        if node.get("description") == NUMBER_SCHEMA["description"]:
+            del node["description"]
+        node["$ref"] = "#/$defs/Number"
+    for inner in (node.get("properties") or {}).values():
+        inner.pop("title", None)
+        # editors would offer null as a value
+        if inner.get("default", 0) is None:
+            del inner["default"]
+    for value in node.values():
+        _tidy(value)

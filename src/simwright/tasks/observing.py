@@ -19,12 +19,12 @@ from simwright.tasks.rollout import Observation, SimRollout
 
 Bounds = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
+# no place and no free joint is farther from zero [m or rad]
 _FAR = 1000.0
-"""No place and no free joint is farther from zero [m or rad]."""
+# above any speed of a robot that has not broken down [m/s, rad/s]
 _FAST = 1000.0
-"""Nothing is faster [m/s or rad/s]."""
+# how far joints may leave their limits, which are soft [rad or m]
 _SLACK = 0.1
-"""How far joints may leave their limits, which are soft [rad or m]."""
 
 
 class ObserveOptions(Record):

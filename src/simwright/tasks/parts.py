@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from simwright.core.math3d import Array, VectorLike
+from simwright.tasks.specs import MjBody, MjSpec
 
 EVERYTHING = 0x7FFFFFFF
 """Collides with whatever collides with anything: robots use the bits of MuJoCo's masks in their own ways."""
@@ -17,9 +18,9 @@ FRICTION = (1.0, 0.01, 0.001)
 RED = (0.85, 0.16, 0.14, 1.0)
 GREEN = (0.16, 0.65, 0.28, 1.0)
 BLUE = (0.20, 0.40, 0.85, 1.0)
+# where marks are compiled: MuJoCo takes sites at the origin of their body for the body itself, and would not move
+# them
 _ELSEWHERE = (0.1, 0.2, 0.3)
-"""Where marks are compiled: MuJoCo takes sites at the origin of their body for the body itself, and would not move
-them."""
 WOOD = (0.85, 0.80, 0.70, 1.0)
 OAK = (0.55, 0.42, 0.28, 1.0)
 GREY = (0.45, 0.48, 0.52, 1.0)
@@ -43,7 +44,7 @@ def make_contact(friction: VectorLike = FRICTION, *, collides: bool = True) -> d
     }
 
 
-def add_ground(spec: Any, height: float = 0.0) -> None:
+def add_ground(spec: MjSpec, height: float = 0.0) -> None:
     """An endless floor called ``ground``, below a grey sky."""
     import mujoco
 
@@ -69,7 +70,7 @@ def add_ground(spec: Any, height: float = 0.0) -> None:
     )
 
 
-def add_table(spec: Any, center: VectorLike, size: VectorLike, top: float, thickness: float) -> None:
+def add_table(spec: MjSpec, center: VectorLike, size: VectorLike, top: float, thickness: float) -> None:
     """A slab called ``table_top`` whose upper face is at ``top`` [m]."""
     add_block(
         spec.worldbody,
@@ -81,7 +82,7 @@ def add_table(spec: Any, center: VectorLike, size: VectorLike, top: float, thick
 
 
 def add_block(
-    body: Any, name: str, position: VectorLike, half: VectorLike, color: Sequence[float], **more: Any
+    body: MjBody, name: str, position: VectorLike, half: VectorLike, color: Sequence[float], **more: Any
 ) -> Any:
     """A box on a body."""
     import mujoco
@@ -97,7 +98,12 @@ def add_block(
 
 
 def add_cylinder(
-    body: Any, name: str, position: VectorLike, size: tuple[float, float], color: Sequence[float], **more: Any
+    body: MjBody,
+    name: str,
+    position: VectorLike,
+    size: tuple[float, float],
+    color: Sequence[float],
+    **more: Any,
 ) -> Any:
     """An upright cylinder on a body; ``size`` is its radius and half its height [m]."""
     import mujoco
@@ -113,7 +119,7 @@ def add_cylinder(
 
 
 def add_slide(
-    body: Any, name: str, axis: VectorLike, travel: float, *, damping: float, friction: float
+    body: MjBody, name: str, axis: VectorLike, travel: float, *, damping: float, friction: float
 ) -> Any:
     """Let a body slide along an axis by up to ``travel`` [m], with damping [N s/m] and dry friction [N]."""
     import mujoco
@@ -131,14 +137,14 @@ def add_slide(
     )
 
 
-def add_free_box(spec: Any, name: str, half: VectorLike, mass: float, color: Sequence[float]) -> None:
+def add_free_box(spec: MjSpec, name: str, half: VectorLike, mass: float, color: Sequence[float]) -> None:
     """A body ``name`` with a free joint of the same name and a geom ``name_geom``."""
     body = spec.worldbody.add_body(name=name, pos=[0, 0, 1])
     body.add_freejoint(name=name)
     add_block(body, f"{name}_geom", (0, 0, 0), half, color, mass=mass)
 
 
-def add_disc(spec: Any, name: str, radius: float, color: Sequence[float]) -> None:
+def add_disc(spec: MjSpec, name: str, radius: float, color: Sequence[float]) -> None:
     """A flat mark that nothing touches: a site."""
     import mujoco
 
@@ -152,7 +158,7 @@ def add_disc(spec: Any, name: str, radius: float, color: Sequence[float]) -> Non
     )
 
 
-def add_ball_mark(spec: Any, name: str, radius: float, color: Sequence[float]) -> None:
+def add_ball_mark(spec: MjSpec, name: str, radius: float, color: Sequence[float]) -> None:
     """A ball that nothing touches: a site."""
     import mujoco
 
@@ -166,7 +172,7 @@ def add_ball_mark(spec: Any, name: str, radius: float, color: Sequence[float]) -
     )
 
 
-def add_camera(spec: Any, name: str, position: VectorLike, target: VectorLike, fovy: float) -> None:
+def add_camera(spec: MjSpec, name: str, position: VectorLike, target: VectorLike, fovy: float) -> None:
     """A fixed camera that looks at a point; up is +Z, or +Y for one that looks straight down."""
     spec.worldbody.add_camera(
         name=name, pos=[float(v) for v in position], fovy=fovy, xyaxes=look_at(position, target).tolist()
@@ -183,7 +189,7 @@ def look_at(position: VectorLike, target: VectorLike) -> Array:
     return np.concatenate([right, np.cross(back, right)])
 
 
-def add_light(spec: Any, position: VectorLike) -> None:
+def add_light(spec: MjSpec, position: VectorLike) -> None:
     """A lamp called ``ceiling`` that shines down without shadows, and some light from everywhere.
 
     Lamps that a robot brings along are off, so that a task looks the same with every robot.

@@ -13,48 +13,157 @@ from typing import Any
 
 import numpy as np
 
-from simwright.core.diag import Diagnostic, Level, Reporter, Where
+from simwright.core.diag import Diagnostic, Kind, Level, Reporter, Where, declare
 from simwright.core.errors import InputError, SimwrightError
 from simwright.core.math3d import Array, Pose
 from simwright.engines.mujoco.actuation import ActuatorInfo, ActuatorKind
 from simwright.engines.mujoco.queries import BOX, SLIDE, MjData, MjModel
 from simwright.tasks.compose import PREFIX
 from simwright.tasks.environments import validate_options
-from simwright.tasks.fitting import fit_scene, use_model
+from simwright.tasks.fitting import fit_scene, make_reach_tester_in
 from simwright.tasks.manifest import ControlMode
-from simwright.tasks.preflight_messages import (
-    CANNOT_BE_SET_UP,
-    CONTROLLED,
-    DRIVEN_DIRECTLY,
-    MADE_MOTORS,
-    NEEDS_FIXED,
-    NEEDS_FLOATING,
-    NEEDS_GRIPPER,
-    NEEDS_TOOL,
-    OUT_OF_REACH,
-    PARTLY_OUT_OF_REACH,
-    SERVOS_ADDED,
-    START_INSIDE_ITSELF,
-    START_INSIDE_TASK,
-    START_OUTSIDE_LIMITS,
-    START_TOUCHES_TASK,
-    STEP_CHANGED,
-    UNBOUNDED,
-    WRONG_ROBOT,
-)
 from simwright.tasks.randomize import Randomize
-from simwright.tasks.robot import Robot, open_robot
+from simwright.tasks.robot import TaskRobot, open_robot
 from simwright.tasks.rollout import SimRollout
 from simwright.tasks.scene import SceneOptions, TaskScene
 from simwright.tasks.scenes.table import SCENES
 
+WRONG_ROBOT = declare(
+    "preflight-wrong-robot",
+    Level.ERROR,
+    "the task {task!r} is made for the robot {wanted!r}, not for {robot!r}",
+    hint="leave --robot out",
+    doc="A task scene that is made for one robot was asked for with another.",
+)
+NEEDS_FIXED = declare(
+    "preflight-needs-fixed-base",
+    Level.ERROR,
+    "the task {task!r} needs a robot that is mounted, but the base of {robot!r} floats",
+    hint="'base: fixed' in its manifest mounts it; locomotion_flat takes robots that float",
+    doc="The task is for arms on a fixed base; this robot would fall over.",
+)
+NEEDS_FLOATING = declare(
+    "preflight-needs-floating-base",
+    Level.ERROR,
+    "the task {task!r} needs a robot that can move about, but {robot!r} is fixed to the world",
+    hint="'base: floating' in its manifest frees it",
+    doc="The task asks the robot to get somewhere, and its base has no free joint.",
+)
+NEEDS_TOOL = declare(
+    "preflight-needs-tool",
+    Level.ERROR,
+    "the task {task!r} needs a tool, and none is known of {robot!r}",
+    hint="name a body or site in the manifest: end_effector: {{frame: NAME}}",
+    doc="The task is judged by, or worked with, the end of an arm; the robot has no frame that could be it.",
+)
+NEEDS_GRIPPER = declare(
+    "preflight-needs-gripper",
+    Level.ERROR,
+    "the task {task!r} needs a gripper, and {robot!r} has none that is known",
+    hint="say in the manifest which actuators open and close: gripper: {{actuators: [...], open: ..., closed: ...}}",
+    doc="The task asks to grasp; neither the manifest nor the robot's structure shows a gripper.",
+)
+CANNOT_BE_SET_UP = declare(
+    "preflight-cannot-be-set-up",
+    Level.ERROR,
+    "the robot {robot!r} cannot be put into the task {task!r}: {reason}",
+    doc="Composing the robot with the task, or controlling it as asked, is impossible.",
+)
+OUT_OF_REACH = declare(
+    "preflight-out-of-reach",
+    Level.ERROR,
+    "none of the {total} corners of the workspace can be reached: they are {near:.2f} to {far:.2f} m from the base, "
+    "the tool gets {reach:.2f} m from it",
+    hint="--fit scales the workspace to the robot; or move the base or the workspace by --set",
+    doc="The places where the task may put things are beyond what the robot reaches inside its joint limits.",
+)
+PARTLY_OUT_OF_REACH = declare(
+    "preflight-partly-out-of-reach",
+    Level.WARNING,
+    "{missed} of the {total} corners of the workspace cannot be reached, the first at {corner}: they are {near:.2f} to "
+    "{far:.2f} m from the base, the tool gets {reach:.2f} m from it",
+    hint="--fit scales the workspace to the robot; or move the base or the workspace by --set",
+    doc="Some of the places where the task may put things are beyond what the robot reaches inside its joint limits, "
+    "so some episodes cannot be won.",
+)
+START_OUTSIDE_LIMITS = declare(
+    "preflight-start-outside-limits",
+    Level.WARNING,
+    "the robot starts with joint {joint!r} at {value:.4g}, outside its limits {low:.4g} .. {high:.4g} ({origin})",
+    hint="give another start in the manifest: joints: [{{name: {joint}, home: ...}}]",
+    doc="The pose the robot starts from is one that its limits push it out of.",
+)
+START_INSIDE_TASK = declare(
+    "preflight-start-collides",
+    Level.ERROR,
+    "the robot starts {depth:.3f} m inside the task: its {part!r} is in {thing!r}",
+    hint="move its base (--set robot_base_xyz=...) or give another start in the manifest",
+    doc="Where an episode starts, a part of the robot is inside the table, the floor or an object, and would be thrown "
+    "out of it.",
+)
+START_TOUCHES_TASK = declare(
+    "preflight-start-touches",
+    Level.WARNING,
+    "the robot starts {depth:.3f} m inside the task: its {part!r} is in {thing!r}",
+    hint="move its base (--set robot_base_xyz=...) or give another start in the manifest",
+    doc="Where an episode starts, a part of the robot is a little inside the table, the floor or an object.",
+)
+START_INSIDE_ITSELF = declare(
+    "preflight-start-collides-with-itself",
+    Level.WARNING,
+    "the robot starts with its {part!r} {depth:.3f} m inside its {thing!r}",
+    hint="give another start in the manifest, or exclude the pair in the robot's file",
+    doc="Two parts of the robot overlap where it starts, so that they push each other apart.",
+)
+CONTROLLED = declare(
+    "preflight-controller-between",
+    Level.INFO,
+    "{count} of {total} actuators do not take a {mode}; a controller stands between: {names}",
+    doc="Actions are positions or velocities, and the robot's actuators are motors: a controller computes what they "
+    "are told, at every step.",
+)
+DRIVEN_DIRECTLY = declare(
+    "preflight-own-control",
+    Level.INFO,
+    "{count} of {total} actuators take their own control, not a {mode} of a joint: {names}",
+    doc="Tendons, sites and special actuators are told what they take themselves, in their own units.",
+)
+MADE_MOTORS = declare(
+    "preflight-made-motors",
+    Level.INFO,
+    "{count} of {total} actuators become motors, bounded by the force they had: {names}",
+    doc="Actions are torques, and the robot's actuators are servos: their servo is taken away.",
+)
+UNBOUNDED = declare(
+    "preflight-unbounded-force",
+    Level.WARNING,
+    "{count} of {total} actuators have no largest force, so that torques are not bounded: {names}",
+    hint="give one in the manifest: sim: {{actuators: {{JOINT: {{kind: motor, force: ...}}}}}}",
+    doc="Actions are torques, and nothing in the robot's file says how large they may be.",
+)
+SERVOS_ADDED = declare(
+    "preflight-servos-added",
+    Level.INFO,
+    "the robot's file drives nothing; {count} position servos are added, with gains from its own inertia",
+    hint="sim.actuators in a manifest says otherwise",
+    doc="A robot without actuators cannot act, so each of its joints gets a servo.",
+)
+STEP_CHANGED = declare(
+    "preflight-step-changed",
+    Level.INFO,
+    "the robot's time step of {own:g} s does not divide the control period of {period:g} s; {count} steps of "
+    "{used:g} s are made",
+    doc="The control period belongs to the task; the time step is the largest part of it that is not above the "
+    "robot's.",
+)
+
 _SLACK = 1e-4
 _SHOWN = 6
 _SEEDS = 4
+# less than this is contact as any other [m]
 _TOUCH = 2e-3
-"""Less than this is contact as any other [m]."""
+# more than this throws things about [m]
 _DEEP = 1e-2
-"""More than this throws things about [m]."""
 
 
 @dataclass(slots=True)
@@ -99,7 +208,7 @@ class PreflightError(InputError):
 
 def preflight(
     task: str | TaskScene,
-    robot: str | Path | Robot,
+    robot: str | Path | TaskRobot,
     *,
     options: SceneOptions | Mapping[str, Any] | None = None,
     base: Pose | None = None,
@@ -111,9 +220,10 @@ def preflight(
 ) -> Preflight:
     """Hold a robot against a task.  The arguments are those of :func:`~simwright.tasks.environments.make_rollout`."""
     scene = task if isinstance(task, TaskScene) else SCENES.get(task)
-    found = robot if isinstance(robot, Robot) else open_robot(robot)
+    found = robot if isinstance(robot, TaskRobot) else open_robot(robot)
     reporter = Reporter()
     report = Preflight(scene.name, found.id, findings=reporter.found)
+    # nothing else is looked at: every other finding would follow from this one
     if scene.fixed_robot and scene.fixed_robot != found.id:
         reporter.report(WRONG_ROBOT, _where(found), task=scene.name, wanted=scene.fixed_robot, robot=found.id)
         return report
@@ -150,7 +260,7 @@ def inspect_rollout(rollout: SimRollout, reporter: Reporter) -> None:
     _report_step(rollout, reporter)
 
 
-def inspect_robot(robot: Robot, reporter: Reporter) -> None:
+def inspect_robot(robot: TaskRobot, reporter: Reporter) -> None:
     """What can be said of a robot without a task: it is put on a floor, and its start and actuators are looked at."""
     scene = SCENES.get("locomotion_flat" if robot.facts.is_floating else "reach")
     rollout = SimRollout(scene, robot)
@@ -159,7 +269,7 @@ def inspect_robot(robot: Robot, reporter: Reporter) -> None:
     _report_actuators(rollout, reporter)
 
 
-def _where(robot: Robot) -> Where:
+def _where(robot: TaskRobot) -> Where:
     return Where(str(robot.file))
 
 
@@ -168,7 +278,7 @@ def _spell_error(error: SimwrightError) -> str:
     return f"{error.message}{advice}"
 
 
-def _report_needs(scene: TaskScene, options: Any, robot: Robot, reporter: Reporter) -> None:
+def _report_needs(scene: TaskScene, options: SceneOptions, robot: TaskRobot, reporter: Reporter) -> None:
     needs = scene.needs(options)
     floating = robot.facts.is_floating
     wrong = {
@@ -187,7 +297,7 @@ def _report_reach(rollout: SimRollout, reporter: Reporter) -> None:
     if scene.workspace is None or robot.tool is None or robot.facts.is_floating:
         return
     corners = scene.workspace(rollout.options)
-    reached = use_model(robot, rollout.model, rollout.home.qpos).test(corners)
+    reached = make_reach_tester_in(robot, rollout.model, rollout.home.qpos).test(corners)
     if reached.all():
         return
     distances = np.linalg.norm(corners - rollout.base.p, axis=1)
@@ -248,6 +358,7 @@ def _list_overlaps(rollout: SimRollout) -> list[tuple[tuple[str, str, bool], flo
     for index in range(data.ncon):
         contact = data.contact[index]
         depth = -float(contact.dist)
+        # contacts that MuJoCo finds and does not resolve (in the gap, or between dependent bodies)
         if depth < _TOUCH or contact.exclude:
             continue
         bodies = [int(rollout.model.geom_bodyid[geom]) for geom in contact.geom]
@@ -256,6 +367,7 @@ def _list_overlaps(rollout: SimRollout) -> list[tuple[tuple[str, str, bool], flo
             continue
         first = 0 if own[0] else 1
         names = [_name(rollout.model, int(contact.geom[side]), bodies[side]) for side in (first, 1 - first)]
+        # the order of a pair of the robot's own parts says nothing
         names = sorted(names) if all(own) else names
         found.append(((names[0], names[1], all(own)), depth))
     return found
@@ -286,6 +398,7 @@ def _measure_beyond(model: MjModel, data: MjData, geom: int, ends: tuple[Array, 
     """How much of a line from outside a box to outside of it lies inside and behind it [m]; 0 where it misses."""
     turn, half = np.asarray(data.geom_xmat[geom]).reshape(3, 3), model.geom_size[geom]
     first, last = ((end - data.geom_xpos[geom]) @ turn for end in ends)
+    # an end in the board is found as a contact already
     if np.all(np.abs(first) <= half + _TOUCH) or np.all(np.abs(last) <= half + _TOUCH):
         return 0.0
     way = last - first
@@ -305,31 +418,34 @@ def _name(model: MjModel, geom: int, body: int) -> str:
 
 
 def _report_actuators(rollout: SimRollout, reporter: Reporter) -> None:
-    where, mode = _where(rollout.robot), rollout.mode
+    where = _where(rollout.robot)
     if rollout.robot.servos:
         reporter.report(SERVOS_ADDED, where, count=rollout.robot.servos)
-    actuators = rollout.actuators
+    # the mode pose tells joints their positions, so it is reported as that
+    mode = ControlMode.POSITION if rollout.mode is ControlMode.POSE else rollout.mode
+    total = len(rollout.actuators)
+    for kind, group in _group_actuators(rollout):
+        if group:
+            names = _spell_names(group)
+            reporter.report(kind, where, count=len(group), total=total, mode=mode.value, names=names)
+
+
+def _group_actuators(rollout: SimRollout) -> list[tuple[Kind, Sequence[ActuatorInfo]]]:
+    """The actuators about which there is something to say, by what is to be said."""
+    actuators, mode = rollout.actuators, rollout.mode
     joints = [a for a in actuators if a.joint >= 0 and a.kind is not ActuatorKind.GENERAL]
-    groups: list[tuple[Any, Sequence[ActuatorInfo]]] = [
+    groups: list[tuple[Kind, Sequence[ActuatorInfo]]] = [
         (DRIVEN_DIRECTLY, [a for a in actuators if a not in joints])
     ]
     if mode is ControlMode.TORQUE:
-        servos = [a for a in joints if a.kind is not ActuatorKind.MOTOR]
-        limited = rollout.model.actuator_ctrllimited
-        groups += [(MADE_MOTORS, servos), (UNBOUNDED, [a for a in joints if not limited[a.index]])]
-    else:
-        taken = {ActuatorKind.POSITION}
-        if mode is ControlMode.VELOCITY:
-            taken.add(ActuatorKind.VELOCITY)
-        groups.append((CONTROLLED, [a for a in joints if a.kind not in taken]))
-    word = (
-        "velocity" if mode is ControlMode.VELOCITY else "torque" if mode is ControlMode.TORQUE else "position"
-    )
-    for kind, group in groups:
-        if group:
-            reporter.report(
-                kind, where, count=len(group), total=len(actuators), mode=word, names=_spell_names(group)
-            )
+        unlimited = [a for a in joints if not rollout.model.actuator_ctrllimited[a.index]]
+        return [*groups, (MADE_MOTORS, _leave_out(joints, ActuatorKind.MOTOR)), (UNBOUNDED, unlimited)]
+    taken = [ActuatorKind.POSITION, *([ActuatorKind.VELOCITY] if mode is ControlMode.VELOCITY else [])]
+    return [*groups, (CONTROLLED, _leave_out(joints, *taken))]
+
+
+def _leave_out(actuators: Sequence[ActuatorInfo], *kinds: ActuatorKind) -> list[ActuatorInfo]:
+    return [actuator for actuator in actuators if actuator.kind not in kinds]
 
 
 def _spell_names(group: Sequence[ActuatorInfo]) -> str:
@@ -338,6 +454,7 @@ def _spell_names(group: Sequence[ActuatorInfo]) -> str:
 
 
 def _report_step(rollout: SimRollout, reporter: Reporter) -> None:
+    # of the file itself: the composed model has the task's
     own = float(rollout.robot.source.make_spec().option.timestep)
     composed = rollout.composed
     used = composed.period / composed.substeps

@@ -23,8 +23,8 @@ from simwright.tasks.compose import Composed
 from simwright.tasks.reading import complete_pose
 from simwright.tasks.scene import Layout, TaskScene
 
+# tells this stream of random numbers from that of the layout
 _STREAM = 0x51A7
-"""Tells this stream of random numbers from that of the layout."""
 
 
 def _check_range(value: tuple[float, float]) -> tuple[float, float]:
@@ -95,6 +95,7 @@ class Randomizer:
 
     def start(self, seed: int) -> np.random.Generator:
         """The stream of an episode."""
+        # generators take whole numbers from 0; seeds of episodes may be negative
         return np.random.default_rng([_STREAM, int(seed) & 0xFFFFFFFFFFFFFFFF])
 
     def change_model(self, rng: np.random.Generator, model: MjModel) -> None:

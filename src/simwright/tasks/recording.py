@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recording runs: a film (``.mp4``), or arrays of everything that was observed and done (``.npz``).
+"""Listeners of runs: a film (``.mp4``), arrays of everything that was observed and done (``.npz``), a window.
 
 Files are written whole beside their destination and moved there when the run is over; a run that fails leaves nothing.
 """
@@ -10,7 +10,9 @@ import importlib.util
 import io
 import json
 import os
+import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -20,14 +22,14 @@ from simwright.core.diag import Where
 from simwright.core.errors import MissingExtraError, OutputError, UsageError
 from simwright.core.files import write_atomic
 from simwright.core.math3d import Array
-from simwright.engines.mujoco.renderer import ModelRenderer, Picture
+from simwright.engines.mujoco.renderer import ModelRenderer, Picture, open_window
 from simwright.tasks.observing import find_camera
 from simwright.tasks.rollout import Observation, SimRollout, StepResult
 from simwright.tasks.runner import Episode, Listener
 
 _QUALITY = 8
+# pictures per second of a film, about
 _RATE = 25.0
-"""Pictures per second of a film, about."""
 
 
 def open_recorder(
@@ -47,7 +49,7 @@ def open_recorder(
             )
 
 
-class Film:
+class VideoFile:
     """A film that is being written: frames go into a file beside the destination."""
 
     def __init__(self, path: Path, rate: float) -> None:
@@ -97,7 +99,7 @@ class VideoRecorder:
     def __init__(self, path: Path, *, camera: str = "", width: int = 640, height: int = 480) -> None:
         expect_imageio()
         self.path, self._camera, self._size = path, camera, (width + width % 2, height + height % 2)
-        self._film: Film | None = None
+        self._film: VideoFile | None = None
         self._renderer: ModelRenderer | None = None
         self._every = 1
 
@@ -107,8 +109,9 @@ class VideoRecorder:
             self._renderer = ModelRenderer(rollout.model, *self._size)
             self._camera = find_camera(rollout.model, self._camera or choose_camera(rollout))
             rate = 1.0 / rollout.composed.period
+            # control periods are often shorter than a picture lasts
             self._every = max(1, round(rate / _RATE))
-            self._film = Film(self.path, rate / self._every)
+            self._film = VideoFile(self.path, rate / self._every)
         self._take(rollout)
 
     def add(self, rollout: SimRollout, action: Array, result: StepResult) -> None:  # noqa: ARG002 - a listener's
@@ -213,3 +216,45 @@ def expect_imageio() -> None:
     for package in ("imageio", "imageio_ffmpeg"):
         if importlib.util.find_spec(package) is None:
             raise MissingExtraError(package.replace("_", "-"), "video", "a film")
+
+
+class ViewerWindow:
+    """A listener that shows each step."""
+
+    def __init__(self) -> None:
+        if sys.platform.startswith("linux") and not (
+            os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+        ):
+            raise UsageError(
+                "there is no display to open a window on", hint="record a film instead: --record out.mp4"
+            )
+        self._viewer: Any = None
+        self._due = 0.0
+
+    def begin(self, rollout: SimRollout, seed: int, observation: Observation) -> None:  # noqa: ARG002 - a listener's
+        """Open the window with the first episode."""
+        if self._viewer is None:
+            self._viewer = open_window(rollout.model, rollout.data)
+        self._due = time.perf_counter()
+        self._viewer.sync()
+
+    def add(self, rollout: SimRollout, action: Array, result: StepResult) -> None:  # noqa: ARG002 - a listener's
+        """Show a step when its time has come."""
+        if not self._viewer.is_running():
+            raise UsageError("the window was closed")
+        self._due += rollout.composed.period
+        time.sleep(max(0.0, self._due - time.perf_counter()))
+        self._viewer.sync()
+
+    def end(self, episode: Episode) -> None:
+        """The next episode is shown in the same window."""
+
+    def close(self) -> None:
+        """Close the window."""
+        if self._viewer is not None:
+            self._viewer.close()
+            self._viewer = None
+
+    def discard(self) -> None:
+        """Close the window."""
+        self.close()

@@ -30,7 +30,7 @@ from simwright.core.swap import write_folder
 from simwright.engines.mujoco.renderer import ModelRenderer
 from simwright.tasks.compose import PREFIX
 from simwright.tasks.observing import find_camera
-from simwright.tasks.recording import Film, expect_imageio
+from simwright.tasks.recording import VideoFile, expect_imageio
 from simwright.tasks.rollout import Observation, SimRollout, StepResult
 from simwright.tasks.runner import Episode
 
@@ -54,7 +54,7 @@ class DatasetRecorder:
             )
         self.folder, self._wanted = folder, cameras
         self._size = (width + width % 2, height + height % 2)
-        self._films: dict[str, Film] = {}
+        self._films: dict[str, VideoFile] = {}
         self._cameras: dict[str, str] = {}
         self._renderer: ModelRenderer | None = None
         self._rows: dict[str, list[Any]] = {}
@@ -99,7 +99,7 @@ class DatasetRecorder:
             key = f"observation.images.{name}"
             self._cameras[key] = find_camera(rollout.model, name)
             path = self._staging / _VIDEO.format(video_key=key, chunk_index=0, file_index=0)
-            self._films[key] = Film(path, self._rate)
+            self._films[key] = VideoFile(path, self._rate)
 
     def _paint(self, rollout: SimRollout) -> None:
         assert self._renderer is not None
@@ -186,6 +186,7 @@ class DatasetRecorder:
         self._release()
         error = RuntimeError("the run failed")
         with contextlib.suppress(RuntimeError):
+            # an error in its exit tells write_folder to remove what it staged
             self._stack.__exit__(RuntimeError, error, None)
 
     def _release(self) -> None:
@@ -220,6 +221,7 @@ class DatasetRecorder:
             "chunks_size": 1000,
             "data_files_size_in_mb": 100,
             "video_files_size_in_mb": 200,
+            # LeRobot wants a whole number; others are kept as they are
             "fps": round(rate) if abs(rate - round(rate)) < 1e-9 else rate,
             "splits": {"train": f"0:{len(self._episodes)}"},
             "data_path": _DATA,
@@ -293,6 +295,7 @@ def _make_column(values: list[Any]) -> Any:
     array = np.array(values)
     if array.ndim == 1:
         return pa.array(array)
+    # fixed lengths: readers get arrays without looking at each row
     flat = pa.array(array.reshape(-1))
     return pa.FixedSizeListArray.from_arrays(flat, array.shape[1])
 

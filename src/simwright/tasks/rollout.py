@@ -18,8 +18,9 @@ from simwright.core.math3d import Array, Pose
 from simwright.engines.mujoco.actuation import hold_controls, list_actuators
 from simwright.engines.mujoco.batch import ModelBatch
 from simwright.engines.mujoco.queries import FREE, MjData, find_site, pose_bodies, read_body, read_site
+from simwright.tasks.amending import TOOL
 from simwright.tasks.compose import PREFIX, Composed, compose_scene
-from simwright.tasks.control import Controller
+from simwright.tasks.control import ActionController
 from simwright.tasks.home import Home, find_home
 from simwright.tasks.inverse import ToolMover, find_joints
 from simwright.tasks.manifest import ControlMode
@@ -32,8 +33,8 @@ from simwright.tasks.reading import (
     read_objects,
     read_speeds,
 )
-from simwright.tasks.robot import TOOL, Robot
-from simwright.tasks.scene import Layout, Moment, SceneOptions, TaskScene, Verdict
+from simwright.tasks.robot import TaskRobot
+from simwright.tasks.scene import Layout, SceneOptions, TaskScene, TaskState, Verdict
 
 Observation = dict[str, Any]
 
@@ -64,7 +65,7 @@ class SimRollout:
     def __init__(
         self,
         scene: TaskScene,
-        robot: Robot,
+        robot: TaskRobot,
         *,
         options: SceneOptions | Mapping[str, Any] | None = None,
         base: Pose | None = None,
@@ -100,7 +101,7 @@ class SimRollout:
         self.data: MjData = self.worlds.hold()
         self.tool_site = find_site(self.model, PREFIX + TOOL)
         self.actuators = tuple(list_actuators(self.model, self.composed.robot_nu))
-        self.controller = Controller(
+        self.controller = ActionController(
             self.composed, self.actuators, self.mode, self._make_mover(), self._find_grip()
         )
         self.layout: Layout = {}
@@ -146,7 +147,9 @@ class SimRollout:
                 ctrl[:] = hold_controls(self.model, qpos)
         place_layout(self.scene, self.worlds, 0, self.layout)
         for name in self.scene.marks:
+            # marks are sites, which have no state: the model itself changes
             self.model.site_pos[self.model.site(name).id] = self.layout[name][:3]
+        # computes poses without a step, so that the first observation fits the layout
         self.data = self.worlds.hold()
         self.start = self.read_base()
         self.controller.reset(self.data)
@@ -202,7 +205,7 @@ class SimRollout:
     def judge(self) -> Verdict:
         """How the episode stands."""
         qpos, qvel = self.qpos, self.qvel
-        moment = Moment(
+        moment = TaskState(
             layout=self.layout,
             objects=read_objects(self.scene, self.model, qpos),
             speeds=read_speeds(self.scene, self.model, qvel),
@@ -239,6 +242,7 @@ class SimRollout:
         if self.tool_site < 0:
             return None
         grip = self._find_grip()
+        # fingers carry no tool: inverse kinematics would open the gripper to reach further
         driven = {a.joint for a in self.actuators if a.joint >= 0 and not (grip and a.index in grip[0])}
         joints = find_joints(self.model, self.tool_site, driven)
         return ToolMover(self.model, self.tool_site, joints) if len(joints) else None
@@ -263,8 +267,10 @@ class SimRollout:
                 turn = np.asarray(data.geom_xmat[geom]).reshape(3, 3)
                 center, half = self.model.geom_aabb[geom][:3], self.model.geom_aabb[geom][3:]
                 middle = data.geom_xpos[geom] + turn @ center
+                # the lowest corner of the geom's box
                 lowest = min(lowest, float(middle[2] - np.abs(turn[2]) @ half))
         floor = float(self.base.p[2])
+        # a millimetre above the floor: contacts at the start push
         return floor - lowest + 1e-3 if np.isfinite(lowest) else 0.0
 
     def _raise(self, qpos: Array) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
-from simwright.tasks.baselines.policy import Policy
+from simwright.tasks.baselines.policy import BatchPolicy, TaskPolicy
 from simwright.tasks.batch import BatchRollout
 from simwright.tasks.rollout import Observation, SimRollout, StepResult
 
@@ -95,20 +95,25 @@ class Listener(Protocol):
         """The run failed: leave nothing behind."""
 
 
+def name_policy(policy: TaskPolicy | BatchPolicy) -> str:
+    """What a policy is called where nobody named it: its class without the word Policy."""
+    return type(policy).__name__.removesuffix("Policy").lower()
+
+
 class SimRunner:
     """Runs episodes of one rollout."""
 
     def __init__(
         self,
         rollout: SimRollout,
-        policy: Policy,
+        policy: TaskPolicy,
         *,
         name: str = "",
         listeners: Sequence[Listener] = (),
         max_steps: int | None = None,
     ) -> None:
         self.rollout, self.policy = rollout, policy
-        self.name = name or type(policy).__name__.lower()
+        self.name = name or name_policy(policy)
         self.listeners = tuple(listeners)
         self.max_steps = max_steps or rollout.max_steps
 
@@ -123,6 +128,7 @@ class SimRunner:
                 summary.episodes.append(self.run_episode(index, seed + index))
                 if progress is not None:
                     progress(index + 1, episodes)
+        # a keyboard interrupt too leaves no half-written film
         except BaseException:
             for listener in self.listeners:
                 listener.discard()
@@ -148,6 +154,7 @@ class SimRunner:
             result = rollout.step(action)
             observation = result.observation
             total += result.reward
+            # latched: a cube that rolls out of the tray afterwards has been in it
             success = success or rollout.success
             for listener in self.listeners:
                 listener.add(rollout, action, result)
@@ -183,7 +190,7 @@ def _name_end(result: StepResult) -> str:
 
 def run_batch(
     batch: BatchRollout,
-    policy: Any,
+    policy: TaskPolicy | BatchPolicy,
     episodes: int,
     seed: int = 0,
     *,
@@ -191,9 +198,9 @@ def run_batch(
     progress: Progress | None = None,
 ) -> RunSummary:
     """Run episodes in many worlds at once, one per world and round; the policy has to have ``act_many``."""
-    if not hasattr(policy, "act_many"):
+    if not isinstance(policy, BatchPolicy):
         raise UsageError(
-            f"the policy {name or type(policy).__name__!r} drives one world at a time",
+            f"the policy {name or name_policy(policy)!r} drives one world at a time",
             hint="leave --num-worlds out",
         )
     rollout = batch.rollout
@@ -203,13 +210,14 @@ def run_batch(
     while len(summary.episodes) < episodes:
         first = len(summary.episodes)
         wanted = min(batch.count, episodes - first)
+        # every world runs; those beyond the wanted number are dropped
         summary.episodes += _run_round(batch, policy, first, seed + first)[:wanted]
         if progress is not None:
             progress(len(summary.episodes), episodes)
     return summary
 
 
-def _run_round(batch: BatchRollout, policy: Any, first: int, seed: int) -> list[Episode]:
+def _run_round(batch: BatchRollout, policy: BatchPolicy, first: int, seed: int) -> list[Episode]:
     count = batch.count
     batch.reset([seed + world for world in range(count)])
     alive, success = np.ones(count, dtype=bool), np.zeros(count, dtype=bool)
@@ -223,6 +231,7 @@ def _run_round(batch: BatchRollout, policy: Any, first: int, seed: int) -> list[
         verdict = batch.step(actions)
         unstable = batch.find_unstable()
         steps += alive
+        # worlds that are done go on moving until the round is over, but nothing of it counts
         total += np.where(alive, np.nan_to_num(verdict.score), 0.0)
         over = alive & (verdict.success | verdict.failed | unstable)
         success |= over & verdict.success

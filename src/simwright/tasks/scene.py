@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from simwright.core.documents.record import Record
 from simwright.core.math3d import IDENTITY, Array, Pose, VectorLike, quat_from_axis_angle
+from simwright.tasks.specs import MjSpec
 
 Layout = dict[str, Array]
 """Where the things of an episode are, by name: positions (3) or poses (3 + quaternion w, x, y, z)."""
@@ -35,7 +36,7 @@ class SceneOptions(Record):
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
+class RobotNeeds:
     """What a scene asks of a robot; the pre-flight report holds the robot against it."""
 
     base: str = "any"
@@ -48,7 +49,7 @@ class Needs:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How episodes stand, one or many at once.  ``score`` grows towards success, for learning; it is 1 at success.
+    """How episodes place_base, one or many at once.  ``score`` grows towards success, for learning; it is 1 at success.
 
     ``failed`` tells that nothing can be won any more.
     """
@@ -60,7 +61,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class TaskState:
     """What a scene may look at to judge; every array may have the worlds of a batch before its own axes.
 
     Poses are position and quaternion w, x, y, z.  ``start`` is where the robot's base was when the episode began.
@@ -86,12 +87,12 @@ class TaskScene:
     title: str
     instruction: str
     options: type[SceneOptions]
-    needs: Callable[[Any], Needs]
-    add: Callable[[Any, Any], None]
+    needs: Callable[[Any], RobotNeeds]
+    add: Callable[[MjSpec, Any], None]
     """``add(spec, options)``: the table, the objects, cameras and lights."""
     sample: Callable[[np.random.Generator, Any], Layout]
     """``sample(rng, options)``: where objects, fixtures and marks are, by name: position (3) or pose (7)."""
-    judge: Callable[[Moment, Any], Verdict]
+    judge: Callable[[TaskState, Any], Verdict]
     """``judge(moment, options)``."""
     objects: tuple[str, ...] = ()
     """Bodies with a free joint of the same name."""
@@ -115,21 +116,14 @@ class TaskScene:
     """``scale(options, factor, base)``: the options with the workspace drawn towards the base, for ``--fit``."""
 
 
-def measure(a: Array, b: Array) -> Array:
+def measure_distance(a: Array, b: Array) -> Array:
     """Distance between points, or between one and many."""
     return np.asarray(np.linalg.norm(np.asarray(a) - np.asarray(b), axis=-1))
 
 
-def rotate(q: Array, v: VectorLike) -> Array:
-    """A vector turned by one quaternion (w, x, y, z) or by many."""
-    w, u = q[..., :1], q[..., 1:]
-    vector = np.broadcast_to(np.asarray(v, dtype=np.float64), u.shape)
-    twice = 2.0 * np.cross(u, vector)
-    return np.asarray(vector + w * twice + np.cross(u, twice))
-
-
-def stand(position: VectorLike, yaw: float | None, target: VectorLike, forward: float) -> Pose:
+def place_base(position: VectorLike, yaw: float | None, target: VectorLike, forward: float) -> Pose:
     """A base at a position, turned by ``yaw`` [deg], or so that the tool's side faces a target."""
+    # tools are not in front of every base: the side they are on is turned to the target
     facing = math.atan2(target[1] - position[1], target[0] - position[0]) - forward
     angle = facing if yaw is None else math.radians(yaw)
     return Pose.of(position, quat_from_axis_angle((0.0, 0.0, 1.0), angle))

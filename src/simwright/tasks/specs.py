@@ -10,9 +10,10 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import InputError, NotFoundError, ParseError
@@ -24,6 +25,95 @@ from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
 _URI_KEYS = {"mjcf": "mjcf_uri", "urdf": "urdf_uri", "usd": "usd_uri", "sdf": "sdf_uri"}
 
 
+class MjBody(Protocol):
+    """The part of ``mujoco.MjsBody`` that tasks use; elements that it gives are MuJoCo's own."""
+
+    name: str
+    pos: Any
+    quat: Any
+    bodies: Sequence[MjBody]
+    joints: Sequence[Any]
+    geoms: Sequence[Any]
+    sites: Sequence[Any]
+    cameras: Sequence[Any]
+    lights: Sequence[Any]
+
+    def add_body(self, **values: Any) -> MjBody:
+        """A body on this one."""
+
+    def add_geom(self, **values: Any) -> Any:
+        """A geom on it."""
+
+    def add_joint(self, **values: Any) -> Any:
+        """A joint between it and its parent."""
+
+    def add_freejoint(self, **values: Any) -> Any:
+        """All six degrees of freedom."""
+
+    def add_site(self, **values: Any) -> Any:
+        """A site on it."""
+
+    def add_camera(self, **values: Any) -> Any:
+        """A camera on it."""
+
+    def add_light(self, **values: Any) -> Any:
+        """A lamp on it."""
+
+    def add_frame(self, **values: Any) -> Any:
+        """A frame, which vanishes when the model is compiled."""
+
+
+class MjSpec(Protocol):
+    """The part of ``mujoco.MjSpec`` that tasks use: an editable model.  ``delete`` takes any element of it."""
+
+    modelname: str
+    modelfiledir: str
+    meshdir: str
+    texturedir: str
+    option: Any
+    compiler: Any
+    visual: Any
+    worldbody: MjBody
+    bodies: Sequence[MjBody]
+    joints: Sequence[Any]
+    sites: Sequence[Any]
+    lights: Sequence[Any]
+    keys: Sequence[Any]
+    actuators: Sequence[Any]
+    equalities: Sequence[Any]
+    textures: Sequence[Any]
+
+    def copy(self) -> MjSpec:
+        """A second one that is changed by itself."""
+
+    def compile(self) -> Any:
+        """The ``MjModel``."""
+
+    def to_xml(self) -> str:
+        """As MJCF; only after it was compiled."""
+
+    def delete(self, element: Any) -> None:
+        """Take an element out."""
+
+    def body(self, name: str) -> MjBody:
+        """The body of a name."""
+
+    def joint(self, name: str) -> Any:
+        """The joint of a name."""
+
+    def site(self, name: str) -> Any:
+        """The site of a name."""
+
+    def add_actuator(self, **values: Any) -> Any:
+        """A new actuator."""
+
+    def add_texture(self, **values: Any) -> Any:
+        """A new texture."""
+
+    def add_key(self, **values: Any) -> Any:
+        """A new keyframe."""
+
+
 @dataclass(slots=True, weakref_slot=True)
 class SpecSource:
     """An MJCF file that specifications are made from, again and again."""
@@ -31,17 +121,18 @@ class SpecSource:
     file: Path
     origin: Path
 
-    def make_spec(self) -> Any:
+    def make_spec(self) -> MjSpec:
         """A new ``MjSpec``, to be changed at will."""
         import mujoco
 
         with quiet_mujoco():
             try:
-                return mujoco.MjSpec.from_file(str(self.file))
+                spec: MjSpec = mujoco.MjSpec.from_file(str(self.file))
             except list_refusals(mujoco) as error:
                 raise ParseError(
                     f"MuJoCo refuses the robot: {first_line(error)}", where=Where(str(self.origin))
                 ) from None
+        return spec
 
 
 def open_robot_file(
@@ -62,6 +153,7 @@ def open_robot_file(
         return SpecSource(file, path)
     options = ReadOptions(packages=find_near(file) if packages is None else packages)
     asset = read_asset(file, options=options, reporter=reporter)
+    # not a context manager: the files are needed as long as the source is used
     folder = tempfile.mkdtemp(prefix="simwright-robot-")
     try:
         written = write_asset(asset, Path(folder) / "robot" / "robot.xml", reporter=reporter)
@@ -83,7 +175,7 @@ def find_uri_key(file: Path) -> str:
     return _URI_KEYS[name]
 
 
-def compile_spec(spec: Any, what: str, where: Where) -> MjModel:
+def compile_spec(spec: MjSpec, what: str, where: Where) -> MjModel:
     """The ``MjModel`` of a specification, or one clear error."""
     import mujoco
 
@@ -95,7 +187,7 @@ def compile_spec(spec: Any, what: str, where: Where) -> MjModel:
     return model
 
 
-def write_spec(spec: Any, file: Path, where: Where) -> None:
+def write_spec(spec: MjSpec, file: Path, where: Where) -> None:
     """Write a specification as MJCF, or raise one clear error."""
     import mujoco
 

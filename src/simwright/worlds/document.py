@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of a world file with the place they stand at, read as what they have to be.
+"""Values of a world file with the place they stand at, read as what they have to be; and the ``simwright`` block.
 
-An :class:`Entry` is a mapping of the file.  Its readers (:meth:`Entry.number`, :meth:`Entry.text` ...) give the value
-of a key, the default where the key is absent or null, and a :class:`Refusal` where the value is of another sort.
-The refusal names file and line; whoever reads a whole entity decides what becomes of it
+A :class:`WorldEntry` is a mapping of the file.  Its readers (:meth:`WorldEntry.number`, :meth:`WorldEntry.text` ...)
+give the value of a key, the default where the key is absent or null, and a :class:`Refusal` where the value is of
+another sort.  The refusal names file and line; whoever reads a whole entity decides what becomes of it
 (:mod:`simwright.worlds.read_state`).
 """
 
@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from simwright.core.diag import Kind, Where
+from simwright.core.diag import Kind, Reporter, Where
 from simwright.core.documents.tree import Document, Step, spell_path
 from simwright.worlds import messages
 
@@ -30,7 +31,7 @@ class Refusal(Exception):  # noqa: N818 - it is no error yet: default and refere
         self.data = data
 
 
-class Entry:
+class WorldEntry:
     """A mapping of a document, at ``path`` in it."""
 
     __slots__ = ("data", "document", "path")
@@ -41,6 +42,7 @@ class Entry:
         self.data = data
 
     def __contains__(self, key: str) -> bool:
+        # a null value counts as absent, everywhere
         return self.data.get(key) is not None
 
     def find_where(self, *steps: Step) -> Where:
@@ -67,8 +69,10 @@ class Entry:
 
     def check_number(self, value: Any, *steps: Step) -> float:
         """``value`` as a finite number."""
+        # bool is an int to Python
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
             raise self.refuse_sort(value, "a number", *steps)
+        # squares of larger numbers lose the millimetres that geometry decides by
         if abs(value) > 1e9:
             raise self.refuse_sort(value, "a number below 1e9", *steps)
         return float(value)
@@ -105,6 +109,7 @@ class Entry:
             if default is None:
                 raise self.refuse_absent(key)
             return default
+        # YAML reads 1 and 1.5 as numbers; as names they are meant as written
         if isinstance(value, (bool, list, dict)):
             raise self.refuse_sort(value, "a text", key)
         return str(value)
@@ -118,14 +123,14 @@ class Entry:
             raise self.refuse_sort(value, "true or false", key)
         return value
 
-    def child(self, key: str) -> Entry | None:
+    def child(self, key: str) -> WorldEntry | None:
         """The mapping under a key; None where it is absent or null."""
         value = self.data.get(key)
         if value is None:
             return None
         if not isinstance(value, dict):
             raise self.refuse_sort(value, "a mapping", key)
-        return Entry(self.document, (*self.path, key), value)
+        return WorldEntry(self.document, (*self.path, key), value)
 
     def items(self, key: str) -> list[Any]:
         """The list under a key; empty where it is absent or null."""
@@ -136,19 +141,20 @@ class Entry:
             raise self.refuse_sort(value, "a list", key)
         return value
 
-    def children(self, key: str) -> Iterator[Entry]:
+    def children(self, key: str) -> Iterator[WorldEntry]:
         """The mappings of a list."""
         for index, value in enumerate(self.items(key)):
             yield self.item(key, index, value)
 
-    def item(self, key: str, index: int, value: Any) -> Entry:
+    def item(self, key: str, index: int, value: Any) -> WorldEntry:
         """One mapping of a list."""
         if not isinstance(value, dict):
             raise self.refuse_sort(value, "a mapping", key, index)
-        return Entry(self.document, (*self.path, key, index), value)
+        return WorldEntry(self.document, (*self.path, key, index), value)
 
     def list_unknown(self, known: Iterable[str]) -> list[str]:
         """Keys that are none of ``known``."""
+        # sets and dicts answer at once; files have thousands of entries
         names = known if isinstance(known, (frozenset, dict)) else frozenset(known)
         return [key for key in self.data if key not in names]
 
@@ -194,3 +200,84 @@ def shorten(value: Any) -> str:
     """A value for a message."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+_BLOCK_KEYS = frozenset({"seed", "relative_mode", "entities", "categories"})
+ENTITY_KEYS = frozenset({"height", "asset", "mass", "friction"})
+"""Wall height [m], the file of a robot or prop, mass [kg], friction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Extensions:
+    """What the block says; ``entities`` and ``categories`` map names to the keys of ``ENTITY_KEYS``."""
+
+    seed: int = 0
+    relative_mode: str = "reference"
+    entities: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    categories: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def look_up(self, name: str, category: str, key: str) -> Any:
+        """A value for an entity, else for its category, else None."""
+        found = self.entities.get(name, {}).get(key)
+        return self.categories.get(category, {}).get(key) if found is None else found
+
+
+NOTHING_MORE = Extensions()
+
+
+def read_extensions(root: WorldEntry, reporter: Reporter) -> Extensions:
+    """Read the block; what is wrong in it is reported and left out."""
+    try:
+        entry = root.child("simwright")
+        return Extensions() if entry is None else _read_block(entry, reporter)
+    except Refusal as refusal:
+        _report(reporter, refusal)
+        return Extensions()
+
+
+def _read_block(entry: WorldEntry, reporter: Reporter) -> Extensions:
+    for key in entry.list_unknown(_BLOCK_KEYS):
+        _report(reporter, entry.refuse_unknown(key, _BLOCK_KEYS))
+    seed = entry.get("seed", 0)
+    # what numpy.random.RandomState takes, so that reference mode can use it too
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**32:
+        raise entry.refuse_sort(seed, "a whole number from 0 to 4294967295", "seed")
+    mode = entry.text("relative_mode", "reference")
+    if mode not in {"reference", "frame"}:
+        raise entry.refuse_sort(mode, "'reference' or 'frame'", "relative_mode")
+    return Extensions(
+        seed, mode, _read_named(entry, "entities", reporter), _read_named(entry, "categories", reporter)
+    )
+
+
+def _read_named(entry: WorldEntry, key: str, reporter: Reporter) -> dict[str, dict[str, Any]]:
+    section = entry.child(key)
+    found: dict[str, dict[str, Any]] = {}
+    for name in section.data if section is not None else ():
+        assert section is not None
+        try:
+            inner = section.child(name)
+            if inner is not None:
+                found[name] = _read_values(inner, reporter)
+        except Refusal as refusal:
+            _report(reporter, refusal)
+    return found
+
+
+def _read_values(entry: WorldEntry, reporter: Reporter) -> dict[str, Any]:
+    for key in entry.list_unknown(ENTITY_KEYS):
+        _report(reporter, entry.refuse_unknown(key, ENTITY_KEYS))
+    values: dict[str, Any] = {}
+    for key in ("height", "mass", "friction"):
+        if key in entry:
+            values[key] = entry.number(key)
+            # frictionless surfaces exist, bodies without mass or height do not
+            if values[key] < 0.0 or (values[key] == 0.0 and key != "friction"):
+                raise entry.refuse_sort(values[key], "positive", key)
+    if "asset" in entry:
+        values["asset"] = entry.text("asset")
+    return values
+
+
+def _report(reporter: Reporter, refusal: Refusal) -> None:
+    reporter.report(refusal.kind, refusal.where, **refusal.data)

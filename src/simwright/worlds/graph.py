@@ -14,20 +14,22 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
-from simwright.worlds.free_space import renew_waypoints
-from simwright.worlds.poses import Pose
-from simwright.worlds.world import Geometry, Hallway, Room, Spawn, World
+from simwright.worlds.entities import Hallway, Room, Spawn
+from simwright.worlds.free_space import update_waypoints
+from simwright.worlds.polygons import Geometry
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.world import World
 
 STEP = 0.025
+# where a way is looked at first; most of the ways that are blocked are blocked there
 _PROBES = (0.5, 0.25, 0.75, 0.125, 0.375, 0.625, 0.875, 0.0625, 0.9375, 0.1875, 0.8125, 0.3125, 0.6875)
-"""Where a way is looked at first; most of the ways that are blocked are blocked there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GraphNode:
     """A pose and what it belongs to."""
 
-    pose: Pose
+    pose: WorldPose
     entity: Room | Hallway | Spawn
 
 
@@ -64,12 +66,15 @@ def build_graph(
     ``space`` is where ways may lead, the free space of the world unless given.  In reference mode the way points of
     hallways are made anew first, as PyRoboSim's planner does.
     """
+    # PyRoboSim makes them with the radius of the moment, which robots may have raised since
     if world.reference:
-        renew_waypoints(world)
+        update_waypoints(world)
     nodes = list_graph_nodes(world)
     points = np.array([node.pose.xy for node in nodes], dtype=np.float64).reshape(-1, 2)
+    # ways start at the node with the larger number: in reference mode the points that are looked at count from there
     second, first = np.tril_indices(len(nodes), -1)
     lengths = np.hypot(*(points[first] - points[second]).T)
+    # 0 means no limit, as None does
     if max_distance:
         near = lengths <= max_distance
         first, second, lengths = first[near], second[near], lengths[near]
@@ -79,6 +84,7 @@ def build_graph(
         points[first],
         step=step if world.reference else None,
     )
+    # sorted by nodes, so that the graph does not depend on the order of the tests
     order = np.lexsort((second[free], first[free]))
     edges = np.column_stack((first[free], second[free]))[order].astype(np.int64)
     return WorldGraph(nodes, edges, lengths[free][order])
@@ -111,6 +117,7 @@ def find_free_ways(
     lines = shapely.linestrings(np.stack((start[apart], end[apart]), axis=1))
     free[apart] = shapely.covers(space, lines)
     same = left[lengths[left] == 0.0]
+    # a line of no length is no line to shapely
     free[same] = shapely.intersects_xy(space, start[same, 0], start[same, 1])
     return free
 
@@ -125,6 +132,7 @@ def _snap(left: Any, lengths: Any, share: float, step: float) -> tuple[Any, Any]
 
 def _walk(space: Geometry, start: Any, end: Any, length: float, step: float) -> bool:
     """Is every point of a way free, its ends excluded?"""
+    # both ends excluded: PyRoboSim means to add the last point, and does not
     along = np.arange(0.0, length, step)[1:]
     angle = np.arctan2(end[1] - start[1], end[0] - start[0])
     return bool(

@@ -16,9 +16,10 @@ import numpy.typing as npt
 import shapely
 
 from simwright.core.errors import UsageError
+from simwright.worlds.entities import WorldRobot
 from simwright.worlds.free_space import compute_free_space
-from simwright.worlds.robots import Robot
-from simwright.worlds.world import Geometry, World
+from simwright.worlds.polygons import Geometry, list_edges
+from simwright.worlds.world import World
 
 MAX_CELLS = 100_000_000
 PADDING = 0.05
@@ -68,7 +69,7 @@ def make_grid(
     resolution: float,
     inflation: float = 0.0,
     *,
-    robot: Robot | None = None,
+    robot: WorldRobot | None = None,
     x_limits: tuple[float, float] | None = None,
     y_limits: tuple[float, float] | None = None,
     space: Geometry | None = None,
@@ -86,6 +87,7 @@ def make_grid(
         margin = (high_y - low_y) * PADDING
         y_limits = (low_y - margin, high_y + margin)
     _check_size(resolution, x_limits, y_limits)
+    # the middle of a cell; PyRoboSim looks at its lower left corner
     sample = 0.0 if world.reference else 0.5
     x = np.arange(x_limits[0], x_limits[1] + resolution, resolution) + sample * resolution
     y = np.arange(y_limits[0], y_limits[1] + resolution, resolution) + sample * resolution
@@ -100,12 +102,14 @@ def rasterize(
 ) -> npt.NDArray[np.bool_]:
     """Which points of the raster ``x`` by ``y`` (both evenly rising) are in a polygon or on its edge."""
     inside = np.zeros((len(y), len(x)), dtype=bool)
-    start, end = _list_edges(space)
+    start, end = list_edges(space)
     if not len(start):
         return inside.T
     rows, columns, doubtful = _find_crossings(start, end, x, y)
     flips = np.zeros((len(y), len(x) + 1), dtype=np.uint8)
+    # several edges may cross a row between the same two points: an even number of flips cancels
     np.bitwise_xor.at(flips, (rows, columns), 1)
+    # every flip from left to right changes between outside and inside
     inside = np.bitwise_xor.accumulate(flips[:, :-1], axis=1).astype(bool)
     doubtful = np.concatenate((doubtful, _find_flat(start, end, x, y)))
     if len(doubtful):
@@ -115,18 +119,11 @@ def rasterize(
     return inside.T
 
 
-def _list_edges(space: Geometry) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Starts and ends of all edges, holes included."""
-    rings = shapely.get_rings(shapely.get_parts(space))
-    points, index = shapely.get_coordinates(rings, return_index=True)
-    same = index[1:] == index[:-1]
-    return points[:-1][same], points[1:][same]
-
-
 def _find_crossings(start: Any, end: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
     """Rows and first columns right of every crossing of an edge with a row, and points that are near one."""
     low, high = np.minimum(start[:, 1], end[:, 1]), np.maximum(start[:, 1], end[:, 1])
     first = np.searchsorted(y, low, side="left")
+    # half open: a corner shared by two edges counts once
     count = np.searchsorted(y, high, side="left") - first
     edge = np.repeat(np.arange(len(start)), count)
     offset = np.arange(len(edge)) - np.repeat(np.cumsum(count) - count, count)
@@ -137,6 +134,7 @@ def _find_crossings(start: Any, end: Any, x: Any, y: Any) -> tuple[Any, Any, Any
     columns = np.searchsorted(x, at, side="left")
     left = np.searchsorted(x, at - _NEAR, side="left")
     right = np.searchsorted(x, at + _NEAR, side="right")
+    # a point this near to a crossing may be on either side of it by rounding
     near = np.flatnonzero((right > left) & (left < len(x)))
     doubtful = rows[near] * len(x) + np.minimum(left[near], len(x) - 1)
     return rows, np.minimum(columns, len(x)), doubtful

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from simwright.core.errors import ParseError
+from simwright.worlds.entities import Hallway, Room, Spawn
 from simwright.worlds.graph import WorldGraph
 from simwright.worlds.grid import Grid
-from simwright.worlds.poses import Pose
-from simwright.worlds.world import Hallway, Room, Spawn, World
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.world import World
 
 OCCUPIED, FREE = 0, 254
 OCCUPIED_THRESHOLD, FREE_THRESHOLD = 0.65, 0.25
@@ -25,6 +26,7 @@ FRAME = "map"
 def encode_pgm(grid: Grid) -> bytes:
     """The image of a grid: the first row is the one with the largest y."""
     width, height = grid.shape
+    # images begin at the top, maps at the bottom
     pixels = np.where(grid.occupied.T[::-1], OCCUPIED, FREE).astype(np.uint8)
     return f"P5\n{width} {height}\n255\n".encode() + pixels.tobytes()
 
@@ -33,6 +35,7 @@ def encode_map(grid: Grid, image: str) -> str:
     """The YAML beside the image."""
     return (
         f"image: {json.dumps(image)}\n"
+        # 254 and 0 with these thresholds are free and occupied in Nav2, whatever its defaults are
         "mode: trinary\n"
         f"resolution: {grid.resolution!r}\n"
         f"origin: [{float(grid.origin[0])!r}, {float(grid.origin[1])!r}, 0.0]\n"
@@ -51,6 +54,7 @@ def decode_map(text: str, image: bytes) -> Grid:
     if len(parts) < 4 or parts[0] != b"P5" or parts[3] != b"255":
         raise ParseError("is no 8-bit binary PGM image")
     width, height = int(parts[1]), int(parts[2])
+    # from the end: the first pixel may be a byte that splitting takes for white space
     pixels = np.frombuffer(image[-width * height :], dtype=np.uint8).reshape(height, width)
     share = pixels / 255.0 if facts["negate"] else (255.0 - pixels) / 255.0
     free = share < facts["free_thresh"]
@@ -94,7 +98,9 @@ def encode_route_graph(graph: WorldGraph, name: str) -> str:
         features.append(_make_feature(facts, "Point", [node.pose.x, node.pose.y]))
     number = len(graph.nodes)
     for start, end in graph.edges.tolist():
+        # edges of a route graph are one-way
         for a, b in ((start, end), (end, start)):
+            # a MultiLineString, not a LineString: that is what the route server reads
             line = [[list(graph.nodes[a].pose.xy), list(graph.nodes[b].pose.xy)]]
             features.append(_make_feature({"id": number, "startid": a, "endid": b}, "MultiLineString", line))
             number += 1
@@ -110,7 +116,7 @@ def _make_feature(facts: dict[str, Any], kind: str, coordinates: Any) -> dict[st
     }
 
 
-def _describe_pose(pose: Pose) -> dict[str, Any]:
+def _describe_pose(pose: WorldPose) -> dict[str, Any]:
     w, x, y, z = pose.quaternion
     return {
         "position": {"x": pose.x, "y": pose.y, "z": pose.z},

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The top view of a world: floors and walls, doors, furniture, objects, robots, navigation poses, paths and names."""
+"""The top view of a world: floors and walls, doors, furniture, objects, robots, navigation poses, paths and names.
+
+Names do not cover each other: each tries its place, then those around it; the less important ones give way.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,66 @@ from collections.abc import Iterable, Mapping, Sequence
 import shapely
 
 from simwright.core.errors import UsageError
-from simwright.worlds.picture import Area, Disc, Ink, Line, Picture, Point, Words, mix
-from simwright.worlds.picture_labels import Labels
-from simwright.worlds.poses import Pose
-from simwright.worlds.world import Geometry, Hallway, Location, World
+from simwright.worlds.entities import Hallway, Location, Room
+from simwright.worlds.picture import Area, Disc, Drawing, Ink, Line, Point, Words, measure_words, mix
+from simwright.worlds.polygons import Geometry
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.world import World
+
+_HALO: Ink = (252, 251, 249)
+
+
+class PictureLabels:
+    """The names in a picture and the boxes they take."""
+
+    def __init__(self, picture: Drawing) -> None:
+        self._picture = picture
+        self._boxes: list[tuple[float, float, float, float]] = []
+
+    def block(self, x: float, y: float, radius: float) -> None:
+        """Keep names away from a disc."""
+        self._boxes.append((x - radius, y - radius, x + radius, y + radius))
+
+    def put(
+        self,
+        text: str,
+        center: Point,
+        size: float,
+        color: Ink,
+        *,
+        apart: float,
+        outside: bool = False,
+        bold: bool = False,
+        force: bool = False,
+    ) -> None:
+        """Write a name at ``center`` (not if ``outside``) or ``apart`` [px] from it; with ``force`` in any case."""
+        width, height = measure_words(text, size)
+        x, y = center
+        beside = width / 2 + apart
+        spots = [(x, y - apart), (x, y + apart), (x + beside, y), (x - beside, y)]
+        spots += [(x, y - 2 * apart), (x, y + 2 * apart)]
+        if not outside:
+            spots.insert(0, center)
+        for spot in spots:
+            box = (spot[0] - width / 2, spot[1] - height / 2, spot[0] + width / 2, spot[1] + height / 2)
+            if self._is_free(box):
+                break
+        else:
+            if not force:
+                return
+            spot, box = center, (x - width / 2, y - height / 2, x + width / 2, y + height / 2)
+        self._boxes.append(box)
+        self._picture.add(Words(spot, text, size, color, _HALO, bold))
+
+    def _is_free(self, box: tuple[float, float, float, float]) -> bool:
+        left, top, right, bottom = box
+        if left < 2 or top < 2 or right > self._picture.width - 2 or bottom > self._picture.height - 40:
+            return False
+        return all(
+            right <= other[0] or left >= other[2] or bottom <= other[1] or top >= other[3]
+            for other in self._boxes
+        )
+
 
 PAPER: Ink = (248, 247, 244)
 _WHITE: Ink = (255, 255, 255)
@@ -28,7 +87,7 @@ _PATHS: tuple[Ink, ...] = ((232, 120, 30), (150, 80, 190), (20, 150, 140), (200,
 _MARGIN = 46
 
 
-class _View:
+class _PixelView:
     """From metres to pixels."""
 
     def __init__(self, world: World, size: int) -> None:
@@ -53,14 +112,14 @@ def draw_world(
     size: int = 1600,
     names: bool = True,
     nav_poses: bool = True,
-    paths: Mapping[str, Sequence[Pose]] | Iterable[Sequence[Pose]] = (),
-) -> Picture:
+    paths: Mapping[str, Sequence[WorldPose]] | Iterable[Sequence[WorldPose]] = (),
+) -> Drawing:
     """A top view, at most ``size`` pixels wide and high; ``paths`` are drawn over the floors."""
     if not 200 <= size <= 8000:
         raise UsageError(f"a picture of {size} pixels cannot be drawn; 200 to 8000 can")
-    view = _View(world, size)
-    picture = Picture(view.width, view.height, PAPER)
-    labels = Labels(picture)
+    view = _PixelView(world, size)
+    picture = Drawing(view.width, view.height, PAPER)
+    labels = PictureLabels(picture)
     _draw_ground(picture, view)
     _draw_floors(picture, view, world)
     for hallway in world.hallways:
@@ -79,6 +138,7 @@ def draw_world(
 
 def _find_bounds(world: World) -> tuple[float, float, float, float]:
     low_x, low_y, high_x, high_y = world.bounds
+    # walls stand outside of the floors, which bounds are made of
     margin = max([0.2, *(part.wall_width for part in world.floors)])
     points = [robot.pose.xy for robot in world.robots]
     low_x, high_x = (
@@ -92,7 +152,7 @@ def _find_bounds(world: World) -> tuple[float, float, float, float]:
     return low_x, low_y, high_x, high_y
 
 
-def _draw_ground(picture: Picture, view: _View) -> None:
+def _draw_ground(picture: Drawing, view: _PixelView) -> None:
     """A line every metre, or every five or more in large worlds."""
     low_x, low_y, high_x, high_y = view.corner
     step = choose_step(60.0 / view.scale)
@@ -110,7 +170,8 @@ def choose_step(least: float) -> float:
     return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= least * 0.999)
 
 
-def _draw_floors(picture: Picture, view: _View, world: World) -> None:
+def _draw_floors(picture: Drawing, view: _PixelView, world: World) -> None:
+    # walls of all first: the floors are painted over them, so openings need no cutting
     for part in world.floors:
         _fill(picture, view, part.outer, _WALL)
     for hallway in world.hallways:
@@ -119,7 +180,7 @@ def _draw_floors(picture: Picture, view: _View, world: World) -> None:
         _fill(picture, view, room.polygon, mix(room.color, _WHITE, 0.86))
 
 
-def _draw_door(picture: Picture, view: _View, hallway: Hallway) -> None:
+def _draw_door(picture: Drawing, view: _PixelView, hallway: Hallway) -> None:
     """The closed door fills its slab, the locked one has a lock; an open one is two leaves along the walls."""
     if not hallway.is_open:
         _fill(picture, view, hallway.slab, _CLOSED)
@@ -139,7 +200,7 @@ def _draw_door(picture: Picture, view: _View, hallway: Hallway) -> None:
         picture.add(Line([view.point(*end) for end in ends], _OPEN, 1.6, 5.0))
 
 
-def _draw_location(picture: Picture, view: _View, location: Location) -> None:
+def _draw_location(picture: Drawing, view: _PixelView, location: Location) -> None:
     color = location.color
     _fill(picture, view, location.polygon, mix(color, _WHITE, 0.5), (mix(color, _INK, 0.45), 1.6))
     for spawn in location.spawns:
@@ -156,11 +217,12 @@ def _draw_location(picture: Picture, view: _View, location: Location) -> None:
         picture.add(Area([(x + a * s, y + b * s) for a, b in bolt], (250, 196, 40), _INK, 0.8))
 
 
-def _draw_nav_poses(picture: Picture, view: _View, world: World) -> None:
+def _draw_nav_poses(picture: Drawing, view: _PixelView, world: World) -> None:
     """Small arrow heads."""
     poses = [pose for room in world.rooms for pose in room.nav_poses]
     poses += [pose for hallway in world.hallways for pose in hallway.nav_poses]
     for location in world.locations:
+        # surfaces without poses of their own share the list of their location: drawn once
         groups = {id(spawn.nav_poses): spawn.nav_poses for spawn in location.spawns}
         groups[id(location.nav_poses)] = location.nav_poses
         poses += [pose for group in groups.values() for pose in group]
@@ -169,27 +231,31 @@ def _draw_nav_poses(picture: Picture, view: _View, world: World) -> None:
         _draw_arrow(picture, view, pose, size, (_NAV, _WHITE))
 
 
-def _draw_arrow(picture: Picture, view: _View, pose: Pose, size: float, colors: tuple[Ink, Ink]) -> None:
+def _draw_arrow(
+    picture: Drawing, view: _PixelView, pose: WorldPose, size: float, colors: tuple[Ink, Ink]
+) -> None:
     x, y = view.point(*pose.xy)
     cosine, sine = math.cos(pose.yaw), math.sin(pose.yaw)
     shape = [(1.1, 0.0), (-0.8, 0.75), (-0.4, 0.0), (-0.8, -0.75)]
+    # y of pixels goes down, so the turn is the other way round
     points = [(x + size * (a * cosine - b * sine), y - size * (a * sine + b * cosine)) for a, b in shape]
     picture.add(Area(points, *colors, 1.0))
 
 
-def _draw_paths(picture: Picture, view: _View, paths: Sequence[Sequence[Pose]]) -> None:
+def _draw_paths(picture: Drawing, view: _PixelView, paths: Sequence[Sequence[WorldPose]]) -> None:
     for number, path in enumerate(paths):
         if len(path) < 2:
             continue
         color = _PATHS[number % len(_PATHS)]
         points = [view.point(*pose.xy) for pose in path]
+        # a light edge below, so that paths stand out on any floor
         picture.add(Line(points, _WHITE, 5.5))
         picture.add(Line(points, color, 3.0))
         picture.add(Disc(points[0], 4.5, _WHITE, color, 2.0))
         picture.add(Disc(points[-1], 5.5, color, _WHITE, 1.5))
 
 
-def _draw_robots(picture: Picture, view: _View, world: World) -> None:
+def _draw_robots(picture: Drawing, view: _PixelView, world: World) -> None:
     for robot in world.robots:
         radius = max(robot.radius * view.scale, 7.0)
         center = view.point(*robot.pose.xy)
@@ -198,7 +264,7 @@ def _draw_robots(picture: Picture, view: _View, world: World) -> None:
         _draw_arrow(picture, view, robot.pose, 0.62 * radius, (_WHITE, mix(robot.color, _INK, 0.5)))
 
 
-def _draw_names(labels: Labels, view: _View, world: World) -> None:
+def _draw_names(labels: PictureLabels, view: _PixelView, world: World) -> None:
     """Robots and rooms first, then furniture, objects and hallways where there is room left."""
     small = max(9.0, min(13.0, 0.12 * view.scale))
     for robot in world.robots:
@@ -206,47 +272,45 @@ def _draw_names(labels: Labels, view: _View, world: World) -> None:
         labels.block(x, y, max(robot.radius * view.scale, 7.0))
         labels.put(robot.name, (x, y), small, _INK, apart=max(robot.radius * view.scale, 7.0) + small)
     for room in world.rooms:
-        polygon = room.polygon.difference(shapely.union_all([loc.polygon for loc in room.locations]))
-        spot = (
-            shapely.maximum_inscribed_circle(polygon, tolerance=0.05).coords[0]
-            if polygon.area
-            else room.centroid
-        )
         size = max(11.0, min(22.0, 0.22 * view.scale))
+        color = mix(room.color, _INK, 0.72)
         labels.put(
-            room.name, view.point(*spot), size, mix(room.color, _INK, 0.72), bold=True, force=True, apart=size
+            room.name, view.point(*_find_room_spot(room)), size, color, bold=True, force=True, apart=size
         )
     for location in world.locations:
         low_x, low_y, high_x, high_y = location.polygon.bounds
         center = view.point((low_x + high_x) / 2, (low_y + high_y) / 2)
         apart = (high_y - low_y) / 2 * view.scale + small * 0.8
-        labels.put(
-            location.name,
-            center,
-            small,
-            _INK,
-            apart=apart,
-            outside=location.is_charger or bool(_list_objects(location)),
-        )
+        covered = location.is_charger or any(spawn.objects for spawn in location.spawns)
+        labels.put(location.name, center, small, _INK, apart=apart, outside=covered)
     for item in world.objects:
         x, y = view.point(*item.polygon.centroid.coords[0])
         low_x, low_y, high_x, high_y = item.polygon.bounds
         apart = (high_y - low_y) / 2 * view.scale + small * 0.7
         labels.put(item.name, (x, y), small * 0.85, _INK, apart=apart, outside=True)
     for hallway in world.hallways:
-        if hallway.is_locked and not hallway.is_open and not hallway.slab.is_empty:
-            labels.block(*view.point(*hallway.slab.representative_point().coords[0]), 12.0)
-        spot = (
-            hallway.outer.representative_point() if not hallway.outer.is_empty else hallway.polygon.centroid
-        )
-        labels.put(hallway.name, view.point(spot.x, spot.y), small * 0.85, _MUTED, apart=small * 1.4)
+        _draw_hallway_name(labels, view, hallway, small)
 
 
-def _list_objects(location: Location) -> list[str]:
-    return [item.name for spawn in location.spawns for item in spawn.objects]
+def _find_room_spot(room: Room) -> tuple[float, float]:
+    """Where most of the floor is free of furniture [m]."""
+    polygon = room.polygon.difference(shapely.union_all([location.polygon for location in room.locations]))
+    if not polygon.area:
+        return room.centroid
+    spot: tuple[float, float] = shapely.maximum_inscribed_circle(polygon, tolerance=0.05).coords[0]
+    return spot
 
 
-def _draw_caption(picture: Picture, view: _View, world: World) -> None:
+def _draw_hallway_name(labels: PictureLabels, view: _PixelView, hallway: Hallway, size: float) -> None:
+    if hallway.is_locked and not hallway.is_open and not hallway.slab.is_empty:
+        # the lock that _draw_door paints there
+        labels.block(*view.point(*hallway.slab.representative_point().coords[0]), 12.0)
+    outer = hallway.outer
+    spot = hallway.polygon.centroid if outer.is_empty else outer.representative_point()
+    labels.put(hallway.name, view.point(spot.x, spot.y), size * 0.85, _MUTED, apart=size * 1.4)
+
+
+def _draw_caption(picture: Drawing, view: _PixelView, world: World) -> None:
     """A scale at the lower left, what the picture shows at the lower right."""
     step = choose_step(80.0 / view.scale)
     length, y = step * view.scale, view.height - 24.0
@@ -261,13 +325,14 @@ def _draw_caption(picture: Picture, view: _View, world: World) -> None:
     told = ", ".join(f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts)
     text = f"{world.name}: {told} (seed {world.seed})"
     width = 0.5 * 12.0 * len(text)
+    # in narrow pictures the caption would run into the scale
     if width < view.width - 3 * _MARGIN - length:
         picture.add(Words((view.width - _MARGIN - width / 2, y), text, 12.0, _MUTED))
 
 
 def _fill(
-    picture: Picture,
-    view: _View,
+    picture: Drawing,
+    view: _PixelView,
     shape: Geometry,
     fill: Ink,
     edge: tuple[Ink, float] | None = None,

@@ -15,17 +15,18 @@ import shapely
 
 from simwright.core.diag import Reporter
 from simwright.worlds import messages
-from simwright.worlds.free_space import compute_free_space
-from simwright.worlds.hallways import blocks_way
-from simwright.worlds.poses import Pose
-from simwright.worlds.world import Geometry, Hallway, Room, Spawn, World
+from simwright.worlds.entities import Hallway, Room, Spawn
+from simwright.worlds.free_space import blocks_way, compute_free_space
+from simwright.worlds.polygons import Geometry
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.world import World
 
+# smaller areas [m2] are rounding
 _SPECK = 1e-6
-"""Smaller areas [m2] are rounding."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
+class ReachableSpace:
     """Where a robot gets: as the doors are (``now``), and after opening all that are not locked (``later``)."""
 
     now: Geometry
@@ -34,7 +35,7 @@ class Reach:
 
 def check_quality(world: World, reporter: Reporter) -> None:
     """Report everything that a person would want to know before using the world."""
-    reach = find_reach(world)
+    reach = find_reachable_space(world)
     for room in world.rooms:
         _check_room(world, room, reach, reporter)
     for hallway in world.hallways:
@@ -43,13 +44,14 @@ def check_quality(world: World, reporter: Reporter) -> None:
         _check_spawn(world, spawn, reach, reporter)
 
 
-def find_reach(world: World) -> Reach:
+def find_reachable_space(world: World) -> ReachableSpace:
     """The parts of the free space that robots get to."""
     locked = [hallway for hallway in world.hallways if not hallway.is_open and hallway.is_locked]
     now = _take_reached(world, world.free_space)
+    # no door could be opened: the second union would be the first again
     if all(hallway.is_open or hallway.is_locked for hallway in world.hallways):
-        return Reach(now, now)
-    return Reach(now, _take_reached(world, compute_free_space(world, closed=locked)))
+        return ReachableSpace(now, now)
+    return ReachableSpace(now, _take_reached(world, compute_free_space(world, closed=locked)))
 
 
 def is_passable(hallway: Hallway) -> bool:
@@ -70,6 +72,7 @@ def _take_reached(world: World, space: Geometry) -> Geometry:
     chosen = np.zeros(len(parts), dtype=bool)
     for robot in world.robots:
         chosen |= shapely.intersects_xy(parts, robot.pose.x, robot.pose.y)
+    # no robot, or none in free space: the part with most rooms is where one would be
     if not chosen.any():
         floors = np.array([room.polygon for room in world.rooms], dtype=object)
         rooms = shapely.intersects(parts[:, None], floors[None, :]).sum(axis=1)
@@ -79,7 +82,7 @@ def _take_reached(world: World, space: Geometry) -> Geometry:
     return reached
 
 
-def _check_room(world: World, room: Room, reach: Reach, reporter: Reporter) -> None:
+def _check_room(world: World, room: Room, reach: ReachableSpace, reporter: Reporter) -> None:
     occupied = _count_occupied(world, room.nav_poses)
     if occupied:
         reporter.report(
@@ -149,6 +152,7 @@ def _explain_hallway(world: World, hallway: Hallway) -> tuple[str, str]:
             f"it is {hallway.width} m wide, a robot needs more than {2 * radius:g} m",
             "make it wider, or the robot smaller",
         )
+    # inflated furniture blocks from a robot radius away
     mouth = hallway.polygon.buffer(radius)
     for room in hallway.rooms:
         for location in room.locations:
@@ -157,7 +161,8 @@ def _explain_hallway(world: World, hallway: Hallway) -> tuple[str, str]:
     return "walls or furniture leave no way", "move the hallway"
 
 
-def _check_spawn(world: World, spawn: Spawn, reach: Reach, reporter: Reporter) -> None:
+def _check_spawn(world: World, spawn: Spawn, reach: ReachableSpace, reporter: Reporter) -> None:
+    # only there: by our own policy occupied poses were left out and reported while reading
     if world.reference:
         _report_stale(world, spawn, reporter)
     if not spawn.objects:
@@ -198,6 +203,6 @@ def _report_stale(world: World, spawn: Spawn, reporter: Reporter) -> None:
         )
 
 
-def _count_occupied(world: World, poses: list[Pose], space: Any = None) -> int:
+def _count_occupied(world: World, poses: list[WorldPose], space: Any = None) -> int:
     free = world.free_space if space is None else space
     return sum(not shapely.intersects_xy(free, pose.x, pose.y) for pose in poses)

@@ -8,26 +8,26 @@ stands.  Where several places fit, one is drawn.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simwright.worlds import messages
-from simwright.worlds.document import Entry, Refusal, shorten
+from simwright.worlds.document import Refusal, WorldEntry, shorten
+from simwright.worlds.entities import Entity, Hallway, Location, Place, Room, Spawn, WorldObject
+from simwright.worlds.read_state import WorldReading
 from simwright.worlds.sampling import Sampler
-from simwright.worlds.world import Hallway, Location, Place, Room, Spawn, World, WorldObject
-
-if TYPE_CHECKING:
-    from simwright.worlds.read_state import Reading
+from simwright.worlds.world import World
 
 
-def choose_query(reading: Reading, entry: Entry, key: str) -> str | None:
+def choose_query(reading: WorldReading, entry: WorldEntry, key: str) -> str | None:
     """The text under ``key``, or one of those it lists; None where nothing is said."""
     value = entry.get(key)
     if value is None:
         return None
+    # a list draws evenly; a mapping may have probabilities
     if isinstance(value, list):
         return _draw(reading, entry, value, None, key)
     if isinstance(value, dict):
-        inner = Entry(entry.document, (*entry.path, key), value)
+        inner = WorldEntry(entry.document, (*entry.path, key), value)
         if "choices" not in inner:
             raise _refuse(inner, f"'choices' is missing, there is only {shorten(sorted(value))}")
         reading.check_loose_keys(inner, frozenset({"choices", "probabilities"}))
@@ -36,7 +36,7 @@ def choose_query(reading: Reading, entry: Entry, key: str) -> str | None:
     return entry.text(key)
 
 
-def _draw(reading: Reading, entry: Entry, choices: list[Any], weights: Any, key: str) -> str:
+def _draw(reading: WorldReading, entry: WorldEntry, choices: list[Any], weights: Any, key: str) -> str:
     if not choices:
         raise _refuse(entry, "there is nothing to choose from")
     if any(isinstance(choice, (list, dict)) or choice is None for choice in choices):
@@ -46,6 +46,7 @@ def _draw(reading: Reading, entry: Entry, choices: list[Any], weights: Any, key:
         probabilities = entry.numbers("probabilities")
         if len(probabilities) != len(choices):
             raise _refuse(entry, f"{len(choices)} choices have {len(probabilities)} probabilities")
+        # the tolerance of numpy.random.choice, so that reference mode refuses the same
         if min(probabilities) < 0.0 or abs(sum(probabilities) - 1.0) > 1e-8:
             raise _refuse(entry, f"the probabilities add up to {sum(probabilities):g}, not to 1")
     return str(choices[reading.sampler.choose(len(choices), probabilities)])
@@ -54,31 +55,38 @@ def _draw(reading: Reading, entry: Entry, choices: list[Any], weights: Any, key:
 def find_place(world: World, query: str, sampler: Sampler) -> tuple[Place | None, str]:
     """The place that a query means, or None and why there is none."""
     words = query.split()
-    room: Room | None = None
-    place: Place | None = None
-    open_words = []
-    for word in words:
-        entity = world.names.get(word)
+    entities = [world.names.get(word) for word in words]
+    item, room, place = _sort_entities(entities)
+    if item is not None:
+        return item.spawn, "it is held by a robot"
+    kinds = (*world.location_categories, *world.object_categories)
+    for word, entity in zip(words, entities, strict=True):
+        if not isinstance(entity, (Room, Hallway, Location, Spawn)) and word not in kinds:
+            return None, f"{word!r} is neither a name nor a category"
+    location_kind = next(filter(world.location_categories.__contains__, words), None)
+    object_kind = next(filter(world.object_categories.__contains__, words), None)
+    if object_kind is not None:
+        return _find_object_place(world, (place, room), (location_kind, object_kind), sampler)
+    if place is not None:
+        return place, ""
+    if room is not None and location_kind is None:
+        return room, ""
+    return _find_location(world, room, location_kind, sampler)
+
+
+def _sort_entities(
+    entities: Iterable[Entity | None],
+) -> tuple[WorldObject | None, Room | None, Hallway | Location | Spawn | None]:
+    """The first object, the last room and the last other place: of several, PyRoboSim takes these."""
+    item, room, place = None, None, None
+    for entity in entities:
         if isinstance(entity, WorldObject):
-            return entity.spawn, "it is held by a robot"
-        if isinstance(entity, Room):
+            item = item or entity
+        elif isinstance(entity, Room):
             room = entity
         elif isinstance(entity, (Hallway, Location, Spawn)):
             place = entity
-        else:
-            open_words.append(word)
-    location_kind = next((word for word in words if word in world.location_categories), None)
-    object_kind = next((word for word in words if word in world.object_categories), None)
-    for word in open_words:
-        if word not in world.location_categories and word not in world.object_categories:
-            return None, f"{word!r} is neither a name nor a category"
-    if room is not None and place is None and location_kind is None and object_kind is None:
-        return room, ""
-    if place is not None and object_kind is None:
-        return place, ""
-    if object_kind is not None:
-        return _find_object_place(world, (place, room), (location_kind, object_kind), sampler)
-    return _find_location(world, room, location_kind, sampler)
+    return item, room, place
 
 
 def _find_location(
@@ -107,14 +115,18 @@ def _find_object_place(
     found = [
         item
         for item in world.objects
-        if item.spawn is not None
-        and item.category.name == object_kind
-        and (room is None or item.spawn.room is room)
-        and (location_kind is None or item.spawn.location.category.name == location_kind)
+        if item.category.name == object_kind and _stands_in(item.spawn, room, location_kind)
     ]
     if not found:
         return None, f"there is no {object_kind} there"
     return found[sampler.choose(len(found))].spawn, ""
+
+
+def _stands_in(spawn: Spawn | None, room: Room | None, location_kind: str | None) -> bool:
+    """Is a surface in a room and part of furniture of a category?  What is not said does not matter."""
+    if spawn is None:
+        return False
+    return (room is None or spawn.room is room) and location_kind in {None, spawn.location.category.name}
 
 
 def _list_objects(place: Place) -> Iterable[WorldObject]:
@@ -125,5 +137,5 @@ def _list_objects(place: Place) -> Iterable[WorldObject]:
     return ()
 
 
-def _refuse(entry: Entry, reason: str) -> Refusal:
+def _refuse(entry: WorldEntry, reason: str) -> Refusal:
     return Refusal(messages.BAD_CHOICE, entry.find_where(), place=entry.spell(), reason=reason)

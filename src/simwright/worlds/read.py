@@ -25,31 +25,33 @@ from functools import partial
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+import shapely
+
 from simwright.core.collector import pause_collector
 from simwright.core.diag import Level, Reporter
 from simwright.core.documents.read import parse_document, read_document
 from simwright.core.documents.tree import Document
 from simwright.core.errors import ParseError, StrictError, UsageError
 from simwright.worlds import messages
-from simwright.worlds.document import Entry, Refusal
-from simwright.worlds.document_extensions import read_extensions
-from simwright.worlds.free_space import renew, update_free_polygons
-from simwright.worlds.hallways import add_hallway
-from simwright.worlds.locations import add_location
-from simwright.worlds.metadata_read import read_metadata
-from simwright.worlds.objects import add_object
-from simwright.worlds.quality_nav_poses import report_stale
-from simwright.worlds.read_state import MeshReader, ModelReader, Reading
-from simwright.worlds.robots_read import add_robots
-from simwright.worlds.rooms import add_room
+from simwright.worlds.document import Refusal, WorldEntry, read_extensions
+from simwright.worlds.entities import Location, Params
+from simwright.worlds.free_space import update_free_polygons
+from simwright.worlds.metadata import read_metadata
+from simwright.worlds.polygons import grow
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.read_locations import add_location, add_object
+from simwright.worlds.read_robots import add_robots
+from simwright.worlds.read_rooms import add_hallway, add_room
+from simwright.worlds.read_state import MeshReader, ModelReader, WorldReading
 from simwright.worlds.sampling import ReferenceSampler, Sampler, SeededSampler
-from simwright.worlds.world import Params, World
+from simwright.worlds.world import World
 
 SECTIONS = frozenset(
     {"params", "metadata", "rooms", "hallways", "locations", "objects", "robots", "simwright"}
 )
 _PARAMS = frozenset({"name", "inflation_radius", "object_radius", "wall_height"})
-_ADDERS: dict[str, Callable[[Reading, Entry], None]] = {
+# the fixed order of PyRoboSim, not that of the file: names may only refer to what comes before
+_ADDERS: dict[str, Callable[[WorldReading, WorldEntry], None]] = {
     "rooms": add_room,
     "hallways": add_hallway,
     "locations": add_location,
@@ -102,13 +104,15 @@ def build_world(
     reporter = Reporter() if reporter is None else reporter
     if not isinstance(document.data, dict):
         raise ParseError("a world file is a mapping of sections", where=document.find_where())
-    root = Entry(document, (), document.data)
+    root = WorldEntry(document, (), document.data)
+    # thousands of entities that refer to each other and all live on: collecting cycles finds nothing
     with pause_collector():
         reading = _begin(root, reporter, seed=seed, reference=reference, relative_mode=relative_mode)
         reading.data_folder = None if data_folder is None else Path(data_folder)
         reading.read_mesh, reading.read_model = read_mesh, read_model
         _read_sections(reading, root)
         _finish(reading)
+    # after everything was read, so that the error can say how many findings there are
     if strict and reporter.has(Level.WARNING):
         found = [diagnostic for diagnostic in reporter if diagnostic.level is not Level.INFO]
         first = found[0]
@@ -118,13 +122,13 @@ def build_world(
 
 
 def _begin(
-    root: Entry,
+    root: WorldEntry,
     reporter: Reporter,
     *,
     seed: int | None,
     reference: bool,
     relative_mode: str | None,
-) -> Reading:
+) -> WorldReading:
     extensions = read_extensions(root, reporter)
     mode = relative_mode or extensions.relative_mode
     if mode not in {"reference", "frame"}:
@@ -136,17 +140,19 @@ def _begin(
     world = World(
         params=Params(), seed=number, reference=reference, extensions=extensions, file=root.document.file
     )
-    return Reading(
+    return WorldReading(
         world,
         reporter,
         sampler,
         folder=Path(root.document.file).parent,
+        # reference mode is what PyRoboSim does, whatever the file asks for
         frame_mode=mode == "frame" and not reference,
     )
 
 
-def _read_sections(reading: Reading, root: Entry) -> None:
+def _read_sections(reading: WorldReading, root: WorldEntry) -> None:
     reading.check_loose_keys(root, SECTIONS)
+    # PyRoboSim fails on a section without content
     for section in ("params", *_ADDERS, "robots"):
         if section in root.data and root.data[section] is None:
             refusal = Refusal(messages.SECTION_NULL, root.find_where(section), key=section)
@@ -155,11 +161,14 @@ def _read_sections(reading: Reading, root: Entry) -> None:
     _take(reading, lambda: read_metadata(reading, root))
     for section, add in _ADDERS.items():
         _take(reading, partial(_read_list, reading, root, section, add))
+    # robots are placed in the free space of the furnished world
     update_free_polygons(reading.world)
     _take(reading, lambda: add_robots(reading, root))
 
 
-def _read_list(reading: Reading, root: Entry, section: str, add: Callable[[Reading, Entry], None]) -> None:
+def _read_list(
+    reading: WorldReading, root: WorldEntry, section: str, add: Callable[[WorldReading, WorldEntry], None]
+) -> None:
     for index, value in enumerate(root.items(section)):
         try:
             add(reading, root.item(section, index, value))
@@ -167,14 +176,14 @@ def _read_list(reading: Reading, root: Entry, section: str, add: Callable[[Readi
             reading.settle(refusal)
 
 
-def _take(reading: Reading, step: Callable[[], None]) -> None:
+def _take(reading: WorldReading, step: Callable[[], None]) -> None:
     try:
         step()
     except Refusal as refusal:
         reading.settle(refusal)
 
 
-def _read_params(reading: Reading, root: Entry) -> None:
+def _read_params(reading: WorldReading, root: WorldEntry) -> None:
     entry = root.child("params")
     if entry is None:
         return
@@ -192,14 +201,15 @@ def _read_params(reading: Reading, root: Entry) -> None:
     reading.world.inflation_radius = params.inflation_radius
 
 
-def _finish(reading: Reading) -> None:
+def _finish(reading: WorldReading) -> None:
     world = reading.world
     if reading.reference:
         world.refresh()
         return
+    # with robots it was done when the largest of them was known
     if not world.robots:
-        renew(world)
-    report_stale(reading)
+        world.update_navigation()
+    report_occupied_nav_poses(reading)
     _apply_heights(world)
 
 
@@ -209,3 +219,39 @@ def _apply_heights(world: World) -> None:
         height = world.extensions.entities.get(part.name, {}).get("height")
         if height is not None:
             part.height = float(height)
+
+
+def report_occupied_nav_poses(reading: WorldReading) -> None:
+    """Report the poses that PyRoboSim would keep as goals although they are occupied."""
+    radius = reading.world.params.inflation_radius
+    for location in reading.world.locations:
+        sets = [(location.name, location.nav_candidates, location.nav_poses)]
+        sets += [
+            (spawn.name, spawn.nav_candidates, spawn.nav_poses)
+            for spawn in location.spawns
+            if spawn.nav_candidates is not location.nav_candidates
+        ]
+        for name, candidates, kept in sets:
+            if len(kept) == len(candidates):
+                continue
+            gone = [pose for pose in candidates if pose not in kept]
+            count = sum(_was_free(location, pose, radius) for pose in gone)
+            if count:
+                reading.report(
+                    messages.STALE_NAV_POSE,
+                    location.where,
+                    name=name,
+                    count=count,
+                    total=len(candidates),
+                    radius=reading.world.inflation_radius,
+                )
+
+
+def _was_free(location: Location, pose: WorldPose, radius: float) -> bool:
+    """Free at the inflation radius of the file, with the locations before this one."""
+    room = location.room
+    if not shapely.intersects_xy(grow(room.polygon, -radius), pose.x, pose.y):
+        return False
+    # PyRoboSim judged when the location was added: later furniture was not there yet
+    before = room.locations[: room.locations.index(location)]
+    return not any(shapely.contains_xy(grow(other.polygon, radius), pose.x, pose.y) for other in before)

@@ -20,10 +20,11 @@ from simwright.core.errors import InputError
 from simwright.core.math3d import Pose
 from simwright.model.inertia import Inertial
 from simwright.worlds import messages
-from simwright.worlds.document import Entry, Refusal, suggest
+from simwright.worlds.document import Refusal, WorldEntry, suggest
+from simwright.worlds.entities import Spawn
+from simwright.worlds.polygons import BoundsIndex
 from simwright.worlds.sampling import Sampler
-from simwright.worlds.world import Spawn, World
-from simwright.worlds.world_index import BoundsIndex
+from simwright.worlds.world import World
 
 MeshReader: TypeAlias = Callable[[Path], npt.NDArray[np.float64]]
 """Gives the points of a mesh file [m]."""
@@ -42,7 +43,7 @@ ModelReader: TypeAlias = Callable[[Path, Path], MeshModel | None]
 """Gives the part of a model file that is about a mesh file; None if it does not use it."""
 
 
-class Reading:
+class WorldReading:
     """The world so far, and how it is read."""
 
     def __init__(
@@ -67,6 +68,7 @@ class Reading:
         self.read_model: ModelReader | None = None
         self._said: set[Where] = set()
         self._spawns: list[Spawn] | None = None
+        # keys are category names, ("object", category) or pairs of rooms
         self.counts: dict[object, int] = {}
         """How many entities there are of each category, and hallways of each pair of rooms."""
         self.floors = BoundsIndex()
@@ -89,6 +91,7 @@ class Reading:
 
     def list_spawns(self) -> list[Spawn]:
         """All surfaces; objects come after all locations, so they are listed once."""
+        # objects come after all locations, so the list is complete by then
         if self._spawns is None:
             self._spawns = self.world.spawns
         return self._spawns
@@ -97,21 +100,22 @@ class Reading:
         """Say something and go on."""
         self.reporter.report(kind, where, **data)
 
-    def check_keys(self, entry: Entry, known: Iterable[str]) -> None:
+    def check_keys(self, entry: WorldEntry, known: Iterable[str]) -> None:
         """Report unknown keys, which PyRoboSim gives up for."""
         for key in entry.list_unknown(known):
             self.settle(entry.refuse_unknown(key, known))
 
-    def check_loose_keys(self, entry: Entry, known: Iterable[str]) -> None:
+    def check_loose_keys(self, entry: WorldEntry, known: Iterable[str]) -> None:
         """Report unknown keys, which PyRoboSim passes over."""
         for key in entry.list_unknown(known):
             where = entry.document.find_where(*entry.path, key, key=True)
+            # a category is looked at again for every entity of it: its findings are said once
             if where in self._said:
                 continue
             self._said.add(where)
             self.report(messages.IGNORED_KEY, where, key=key, place=entry.spell(), meant=suggest(key, known))
 
 
-def drop(kind: Kind, where: Where, **data: Any) -> Refusal:
+def refuse_entity(kind: Kind, where: Where, **data: Any) -> Refusal:
     """A refusal of an entity that PyRoboSim leaves out as well."""
     return Refusal(kind, where, aborts=False, **data)

@@ -7,16 +7,14 @@ A property without a default has to be given.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from simwright.core.registry import Registry, import_object
 from simwright.worlds import messages
-from simwright.worlds.document import Entry, Refusal, suggest
-from simwright.worlds.robots import ActionOptions, Options
-
-if TYPE_CHECKING:
-    from simwright.worlds.read_state import Reading
+from simwright.worlds.document import Refusal, WorldEntry, suggest
+from simwright.worlds.entities import ActionOptions, ComponentOptions
+from simwright.worlds.read_state import WorldReading
 
 
 class _Required:
@@ -74,18 +72,20 @@ GRASPS: Table = {
         "depth_clearance": 0.0,
     },
 }
+# a period in seconds, whatever the name says
 _SENSOR = {"update_rate_s": _NUMBER, "angle_units": _TEXT, "min_angle": _NUMBER, "max_angle": _NUMBER}
 SENSORS: Table = {
     "lidar": {**_SENSOR, "angular_resolution": _NUMBER, "max_range_m": _NUMBER},
     "fov": {**_SENSOR, "max_range_m": _NUMBER},
 }
+# where types are found that are not in the tables here
+# by name, not imported: planners and sensors import this module
 _REGISTRIES = {
     "path planner": "simwright.worlds.planning.planner:PLANNERS",
     "path executor": "simwright.worlds.execution.executor:EXECUTORS",
-    "grasp generator": "simwright.worlds.acting.grasps:GRASPS",
+    "grasp generator": "simwright.worlds.acting.manipulation:GRASPS",
     "sensor": "simwright.worlds.sensing.sensor:SENSORS",
 }
-"""Where types are found that are not in the tables here."""
 HEURISTICS = ("euclidean", "manhattan", "none")
 MAX_COUNT = 1_000_000
 """Nodes that a tree or a road map may have."""
@@ -101,25 +101,26 @@ ACTIONS = ("navigate", "pick", "place", "detect", "open", "close")
 _ACTION_KEYS = frozenset({"delay", "success_probability", "rng_seed", "battery_usage"})
 
 
-def read_planner(reading: Reading, robot: Entry) -> Options | None:
+def read_planner(reading: WorldReading, robot: WorldEntry) -> ComponentOptions | None:
     """The path planner; an unknown type is an error."""
     entry = robot.child("path_planner")
     return None if entry is None else _read_options(reading, entry, PLANNERS, "path planner")
 
 
-def read_executor(reading: Reading, robot: Entry) -> Options | None:
+def read_executor(reading: WorldReading, robot: WorldEntry) -> ComponentOptions | None:
     """The path executor, with defaults where none is named; None for an unknown type."""
     entry = robot.child("path_executor")
     if entry is None:
-        return Options("constant_velocity", dict(EXECUTORS["constant_velocity"]))
+        return ComponentOptions("constant_velocity", dict(EXECUTORS["constant_velocity"]))
     return _read_tolerant(reading, entry, EXECUTORS, "path executor", "type")
 
 
-def read_grasping(reading: Reading, robot: Entry, name: str) -> Options | None:
+def read_grasping(reading: WorldReading, robot: WorldEntry, name: str) -> ComponentOptions | None:
     """The grasp generator, under the key that PyRoboSim reads or the one that it documents."""
     entry = robot.child("grasping")
     if entry is not None:
         return _read_tolerant(reading, entry, GRASPS, "grasp generator", "generator")
+    # the manual of PyRoboSim documents this key, its code reads the other one
     entry = robot.child("grasp_generator")
     if entry is None or reading.reference:
         return None
@@ -127,7 +128,7 @@ def read_grasping(reading: Reading, robot: Entry, name: str) -> Options | None:
     return _read_tolerant(reading, entry, GRASPS, "grasp generator", "type")
 
 
-def read_sensors(reading: Reading, robot: Entry) -> dict[str, Options]:
+def read_sensors(reading: WorldReading, robot: WorldEntry) -> dict[str, ComponentOptions]:
     """The sensors by name."""
     section = robot.child("sensors")
     if section is None:
@@ -144,7 +145,7 @@ def read_sensors(reading: Reading, robot: Entry) -> dict[str, Options]:
     return found
 
 
-def read_actions(reading: Reading, robot: Entry) -> dict[str, ActionOptions]:
+def read_actions(reading: WorldReading, robot: WorldEntry) -> dict[str, ActionOptions]:
     """Options of actions by name."""
     section = robot.child("action_execution_options")
     if section is None:
@@ -152,7 +153,7 @@ def read_actions(reading: Reading, robot: Entry) -> dict[str, ActionOptions]:
     reading.check_loose_keys(section, ACTIONS)
     found = {}
     for name in section.data:
-        entry = section.child(name) or Entry(section.document, (*section.path, name), {})
+        entry = section.child(name) or WorldEntry(section.document, (*section.path, name), {})
         reading.check_keys(entry, _ACTION_KEYS)
         seed = entry.get("rng_seed")
         if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
@@ -168,7 +169,7 @@ def read_actions(reading: Reading, robot: Entry) -> dict[str, ActionOptions]:
     return found
 
 
-def _check_action(entry: Entry) -> None:
+def _check_action(entry: WorldEntry) -> None:
     for key in ("delay", "battery_usage"):
         if entry.number(key, 0.0) < 0.0:
             raise entry.refuse_sort(entry.number(key), "not negative", key)
@@ -176,7 +177,7 @@ def _check_action(entry: Entry) -> None:
         raise entry.refuse_sort(entry.number("success_probability"), "from 0 to 1", "success_probability")
 
 
-def angles_in_radians(options: Options, key: str) -> float:
+def angles_in_radians(options: ComponentOptions, key: str) -> float:
     """An angle of a sensor [rad]."""
     value = float(options[key])
     return math.radians(value) if options["angle_units"] == "degrees" else value
@@ -185,24 +186,32 @@ def angles_in_radians(options: Options, key: str) -> float:
 def find_wrong_property(values: Mapping[str, Any]) -> tuple[str, str] | None:
     """A property that nothing can work with, and what it has to be; None where all is well."""
     for key, value in values.items():
-        number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-        if key in _SWITCHES:
-            good, wanted = isinstance(value, bool), "true or false"
-        elif key == "heuristic":
-            good, wanted = value in HEURISTICS, f"one of {', '.join(HEURISTICS)}"
-        elif key in _COUNTS:
-            good, wanted = number and 0 <= value <= MAX_COUNT, f"a number up to {MAX_COUNT:,}"
-        elif key in _POSITIVE:
-            good, wanted = (number and value > 0.0) or (value is None and key in _OPTIONAL), "positive"
-        else:
-            good, wanted = key not in _NOT_NEGATIVE or (number and value >= 0.0), "not negative"
-        if not good:
-            return key, wanted
+        for keys, is_good, wanted in _CHECKS:
+            if key in keys and not is_good(value) and not (value is None and key in _OPTIONAL):
+                return key, wanted
     return None
 
 
-def _read_options(reading: Reading, entry: Entry, table: Table, what: str, type_key: str = "type") -> Options:
+def _is_number(value: Any) -> bool:
+    # a bool is an int to Python; YAML's `yes` is no distance
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
+
+
+# which properties are checked, how, and what the message says that they have to be
+_CHECKS: tuple[tuple[set[str], Callable[[Any], bool], str], ...] = (
+    (_SWITCHES, lambda value: isinstance(value, bool), "true or false"),
+    ({"heuristic"}, lambda value: value in HEURISTICS, f"one of {', '.join(HEURISTICS)}"),
+    (_COUNTS, lambda value: _is_number(value) and 0 <= value <= MAX_COUNT, f"a number up to {MAX_COUNT:,}"),
+    (_POSITIVE, lambda value: _is_number(value) and value > 0.0, "positive"),
+    (_NOT_NEGATIVE, lambda value: _is_number(value) and value >= 0.0, "not negative"),
+)
+
+
+def _read_options(
+    reading: WorldReading, entry: WorldEntry, table: Table, what: str, type_key: str = "type"
+) -> ComponentOptions:
     kind = entry.text(type_key)
+    # the tables first: asking a registry loads the class and what it imports
     properties = table.get(kind) or _find_plugin(what, kind)
     if properties is None:
         raise Refusal(
@@ -218,10 +227,12 @@ def _read_options(reading: Reading, entry: Entry, table: Table, what: str, type_
     wrong = None if reading.reference else find_wrong_property(values)
     if wrong is not None:
         raise entry.refuse_sort(values[wrong[0]], wrong[1], wrong[0])
-    return Options(kind, values)
+    return ComponentOptions(kind, values)
 
 
-def _read_tolerant(reading: Reading, entry: Entry, table: Table, what: str, type_key: str) -> Options | None:
+def _read_tolerant(
+    reading: WorldReading, entry: WorldEntry, table: Table, what: str, type_key: str
+) -> ComponentOptions | None:
     """The same, where PyRoboSim warns of an unknown type and goes on without."""
     kind = entry.text(type_key)
     if kind in table or _find_plugin(what, kind) is not None:
@@ -243,7 +254,7 @@ def _find_plugin(what: str, kind: str) -> Mapping[str, Any] | None:
     return dict(registry.get(kind).PROPERTIES) if kind in registry else None
 
 
-def _read_value(entry: Entry, key: str, default: Any) -> Any:
+def _read_value(entry: WorldEntry, key: str, default: Any) -> Any:
     sort = default.sort if isinstance(default, _Required) else type(default)
     required = isinstance(default, _Required)
     if sort is bool:
@@ -255,10 +266,11 @@ def _read_value(entry: Entry, key: str, default: Any) -> Any:
     if key not in entry:
         return default
     value = entry.number(key)
+    # 1e3 is a float to YAML, and as good a count as 1000
     return round(value) if sort is int and value == round(value) else value
 
 
-def _check_sensor(entry: Entry, options: Options) -> None:
+def _check_sensor(entry: WorldEntry, options: ComponentOptions) -> None:
     units = options["angle_units"]
     if units not in {"radians", "degrees"}:
         raise Refusal(messages.BAD_UNITS, entry.find_where("angle_units"), found=units)

@@ -8,14 +8,14 @@ world, on every machine.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
+import shapely
 
-from simwright.worlds.footprints import move_many, move_polygon
-from simwright.worlds.poses import Pose
+from simwright.worlds.polygons import Array, Geometry, move_many, move_polygon
+from simwright.worlds.poses import WorldPose
 
 Disc = tuple[float, float, float]
 """Centre and radius [m]."""
@@ -29,18 +29,20 @@ class Sampler(Protocol):
     def choose(self, count: int, probabilities: Sequence[float] | None = None) -> int:
         """One of the numbers below ``count``."""
 
-    def sample_point(self, polygon: Any, tries: int = POINT_TRIES) -> tuple[float, float] | None:
+    def sample_point(self, polygon: Geometry, tries: int = POINT_TRIES) -> tuple[float, float] | None:
         """A point inside of a polygon; None when none was found."""
 
     def sample_yaw(self) -> float:
         """An angle from -pi to pi [rad]."""
 
-    def sample_placement(self, shape: Any, surface: Any, others: Sequence[Any]) -> Pose | None:
+    def sample_placement(
+        self, shape: Geometry, surface: Geometry, others: Sequence[Geometry]
+    ) -> WorldPose | None:
         """A pose at which ``shape`` lies on ``surface`` and apart from ``others``; None when none was found."""
 
     def sample_free_pose(
-        self, space: Any, bounds: Sequence[float], margin: float, discs: Sequence[Disc] = ()
-    ) -> Pose | None:
+        self, space: Geometry, bounds: Sequence[float], margin: float, discs: Sequence[Disc] = ()
+    ) -> WorldPose | None:
         """A pose in ``space``, ``margin`` [m] inside of ``bounds`` and outside of ``discs``; else None."""
 
 
@@ -54,13 +56,12 @@ class SeededSampler:
         """One of the numbers below ``count``."""
         if probabilities is None:
             return int(self._random.integers(count))
+        # scaled by the sum, which is 1 up to rounding
         edges = np.cumsum(probabilities)
         return min(int(np.searchsorted(edges, self._random.random() * edges[-1], side="right")), count - 1)
 
-    def sample_point(self, polygon: Any, tries: int = POINT_TRIES) -> tuple[float, float] | None:
+    def sample_point(self, polygon: Geometry, tries: int = POINT_TRIES) -> tuple[float, float] | None:
         """A point inside of a polygon."""
-        import shapely
-
         if polygon.is_empty:
             return None
         shapely.prepare(polygon)
@@ -74,16 +75,17 @@ class SeededSampler:
         """An angle from -pi to pi [rad]."""
         return float(self._random.uniform(-math.pi, math.pi))
 
-    def sample_placement(self, shape: Any, surface: Any, others: Sequence[Any]) -> Pose | None:
+    def sample_placement(
+        self, shape: Geometry, surface: Geometry, others: Sequence[Geometry]
+    ) -> WorldPose | None:
         """A pose at which ``shape`` lies on ``surface`` and apart from ``others``."""
-        import shapely
-
         if surface.is_empty:
             return None
         shapely.prepare(surface)
         obstacles = np.array(others, dtype=object)
         for x, y in self._batches(surface.bounds, MAX_TRIES):
             yaws = self._random.uniform(-math.pi, math.pi, len(x))
+            # points first: moving an outline to each of them costs more
             good = np.flatnonzero(shapely.contains_xy(surface, x, y))
             if not len(good):
                 continue
@@ -94,28 +96,28 @@ class SeededSampler:
             first = np.flatnonzero(fits)
             if len(first):
                 index = good[first[0]]
-                return Pose.from_yaw(float(x[index]), float(y[index]), 0.0, float(yaws[index]))
+                return WorldPose.from_yaw(float(x[index]), float(y[index]), 0.0, float(yaws[index]))
         return None
 
     def sample_free_pose(
-        self, space: Any, bounds: Sequence[float], margin: float, discs: Sequence[Disc] = ()
-    ) -> Pose | None:
+        self, space: Geometry, bounds: Sequence[float], margin: float, discs: Sequence[Disc] = ()
+    ) -> WorldPose | None:
         """A pose in ``space``, which is inside of the bounds by itself."""
         del bounds, margin
-        import shapely
-
         for x, y, radius in discs:
+            # exact where rejection would need many tries beside other robots
             space = space.difference(shapely.Point(x, y).buffer(radius))
         point = self.sample_point(space, MAX_TRIES)
-        return None if point is None else Pose.from_yaw(*point, 0.0, self.sample_yaw())
+        return None if point is None else WorldPose.from_yaw(*point, 0.0, self.sample_yaw())
 
-    def _batches(self, bounds: Sequence[float], tries: int) -> Any:
+    def _batches(self, bounds: Sequence[float], tries: int) -> Iterator[tuple[Array, Array]]:
         """Points in a box, in batches of growing size, ``tries`` in all."""
         low_x, low_y, high_x, high_y = bounds
+        # most surfaces have room at the first try; batches grow for those that do not
         size = 8
         while tries > 0:
             size = min(size, tries)
-            points: npt.NDArray[np.float64] = self._random.random((2, size))
+            points: Array = self._random.random((2, size))
             yield low_x + (high_x - low_x) * points[0], low_y + (high_y - low_y) * points[1]
             tries -= size
             size *= 4
@@ -131,10 +133,8 @@ class ReferenceSampler:
         """One of the numbers below ``count``."""
         return int(self._random.choice(count, p=probabilities))
 
-    def sample_point(self, polygon: Any, tries: int = POINT_TRIES) -> tuple[float, float] | None:
+    def sample_point(self, polygon: Geometry, tries: int = POINT_TRIES) -> tuple[float, float] | None:
         """A point inside of a polygon, out of its bounding box."""
-        import shapely
-
         if polygon.is_empty:
             return None
         low_x, low_y, high_x, high_y = polygon.bounds
@@ -148,29 +148,30 @@ class ReferenceSampler:
         """An angle from -pi to pi [rad]."""
         return float(self._random.uniform(-math.pi, math.pi))
 
-    def sample_placement(self, shape: Any, surface: Any, others: Sequence[Any]) -> Pose | None:
+    def sample_placement(
+        self, shape: Geometry, surface: Geometry, others: Sequence[Geometry]
+    ) -> WorldPose | None:
         """A pose at which ``shape`` lies on ``surface`` and apart from ``others``."""
         for _ in range(MAX_TRIES):
             point = self.sample_point(surface)
             if point is None:
                 continue
-            pose = Pose.from_yaw(*point, 0.0, self.sample_yaw())
+            pose = WorldPose.from_yaw(*point, 0.0, self.sample_yaw())
             polygon = move_polygon(shape, pose)
             if polygon.within(surface) and not any(polygon.intersects(other) for other in others):
                 return pose
         return None
 
     def sample_free_pose(
-        self, space: Any, bounds: Sequence[float], margin: float, discs: Sequence[Disc] = ()
-    ) -> Pose | None:
+        self, space: Geometry, bounds: Sequence[float], margin: float, discs: Sequence[Disc] = ()
+    ) -> WorldPose | None:
         """A pose in ``space``, out of the bounds of the world."""
-        import shapely
-
         low_x, low_y, high_x, high_y = bounds
         for _ in range(MAX_TRIES):
+            # the very expression of PyRoboSim: another order of the operations gives other last bits
             x = (high_x - low_x - 2 * margin) * self._random.random_sample() + low_x + margin
             y = (high_y - low_y - 2 * margin) * self._random.random_sample() + low_y + margin
             yaw = 2.0 * math.pi * self._random.random_sample()
             if shapely.intersects_xy(space, x, y) and all(math.dist((x, y), d[:2]) >= d[2] for d in discs):
-                return Pose.from_yaw(float(x), float(y), 0.0, float(yaw))
+                return WorldPose.from_yaw(float(x), float(y), 0.0, float(yaw))
         return None

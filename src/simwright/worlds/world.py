@@ -17,228 +17,59 @@ changed through the methods of :class:`World`, which keep what is derived from t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import shapely
 
-from simwright.core.diag import NOWHERE, Where
 from simwright.core.errors import UnknownNameError
-from simwright.model.inertia import Inertial
-from simwright.worlds.document_extensions import NOTHING_MORE, Extensions
-from simwright.worlds.metadata import Category
-from simwright.worlds.poses import Pose
-from simwright.worlds.robots import Robot
-
-Geometry: TypeAlias = Any
-"""A shapely Polygon or MultiPolygon, possibly empty."""
-Rgb: TypeAlias = tuple[float, float, float]
-
-
-@dataclass(frozen=True, slots=True)
-class Params:
-    """The ``params`` section.  ``inflation_radius`` is what the file says; the world's may be larger [m]."""
-
-    name: str = "world"
-    inflation_radius: float = 0.0
-    object_radius: float = 0.0375
-    wall_height: float = 2.0
-
-
-@dataclass(slots=True, eq=False)
-class Room:
-    """A floor with walls around it: the walls stand outside of ``polygon``, ``wall_width`` [m] thick."""
-
-    name: str
-    polygon: Geometry
-    outer: Geometry
-    """The floor and its walls."""
-    pose: Pose
-    centroid: tuple[float, float]
-    nav_poses: list[Pose]
-    wall_width: float
-    height: float
-    """Height of the walls as stated [m]; 0 where the world's ``wall_height`` counts (:meth:`World.wall_height`)."""
-    color: Rgb
-    where: Where = NOWHERE
-    hallways: list[Hallway] = field(default_factory=list, repr=False)
-    locations: list[Location] = field(default_factory=list, repr=False)
-    free: Geometry = field(default=None, repr=False)
-    """Where the centre of a robot may be: the floor less the inflation radius and the inflated furniture."""
-
-    @property
-    def walls(self) -> Geometry:
-        """The walls, open where hallways meet them."""
-        walls = self.outer.difference(self.polygon)
-        for hallway in self.hallways:
-            walls = walls.difference(hallway.polygon)
-        return walls
+from simwright.worlds.document import NOTHING_MORE, Extensions
+from simwright.worlds.entities import (
+    Category,
+    Entity,
+    FloorPlan,
+    Hallway,
+    Location,
+    Params,
+    Place,
+    Room,
+    Spawn,
+    WorldObject,
+    WorldRobot,
+)
+from simwright.worlds.free_space import (
+    compute_free_space,
+    compute_open_space,
+    compute_sensing_space,
+    compute_solid_space,
+    is_in_hallway,
+    update_free_polygons,
+    update_navigation,
+)
+from simwright.worlds.polygons import Geometry
+from simwright.worlds.poses import WorldPose
 
 
-@dataclass(slots=True, eq=False)
-class Hallway:
-    """A corridor between two rooms with one door.  ``points`` is its centre line, ``width`` its full width [m]."""
-
-    name: str
-    alias: str
-    """The automatic name with the rooms the other way round; the name itself where it was given."""
-    room_start: Room
-    room_end: Room
-    width: float
-    wall_width: float
-    offset: float
-    points: list[tuple[float, float]]
-    polygon: Geometry
-    """The floor; it reaches into both rooms."""
-    outer: Geometry
-    """Floor and walls, outside of the two rooms and their walls."""
-    slab: Geometry
-    """What the closed door fills."""
-    color: Rgb
-    height: float = 0.0
-    is_open: bool = True
-    is_locked: bool = False
-    nav_poses: list[Pose] = field(default_factory=list)
-    """One before each end of the corridor, looking into it."""
-    waypoints: list[Pose] = field(default_factory=list)
-    """The nodes of the world graph: the part of the centre line outside of the rooms' free floors."""
-    where: Where = NOWHERE
-    free: Geometry = field(default=None, repr=False)
-    """Where the centre of a robot may be in the corridor, the rooms' floors excluded; as if the door were open."""
-    slab_inflated: Geometry = field(default=None, repr=False)
-
-    @property
-    def walls(self) -> Geometry:
-        """The walls along the corridor, up to the outer faces of the rooms' walls."""
-        return (
-            grow(self.polygon, self.wall_width)
-            .difference(self.polygon)
-            .difference(self.room_start.outer)
-            .difference(self.room_end.outer)
-        )
-
-    @property
-    def rooms(self) -> tuple[Room, Room]:
-        """Both rooms."""
-        return self.room_start, self.room_end
-
-
-@dataclass(slots=True, eq=False)
-class Spawn:
-    """A surface of a location that objects stand on: ``polygon`` in the plane, ``height`` [m] above the floor."""
-
-    name: str
-    location: Location
-    polygon: Geometry
-    height: float
-    pose: Pose
-    color: Rgb
-    nav_poses: list[Pose] = field(default_factory=list)
-    """The free ones of ``nav_candidates``: where a robot can stand to reach the surface."""
-    nav_candidates: list[Pose] = field(default_factory=list, repr=False)
-    objects: list[WorldObject] = field(default_factory=list, repr=False)
-    stated_color: Any = None
-
-    @property
-    def room(self) -> Room:
-        """The room it is in."""
-        return self.location.room
-
-    @property
-    def elevation(self) -> float:
-        """Height of the surface in the world [m]: its own above that of the location."""
-        return self.location.pose.z + self.height
-
-
-@dataclass(slots=True, eq=False)
-class Location:
-    """A piece of furniture, a charger, a container: stands in a room and has surfaces (``spawns``)."""
-
-    name: str
-    category: Category
-    room: Room
-    pose: Pose
-    raw_polygon: Geometry
-    """The footprint in its own frame."""
-    polygon: Geometry
-    height: float
-    color: Rgb
-    is_open: bool = True
-    is_locked: bool = False
-    is_charger: bool = False
-    nav_poses: list[Pose] = field(default_factory=list)
-    """The free ones of ``nav_candidates``, which the category lists."""
-    nav_candidates: list[Pose] = field(default_factory=list, repr=False)
-    spawns: list[Spawn] = field(default_factory=list)
-    where: Where = NOWHERE
-    stated_color: Any = None
-    """The colour as PyRoboSim has it: the text of a category's colour is not read there."""
-    inflated: Geometry = field(default=None, repr=False)
-    """The footprint grown by the inflation radius."""
-
-
-@dataclass(slots=True, eq=False)
-class WorldObject:
-    """Something on a spawn that can be picked up.  ``pose.z`` is the height of the surface it stands on [m]."""
-
-    name: str
-    category: Category
-    spawn: Spawn | None
-    """The surface it is on; None while a robot holds it."""
-    pose: Pose
-    raw_polygon: Geometry
-    polygon: Geometry
-    collision: Geometry
-    """The footprint grown by the world's ``object_radius``."""
-    height: float
-    color: Rgb
-    where: Where = NOWHERE
-    stated_color: Any = None
-    inertial: Inertial | None = None
-    """What the model of its mesh says that it weighs, seen from the bottom of its raw polygon."""
-
-    @property
-    def room(self) -> Room | None:
-        """The room it is in; None while it is held."""
-        return None if self.spawn is None else self.spawn.room
-
-
-Entity: TypeAlias = Room | Hallway | Location | Spawn | WorldObject | Robot
-Place: TypeAlias = Room | Hallway | Location | Spawn
-"""Where a robot can be said to be."""
-
-
-def grow(polygon: Geometry, distance: float) -> Geometry:
-    """The polygon grown (or with a negative ``distance`` [m] shrunk), corners kept sharp."""
-    return polygon.buffer(distance, cap_style="flat", join_style="mitre")
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class World:
+@dataclass(slots=True, eq=False, repr=False, kw_only=True)
+class World(FloorPlan):
     """Rooms, hallways, locations, objects and robots, in the order in which the file has them."""
 
     params: Params
     seed: int
     """What random choices were made from; the same file and seed give the same world."""
-    reference: bool = False
-    """Made to agree with PyRoboSim 5.0.1 instead of following Simwright's own policy."""
-    rooms: list[Room] = field(default_factory=list)
-    hallways: list[Hallway] = field(default_factory=list)
-    locations: list[Location] = field(default_factory=list)
     objects: list[WorldObject] = field(default_factory=list)
-    robots: list[Robot] = field(default_factory=list)
+    robots: list[WorldRobot] = field(default_factory=list)
     location_categories: dict[str, Category] = field(default_factory=dict)
     object_categories: dict[str, Category] = field(default_factory=dict)
-    inflation_radius: float = 0.0
-    """The largest of ``params.inflation_radius`` and the radii of the robots [m]."""
     extensions: Extensions = NOTHING_MORE
-    """What the ``simwright`` block of the file says of entities and categories , :class:`Extensions`."""
+    """What the ``simwright`` block of the file says of entities and categories."""
     file: str = ""
     names: dict[str, Entity] = field(default_factory=dict, repr=False)
     """Every entity by its names; hallways have two."""
-    _derived: dict[str, Any] = field(default_factory=dict, repr=False)
+    _derived: dict[Hashable, Geometry] = field(default_factory=dict, repr=False)
 
     def __repr__(self) -> str:
         kinds = ("rooms", "hallways", "locations", "objects", "robots")
@@ -249,11 +80,6 @@ class World:
     def name(self) -> str:
         """The name of the world."""
         return self.params.name
-
-    @property
-    def floors(self) -> list[Room | Hallway]:
-        """Rooms and hallways."""
-        return [*self.rooms, *self.hallways]
 
     @property
     def spawns(self) -> list[Spawn]:
@@ -296,53 +122,41 @@ class World:
     @property
     def free_space(self) -> Geometry:
         """Where the centre of a robot may be, closed doors respected; prepared for many questions."""
-        from simwright.worlds.free_space import compute_free_space
-
         return self._derive("free", lambda: compute_free_space(self))
 
-    def known_space(self, robot: Robot, radius: float | None = None) -> Geometry:
+    def known_space(self, robot: WorldRobot, radius: float | None = None) -> Geometry:
         """The free space as a robot takes it to be: with the doors closed that it believes to be closed."""
         return self._find_space([hallway for hallway in self.hallways if robot.knows_closed(hallway)], radius)
 
     def free_space_at(self, radius: float) -> Geometry:
         """The free space at another inflation radius [m]."""
-        return self._find_space([hallway for hallway in self.hallways if not hallway.is_open], radius)
+        return self._find_space(self.closed_hallways, radius)
 
     def _find_space(self, closed: list[Hallway], radius: float | None) -> Geometry:
         """One polygon for every radius and set of closed doors; the same object until something changes."""
-        from simwright.worlds.free_space import compute_free_space
-
         same = radius is None or radius == self.inflation_radius
-        if same and closed == [hallway for hallway in self.hallways if not hallway.is_open]:
+        if same and closed == self.closed_hallways:
             return self.free_space
-        key = " ".join(("free", "" if same else repr(radius), *(hallway.name for hallway in closed)))
+        key = ("free", None if same else radius, *(hallway.name for hallway in closed))
         return self._derive(key, lambda: compute_free_space(self, radius, closed))
 
     @property
     def sensing_space(self) -> Geometry:
         """What is inside of walls and closed doors: where light goes, over furniture."""
-        from simwright.worlds.free_space import compute_sensing_space
-
         return self._derive("sensing", lambda: compute_sensing_space(self))
 
     @property
     def open_space(self) -> Geometry:
         """The sensing space without furniture: where a beam at the height of furniture goes."""
-        from simwright.worlds.free_space import compute_open_space
-
-        return self._derive("open", lambda: compute_open_space(self))
+        return self._derive("open", lambda: compute_open_space(self, self.sensing_space))
 
     @property
     def solid_space(self) -> Geometry:
         """Walls, closed doors and furniture as polygons: what stands on the floor."""
-        from simwright.worlds.free_space import compute_solid_space
-
-        return self._derive("solid", lambda: compute_solid_space(self))
+        return self._derive("solid", lambda: compute_solid_space(self, self.open_space))
 
     def is_free(self, x: npt.ArrayLike, y: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """Which of the points [m] a robot of the inflation radius may stand on; the edge counts as free."""
-        import shapely
-
         found: npt.NDArray[np.bool_] = np.asarray(shapely.intersects_xy(self.free_space, x, y))
         return found
 
@@ -351,19 +165,21 @@ class World:
         self._derived.clear()
 
     def set_inflation_radius(self, radius: float) -> None:
-        """Take another radius [m]: free polygons follow; navigation poses stay (:func:`.free_space.renew`)."""
-        from simwright.worlds.free_space import update_free_polygons
-
+        """Take another radius [m]: free polygons follow; navigation poses stay (:meth:`update_navigation`)."""
         self.inflation_radius = radius
         update_free_polygons(self)
         self.refresh()
 
-    def _derive(self, key: str, compute: Any) -> Any:
+    def update_navigation(self) -> None:
+        """Bring free polygons, navigation poses and way points up to the inflation radius."""
+        update_navigation(self)
+        self.refresh()
+
+    def _derive(self, key: Hashable, compute: Callable[[], Geometry]) -> Geometry:
         found = self._derived.get(key)
         if found is None:
-            import shapely
-
             found = compute()
+            # many points are asked of the same polygon
             shapely.prepare(found)
             self._derived[key] = found
         return found
@@ -372,30 +188,118 @@ class World:
 
     def open(self, name: str) -> str:
         """Open a hallway or a location; the empty text, or why not."""
-        from simwright.worlds.world_state import set_open
+        return self._set_open(self.find(name), True)
 
-        return set_open(self, self.find(name), True)
-
-    def close(self, name: str, ignore: Iterable[Robot] = ()) -> str:
+    def close(self, name: str, ignore: Iterable[WorldRobot] = ()) -> str:
         """Close a hallway or a location; the empty text, or why not.  Robots in the doorway forbid it."""
-        from simwright.worlds.world_state import set_open
-
-        return set_open(self, self.find(name), False, ignore)
+        return self._set_open(self.find(name), False, ignore)
 
     def lock(self, name: str) -> str:
-        """Lock: what is locked can be neither opened nor closed."""
-        from simwright.worlds.world_state import set_locked
-
-        return set_locked(self.find(name), True)
+        """Lock, so that it can be neither opened nor closed; the empty text, or why not."""
+        return self._set_locked(self.find(name), True)
 
     def unlock(self, name: str) -> str:
-        """Unlock."""
-        from simwright.worlds.world_state import set_locked
+        """Unlock; the empty text, or why not."""
+        return self._set_locked(self.find(name), False)
 
-        return set_locked(self.find(name), False)
+    def _set_open(self, entity: Entity, state: bool, ignore: Iterable[WorldRobot] = ()) -> str:
+        if not isinstance(entity, (Hallway, Location)):
+            return f"{entity.name!r} cannot be {'opened' if state else 'closed'}"
+        if entity.is_open is state:
+            return ""
+        if entity.is_locked:
+            return f"{entity.name!r} is locked and cannot be {'open' if state else 'closed'}"
+        if isinstance(entity, Hallway):
+            blocking = None if state else self._find_robot_in(entity, set(ignore))
+            if blocking is not None:
+                return f"the robot {blocking.name!r} stands in {entity.name!r}"
+            self.refresh()  # free and sensing space have the doors in them; locations have none
+        entity.is_open = state
+        return ""
 
-    def locate(self, pose: Pose) -> Place | None:
+    def _find_robot_in(self, hallway: Hallway, ignore: set[WorldRobot]) -> WorldRobot | None:
+        others = (robot for robot in self.robots if robot not in ignore)
+        return next((robot for robot in others if is_in_hallway(hallway, robot.pose)), None)
+
+    @staticmethod
+    def _set_locked(entity: Entity, state: bool) -> str:
+        if not isinstance(entity, (Hallway, Location)):
+            return f"{entity.name!r} has no lock"
+        entity.is_locked = state
+        return ""
+
+    def locate(self, pose: WorldPose) -> Place | None:
         """The spawn or location whose navigation pose it is, else the hallway or room it is in, if any."""
-        from simwright.worlds.world_state import locate_pose
+        # hallways come first: their navigation poses lie in the free floor of a room
+        for hallway in self.hallways:
+            if any(pose.is_near(other) for other in hallway.nav_poses) or is_in_hallway(hallway, pose):
+                return hallway
+        for room in self.rooms:
+            if shapely.intersects_xy(room.free, pose.x, pose.y):
+                return _find_furniture(room, pose) or room
+        return None
 
-        return locate_pose(self, pose)
+
+def _find_furniture(room: Room, pose: WorldPose) -> Place | None:
+    """The surface or location that the pose is a navigation pose of."""
+    for location in room.locations:
+        for spawn in location.spawns:
+            if any(pose.is_near(other) for other in spawn.nav_poses):
+                return spawn
+        if any(pose.is_near(other) for other in location.nav_poses):
+            return location
+    return None
+
+
+# what actions change of a robot and of an object; everything else of them is as the file says
+_ROBOT = ("pose", "location", "battery_level", "held")
+_OBJECT = ("spawn", "pose", "polygon", "collision")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WorldSnapshot:
+    """What can change, as it was."""
+
+    doors: dict[str, tuple[bool, bool]]
+    objects: dict[str, tuple[Any, ...]]
+    surfaces: dict[str, list[Any]]
+    robots: dict[str, tuple[Any, ...]]
+    knowledge: dict[str, tuple[frozenset[str], frozenset[str]]]
+
+
+def take_snapshot(world: World) -> WorldSnapshot:
+    """Remember the state of a world."""
+    return WorldSnapshot(
+        {entity.name: (entity.is_open, entity.is_locked) for entity in _list_doors(world)},
+        {item.name: tuple(getattr(item, key) for key in _OBJECT) for item in world.objects},
+        {spawn.name: list(spawn.objects) for spawn in world.spawns},
+        {robot.name: tuple(getattr(robot, key) for key in _ROBOT) for robot in world.robots},
+        {r.name: (frozenset(r.known_objects), frozenset(r.known_closed)) for r in world.robots},
+    )
+
+
+def restore_snapshot(world: World, snapshot: WorldSnapshot) -> None:
+    """Bring a world back to a state that was taken from it."""
+    changed = False
+    for entity in _list_doors(world):
+        state = snapshot.doors[entity.name]
+        # only doors change derived polygons; forgetting them without need costs a union
+        changed |= state[0] is not entity.is_open
+        entity.is_open, entity.is_locked = state
+    for item in world.objects:
+        for key, value in zip(_OBJECT, snapshot.objects[item.name], strict=True):
+            setattr(item, key, value)
+    for spawn in world.spawns:
+        # in place: others hold the list
+        spawn.objects[:] = snapshot.surfaces[spawn.name]
+    for robot in world.robots:
+        for key, value in zip(_ROBOT, snapshot.robots[robot.name], strict=True):
+            setattr(robot, key, value)
+        known, closed = snapshot.knowledge[robot.name]
+        robot.known_objects, robot.known_closed = set(known), set(closed)
+    if changed:
+        world.refresh()
+
+
+def _list_doors(world: World) -> list[Hallway | Location]:
+    return [*world.hallways, *world.locations]

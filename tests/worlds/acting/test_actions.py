@@ -10,9 +10,9 @@ import pytest
 import shapely
 
 from simwright.worlds.acting.action import Action, Result, Status
-from simwright.worlds.acting.simulation import Simulation
+from simwright.worlds.acting.simulation import WorldSimulation
 from simwright.worlds.planning.path import Path as Way
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import WorldPose
 
 from ..flat import make_flat
 
@@ -20,11 +20,11 @@ GO_TABLE, GO_BOX = Action("navigate", "table"), Action("navigate", "box")
 TAKE = Action("pick", object="can0")
 
 
-def make(folder: Path, settings: str = "", **options: object) -> Simulation:
-    return Simulation(make_flat(folder, settings, **options), seed=1)  # type: ignore[arg-type]
+def make(folder: Path, settings: str = "", **options: object) -> WorldSimulation:
+    return WorldSimulation(make_flat(folder, settings, **options), seed=1)  # type: ignore[arg-type]
 
 
-def do(simulation: Simulation, *actions: Action, robot: str = "one") -> Result:
+def do(simulation: WorldSimulation, *actions: Action, robot: str = "one") -> Result:
     """Carry actions out, all but the last one with success; the result of the last one."""
     for action in actions[:-1]:
         result = simulation.execute(robot, action)
@@ -66,7 +66,7 @@ def test_the_battery_ends_where_it_ends(tmp_path: Path) -> None:
     settings = "initial_battery_level: 3.0\naction_execution_options: {navigate: {battery_usage: 2.0}}"
     simulation = make(tmp_path, settings)
     robot = simulation.world.robots[0]
-    way = Way((Pose(-1.0, 0.0), Pose(1.5, 0.0)))
+    way = Way((WorldPose(-1.0, 0.0), WorldPose(1.5, 0.0)))
     assert code(do(simulation, Action("navigate", path=way))) == ("execution", "battery-empty")
     assert robot.pose.x == pytest.approx(0.5)
     assert robot.battery_level == 0.0
@@ -78,7 +78,7 @@ def test_the_battery_ends_where_it_ends(tmp_path: Path) -> None:
 def test_exactly_enough_battery_is_enough(tmp_path: Path) -> None:
     settings = "initial_battery_level: 4.0\naction_execution_options: {navigate: {battery_usage: 2.0}}"
     simulation = make(tmp_path, settings)
-    assert do(simulation, Action("navigate", path=Way((Pose(-1.0, 0.0), Pose(1.0, 0.0))))).ok
+    assert do(simulation, Action("navigate", path=Way((WorldPose(-1.0, 0.0), WorldPose(1.0, 0.0))))).ok
     assert simulation.world.robots[0].battery_level == pytest.approx(0.0, abs=1e-9)
 
 
@@ -94,7 +94,7 @@ def test_chargers_charge(tmp_path: Path) -> None:
     [
         ("nowhere", ("precondition", "unknown-place")),
         (None, ("precondition", "unknown-place")),
-        (Pose(0.5, -1.4), ("planning", "goal-occupied")),
+        (WorldPose(0.5, -1.4), ("planning", "goal-occupied")),
         ("attic", ("planning", "no-path")),
         ("right", ("precondition", "no-nav-pose")),
     ],
@@ -108,7 +108,7 @@ def test_goals_that_cannot_be_reached(tmp_path: Path, target: object, reason: tu
 
 def test_a_robot_that_stands_in_something_cannot_start(tmp_path: Path) -> None:
     simulation = make(tmp_path)
-    simulation.world.robots[0].pose = Pose(0.5, -1.4)
+    simulation.world.robots[0].pose = WorldPose(0.5, -1.4)
     assert code(do(simulation, GO_TABLE)) == ("planning", "start-occupied")
 
 
@@ -169,7 +169,7 @@ path_executor: {type: constant_velocity, lidar_sensor_name: lidar, lidar_sensor_
 def test_a_robot_learns_of_closed_doors_by_running_against_them(tmp_path: Path) -> None:
     world = make_flat(tmp_path, door="false")
     world.robots[0].partial_obs_hallways = True
-    simulation = Simulation(world)
+    simulation = WorldSimulation(world)
     assert code(do(simulation, Action("navigate", "attic"))) == ("execution", "blocked")
     assert world.robots[0].known_closed == {"hall_attic_left"}
 
@@ -200,9 +200,9 @@ def test_an_object_is_carried_along_and_put_down(tmp_path: Path) -> None:
 def test_placing_at_a_pose(tmp_path: Path) -> None:
     simulation = make(tmp_path)
     do(simulation, GO_TABLE, TAKE)
-    assert code(do(simulation, Action("place", pose=Pose(0.7, -1.4)))) == ("planning", "misfit")
-    assert code(do(simulation, Action("place", pose=Pose(1.0, -1.4)))) == ("planning", "misfit")
-    assert do(simulation, Action("place", pose=Pose(0.3, -1.3))).ok
+    assert code(do(simulation, Action("place", pose=WorldPose(0.7, -1.4)))) == ("planning", "misfit")
+    assert code(do(simulation, Action("place", pose=WorldPose(1.0, -1.4)))) == ("planning", "misfit")
+    assert do(simulation, Action("place", pose=WorldPose(0.3, -1.3))).ok
     assert simulation.world.find("can0").pose.xy == (0.3, -1.3)  # type: ignore[union-attr]
 
 
@@ -281,7 +281,7 @@ def test_detecting_with_a_view_goes_anywhere(tmp_path: Path) -> None:
     eyes = f"sensors: {{eyes: {{type: fov, update_rate_s: 0.1, {angles}, max_range_m: 4.0}}}}"
     simulation = make(tmp_path, eyes)
     robot = simulation.world.robots[0]
-    robot.pose = Pose.from_yaw(-1.0, 0.0, 0.0, -0.7)
+    robot.pose = WorldPose.from_yaw(-1.0, 0.0, 0.0, -0.7)
     assert do(simulation, Action("detect")).data["objects"] == ["can0", "crate0"]
     assert robot.known_objects == {"can0", "crate0"}
 
@@ -310,10 +310,10 @@ def test_reasons_not_to_open_or_close(tmp_path: Path) -> None:
     world.unlock("hall_left_attic")
     assert code(do(simulation, Action("open", "table"))) == ("precondition", "elsewhere")
     do(simulation, right)
-    two.pose = Pose(3.0, 0.0)
+    two.pose = WorldPose(3.0, 0.0)
     assert code(do(simulation, Action("close"))) == ("precondition", "in-doorway")
-    two.pose = Pose(-1.0, 1.0)
-    one.pose = Pose(3.0, 0.0)
+    two.pose = WorldPose(-1.0, 1.0)
+    one.pose = WorldPose(3.0, 0.0)
     assert code(do(simulation, Action("close"))) == ("precondition", "in-doorway")
     do(simulation, GO_TABLE, TAKE)
     assert code(do(simulation, Action("close"))) == ("precondition", "holding")
@@ -355,7 +355,7 @@ def test_chances_without_a_seed_are_those_of_the_simulation(tmp_path: Path) -> N
     world = make_flat(tmp_path, "action_execution_options: {detect: {success_probability: 0.5}}")
 
     def draw(seed: int) -> list[bool]:
-        simulation = Simulation(world, seed=seed)
+        simulation = WorldSimulation(world, seed=seed)
         world.robots[0].location = world.find("table_top")  # type: ignore[assignment]
         return [simulation.execute("one", Action("detect")).ok for _ in range(40)]
 

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from simwright.core import math3d
-from simwright.worlds.acting.grasps import Box, ParallelGrasp, find_faces, fit_box, list_grasps
-from simwright.worlds.poses import Pose
-from simwright.worlds.robots import Options
+from simwright.worlds.acting.manipulation import GraspBox, ParallelGrasp, find_faces, fit_box, list_grasps
+from simwright.worlds.entities import ComponentOptions
+from simwright.worlds.poses import WorldPose
 
 from ..flat import make_flat
 
-BOX = Box((0.1, 0.06, 0.2), Pose(1.0, 2.0, 0.5))
+BOX = GraspBox((0.1, 0.06, 0.2), WorldPose(1.0, 2.0, 0.5))
 
 
 def make(**changes: float) -> ParallelGrasp:
@@ -26,7 +26,7 @@ def make(**changes: float) -> ParallelGrasp:
         "width_clearance": 0.0,
         "depth_clearance": 0.0,
     }
-    return ParallelGrasp(Options("parallel_grasp", {**values, **changes}))
+    return ParallelGrasp(ComponentOptions("parallel_grasp", {**values, **changes}))
 
 
 def axes(grasp: object) -> tuple[np.ndarray, np.ndarray]:
@@ -36,17 +36,17 @@ def axes(grasp: object) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_grasps_that_fit_are_found() -> None:
-    grasps = make().list_grasps(BOX, Pose(0.0, 2.0))
+    grasps = make().list_grasps(BOX, WorldPose(0.0, 2.0))
     assert [(grasp.face, grasp.direction, grasp.width) for grasp in grasps] == [
         ("front", "-x", 0.06),
         ("top", "+z", 0.06),
     ]
-    wide = make(max_width=0.3).list_grasps(BOX, Pose(0.0, 2.0), ("front", "top", "left", "right"))
+    wide = make(max_width=0.3).list_grasps(BOX, WorldPose(0.0, 2.0), ("front", "top", "left", "right"))
     assert len(wide) == 8
 
 
 def test_fingers_close_around_the_box_and_look_at_it() -> None:
-    for grasp in make(max_width=0.3).list_grasps(BOX, Pose(0.0, 2.0), ("front", "top", "left", "right")):
+    for grasp in make(max_width=0.3).list_grasps(BOX, WorldPose(0.0, 2.0), ("front", "top", "left", "right")):
         approach, closing = axes(grasp)
         assert np.dot(approach, closing) == pytest.approx(0.0, abs=1e-12)
         axis = int(np.argmax(np.abs(closing)))
@@ -58,23 +58,23 @@ def test_fingers_close_around_the_box_and_look_at_it() -> None:
 
 
 def test_fingers_go_in_as_deep_as_they_reach() -> None:
-    shallow, deep = (make(depth=depth).list_grasps(BOX, Pose(0.0, 2.0))[0] for depth in (0.03, 0.2))
+    shallow, deep = (make(depth=depth).list_grasps(BOX, WorldPose(0.0, 2.0))[0] for depth in (0.03, 0.2))
     assert shallow.in_world.p == pytest.approx((1.0 - 0.02, 2.0, 0.5))
     assert deep.in_world.p == pytest.approx((1.0, 2.0, 0.5))
-    kept = make(depth=0.04, depth_clearance=0.01).list_grasps(BOX, Pose(0.0, 2.0))[0]
+    kept = make(depth=0.04, depth_clearance=0.01).list_grasps(BOX, WorldPose(0.0, 2.0))[0]
     assert kept.in_world.p == pytest.approx(shallow.in_world.p)
 
 
 def test_clearance_makes_the_gripper_narrower() -> None:
-    assert make(width_clearance=0.021).list_grasps(BOX, Pose(0.0, 2.0)) == []
-    assert make(width_clearance=0.02).list_grasps(BOX, Pose(0.0, 2.0))
+    assert make(width_clearance=0.021).list_grasps(BOX, WorldPose(0.0, 2.0)) == []
+    assert make(width_clearance=0.02).list_grasps(BOX, WorldPose(0.0, 2.0))
 
 
 def test_fingers_stay_above_the_surface() -> None:
-    flat = Box((0.05, 0.05, 0.01), Pose(0.0, 0.0, 0.505))
-    front = make(height=0.04).list_grasps(flat, Pose(-1.0, 0.0), ("front",))[0]
+    flat = GraspBox((0.05, 0.05, 0.01), WorldPose(0.0, 0.0, 0.505))
+    front = make(height=0.04).list_grasps(flat, WorldPose(-1.0, 0.0), ("front",))[0]
     assert front.in_world.p[2] == pytest.approx(0.5 + 0.02)
-    low = make(height=0.04).list_grasps(flat, Pose(-1.0, 0.0), ("front",), lift=False)[0]
+    low = make(height=0.04).list_grasps(flat, WorldPose(-1.0, 0.0), ("front",), lift=False)[0]
     assert low.in_world.p[2] == pytest.approx(0.505)
 
 
@@ -83,11 +83,13 @@ def test_fingers_stay_above_the_surface() -> None:
     [((-1, 0), (-1, 0, 0)), ((1, 0.2), (1, 0, 0)), ((0.2, 1), (0, 1, 0)), ((0, 0), (-1, 0, 0))],
 )
 def test_the_front_is_where_the_robot_is(robot: tuple[float, float], front: tuple[int, int, int]) -> None:
-    faces = find_faces(Box((0.1, 0.1, 0.1), Pose()), Pose(*robot))
+    faces = find_faces(GraspBox((0.1, 0.1, 0.1), WorldPose()), WorldPose(*robot))
     assert faces["front"] == pytest.approx(front)
     assert np.cross(faces["front"], faces["top"]) == pytest.approx(faces["left"])
     assert faces["right"] == pytest.approx(-faces["left"])
-    turned = find_faces(Box((0.1, 0.1, 0.1), Pose.from_yaw(0, 0, 0, math.pi / 2)), Pose(-1.0, 0.0))
+    turned = find_faces(
+        GraspBox((0.1, 0.1, 0.1), WorldPose.from_yaw(0, 0, 0, math.pi / 2)), WorldPose(-1.0, 0.0)
+    )
     assert turned["front"] == pytest.approx((0.0, 1.0, 0.0))
 
 
@@ -96,7 +98,7 @@ def test_boxes_fit_turned_objects(tmp_path: Path) -> None:
         tmp_path, "grasping: {generator: parallel_grasp, max_width: 0.25, depth: 0.1, height: 0.02}"
     )
     crate = next(item for item in world.objects if item.name == "crate0")
-    crate.pose = Pose.from_yaw(1.0, 2.0, 0.5, 0.7)
+    crate.pose = WorldPose.from_yaw(1.0, 2.0, 0.5, 0.7)
     box = fit_box(crate)
     assert sorted(box.size) == pytest.approx([0.2, 0.2, 0.3])
     assert box.pose.xy == pytest.approx((1.0, 2.0))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import shapely
 
-from simwright.worlds.acting.simulation import Simulation
+from simwright.worlds.acting.simulation import WorldSimulation
 from simwright.worlds.acting.task_plan import parse_action
 from simwright.worlds.world import World
 
@@ -52,7 +52,7 @@ def check(world: World) -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_nothing_gets_lost(tmp_path: Path, seed: int) -> None:
     world = make_flat(tmp_path, SETTINGS, door="false")
-    simulation = Simulation(world, seed=seed)
+    simulation = WorldSimulation(world, seed=seed)
     random = np.random.default_rng(seed)
     actions = list_actions(world)
     done = 0

@@ -9,10 +9,10 @@ import pytest
 
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.worlds.acting.action import Action, Status
-from simwright.worlds.acting.goal_plan import make_plan
 from simwright.worlds.acting.moving import is_blocked
-from simwright.worlds.acting.simulation import Simulation
-from simwright.worlds.poses import Pose
+from simwright.worlds.acting.simulation import WorldSimulation
+from simwright.worlds.acting.task_plan import make_plan
+from simwright.worlds.poses import WorldPose
 
 from ..flat import make_flat
 
@@ -29,7 +29,7 @@ CHANCE = (
 
 
 def test_plans_run_side_by_side(tmp_path: Path) -> None:
-    simulation = Simulation(make_flat(tmp_path))
+    simulation = WorldSimulation(make_flat(tmp_path))
     answers = simulation.run({"one": FETCH, "two": PATROL})
     assert all(answer.ok for answer in answers.values())
     assert simulation.time == max(answer.finished for answer in answers.values())
@@ -45,7 +45,7 @@ def test_plans_run_side_by_side(tmp_path: Path) -> None:
 )
 def test_the_same_seed_gives_the_same_log(tmp_path: Path, planner: str) -> None:
     def run(seed: int) -> list[str]:
-        simulation = Simulation(make_flat(tmp_path, CHANCE, planner), seed=seed)
+        simulation = WorldSimulation(make_flat(tmp_path, CHANCE, planner), seed=seed)
         simulation.run({"one": FETCH, "two": PATROL})
         return [repr(event) for event in simulation.events]
 
@@ -55,7 +55,7 @@ def test_the_same_seed_gives_the_same_log(tmp_path: Path, planner: str) -> None:
 
 def test_everything_can_start_anew(tmp_path: Path) -> None:
     world = make_flat(tmp_path, CHANCE, door="false")
-    simulation = Simulation(world, seed=2)
+    simulation = WorldSimulation(world, seed=2)
     before = (world.find("can0").pose, world.robots[0].pose, world.free_space.area)  # type: ignore[union-attr]
     first = simulation.run({"one": [*make_plan(world, world.robots[0], "at attic"), *FETCH]})
     log = [str(event) for event in simulation.events]
@@ -71,7 +71,7 @@ def test_everything_can_start_anew(tmp_path: Path) -> None:
 
 
 def test_a_plan_stops_at_its_first_failure(tmp_path: Path) -> None:
-    simulation = Simulation(make_flat(tmp_path))
+    simulation = WorldSimulation(make_flat(tmp_path))
     answer = simulation.run({"one": [FETCH[0], Action("pick", object="can1"), FETCH[2]]})["one"]
     assert (answer.completed, answer.total, len(answer.results)) == (1, 3, 2)
     assert answer.results[-1].code == "elsewhere"
@@ -79,7 +79,7 @@ def test_a_plan_stops_at_its_first_failure(tmp_path: Path) -> None:
 
 
 def test_pauses_lie_between_actions(tmp_path: Path) -> None:
-    simulation = Simulation(make_flat(tmp_path))
+    simulation = WorldSimulation(make_flat(tmp_path))
     simulation.run({"two": [Action("open"), Action("open")]}, pause=2.0)
     assert simulation.time == 0.0
     world = simulation.world
@@ -89,7 +89,7 @@ def test_pauses_lie_between_actions(tmp_path: Path) -> None:
 
 
 def test_what_takes_too_long_is_canceled(tmp_path: Path) -> None:
-    simulation = Simulation(make_flat(tmp_path))
+    simulation = WorldSimulation(make_flat(tmp_path))
     answer = simulation.run({"one": FETCH}, limit=1.0)["one"]
     assert answer.results[-1].status is Status.CANCELED
     assert not simulation.is_busy("one")
@@ -97,7 +97,7 @@ def test_what_takes_too_long_is_canceled(tmp_path: Path) -> None:
 
 
 def test_a_busy_robot_takes_no_orders(tmp_path: Path) -> None:
-    simulation = Simulation(make_flat(tmp_path))
+    simulation = WorldSimulation(make_flat(tmp_path))
     simulation.start("one", FETCH[0])
     for order in (
         lambda: simulation.start("one", FETCH[0]),
@@ -114,7 +114,7 @@ def test_a_busy_robot_takes_no_orders(tmp_path: Path) -> None:
 
 
 def test_words_that_nobody_knows(tmp_path: Path) -> None:
-    simulation = Simulation(make_flat(tmp_path))
+    simulation = WorldSimulation(make_flat(tmp_path))
     with pytest.raises(UnknownNameError, match="robot"):
         simulation.execute("three", FETCH[0])
     with pytest.raises(UnknownNameError, match="navigate"):
@@ -128,7 +128,7 @@ def test_words_that_nobody_knows(tmp_path: Path) -> None:
 
 def test_time_passes_in_any_steps(tmp_path: Path) -> None:
     def run(dt: float) -> list[tuple[float, float]]:
-        simulation = Simulation(make_flat(tmp_path))
+        simulation = WorldSimulation(make_flat(tmp_path))
         simulation.start("one", Action("navigate", "right"))
         while simulation.is_busy("one"):
             simulation.step(dt)
@@ -138,23 +138,23 @@ def test_time_passes_in_any_steps(tmp_path: Path) -> None:
 
 
 def test_robots_that_touch_are_noted_once(tmp_path: Path) -> None:
-    simulation = Simulation(make_flat(tmp_path))
+    simulation = WorldSimulation(make_flat(tmp_path))
     one, two = simulation.world.robots
-    one.pose, two.pose = Pose(-1.5, 0.0), Pose(0.0, 0.0)
-    simulation.execute("one", Action("navigate", Pose(1.5, 0.0)))
+    one.pose, two.pose = WorldPose(-1.5, 0.0), WorldPose(0.0, 0.0)
+    simulation.execute("one", Action("navigate", WorldPose(1.5, 0.0)))
     contacts = [event for event in simulation.events if event.kind == "contact"]
     assert len(contacts) == 1
     assert contacts[0].data["other"] == "two"
 
 
 def test_driving_by_hand(tmp_path: Path) -> None:
-    simulation = Simulation(make_flat(tmp_path, "max_linear_velocity: 0.5"))
+    simulation = WorldSimulation(make_flat(tmp_path, "max_linear_velocity: 0.5"))
     robot = simulation.world.robots[0]
     for _ in range(10):
         assert simulation.drive("one", (9.0, 0.0, 0.0), 0.1)
     assert robot.pose.x == pytest.approx(-0.5)
     assert simulation.time == pytest.approx(1.0)
-    robot.pose = Pose.from_yaw(-1.75, 0.0, 0.0, math.pi)
+    robot.pose = WorldPose.from_yaw(-1.75, 0.0, 0.0, math.pi)
     assert not simulation.drive("one", (0.5, 0.0, 0.0), 0.2)
     assert robot.pose.x == -1.75
     assert robot.location is simulation.world.find("left")
@@ -162,7 +162,7 @@ def test_driving_by_hand(tmp_path: Path) -> None:
 
 def test_goals_become_plans(tmp_path: Path) -> None:
     world = make_flat(tmp_path, door="false", box="false")
-    simulation = Simulation(world)
+    simulation = WorldSimulation(world)
     one = world.robots[0]
     plan = make_plan(world, one, "can0 at box")
     assert [str(action) for action in plan] == [
@@ -220,5 +220,5 @@ def test_moves_along_edges_are_free_and_moves_through_walls_are_not(
     tmp_path: Path, start: tuple[float, float], end: tuple[float, float], blocked: bool
 ) -> None:
     world = make_flat(tmp_path)
-    world.robots[0].pose = Pose(*start)
-    assert is_blocked(world, world.robots[0], Pose(*end)) is blocked
+    world.robots[0].pose = WorldPose(*start)
+    assert is_blocked(world, world.robots[0], WorldPose(*end)) is blocked

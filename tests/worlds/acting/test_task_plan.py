@@ -8,7 +8,7 @@ import pytest
 
 from simwright.core.errors import ParseError, SimwrightError, UnknownNameError, UsageError
 from simwright.worlds.acting.task_plan import choose_robot, parse_action, parse_plan, read_plan
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.world import World
 
 from ..flat import make_flat
@@ -40,8 +40,8 @@ two: [open, "navigate 1.5,-0.5,1"]
         "place",
         "detect can0",
     ]
-    assert plans["one"][4].pose == Pose(0.3, -1.3)
-    assert plans["two"][1].target == Pose.from_yaw(1.5, -0.5, 0.0, 1.0)
+    assert plans["one"][4].pose == WorldPose(0.3, -1.3)
+    assert plans["two"][1].target == WorldPose.from_yaw(1.5, -0.5, 0.0, 1.0)
     assert parse_action("navigate a,b").target == "a,b"
 
 

@@ -8,16 +8,15 @@ from pathlib import Path
 import pytest
 
 from simwright.core.errors import UsageError
-from simwright.worlds.execution.dynamics import Dynamics
-from simwright.worlds.execution.executor import make_executor
-from simwright.worlds.execution.trajectory import make_trajectory, mix_poses, slerp
+from simwright.core.math3d import quat_from_intrinsic_xyz, quat_slerp
+from simwright.worlds.entities import MotionLimits
+from simwright.worlds.execution.executor import VelocityControl, make_executor, make_trajectory, mix_poses
 from simwright.worlds.planning.path import Path as Way
-from simwright.worlds.poses import Pose, quaternion_from_angles
-from simwright.worlds.robots import Limits
+from simwright.worlds.poses import WorldPose
 
 from ..flat import make_flat
 
-WAY = Way((Pose(), Pose.from_yaw(2.0, 0.0, 0.0, 0.5), Pose.from_yaw(2.0, 0.5, 0.0, math.pi)))
+WAY = Way((WorldPose(), WorldPose.from_yaw(2.0, 0.0, 0.0, 0.5), WorldPose.from_yaw(2.0, 0.5, 0.0, math.pi)))
 
 
 def test_a_segment_takes_as_long_as_the_slower_of_moving_and_turning() -> None:
@@ -27,7 +26,7 @@ def test_a_segment_takes_as_long_as_the_slower_of_moving_and_turning() -> None:
 
 
 def test_turning_goes_the_shorter_way_round() -> None:
-    way = Way((Pose.from_yaw(0.0, 0.0, 0.0, 3.0), Pose.from_yaw(0.0, 0.0, 0.0, -3.0)))
+    way = Way((WorldPose.from_yaw(0.0, 0.0, 0.0, 3.0), WorldPose.from_yaw(0.0, 0.0, 0.0, -3.0)))
     made = make_trajectory(way, 1.0, 0.1)
     assert made.duration == pytest.approx((math.tau - 6.0) / 0.1)
     half = made.sample(made.duration / 2)
@@ -45,16 +44,16 @@ def test_poses_lie_between() -> None:
 
 
 def test_tilted_rotations_are_mixed_at_constant_speed() -> None:
-    start, end = quaternion_from_angles(0.3, 0.1, 0.0), quaternion_from_angles(-0.4, 0.5, 1.2)
-    quarter, half = slerp(start, end, 0.25), slerp(start, end, 0.5)
-    assert slerp(start, half, 0.5) == pytest.approx(quarter)
-    assert mix_poses(Pose(0, 0, 0, start), Pose(0, 0, 2, end), 0.5).z == 1.0
+    start, end = quat_from_intrinsic_xyz(0.3, 0.1, 0.0), quat_from_intrinsic_xyz(-0.4, 0.5, 1.2)
+    quarter, half = quat_slerp(start, end, 0.25), quat_slerp(start, end, 0.5)
+    assert quat_slerp(start, half, 0.5) == pytest.approx(quarter)
+    assert mix_poses(WorldPose(0, 0, 0, start), WorldPose(0, 0, 2, end), 0.5).z == 1.0
     flipped = (-end[0], -end[1], -end[2], -end[3])
-    assert slerp(start, flipped, 0.5) == pytest.approx(half)
+    assert quat_slerp(start, flipped, 0.5) == pytest.approx(half)
 
 
 def test_points_at_the_same_time_keep_the_later_one() -> None:
-    way = Way((Pose(), Pose.from_yaw(0.0, 0.0, 0.0, 1.0), Pose(1.0, 0.0)))
+    way = Way((WorldPose(), WorldPose.from_yaw(0.0, 0.0, 0.0, 1.0), WorldPose(1.0, 0.0)))
     made = make_trajectory(way, 1.0)
     assert made.times == (0.0, 0.0, 1.0)
     assert made.sample(0.0).yaw == 1.0
@@ -71,21 +70,21 @@ def test_the_executor_keeps_to_the_limits_of_the_robot(tmp_path: Path) -> None:
     world = make_flat(tmp_path, settings)
     executor = make_executor(world, world.robots[0])
     assert executor is not None
-    assert executor.follow(Way((Pose(), Pose(2.0, 0.0)))).duration == 8.0
-    assert executor.follow(Way((Pose(), Pose.from_yaw(0.0, 0.0, 0.0, 2.0)))).duration == 4.0
+    assert executor.follow(Way((WorldPose(), WorldPose(2.0, 0.0)))).duration == 8.0
+    assert executor.follow(Way((WorldPose(), WorldPose.from_yaw(0.0, 0.0, 0.0, 2.0)))).duration == 4.0
     world.reference = True
     same = make_executor(world, world.robots[0])
     assert same is not None
-    assert same.follow(Way((Pose(), Pose(2.0, 0.0)))).duration == 2.0
+    assert same.follow(Way((WorldPose(), WorldPose(2.0, 0.0)))).duration == 2.0
 
 
-LIMITS = Limits(1.0, 2.0, 0.5, 1.0)
+LIMITS = MotionLimits(1.0, 2.0, 0.5, 1.0)
 
 
 def test_commands_are_held_to_speed_and_acceleration() -> None:
-    dynamics = Dynamics(LIMITS)
+    dynamics = VelocityControl(LIMITS)
     speeds = []
-    pose = Pose()
+    pose = WorldPose()
     for _ in range(30):
         pose = dynamics.step(pose, (5.0, 0.0, 0.0), 0.1)
         speeds.append(dynamics.velocity[0])
@@ -95,17 +94,19 @@ def test_commands_are_held_to_speed_and_acceleration() -> None:
 
 
 def test_a_robot_slows_down_before_it_stands() -> None:
-    dynamics = Dynamics(LIMITS)
+    dynamics = VelocityControl(LIMITS)
     dynamics.velocity = (1.0, 0.0, 0.0)
-    pose = dynamics.step(Pose(), (0.0, 0.0, 0.0), 0.1)
+    pose = dynamics.step(WorldPose(), (0.0, 0.0, 0.0), 0.1)
     assert dynamics.velocity[0] == pytest.approx(0.95)
     assert pose.x == pytest.approx(0.095)
-    reference = Dynamics(LIMITS, reference=True)
+    reference = VelocityControl(LIMITS, reference=True)
     reference.velocity = (1.0, 0.0, 0.0)
-    assert reference.step(Pose(), (0.0, 0.0, 0.0), 0.1) == Pose()
+    assert reference.step(WorldPose(), (0.0, 0.0, 0.0), 0.1) == WorldPose()
 
 
 def test_commands_count_in_the_frame_of_the_robot() -> None:
-    pose = Dynamics(Limits()).step(Pose.from_yaw(0.0, 0.0, 0.0, math.pi / 2), (1.0, 0.5, 0.2), 1.0)
+    pose = VelocityControl(MotionLimits()).step(
+        WorldPose.from_yaw(0.0, 0.0, 0.0, math.pi / 2), (1.0, 0.5, 0.2), 1.0
+    )
     assert (pose.x, pose.y) == pytest.approx((-0.5, 1.0))
     assert pose.yaw == pytest.approx(math.pi / 2 + 0.2)

@@ -8,7 +8,7 @@ import pytest
 
 from simwright.worlds.planning.goals import find_goals, list_places, plan_to
 from simwright.worlds.planning.planner import make_planner
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.world import World
 
 from ..flat import make_flat
@@ -60,7 +60,7 @@ def test_a_pose_out_of_reach_is_passed_over(tmp_path: Path) -> None:
     """The nearer end of a corridor may be on the wrong side of its door."""
     world = make_flat(tmp_path, door="false")
     robot = world.robots[0]
-    robot.pose = Pose(0.0, 1.6)
+    robot.pose = WorldPose(0.0, 1.6)
     answer, goal = plan_to(make_planner(world, robot), find_goals(world, robot, "hall_left_attic"))
     assert answer.found
     assert goal is not None

@@ -15,13 +15,13 @@ from scipy.sparse.csgraph import dijkstra
 from simwright.core.errors import StrictError, UnknownNameError, UsageError
 from simwright.worlds.planning.astar import SAVING, AStarPlanner, find_cells
 from simwright.worlds.planning.planner import PLANNERS, Planner, make_planner
-from simwright.worlds.planning.tree import Tree
-from simwright.worlds.poses import Pose
+from simwright.worlds.planning.rrt import SearchTree
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.world import World
 
 from ..flat import make_flat
 
-START, GOAL = Pose.from_yaw(-1.0, 1.0, 0.0, 0.3), Pose.from_yaw(7.0, 0.5, 0.0, 1.0)
+START, GOAL = WorldPose.from_yaw(-1.0, 1.0, 0.0, 0.3), WorldPose.from_yaw(7.0, 0.5, 0.0, 1.0)
 ALL = [
     ("astar", {}),
     ("astar", {"diagonal_motion": False}),
@@ -100,8 +100,8 @@ def test_a_star_is_as_short_as_dijkstra(seed: int, diagonal: bool, corners: bool
 def test_a_star_in_a_world_is_as_short_as_dijkstra(flat: World, heuristic: str) -> None:
     planner = plan(flat, "astar", heuristic=heuristic)
     assert isinstance(planner, AStarPlanner)
-    start = Pose(*planner_point(planner, -1.0, 1.0))
-    goal = Pose(*planner_point(planner, 7.0, 0.5))
+    start = WorldPose(*planner_point(planner, -1.0, 1.0))
+    goal = WorldPose(*planner_point(planner, 7.0, 0.5))
     answer = planner.plan(start, goal)
     costs = compute_dijkstra(planner.grid.occupied, planner.grid.to_cell(*start.xy), True, False)
     assert answer.path is not None
@@ -149,7 +149,7 @@ def test_another_seed_gives_another_path(flat: World, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["astar", "world_graph"])
 def test_way_and_way_back_are_equally_long(flat: World, kind: str) -> None:
     planner = plan(flat, kind)
-    start, goal = Pose(-1.025, 1.0), Pose(7.075, 0.5)
+    start, goal = WorldPose(-1.025, 1.0), WorldPose(7.075, 0.5)
     there, back = planner.plan(start, goal).path, planner.plan(goal, start).path
     assert there is not None
     assert back is not None
@@ -161,7 +161,7 @@ def test_a_symmetric_world_has_symmetric_paths(tmp_path: Path) -> None:
     planner = plan(world, "astar")
     lengths = []
     for x, y in ((-1.5, 1.5), (-1.5, -1.5)):
-        answer = planner.plan(Pose(-1.5, 0.0), Pose(x, y))
+        answer = planner.plan(WorldPose(-1.5, 0.0), WorldPose(x, y))
         assert answer.path is not None
         lengths.append(answer.path.length)
     assert lengths[0] == pytest.approx(lengths[1], abs=0.05)
@@ -169,7 +169,7 @@ def test_a_symmetric_world_has_symmetric_paths(tmp_path: Path) -> None:
 
 def test_costs_in_a_tree_follow_their_parents() -> None:
     random = np.random.default_rng(1)
-    tree = Tree(np.zeros(2))
+    tree = SearchTree(np.zeros(2))
     for number in range(1, 3000):
         parent = int(random.integers(number))
         point = random.random(2)
@@ -214,8 +214,8 @@ def test_doors_block_and_open_again(tmp_path: Path, kind: str) -> None:
 @pytest.mark.parametrize("kind", PLANNERS.names())
 def test_what_is_not_free_is_said(flat: World, kind: str) -> None:
     planner = plan(flat, kind)
-    assert planner.plan(START, Pose(0.5, -1.4)).code == "goal-occupied"
-    assert planner.plan(Pose(99.0, 0.0), GOAL).code == "start-occupied"
+    assert planner.plan(START, WorldPose(0.5, -1.4)).code == "goal-occupied"
+    assert planner.plan(WorldPose(99.0, 0.0), GOAL).code == "start-occupied"
     assert planner.plan(START, START).path is not None
 
 

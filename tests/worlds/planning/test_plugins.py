@@ -10,14 +10,13 @@ import pytest
 from simwright.core.errors import StrictError
 from simwright.core.registry import Registry
 from simwright.worlds.acting.action import Action, Steps, succeed
-from simwright.worlds.acting.simulation import Simulation
+from simwright.worlds.acting.simulation import WorldSimulation
 from simwright.worlds.acting.table import ACTIONS
-from simwright.worlds.execution.constant_velocity import ConstantVelocityExecutor
-from simwright.worlds.execution.executor import EXECUTORS
+from simwright.worlds.entities import ComponentOptions, WorldRobot
+from simwright.worlds.execution.executor import EXECUTORS, ConstantVelocityExecutor
 from simwright.worlds.planning.path import PathAnswer, make_path
 from simwright.worlds.planning.planner import PLANNERS, Planner
-from simwright.worlds.poses import Pose
-from simwright.worlds.robots import Options, Robot
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.sensing.sensor import SENSORS
 from simwright.worlds.world import World
 
@@ -29,14 +28,14 @@ class Detour(Planner):
 
     PROPERTIES: ClassVar[dict[str, Any]] = {"by": 0.5}
 
-    def search(self, start: Pose, goal: Pose, space: Any) -> PathAnswer:
+    def search(self, start: WorldPose, goal: WorldPose, space: Any) -> PathAnswer:
         return PathAnswer(make_path(start, [(self.values["by"], 1.0)], goal))
 
 
 class Slow(ConstantVelocityExecutor):
     PROPERTIES: ClassVar[dict[str, Any]] = {"seconds": 30.0}
 
-    def __init__(self, world: World, robot: Robot, values: Any) -> None:
+    def __init__(self, world: World, robot: WorldRobot, values: Any) -> None:
         plain = {"dt": 1.0, "linear_velocity": 1.0 / values["seconds"], "max_angular_velocity": None}
         more = {
             "validate_during_execution": False,
@@ -49,14 +48,14 @@ class Slow(ConstantVelocityExecutor):
 class Compass:
     PROPERTIES: ClassVar[dict[str, Any]] = {"offset": 0.0}
 
-    def __init__(self, world: World, robot: Robot, options: Options) -> None:
+    def __init__(self, world: World, robot: WorldRobot, options: ComponentOptions) -> None:
         self.robot, self.offset, self.period = robot, options["offset"], 0.1
 
     def measure(self) -> float:
         return float(self.robot.pose.yaw + self.offset)
 
 
-def wave(simulation: Simulation, robot: Robot, action: Action) -> Steps:
+def wave(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Steps:
     yield 1.5
     return succeed(waved=robot.name)
 
@@ -73,8 +72,8 @@ def test_types_of_others_are_read_and_used(tmp_path: Path, monkeypatch: pytest.M
     add(monkeypatch, ACTIONS, "wave", wave)
     settings = "path_executor: {type: slow, seconds: 10.0}\nsensors: {needle: {type: compass, offset: 0.25}}"
     world = make_flat(tmp_path, settings, "path_planner: {type: detour, by: 0.75}")
-    simulation = Simulation(world)
-    path = simulation.execute("one", Action("navigate", Pose(1.5, 0.0))).data["path"]
+    simulation = WorldSimulation(world)
+    path = simulation.execute("one", Action("navigate", WorldPose(1.5, 0.0))).data["path"]
     assert path.poses[1].xy == (0.75, 1.0)
     assert simulation.time == pytest.approx(10.0 * path.length)
     assert simulation.sense("one", "needle") == pytest.approx(0.25)

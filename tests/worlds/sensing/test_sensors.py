@@ -10,12 +10,10 @@ import pytest
 import shapely
 
 from simwright.core.errors import UnknownNameError, UsageError
-from simwright.worlds.planning.draws import FreePoints
-from simwright.worlds.poses import Pose
-from simwright.worlds.sensing.doors import observe_doors
-from simwright.worlds.sensing.lidar import Lidar
-from simwright.worlds.sensing.rays import cast_rays, list_edges
-from simwright.worlds.sensing.sensor import make_sensor, make_sensors
+from simwright.worlds.planning.path import FreePoints
+from simwright.worlds.polygons import list_edges
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.sensing.sensor import Lidar, cast_rays, make_sensor, make_sensors, observe_doors
 
 from ..flat import make_flat
 
@@ -27,7 +25,7 @@ sensors:
 """
 
 
-def measure_by_shapely(space: shapely.Geometry, pose: Pose, angle: float, reach: float) -> float:
+def measure_by_shapely(space: shapely.Geometry, pose: WorldPose, angle: float, reach: float) -> float:
     """The part of a beam that is connected to its start."""
     end = (pose.x + reach * math.cos(angle), pose.y + reach * math.sin(angle))
     parts = shapely.get_parts(shapely.intersection(shapely.LineString((pose.xy, end)), space))
@@ -45,7 +43,7 @@ def test_ranges_are_those_of_shapely(tmp_path: Path, door: str) -> None:
     for number in range(40):
         point = draws.draw()
         assert point is not None
-        robot.pose = Pose.from_yaw(*point.tolist(), 0.0, 0.37 * number)
+        robot.pose = WorldPose.from_yaw(*point.tolist(), 0.0, 0.37 * number)
         scan = lidar.measure()
         assert len(scan.ranges) == 49
         wanted = [
@@ -59,12 +57,12 @@ def test_ranges_are_those_of_shapely(tmp_path: Path, door: str) -> None:
 def test_other_robots_are_in_the_way(tmp_path: Path) -> None:
     world = make_flat(tmp_path, LIDAR)
     robot, other = world.robots
-    robot.pose, other.pose = Pose(-1.0, 0.0), Pose(0.0, 0.05)
+    robot.pose, other.pose = WorldPose(-1.0, 0.0), WorldPose(0.0, 0.05)
     ranges = make_sensor(world, robot, "lidar").measure().ranges
     assert ranges[24] == pytest.approx(1.0 - math.sqrt(0.1**2 - 0.05**2), abs=1e-12)
-    other.pose = Pose(-1.0, 0.05)
+    other.pose = WorldPose(-1.0, 0.05)
     assert (make_sensor(world, robot, "lidar").measure().ranges == 0.0).all()
-    other.pose = Pose(-1.9, 0.0)
+    other.pose = WorldPose(-1.9, 0.0)
     assert make_sensor(world, robot, "lidar").measure().ranges[24] == 3.0
 
 
@@ -79,13 +77,13 @@ def test_many_rays_are_cast_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     edges = list_edges(shapely.Point(0, 0).buffer(2.0))
     angles = np.linspace(0.0, 6.0, 101)
     whole = cast_rays(edges, (0.3, 0.1), angles, 10.0)
-    monkeypatch.setattr("simwright.worlds.sensing.rays._AT_ONCE", 200)
+    monkeypatch.setattr("simwright.worlds.sensing.sensor._AT_ONCE", 200)
     assert (cast_rays(edges, (0.3, 0.1), angles, 10.0) == whole).all()
 
 
 def test_nothing_is_seen_from_inside_of_furniture(tmp_path: Path) -> None:
     world = make_flat(tmp_path, LIDAR)
-    world.robots[0].pose = Pose(0.5, -1.4)
+    world.robots[0].pose = WorldPose(0.5, -1.4)
     assert (make_sensor(world, world.robots[0], "lidar").measure().ranges == 0.0).all()
 
 
@@ -106,11 +104,11 @@ def test_a_view_shows_what_is_in_it(tmp_path: Path) -> None:
     world = make_flat(tmp_path, LIDAR)
     robot = world.robots[0]
     eyes = make_sensors(world, robot)["eyes"]
-    robot.pose = Pose.from_yaw(-1.5, -1.4)
+    robot.pose = WorldPose.from_yaw(-1.5, -1.4)
     assert [item.name for item in eyes.measure()] == ["can0", "crate0"]
-    robot.pose = Pose.from_yaw(-1.5, -1.4, 0.0, math.pi)
+    robot.pose = WorldPose.from_yaw(-1.5, -1.4, 0.0, math.pi)
     assert eyes.measure() == []
-    robot.pose = Pose.from_yaw(-1.5, 1.5, 0.0, -0.9)
+    robot.pose = WorldPose.from_yaw(-1.5, 1.5, 0.0, -0.9)
     area = eyes.find_area()
     assert world.sensing_space.buffer(1e-6).covers(area)
 
@@ -119,15 +117,15 @@ def test_walls_and_closed_doors_hide_and_closed_locations_too(tmp_path: Path) ->
     world = make_flat(tmp_path, LIDAR)
     robot = world.robots[0]
     eyes = make_sensor(world, robot, "eyes")
-    robot.pose = Pose.from_yaw(0.0, 2.0, 0.0, 1.35)
+    robot.pose = WorldPose.from_yaw(0.0, 2.0, 0.0, 1.35)
     assert [item.name for item in eyes.measure()] == []
-    robot.pose = Pose.from_yaw(0.0, 2.5, 0.0, 1.35)
+    robot.pose = WorldPose.from_yaw(0.0, 2.5, 0.0, 1.35)
     assert [item.name for item in eyes.measure()] == ["can1"]
     world.close("box")
     assert eyes.measure() == []
     world.open("box")
     world.close("hall_left_attic")
-    robot.pose = Pose.from_yaw(0.0, 1.5, 0.0, 1.35)
+    robot.pose = WorldPose.from_yaw(0.0, 1.5, 0.0, 1.35)
     assert eyes.measure() == []
 
 
@@ -140,7 +138,7 @@ def test_a_wall_beside_the_line_of_sight_hides(tmp_path: Path) -> None:
         ),
     )
     robot = world.robots[0]
-    robot.pose = Pose.from_yaw(1.0, 1.5, 0.0, 0.0)
+    robot.pose = WorldPose.from_yaw(1.0, 1.5, 0.0, 0.0)
     eyes = make_sensor(world, robot, "eyes")
     hidden = shapely.Point(7.5, 1.5)
     assert not eyes.find_area().intersects(hidden)
@@ -159,9 +157,9 @@ def test_a_lidar_finds_out_about_doors(tmp_path: Path) -> None:
     lidar = make_sensor(world, robot, "lidar")
     assert isinstance(lidar, Lidar)
     assert not robot.knows_closed(world.hallways[1])
-    robot.pose = Pose.from_yaw(-1.5, -1.7, 0.0, math.pi)
+    robot.pose = WorldPose.from_yaw(-1.5, -1.7, 0.0, math.pi)
     assert observe_doors(lidar) == []
-    robot.pose = Pose.from_yaw(0.0, 0.5, 0.0, math.pi / 2)
+    robot.pose = WorldPose.from_yaw(0.0, 0.5, 0.0, math.pi / 2)
     assert [hallway.name for hallway in observe_doors(lidar)] == ["hall_attic_left"]
     assert robot.knows_closed(world.hallways[1])
     world.open("hall_attic_left")

@@ -174,6 +174,6 @@ def add_command(source: str, to: Literal["user", "project"], name: str, force: b
 @robots.command("schema", epilog="\b\nExample:\n  simwright robots schema > robot.schema.json\n")
 def schema_command() -> None:
     """Print the JSON Schema of robot manifests, for editors to complete and check by."""
-    from simwright.tasks.schema import FILE
+    from simwright.tasks.manifest import SCHEMA_FILE
 
-    click.echo(FILE.read_text(encoding="utf-8"), nl=False)
+    click.echo(SCHEMA_FILE.read_text(encoding="utf-8"), nl=False)

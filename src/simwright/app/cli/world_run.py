@@ -72,8 +72,7 @@ def run(
 
 def _run_goals(world: Any, goals: tuple[str, ...], robot: str, seed: int | None) -> Any:
     from simwright.app.world_runs import run_plans
-    from simwright.worlds.acting.goal_plan import make_plan
-    from simwright.worlds.acting.task_plan import choose_robot
+    from simwright.worlds.acting.task_plan import choose_robot, make_plan
 
     name = choose_robot(world, robot)
     simulation, answers = run_plans(world, {name: []}, seed=seed)

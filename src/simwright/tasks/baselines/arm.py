@@ -23,22 +23,22 @@ from simwright.tasks.inverse import ToolMover
 from simwright.tasks.rollout import Observation, SimRollout
 
 DOWN = np.array([0.0, 0.0, -1.0])
+# how far the tool goes in one action where nothing is touched [m]
 _PACE = 0.014
-"""How far the tool goes in one action where nothing is touched [m]."""
+# how far the set point may run ahead of the tool [m]
 _LAG = 0.05
-"""How far the set point may run ahead of the tool [m]."""
+# at most this is made up for [m]
 _SAG = 0.08
-"""At most this is made up for [m]."""
 _LEARN = 0.06
+# a pose whose place is missed by more cannot be reached [m]
 _MISSED = 0.006
-"""A pose whose place is missed by more cannot be reached [m]."""
+# distances are measured up to this [m]
 _FAR = 0.2
-"""Distances are measured up to this [m]."""
+# a joint that is nearer to the tool than this only rolls it [m]
 _ACROSS = 0.04
-"""A joint that is nearer to the tool than this only rolls it [m]."""
 
 
-class Arm:
+class ScriptedArm:
     """Drives the tool of a rollout's robot by joint positions."""
 
     def __init__(self, rollout: SimRollout) -> None:

@@ -7,18 +7,41 @@ packages with entry points in the group ``simwright.policies``.
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from simwright.core.math3d import Array
 from simwright.core.registry import Registry
-from simwright.tasks.control import Controller
+from simwright.tasks.control import ActionController
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.rollout import Observation, SimRollout
 
+# share of what is left that is gone in one action
+_REACH_SHARE = 0.5
 
-class Policy(Protocol):
+
+class ReachPolicy:
+    """For ``reach``."""
+
+    mode = ControlMode.POSE
+    task = "reach"
+
+    def start(self, rollout: SimRollout) -> None:
+        """How the tool is turned does not count."""
+        self._controller = rollout.controller
+        assert rollout.controller.mover is not None
+        # arms of five joints cannot turn the tool at will; the goal is a point
+        rollout.controller.mover.weight = 0.0
+
+    def act(self, observation: Observation) -> Array:
+        """Straight on."""
+        return make_tool_action(
+            self._controller, _REACH_SHARE * (np.asarray(observation["goal"]) - observation["tool"][:3])
+        )
+
+
+class TaskPolicy(Protocol):
     """Drives a robot through an episode."""
 
     def start(self, rollout: SimRollout) -> None:
@@ -28,7 +51,18 @@ class Policy(Protocol):
         """The next action."""
 
 
-class Hold:
+@runtime_checkable
+class BatchPolicy(Protocol):
+    """Drives the same robot in many worlds at once."""
+
+    def start(self, rollout: SimRollout) -> None:
+        """Episodes begin; ``rollout`` is the one that all worlds are copies of."""
+
+    def act_many(self, observation: Observation, count: int) -> Array:
+        """The next actions, one row for each of ``count`` worlds."""
+
+
+class HoldPolicy:
     """Does nothing: keeps the robot where it starts."""
 
     def start(self, rollout: SimRollout) -> None:
@@ -44,7 +78,7 @@ class Hold:
         return np.tile(self._action, (count, 1))
 
 
-class Random:
+class RandomPolicy:
     """Actions drawn evenly between the bounds, from its own seed."""
 
     def __init__(self, seed: int = 0) -> None:
@@ -69,12 +103,13 @@ class Random:
 
 
 def make_tool_action(
-    controller: Controller, shift: Array, turn: Array | None = None, *, grip: float = -1.0
+    controller: ActionController, shift: Array, turn: Array | None = None, *, grip: float = -1.0
 ) -> Array:
     """Move the tool by ``shift`` [m], turn it by ``turn`` [rad], as far as one action goes; ``grip``: 1 is open."""
     low, high = controller.bounds
     longest = float(np.linalg.norm(shift))
     limit = float(high[0])
+    # shortened as a whole: clipping each axis would change the direction
     moved = shift * min(1.0, limit / longest) if longest > 0 else shift
     action = np.zeros(len(low))
     action[:3] = moved
@@ -86,10 +121,11 @@ def make_tool_action(
     return action
 
 
-def make_policy(name: str, seed: int = 0) -> Policy:
+def make_policy(name: str, seed: int = 0) -> TaskPolicy:
     """The policy of a name; those that draw random numbers get the seed."""
     made = POLICIES.get(name)
-    return Random(seed) if made is Random else made()
+    # plugins are made without arguments
+    return RandomPolicy(seed) if made is RandomPolicy else made()
 
 
 def find_mode(name: str) -> ControlMode | None:
@@ -98,17 +134,17 @@ def find_mode(name: str) -> ControlMode | None:
     return None if mode is None else ControlMode(mode)
 
 
-POLICIES: Registry[type[Policy]] = Registry(
+POLICIES: Registry[type[TaskPolicy]] = Registry(
     "policy",
     "simwright.policies",
     {
-        "hold": "simwright.tasks.baselines.policy:Hold",
-        "random": "simwright.tasks.baselines.policy:Random",
-        "reach": "simwright.tasks.baselines.reach:Reach",
-        "push": "simwright.tasks.baselines.push:Push",
-        "pick": "simwright.tasks.baselines.carry:PickPlace",
-        "stack": "simwright.tasks.baselines.carry:Stack",
-        "insert": "simwright.tasks.baselines.carry:PegInsert",
-        "pull": "simwright.tasks.baselines.pull:Pull",
+        "hold": "simwright.tasks.baselines.policy:HoldPolicy",
+        "random": "simwright.tasks.baselines.policy:RandomPolicy",
+        "reach": "simwright.tasks.baselines.policy:ReachPolicy",
+        "push": "simwright.tasks.baselines.push:PushPolicy",
+        "pick": "simwright.tasks.baselines.scripted:PickPlacePolicy",
+        "stack": "simwright.tasks.baselines.scripted:StackPolicy",
+        "insert": "simwright.tasks.baselines.scripted:PegInsertPolicy",
+        "pull": "simwright.tasks.baselines.scripted:PullPolicy",
     },
 )

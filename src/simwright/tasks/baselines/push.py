@@ -10,41 +10,41 @@ from __future__ import annotations
 import numpy as np
 
 from simwright.core.math3d import Array
-from simwright.tasks.baselines.arm import Arm
+from simwright.tasks.baselines.arm import ScriptedArm
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.rollout import Observation, SimRollout
 
+# how high above the cube the tool travels [m]
 _CLEAR = 0.03
-"""How high above the cube the tool travels [m]."""
 _NEAR = 0.015
+# how far the cube is to go in one action [m]
 _PACE = 0.006
-"""How far the cube is to go in one action [m]."""
+# how far ahead of itself the tool is told to go at most while it pushes: a weak arm pushes with that [m]
 _LEAD = 0.08
-"""How far ahead of itself the tool is told to go at most while it pushes: a weak arm pushes with that [m]."""
+# how far the tool is raised at most where the cube is jammed between it and the table [m]
 _LIFT = 0.03
-"""How far the tool is raised at most where the cube is jammed between it and the table [m]."""
+# actions after which a new way is looked for, from where the arm starts
 _REST = 50
-"""Actions after which a new way is looked for, from where the arm starts."""
+# actions after which a place that was not reached is given up
 _PATIENCE = 80
-"""Actions after which a place that was not reached is given up."""
+# cosine of the angle at which the tool is no longer behind the cube
 _LOST = 0.5
-"""Cosine of the angle at which the tool is no longer behind the cube."""
+# how far from the cube it comes down [m]
 _GAP = 0.006
-"""How far from the cube it comes down [m]."""
+# how far above the table it stays [m]
 _OVER = 0.010
-"""How far above the table it stays [m]."""
+# height of the tool above the cube's middle, in half cubes
 _HEIGHT = 0.2
-"""Height of the tool above the cube's middle, in half cubes."""
+# distances behind the cube that are tried [m]
 _BEHIND = (0.02, 0.035, 0.05, 0.07, 0.09)
-"""Distances behind the cube that are tried [m]."""
 _ANGLES = tuple(np.radians([0, 20, -20, 40, -40, 60, -60, 80, -80]))
+# how far a joint may turn between the place above and the place behind the cube [rad or m]
 _SWING = 1.6
-"""How far a joint may turn between the place above and the place behind the cube [rad or m]."""
+# how far the cube is pushed at an angle before the way is looked at again [m]
 _DETOUR = 0.06
-"""How far the cube is pushed at an angle before the way is looked at again [m]."""
 
 
-class Push:
+class PushPolicy:
     """For ``tabletop_push``."""
 
     mode = ControlMode.POSITION
@@ -52,7 +52,7 @@ class Push:
 
     def start(self, rollout: SimRollout) -> None:
         """Look for a way."""
-        self._arm = Arm(rollout)
+        self._arm = ScriptedArm(rollout)
         model = rollout.model
         self._half = np.asarray(rollout.options.cube_size)
         self._cube, self._table = int(model.geom("cube_geom").id), int(model.geom("table_top").id)
@@ -105,34 +105,36 @@ class Push:
         return _turn(along, self._angle), distance
 
     def _choose(self, observation: Observation, tool: Array, cube: Array, goal: Array) -> str:
-        phase, arm, behind = self._phase, self._arm, self._behind
-        if phase in ("travel", "down") and self._age > _PATIENCE:
-            self._skip += 1
-            return "rise"
-        if phase == "rise" and (tool[2] > self._high - _NEAR or self._age > _PATIENCE):
-            phase = "plan"
-        if phase == "plan":
-            return "travel" if self._plan(cube, goal) else "rest"
-        if phase == "rest" and self._age >= _REST:
-            self._age = 0
-            return "travel" if self._plan(cube, goal) else "rest"
-        if phase == "travel" and arm.is_at(observation, np.array([*behind[:2], self._high]), _NEAR):
-            return "down"
-        if phase == "down" and arm.is_at(observation, behind, _NEAR):
-            self._from, self._lead, self._lift = cube[:2].copy(), 0.0, 0.0
-            return "push"
-        if phase == "push":
-            side = cube[:2] - tool[:2]
-            far = float(np.linalg.norm(side))
-            along, _ = self._aim(cube, goal)
-            gone = float(np.linalg.norm(cube[:2] - self._from))
-            if (
-                far > 2.0 * self._reach
-                or float(side @ along) < _LOST * far
-                or (self._angle and gone > _DETOUR)
-            ):
+        """The phase of the next action: plan or rest, travel, down, push; rise where something went wrong."""
+        arm, behind = self._arm, self._behind
+        match self._phase:
+            case "travel" | "down" if self._age > _PATIENCE:
+                self._skip += 1
                 return "rise"
-        return phase
+            case "rise" if not (tool[2] > self._high - _NEAR or self._age > _PATIENCE):
+                return "rise"
+            case "rise" | "plan":
+                return "travel" if self._plan(cube, goal) else "rest"
+            case "rest" if self._age >= _REST:
+                self._age = 0
+                return "travel" if self._plan(cube, goal) else "rest"
+            case "travel" if arm.is_at(observation, np.array([*behind[:2], self._high]), _NEAR):
+                return "down"
+            case "down" if arm.is_at(observation, behind, _NEAR):
+                self._from, self._lead, self._lift = cube[:2].copy(), 0.0, 0.0
+                return "push"
+            case "push" if self._has_slipped(tool, cube, goal):
+                return "rise"
+        return self._phase
+
+    def _has_slipped(self, tool: Array, cube: Array, goal: Array) -> bool:
+        """Is the cube no longer before the tool, or a push at an angle long enough?"""
+        side = cube[:2] - tool[:2]
+        far = float(np.linalg.norm(side))
+        along, _ = self._aim(cube, goal)
+        gone = float(np.linalg.norm(cube[:2] - self._from))
+        lost = far > 2.0 * self._reach or float(side @ along) < _LOST * far
+        return lost or (self._angle != 0.0 and gone > _DETOUR)
 
     def _plan(self, cube: Array, goal: Array) -> bool:
         """Choose where to come down: straight behind where that can be reached, else at an angle."""

@@ -1,2 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The task scenes, one file each, and the table of them."""
+"""The tasks: one file each, whose ``SCENE`` is a row in ``table``.  A scene knows no robot.
+
+table     the list of tasks, open to entry points
+tabletop  what tasks on a table share
+"""

@@ -3,14 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from simwright.core.documents.expressions import Number
-from simwright.core.math3d import Array, quat_from_axis_angle
+from simwright.core.math3d import Array, quat_from_axis_angle, quats_rotate
 from simwright.tasks.parts import BLUE, GREY, OAK, RED, add_block, add_slide
-from simwright.tasks.scene import Layout, Moment, Verdict, measure, rotate
+from simwright.tasks.scene import Layout, TaskState, Verdict, measure_distance
 from simwright.tasks.scenes.tabletop import (
     Pair,
     Positive,
@@ -21,13 +19,14 @@ from simwright.tasks.scenes.tabletop import (
     list_range_corners,
     make_table_scene,
 )
+from simwright.tasks.specs import MjSpec
 
 _WALL = 0.008
 HANDLE = 0.035
 """How far the handle stands out [m]."""
 
 
-class Options(TableOptions):
+class DrawerOptions(TableOptions):
     """A cabinet with one drawer that opens towards the robot; lengths [m]."""
 
     cabinet_half: tuple[Positive, Positive, Positive] = (0.10, 0.09, 0.06)
@@ -40,7 +39,7 @@ class Options(TableOptions):
     """Dry friction of the slide [N]."""
 
 
-def add(spec: Any, options: Options) -> None:
+def add(spec: MjSpec, options: DrawerOptions) -> None:
     """A table, a cabinet of four walls, and a drawer on a slide with a handle."""
     add_table_world(spec, options)
     x, y, z = options.cabinet_half
@@ -69,26 +68,27 @@ def add(spec: Any, options: Options) -> None:
         )
 
 
-def sample(rng: np.random.Generator, options: Options) -> Layout:
+def sample(rng: np.random.Generator, options: DrawerOptions) -> Layout:
     """Where the cabinet stands, turned a little."""
     x, y = draw(rng, options.cabinet_spawn_xy_range)
     yaw = rng.uniform(-0.2, 0.2)
     return {"cabinet": np.array([x, y, options.table_top_z, *quat_from_axis_angle((0, 0, 1), yaw)])}
 
 
-def judge(moment: Moment, options: Options) -> Verdict:
+def judge(moment: TaskState, options: DrawerOptions) -> Verdict:
     """The drawer is open far enough."""
     opening, cabinet = moment.joints["drawer"], moment.layout["cabinet"]
     out = options.cabinet_half[1] + HANDLE + opening
     local = np.stack([np.zeros_like(out), -out, np.full_like(out, options.cabinet_half[2])], axis=-1)
-    handle = cabinet[..., :3] + rotate(cabinet[..., 3:], local)
-    near = np.exp(-4.0 * measure(moment.tool[..., :3], handle))
+    handle = cabinet[..., :3] + quats_rotate(cabinet[..., 3:], local)
+    # some reward for coming near, so that learning finds the handle
+    near = np.exp(-4.0 * measure_distance(moment.tool[..., :3], handle))
     success = opening >= options.opened
     partly = 0.3 * near + 0.6 * np.maximum(0.0, opening) / options.opened
     return Verdict(success, np.where(success, 1.0, partly), np.zeros_like(success), {"opening": opening})
 
 
-def list_corners(options: Options) -> Array:
+def list_corners(options: DrawerOptions) -> Array:
     """Where the handle may be, closed and open."""
     (x0, x1), (y0, y1) = options.cabinet_spawn_xy_range
     front = options.cabinet_half[1] + HANDLE
@@ -101,7 +101,7 @@ SCENE = make_table_scene(
     title="open a drawer",
     instruction="pull the drawer open by its handle",
     done="the drawer is open far enough",
-    options=Options,
+    options=DrawerOptions,
     add=add,
     sample=sample,
     judge=judge,

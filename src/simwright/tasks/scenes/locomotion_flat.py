@@ -3,19 +3,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
 
 from simwright.core.documents.expressions import Number
+from simwright.core.math3d import quats_rotate
 from simwright.tasks.parts import add_camera, add_ground, add_light
-from simwright.tasks.scene import Layout, Moment, Needs, SceneOptions, TaskScene, Verdict, rotate
+from simwright.tasks.scene import Layout, RobotNeeds, SceneOptions, TaskScene, TaskState, Verdict
+from simwright.tasks.specs import MjSpec
 
 Positive = Annotated[Number, Field(gt=0)]
 
 
-class Options(SceneOptions):
+class LocomotionOptions(SceneOptions):
     """How far to go and what counts as fallen; lengths [m]."""
 
     distance: Positive = 1.0
@@ -23,7 +25,7 @@ class Options(SceneOptions):
     heading_range_deg: tuple[Number, Number] = (0.0, 0.0)
 
 
-def add(spec: Any, _: Options) -> None:
+def add(spec: MjSpec, _: LocomotionOptions) -> None:
     """A floor, cameras and a lamp."""
     add_ground(spec)
     add_camera(spec, "top", (0, 0, 4), (0, 0, 0), 58.0)
@@ -31,17 +33,17 @@ def add(spec: Any, _: Options) -> None:
     add_light(spec, (0, 0, 4))
 
 
-def sample(rng: np.random.Generator, options: Options) -> Layout:
+def sample(rng: np.random.Generator, options: LocomotionOptions) -> Layout:
     """Which way to go."""
     low, high = options.heading_range_deg
     angle = np.radians(rng.uniform(low, high))
     return {"heading": np.array([np.cos(angle), np.sin(angle), 0.0])}
 
 
-def judge(moment: Moment, options: Options) -> Verdict:
+def judge(moment: TaskState, options: LocomotionOptions) -> Verdict:
     """Far enough along the heading, upright."""
     gone = np.sum((moment.base[..., :3] - moment.start[..., :3]) * moment.layout["heading"], axis=-1)
-    up = rotate(moment.base[..., 3:], (0.0, 0.0, 1.0))[..., 2]
+    up = quats_rotate(moment.base[..., 3:], (0.0, 0.0, 1.0))[..., 2]
     fallen = up < np.cos(np.radians(options.fall_tilt_deg))
     success = ~fallen & (gone >= options.distance)
     score = np.clip(gone / options.distance, 0.0, 1.0)
@@ -53,8 +55,8 @@ SCENE = TaskScene(
     title="get forward over a flat floor",
     instruction="move one metre forward without falling",
     done="the base has come a metre forward, upright",
-    options=Options,
-    needs=lambda options: Needs(base="floating"),  # noqa: ARG005 - any options
+    options=LocomotionOptions,
+    needs=lambda options: RobotNeeds(base="floating"),  # noqa: ARG005 - any options
     add=add,
     sample=sample,
     judge=judge,

@@ -3,15 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
 
 from simwright.core.documents.expressions import Number
-from simwright.core.math3d import Array
+from simwright.core.math3d import Array, quats_rotate
 from simwright.tasks.parts import BLUE, RED, add_block, add_cylinder
-from simwright.tasks.scene import Layout, Moment, Verdict, measure, rotate
+from simwright.tasks.scene import Layout, TaskState, Verdict, measure_distance
 from simwright.tasks.scenes.tabletop import (
     Pair,
     Positive,
@@ -21,9 +21,10 @@ from simwright.tasks.scenes.tabletop import (
     list_range_corners,
     make_table_scene,
 )
+from simwright.tasks.specs import MjSpec
 
 
-class Options(TableOptions):
+class PegInsertOptions(TableOptions):
     """Peg and block; lengths [m], masses [kg]."""
 
     peg_radius: Positive = 0.012
@@ -39,7 +40,7 @@ class Options(TableOptions):
     """How deep the peg has to be in the block."""
 
 
-def add(spec: Any, options: Options) -> None:
+def add(spec: MjSpec, options: PegInsertOptions) -> None:
     """A table, a standing peg, and a block with a square hole made of four walls."""
     add_table_world(spec, options)
     peg = spec.worldbody.add_body(name="peg", pos=[0, 0, 1])
@@ -55,7 +56,7 @@ def add(spec: Any, options: Options) -> None:
         add_block(block, f"block_{name}", (x * middle, y * middle, height), sides, BLUE)
 
 
-def sample(rng: np.random.Generator, options: Options) -> Layout:
+def sample(rng: np.random.Generator, options: PegInsertOptions) -> Layout:
     """Both on the table, apart."""
     peg, block = draw_apart(
         rng, options.peg_spawn_xy_range, options.block_spawn_xy_range, options.min_separation
@@ -64,24 +65,26 @@ def sample(rng: np.random.Generator, options: Options) -> Layout:
     return {"peg": np.array([*peg, top + 0.5 * options.peg_length]), "block": np.array([*block, top])}
 
 
-def judge(moment: Moment, options: Options) -> Verdict:
+def judge(moment: TaskState, options: PegInsertOptions) -> Verdict:
     """The lower end of the peg is deep enough in the hole."""
     peg, block = moment.objects["peg"], moment.layout["block"]
-    axis = rotate(peg[..., 3:], (0.0, 0.0, 1.0))
+    axis = quats_rotate(peg[..., 3:], (0.0, 0.0, 1.0))
+    # the peg may be turned upside down: either end may go in
     downward = np.where(axis[..., 2:] > 0.0, -axis, axis)
     low = peg[..., :3] + 0.5 * options.peg_length * downward
-    aside = measure(low[..., :2], block[..., :2])
+    aside = measure_distance(low[..., :2], block[..., :2])
+    # the hole is square: towards its corners there is more room
     inside = aside <= options.peg_radius + 2.0 * options.clearance
     depth = np.where(inside, block[..., 2] + options.block_height - low[..., 2], 0.0)
     success = inside & (depth >= options.depth)
-    near = np.exp(-4.0 * measure(moment.tool[..., :3], peg[..., :3]))
+    near = np.exp(-4.0 * measure_distance(moment.tool[..., :3], peg[..., :3]))
     raised = low[..., 2] > options.table_top_z + 0.01
     partly = 0.25 * near + 0.3 * raised * (0.5 + 0.5 * np.exp(-8.0 * aside))
     fell = peg[..., 2] < options.table_top_z - 0.1
     return Verdict(success, np.where(success, 1.0, partly), fell, {"aside": aside, "depth": depth})
 
 
-def list_corners(options: Options) -> Array:
+def list_corners(options: PegInsertOptions) -> Array:
     """Where peg and block may be."""
     height = options.table_top_z + 0.5 * options.peg_length
     return list_range_corners((options.peg_spawn_xy_range, options.block_spawn_xy_range), height)
@@ -92,7 +95,7 @@ SCENE = make_table_scene(
     title="put a peg into a hole",
     instruction="insert the red peg into the hole of the blue block",
     done="the peg is deep enough in the hole",
-    options=Options,
+    options=PegInsertOptions,
     add=add,
     sample=sample,
     judge=judge,

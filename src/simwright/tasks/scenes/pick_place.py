@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -11,7 +11,7 @@ from pydantic import Field
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array
 from simwright.tasks.parts import BLUE, RED, add_block, add_free_box
-from simwright.tasks.scene import Layout, Moment, Verdict, measure
+from simwright.tasks.scene import Layout, TaskState, Verdict, measure_distance
 from simwright.tasks.scenes.tabletop import (
     Pair,
     Positive,
@@ -21,15 +21,16 @@ from simwright.tasks.scenes.tabletop import (
     list_range_corners,
     make_table_scene,
 )
+from simwright.tasks.specs import MjSpec
 
 _WALL = 0.004
 
 
+# a cube that is slower lies still [m/s, rad/s]
 _STILL = 0.05
-"""A cube that is slower lies still [m/s, rad/s]."""
 
 
-class Options(TableOptions):
+class PickPlaceOptions(TableOptions):
     """Cube and tray; lengths [m], masses [kg]."""
 
     cube_half: Positive = 0.02
@@ -42,7 +43,7 @@ class Options(TableOptions):
     lift_height: Positive = 0.03
 
 
-def add(spec: Any, options: Options) -> None:
+def add(spec: MjSpec, options: PickPlaceOptions) -> None:
     """A table, a cube and a tray: a floor and four walls that move together before an episode, not during it."""
     add_table_world(spec, options)
     half, height = options.tray_half, options.tray_height
@@ -54,7 +55,7 @@ def add(spec: Any, options: Options) -> None:
     add_free_box(spec, "cube", [options.cube_half] * 3, options.cube_mass, RED)
 
 
-def sample(rng: np.random.Generator, options: Options) -> Layout:
+def sample(rng: np.random.Generator, options: PickPlaceOptions) -> Layout:
     """Both on the table, apart."""
     cube, tray = draw_apart(
         rng, options.cube_spawn_xy_range, options.tray_spawn_xy_range, options.min_separation
@@ -63,7 +64,7 @@ def sample(rng: np.random.Generator, options: Options) -> Layout:
     return {"cube": np.array([*cube, top + options.cube_half]), "tray": np.array([*tray, top])}
 
 
-def judge(moment: Moment, options: Options) -> Verdict:
+def judge(moment: TaskState, options: PickPlaceOptions) -> Verdict:
     """The cube lies still in the tray."""
     cube, tray, speed = moment.objects["cube"], moment.layout["tray"], moment.speeds["cube"]
     inside = np.all(np.abs(cube[..., :2] - tray[..., :2]) <= options.tray_half, axis=-1)
@@ -71,15 +72,15 @@ def judge(moment: Moment, options: Options) -> Verdict:
     success = inside & low & (speed < _STILL)
     rise = cube[..., 2] - options.table_top_z - options.cube_half
     lifted = np.clip(rise / options.lift_height, 0.0, 1.0)
-    near = np.exp(-4.0 * measure(moment.tool[..., :3], cube[..., :3]))
-    distance = measure(cube[..., :2], tray[..., :2])
+    near = np.exp(-4.0 * measure_distance(moment.tool[..., :3], cube[..., :3]))
+    distance = measure_distance(cube[..., :2], tray[..., :2])
     partly = 0.25 * near + 0.25 * lifted + 0.4 * lifted * np.exp(-4.0 * distance)
     fell = cube[..., 2] < options.table_top_z - 0.1
     details = {"distance": distance, "lifted": lifted, "speed": speed}
     return Verdict(success, np.where(success, 1.0, partly), fell, details)
 
 
-def list_corners(options: Options) -> Array:
+def list_corners(options: PickPlaceOptions) -> Array:
     """Where cube and tray may be."""
     height = options.table_top_z + options.cube_half
     return list_range_corners((options.cube_spawn_xy_range, options.tray_spawn_xy_range), height)
@@ -90,7 +91,7 @@ SCENE = make_table_scene(
     title="put a cube into a tray",
     instruction="pick the red cube up and put it into the blue tray",
     done="the cube lies still in the tray",
-    options=Options,
+    options=PickPlaceOptions,
     add=add,
     sample=sample,
     judge=judge,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -11,14 +11,24 @@ from pydantic import Field
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array, Pose
 from simwright.tasks.parts import GREEN, add_ball_mark, add_camera, add_ground, add_light
-from simwright.tasks.scene import Layout, Moment, Needs, SceneOptions, TaskScene, Verdict, measure, stand
+from simwright.tasks.scene import (
+    Layout,
+    RobotNeeds,
+    SceneOptions,
+    TaskScene,
+    TaskState,
+    Verdict,
+    measure_distance,
+    place_base,
+)
+from simwright.tasks.specs import MjSpec
 
 Pair = tuple[Number, Number]
 Triple = tuple[Number, Number, Number]
 Positive = Annotated[Number, Field(gt=0)]
 
 
-class Options(SceneOptions):
+class ReachOptions(SceneOptions):
     """Where the goal may be, in front of the robot; lengths [m], angles [deg]."""
 
     robot_base_xyz: Triple = (0.0, 0.0, 0.0)
@@ -28,7 +38,7 @@ class Options(SceneOptions):
     hold_steps: Annotated[int, Field(ge=1)] = 1
 
 
-def add(spec: Any, options: Options) -> None:
+def add(spec: MjSpec, options: ReachOptions) -> None:
     """Floor, goal, cameras and a lamp."""
     middle = [0.5 * (low + high) for low, high in options.goal_range]
     add_ground(spec, options.robot_base_xyz[2])
@@ -39,33 +49,33 @@ def add(spec: Any, options: Options) -> None:
     add_light(spec, (middle[0], middle[1], 1.5))
 
 
-def sample(rng: np.random.Generator, options: Options) -> Layout:
+def sample(rng: np.random.Generator, options: ReachOptions) -> Layout:
     """A goal in the box."""
     return {"goal": np.array([rng.uniform(low, high) for low, high in options.goal_range])}
 
 
-def judge(moment: Moment, options: Options) -> Verdict:
+def judge(moment: TaskState, options: ReachOptions) -> Verdict:
     """The tool is inside the ball."""
-    distance = measure(moment.tool[..., :3], moment.layout["goal"])
+    distance = measure_distance(moment.tool[..., :3], moment.layout["goal"])
     success = distance <= options.goal_radius
     score = np.where(success, 1.0, np.exp(-4.0 * distance))
     return Verdict(success, score, np.zeros_like(success), {"distance": distance})
 
 
-def find_base(options: Options, forward: float) -> Pose:
+def find_base(options: ReachOptions, forward: float) -> Pose:
     """At the origin, facing the goals."""
-    return stand(
+    return place_base(
         options.robot_base_xyz, options.robot_base_yaw_deg, list_corners(options).mean(axis=0), forward
     )
 
 
-def list_corners(options: Options) -> Array:
+def list_corners(options: ReachOptions) -> Array:
     """The corners of where the goal may be."""
     xs, ys, zs = options.goal_range
     return np.array([[x, y, z] for x in xs for y in ys for z in zs])
 
 
-def draw_in(options: Options, factor: float, base: Pose) -> Options:
+def draw_in(options: ReachOptions, factor: float, base: Pose) -> ReachOptions:
     """The same task at ``factor`` of the distance from the base."""
     ranges = [
         tuple(float(center + factor * (value - center)) for value in values)
@@ -79,8 +89,8 @@ SCENE = TaskScene(
     title="bring the tool to a point",
     instruction="move the tool into the green ball",
     done="the tool is in the green ball",
-    options=Options,
-    needs=lambda options: Needs(
+    options=ReachOptions,
+    needs=lambda options: RobotNeeds(
         base="fixed", tool=True, reach=float(np.min(np.linalg.norm(list_corners(options), axis=1)))
     ),
     add=add,

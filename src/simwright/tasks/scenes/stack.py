@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -11,7 +11,7 @@ from pydantic import Field
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array
 from simwright.tasks.parts import BLUE, RED, add_free_box
-from simwright.tasks.scene import Layout, Moment, Verdict, measure
+from simwright.tasks.scene import Layout, TaskState, Verdict, measure_distance
 from simwright.tasks.scenes.tabletop import (
     Pair,
     Positive,
@@ -21,12 +21,13 @@ from simwright.tasks.scenes.tabletop import (
     list_range_corners,
     make_table_scene,
 )
+from simwright.tasks.specs import MjSpec
 
+# a cube that is slower lies still [m/s, rad/s]
 _STILL = 0.05
-"""A cube that is slower lies still [m/s, rad/s]."""
 
 
-class Options(TableOptions):
+class StackOptions(TableOptions):
     """Two cubes; lengths [m], masses [kg]."""
 
     cube_half: Positive = 0.02
@@ -37,14 +38,14 @@ class Options(TableOptions):
     """How far the upper cube's height may be from that of a stack."""
 
 
-def add(spec: Any, options: Options) -> None:
+def add(spec: MjSpec, options: StackOptions) -> None:
     """A table and two cubes."""
     add_table_world(spec, options)
     add_free_box(spec, "upper", [options.cube_half] * 3, options.cube_mass, RED)
     add_free_box(spec, "lower", [options.cube_half] * 3, options.cube_mass, BLUE)
 
 
-def sample(rng: np.random.Generator, options: Options) -> Layout:
+def sample(rng: np.random.Generator, options: StackOptions) -> Layout:
     """Both on the table, apart."""
     region = options.cube_spawn_xy_range
     upper, lower = draw_apart(rng, region, region, options.min_separation)
@@ -52,23 +53,23 @@ def sample(rng: np.random.Generator, options: Options) -> Layout:
     return {"upper": np.array([*upper, height]), "lower": np.array([*lower, height])}
 
 
-def judge(moment: Moment, options: Options) -> Verdict:
+def judge(moment: TaskState, options: StackOptions) -> Verdict:
     """The red cube rests on the blue one, which is still on the table."""
     upper, lower, speed = moment.objects["upper"], moment.objects["lower"], moment.speeds["upper"]
     half, top = options.cube_half, options.table_top_z
-    aside = measure(upper[..., :2], lower[..., :2])
+    aside = measure_distance(upper[..., :2], lower[..., :2])
     rise = upper[..., 2] - lower[..., 2] - 2.0 * half
     grounded = np.abs(lower[..., 2] - top - half) < options.tolerance
     success = grounded & (aside < half) & (np.abs(rise) < options.tolerance) & (speed < _STILL)
     lifted = np.clip((upper[..., 2] - top - half) / (2.0 * half), 0.0, 1.0)
-    near = np.exp(-4.0 * measure(moment.tool[..., :3], upper[..., :3]))
+    near = np.exp(-4.0 * measure_distance(moment.tool[..., :3], upper[..., :3]))
     partly = 0.25 * near + 0.25 * lifted + 0.4 * lifted * np.exp(-8.0 * aside)
     fell = np.minimum(upper[..., 2], lower[..., 2]) < top - 0.1
     details = {"aside": aside, "rise": rise, "speed": speed}
     return Verdict(success, np.where(success, 1.0, partly), fell, details)
 
 
-def list_corners(options: Options) -> Array:
+def list_corners(options: StackOptions) -> Array:
     """Where the cubes may be."""
     return list_range_corners((options.cube_spawn_xy_range,), options.table_top_z + options.cube_half)
 
@@ -78,7 +79,7 @@ SCENE = make_table_scene(
     title="stack two cubes",
     instruction="stack the red cube on the blue cube",
     done="the red cube rests on the blue one",
-    options=Options,
+    options=StackOptions,
     add=add,
     sample=sample,
     judge=judge,

@@ -12,7 +12,8 @@ from pydantic import Field
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array, Pose
 from simwright.tasks.parts import add_camera, add_ground, add_light, add_table
-from simwright.tasks.scene import Needs, SceneOptions, TaskScene, stand
+from simwright.tasks.scene import RobotNeeds, SceneOptions, TaskScene, place_base
+from simwright.tasks.specs import MjSpec
 
 Pair = tuple[Number, Number]
 Triple = tuple[Number, Number, Number]
@@ -44,7 +45,7 @@ CAMERAS = ("top", "front", "side")
 T = TypeVar("T", bound=TableOptions)
 
 
-def add_table_world(spec: Any, options: TableOptions) -> None:
+def add_table_world(spec: MjSpec, options: TableOptions) -> None:
     """Table, floor, three cameras and a lamp."""
     center = (*options.table_center_xy, options.table_top_z)
     add_table(spec, center, options.table_size_xy, options.table_top_z, options.table_thickness)
@@ -66,6 +67,7 @@ def draw_apart(
 ) -> tuple[Array, Array]:
     """A point of each range, at least so far apart, as long as luck allows."""
     a, b = draw(rng, first), draw(rng, second)
+    # small regions may have no two points that far apart: the last ones are taken then
     for _ in range(_TRIES):
         if np.linalg.norm(b - a) >= distance:
             break
@@ -75,7 +77,7 @@ def draw_apart(
 
 def find_base(options: TableOptions, corners: Array, forward: float) -> Pose:
     """Where the options put the robot, facing the middle of the task."""
-    return stand(options.robot_base_xyz, options.robot_base_yaw_deg, corners.mean(axis=0), forward)
+    return place_base(options.robot_base_xyz, options.robot_base_yaw_deg, corners.mean(axis=0), forward)
 
 
 def list_range_corners(ranges: Sequence[tuple[Pair, Pair]], height: float) -> Array:
@@ -125,11 +127,12 @@ def make_table_scene(
     reached; ``shrink`` names distances between things, which become shorter with the regions but never longer.
     """
 
-    def find_needs(options: Any) -> Needs:
-        return Needs("fixed", tool=True, gripper=gripper, reach=measure_nearest(corners(options)))
+    def find_needs(options: TableOptions) -> RobotNeeds:
+        return RobotNeeds("fixed", tool=True, gripper=gripper, reach=measure_nearest(corners(options)))
 
-    def scale(options: Any, factor: float, base: Pose) -> Any:
+    def scale(options: TableOptions, factor: float, base: Pose) -> TableOptions:
         pulled: dict[str, Any] = {name: pull_range(getattr(options, name), factor, base) for name in regions}
+        # distances between things may shrink with the table; growing them would leave no place
         pulled |= {name: min(1.0, factor) * getattr(options, name) for name in shrink}
         return pull_table(options, factor, base, **pulled)
 

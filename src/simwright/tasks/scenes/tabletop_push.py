@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -11,7 +11,7 @@ from pydantic import Field
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array
 from simwright.tasks.parts import GREEN, RED, add_disc, add_free_box
-from simwright.tasks.scene import Layout, Moment, Verdict, measure
+from simwright.tasks.scene import Layout, TaskState, Verdict, measure_distance
 from simwright.tasks.scenes.tabletop import (
     Pair,
     Positive,
@@ -21,9 +21,10 @@ from simwright.tasks.scenes.tabletop import (
     list_range_corners,
     make_table_scene,
 )
+from simwright.tasks.specs import MjSpec
 
 
-class Options(TableOptions):
+class PushOptions(TableOptions):
     """Cube and goal; lengths [m], masses [kg]."""
 
     cube_size: tuple[Positive, Positive, Positive] = Field((0.025, 0.025, 0.025), description="half extents")
@@ -35,14 +36,14 @@ class Options(TableOptions):
     off_table_z_tol: Positive = 0.04
 
 
-def add(spec: Any, options: Options) -> None:
+def add(spec: MjSpec, options: PushOptions) -> None:
     """Table, floor, cube, goal, two cameras and a lamp."""
     add_table_world(spec, options)
     add_free_box(spec, "cube", options.cube_size, options.cube_mass, RED)
     add_disc(spec, "goal", options.goal_radius, GREEN)
 
 
-def sample(rng: np.random.Generator, options: Options) -> Layout:
+def sample(rng: np.random.Generator, options: PushOptions) -> Layout:
     """Cube and goal, apart from each other."""
     cube, goal = draw_apart(
         rng, options.cube_spawn_xy_range, options.goal_spawn_xy_range, options.goal_min_separation
@@ -54,20 +55,21 @@ def sample(rng: np.random.Generator, options: Options) -> Layout:
     }
 
 
-def judge(moment: Moment, options: Options) -> Verdict:
+def judge(moment: TaskState, options: PushOptions) -> Verdict:
     """The cube lies on the table, within the mark."""
     cube, goal, start = moment.objects["cube"], moment.layout["goal"], moment.layout["cube"]
     height = np.abs(cube[..., 2] - options.table_top_z - options.cube_size[2])
-    distance = measure(cube[..., :2], goal[..., :2])
+    distance = measure_distance(cube[..., :2], goal[..., :2])
     on_table = height <= options.off_table_z_tol
     success = on_table & (distance <= options.goal_radius)
-    first = np.maximum(measure(start[..., :2], goal[..., :2]), options.goal_radius)
+    # the way at the start; a cube that begins on the mark would divide by zero
+    first = np.maximum(measure_distance(start[..., :2], goal[..., :2]), options.goal_radius)
     score = np.where(success, 1.0, np.maximum(0.0, 1.0 - distance / first) * on_table)
     fell = cube[..., 2] < options.table_top_z - options.table_thickness - 0.1
     return Verdict(success, score, fell, {"distance": distance, "height": height})
 
 
-def list_corners(options: Options) -> Array:
+def list_corners(options: PushOptions) -> Array:
     """Where cube and goal may be, at the height of the cube's middle."""
     height = options.table_top_z + options.cube_size[2]
     return list_range_corners((options.cube_spawn_xy_range, options.goal_spawn_xy_range), height)
@@ -78,7 +80,7 @@ SCENE = make_table_scene(
     title="push a cube onto a mark",
     instruction="push the red cube onto the green goal marker",
     done="the cube lies on the table within the green mark",
-    options=Options,
+    options=PushOptions,
     add=add,
     sample=sample,
     judge=judge,

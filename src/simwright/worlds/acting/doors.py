@@ -7,27 +7,26 @@ from typing import TYPE_CHECKING
 
 import shapely
 
-from simwright.worlds.acting.action import Action, Result, Steps, fail, refuse, succeed
-from simwright.worlds.acting.attempt import attempt
-from simwright.worlds.robots import Robot
-from simwright.worlds.world import Hallway, Location, Spawn, World
-from simwright.worlds.world_state import is_in_hallway
+from simwright.worlds.acting.action import Action, Result, Steps, attempt, fail, refuse, succeed
+from simwright.worlds.entities import Hallway, Location, Spawn, WorldRobot
+from simwright.worlds.free_space import is_in_hallway
+from simwright.worlds.world import World
 
 if TYPE_CHECKING:
-    from simwright.worlds.acting.simulation import Simulation
+    from simwright.worlds.acting.simulation import WorldSimulation
 
 
-def open_here(simulation: Simulation, robot: Robot, action: Action) -> Steps:
+def open_here(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Steps:
     """Open; what is open already stays so."""
     return _set(simulation, robot, action, True)
 
 
-def close_here(simulation: Simulation, robot: Robot, action: Action) -> Steps:
+def close_here(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Steps:
     """Close; what is closed already stays so."""
     return _set(simulation, robot, action, False)
 
 
-def _set(simulation: Simulation, robot: Robot, action: Action, state: bool) -> Steps:
+def _set(simulation: WorldSimulation, robot: WorldRobot, action: Action, state: bool) -> Steps:
     world, word = simulation.world, "open" if state else "close"
     place = _find_place(world, robot, action)
     if isinstance(place, Result):
@@ -36,9 +35,11 @@ def _set(simulation: Simulation, robot: Robot, action: Action, state: bool) -> S
     if refusal is not None:
         return refusal
     changed = place.is_open is not state
+    # the robot that closes a door is beside it, checked above; the world would find it in the corridor
     reason = world.open(place.name) if state else world.close(place.name, ignore=[robot])
     if reason:
         return fail("locked", reason)
+    # whoever moves a door has seen it
     if isinstance(place, Hallway) and robot.partial_obs_hallways:
         (robot.known_closed.discard if state else robot.known_closed.add)(place.name)
     if changed:
@@ -46,7 +47,8 @@ def _set(simulation: Simulation, robot: Robot, action: Action, state: bool) -> S
     return succeed(place=place.name, changed=changed)
 
 
-def _find_place(world: World, robot: Robot, action: Action) -> Hallway | Location | Result:
+def _find_place(world: World, robot: WorldRobot, action: Action) -> Hallway | Location | Result:
+    # surfaces have no door of their own: that of their location is meant
     here = robot.location.location if isinstance(robot.location, Spawn) else robot.location
     if not isinstance(here, (Hallway, Location)):
         at = f"at {here.name!r}" if here is not None else "nowhere in particular"
@@ -58,9 +60,10 @@ def _find_place(world: World, robot: Robot, action: Action) -> Hallway | Locatio
     return here
 
 
-def _check(world: World, robot: Robot, place: Hallway | Location, state: bool) -> Result | None:
+def _check(world: World, robot: WorldRobot, place: Hallway | Location, state: bool) -> Result | None:
     if robot.held is not None:
         return refuse("holding", f"{robot.name!r} holds {robot.held.name!r} and has no hand free")
+    # asked before the lock: what is open already can be "opened" although it is locked
     if place.is_open is state:
         return None
     if place.is_locked:
@@ -70,9 +73,10 @@ def _check(world: World, robot: Robot, place: Hallway | Location, state: bool) -
     return None
 
 
-def _check_doorway(world: World, robot: Robot, hallway: Hallway) -> Result | None:
+def _check_doorway(world: World, robot: WorldRobot, hallway: Hallway) -> Result | None:
     """A door does not close on a robot, nor on the one that closes it."""
     pose = robot.pose
+    # the door would close on the robot itself; PyRoboSim lets it
     if not world.reference and shapely.distance(hallway.slab, shapely.Point(pose.xy)) < robot.radius:
         return refuse("in-doorway", f"{robot.name!r} stands in {hallway.name!r} itself")
     for other in world.robots:

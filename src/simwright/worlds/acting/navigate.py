@@ -15,27 +15,33 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simwright.core.errors import UsageError
-from simwright.worlds.acting.action import Action, Result, Status, Steps, fail, refuse, succeed
-from simwright.worlds.acting.attempt import NOTHING_SAID, check_battery
+from simwright.worlds.acting.action import (
+    NOTHING_SAID,
+    Action,
+    Result,
+    Status,
+    Steps,
+    check_battery,
+    fail,
+    refuse,
+    succeed,
+)
 from simwright.worlds.acting.moving import find_closed_door, is_blocked, pass_through
-from simwright.worlds.execution.executor import Executor, make_executor
-from simwright.worlds.execution.trajectory import Trajectory, mix_poses
+from simwright.worlds.entities import Spawn, WorldRobot
+from simwright.worlds.execution.executor import Executor, Trajectory, make_executor, mix_poses
 from simwright.worlds.graph import find_free_ways
 from simwright.worlds.planning.goals import GoalPose, find_goals, plan_to
 from simwright.worlds.planning.path import Path
-from simwright.worlds.poses import Pose
-from simwright.worlds.robots import Robot
-from simwright.worlds.sensing.doors import observe_doors
-from simwright.worlds.sensing.lidar import Lidar
-from simwright.worlds.world import Spawn
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.sensing.sensor import Lidar, observe_doors
 
 if TYPE_CHECKING:
-    from simwright.worlds.acting.simulation import Simulation
+    from simwright.worlds.acting.simulation import WorldSimulation
 
 _END = 1e-9
 
 
-def navigate(simulation: Simulation, robot: Robot, action: Action) -> Steps:
+def navigate(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Steps:
     """Plan, wait, try, go."""
     refusal = check_battery(robot, "navigate")
     if refusal is not None:
@@ -49,6 +55,7 @@ def navigate(simulation: Simulation, robot: Robot, action: Action) -> Steps:
     options = robot.actions.get("navigate", NOTHING_SAID)
     try:
         trip = _Trip(simulation, robot, executor, path, options.battery_usage)
+    # a speed of zero makes no trajectory
     except UsageError as error:
         return refuse("no-speed", f"{robot.name!r} cannot move: {error.message}")
     if options.delay > 0.0:
@@ -58,8 +65,10 @@ def navigate(simulation: Simulation, robot: Robot, action: Action) -> Steps:
     simulation.log(robot, "path", f"{path.length:.2f} m", length=path.length, poses=len(path.poses))
     failure = yield from trip.follow()
     if failure is not None:
+        # a robot that stopped on the way is wherever its pose says
         simulation.settle(robot)
         return failure
+    # two surfaces may share a navigation pose: the one that was asked for counts
     simulation.settle(robot, None if goal is None else goal.place)
     place = robot.location
     if isinstance(place, Spawn) and place.location.is_charger:
@@ -69,7 +78,7 @@ def navigate(simulation: Simulation, robot: Robot, action: Action) -> Steps:
 
 
 def _choose_path(
-    simulation: Simulation, robot: Robot, action: Action
+    simulation: WorldSimulation, robot: WorldRobot, action: Action
 ) -> tuple[GoalPose | None, Path | Result]:
     if action.path is not None:
         if not action.path.poses:
@@ -93,11 +102,12 @@ class _Trip:
     """One robot on one path."""
 
     def __init__(
-        self, simulation: Simulation, robot: Robot, executor: Executor, path: Path, usage: float
+        self, simulation: WorldSimulation, robot: WorldRobot, executor: Executor, path: Path, usage: float
     ) -> None:
         self.simulation, self.robot, self.executor, self.usage = simulation, robot, executor, usage
         self.trajectory: Trajectory = executor.follow(path)
         self.lidar = _find_lidar(simulation, robot, executor)
+        # zero: look before the first step, a door right ahead would be found too late
         self.next_look = 0.0 if self.lidar is not None else math.inf
         self.next_check = math.inf if executor.validation_dt is None else 0.0
 
@@ -112,19 +122,23 @@ class _Trip:
                 return None
             step = min(self.executor.dt, duration - time)
             yield step
+            # the last step ends at the very end: sums of steps would miss it by rounding
             before, time = time, duration if duration - time - step < _END else time + step
+            # corners within a step count too: a straight move over them would cut through walls
             for pose in self.trajectory.list_between(before, time):
                 failure = self._move(pose)
                 if failure is not None:
                     return failure
 
-    def _move(self, pose: Pose) -> Result | None:
+    def _move(self, pose: WorldPose) -> Result | None:
         robot, world = self.robot, self.simulation.world
+        # robots of PyRoboSim drive through doors that closed after planning
         if not world.reference and is_blocked(world, robot, pose):
             return self._run_against(pose)
         length = math.dist(robot.pose.xy, pose.xy)
         cost = self.usage * length
         if cost > robot.battery_level + _END:
+            # it stops at the very point where the battery ends
             pose = mix_poses(robot.pose, pose, robot.battery_level / cost)
             self.simulation.move(robot, pose)
             robot.spend(cost)
@@ -134,12 +148,13 @@ class _Trip:
         pass_through(world, robot)
         return None
 
-    def _run_against(self, pose: Pose) -> Result:
+    def _run_against(self, pose: WorldPose) -> Result:
         robot = self.robot
         door = find_closed_door(self.simulation.world, robot, pose)
         if door is None:
             return fail("blocked", f"something is in the way at ({pose.x:.2f}, {pose.y:.2f})")
         if robot.partial_obs_hallways:
+            # felt, not seen: the next plan leads elsewhere
             robot.known_closed.add(door.name)
         return fail("blocked", f"the door of {door.name!r} is closed")
 
@@ -163,12 +178,13 @@ class _Trip:
         rest = np.array([pose.xy for pose in self.trajectory.find_rest(time)])
         space = world.known_space(robot, None if world.reference else robot.radius)
         step = None
+        # PyRoboSim looks at points of the rest, not at the lines between them
         if world.reference and robot.path_executor is not None:
             step = float(robot.path_executor["validation_step_dist"])
         return bool(find_free_ways(space, rest[:-1], rest[1:], step=step).all())
 
 
-def _find_lidar(simulation: Simulation, robot: Robot, executor: Executor) -> Lidar | None:
+def _find_lidar(simulation: WorldSimulation, robot: WorldRobot, executor: Executor) -> Lidar | None:
     if not robot.partial_obs_hallways or executor.lidar not in robot.sensors:
         return None
     sensor = simulation.find_sensor(robot, executor.lidar)

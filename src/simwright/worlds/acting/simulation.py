@@ -3,7 +3,7 @@
 
 ::
 
-    simulation = Simulation(world, seed=7)
+    simulation = WorldSimulation(world, seed=7)
     simulation.execute("tender", Action("navigate", "bench"))        # to its end; others go on meanwhile
     simulation.run({"tender": plan, "courier": other_plan})          # whole plans, interleaved
     simulation.start("tender", Action("pick", object="gear"))        # begin, then
@@ -15,30 +15,116 @@ of two robots at the same time the one that comes first in the world.  The same 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
 
 from simwright.core.errors import UnknownNameError, UsageError
-from simwright.worlds.acting.action import Action, Result, Status, Steps, refuse
-from simwright.worlds.acting.attempt import Chances
-from simwright.worlds.acting.clock import Clock
-from simwright.worlds.acting.events import Event
+from simwright.worlds.acting.action import Action, Result, Status, Steps, SuccessDraws, refuse
 from simwright.worlds.acting.moving import is_blocked, list_contacts, move_robot
-from simwright.worlds.acting.snapshot import restore_snapshot, take_snapshot
 from simwright.worlds.acting.table import ACTIONS
-from simwright.worlds.execution.dynamics import Dynamics
+from simwright.worlds.entities import ComponentOptions, Place, WorldRobot
+from simwright.worlds.execution.executor import VelocityControl
 from simwright.worlds.planning.goals import Goal, find_goals, plan_to
 from simwright.worlds.planning.path import PathAnswer
 from simwright.worlds.planning.path import refuse as refuse_path
 from simwright.worlds.planning.planner import Planner, make_planner
-from simwright.worlds.poses import Pose
-from simwright.worlds.robots import Options, Robot
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.sampling import SeededSampler
 from simwright.worlds.sensing.sensor import make_sensor
-from simwright.worlds.world import Place, World
+from simwright.worlds.world import World, restore_snapshot, take_snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """``kind`` is one of ``start``, ``finish``, ``path``, ``open``, ``close``, ``charge``, ``observe``, ``contact``."""
+
+    time: float
+    """Simulated time [s]."""
+    robot: str
+    kind: str
+    text: str = ""
+    data: dict[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.time:9.3f} s  {self.robot}: {self.kind} {self.text}".rstrip()
+
+
+Task = Generator[float, None, Any]
+_SAME_TIME = 1e-9
+
+
+class Clock:
+    """At most one task for each number; of two that are due at once, the smaller number goes first."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+        """Simulated time [s]."""
+        self._tasks: dict[int, tuple[Task, int]] = {}
+        self._queue: list[tuple[float, int, int]] = []
+        self._serial = 0
+
+    def begin(self, number: int, task: Task) -> None:
+        """Start a task now: it runs up to where it first waits."""
+        assert number not in self._tasks, "one task at a time"
+        # a number may be used again while an old entry of it is in the queue; the serial tells them apart
+        self._serial += 1
+        self._tasks[number] = (task, self._serial)
+        self._resume(number)
+
+    def is_busy(self, number: int) -> bool:
+        """Is there a task of that number?"""
+        return number in self._tasks
+
+    def stop(self, number: int) -> bool:
+        """End a task where it is; False where there is none."""
+        found = self._tasks.pop(number, None)
+        if found is not None:
+            found[0].close()
+        return found is not None
+
+    def stop_all(self) -> None:
+        """End all of them."""
+        for number in list(self._tasks):
+            self.stop(number)
+
+    @property
+    def next_time(self) -> float:
+        """When something is due next [s]; infinite where nothing is."""
+        queue = self._queue
+        # entries of tasks that were stopped are dropped when they come up: removing them from a heap costs more
+        while queue and self._tasks.get(queue[0][1], (None, -1))[1] != queue[0][2]:
+            heappop(queue)
+        return queue[0][0] if queue else math.inf
+
+    def advance(self) -> None:
+        """Go to what is due next, and let it happen."""
+        self.time = max(self.time, self.next_time)
+        self._resume(heappop(self._queue)[1])
+
+    def pass_time(self, dt: float) -> None:
+        """Let an amount of time pass [s]."""
+        until = self.time + dt
+        # sums of time steps differ in the last bits; what is due now belongs to this step
+        while self.next_time <= until + _SAME_TIME:
+            self.advance()
+        self.time = until
+
+    def _resume(self, number: int) -> None:
+        task, serial = self._tasks[number]
+        try:
+            wait = next(task)
+        except StopIteration:
+            self._tasks.pop(number, None)
+        except BaseException:
+            self._tasks.pop(number, None)
+            raise
+        else:
+            heappush(self._queue, (self.time + wait, number, serial))
 
 
 @dataclass(slots=True)
@@ -62,7 +148,7 @@ class PlanResult:
         return self.completed == self.total
 
 
-class Simulation:
+class WorldSimulation:
     """Runs a world.  ``planners`` give robots other planners than the file does, by name."""
 
     def __init__(
@@ -70,7 +156,7 @@ class Simulation:
         world: World,
         *,
         seed: int | None = None,
-        planners: Mapping[str, Options | Planner] | None = None,
+        planners: Mapping[str, ComponentOptions | Planner] | None = None,
     ) -> None:
         self.world = world
         self.seed = world.seed if seed is None else seed
@@ -81,16 +167,17 @@ class Simulation:
     def _begin(self) -> None:
         self._clock = Clock()
         self.events: list[Event] = []
-        self.trails: dict[str, list[Pose]] = {robot.name: [robot.pose] for robot in self.world.robots}
+        self.trails: dict[str, list[WorldPose]] = {robot.name: [robot.pose] for robot in self.world.robots}
         """Where each robot was."""
         self.results: dict[str, Result] = {}
         """The latest result of each robot."""
+        # streams of their own, so that another planner or sensor does not change what actions draw
         self.sampler = SeededSampler(_derive_seed(self.seed, 0))
         self._random = np.random.default_rng((self.seed, 1))
-        self._chances = Chances(self.seed)
+        self._chances = SuccessDraws(self.seed)
         self._planners: dict[str, Planner | None] = {}
         self._sensors: dict[tuple[str, str], Any] = {}
-        self._dynamics: dict[str, Dynamics] = {}
+        self._dynamics: dict[str, VelocityControl] = {}
         self._touching: set[frozenset[str]] = set()
 
     def reset(self, seed: int | None = None) -> None:
@@ -107,7 +194,7 @@ class Simulation:
         """Simulated time [s]."""
         return self._clock.time
 
-    def execute(self, robot: str | Robot, action: Action) -> Result:
+    def execute(self, robot: str | WorldRobot, action: Action) -> Result:
         """Carry an action out to its end.  Robots that are busy go on meanwhile."""
         found = self.find_robot(robot)
         self.start(found, action)
@@ -115,7 +202,7 @@ class Simulation:
             self._clock.advance()
         return self.results[found.name]
 
-    def start(self, robot: str | Robot, action: Action) -> None:
+    def start(self, robot: str | WorldRobot, action: Action) -> None:
         """Begin an action; :meth:`step` lets it go on, ``results`` has what came of it."""
         found = self.find_robot(robot)
         self._begin_task(found, self._carry_out(found, action))
@@ -132,6 +219,7 @@ class Simulation:
         for name, actions in plans.items():
             robot = self.find_robot(name)
             self._expect_idle(robot)
+            # unknown actions are errors before anything moves, not halfway through
             for action in actions:
                 ACTIONS.get(action.type)
             answers[name] = PlanResult(robot.name, len(actions))
@@ -151,11 +239,11 @@ class Simulation:
         self._clock.pass_time(dt)
         return self.events[before:]
 
-    def is_busy(self, robot: str | Robot) -> bool:
+    def is_busy(self, robot: str | WorldRobot) -> bool:
         """Is a robot at work?"""
         return self._clock.is_busy(self._number(self.find_robot(robot)))
 
-    def cancel(self, robot: str | Robot) -> Result:
+    def cancel(self, robot: str | WorldRobot) -> Result:
         """Stop what a robot does, where it is."""
         found = self.find_robot(robot)
         if not self._clock.stop(self._number(found)):
@@ -166,12 +254,12 @@ class Simulation:
         self.log(found, "finish", "canceled", status=str(result.status), code=result.code)
         return result
 
-    def drive(self, robot: str | Robot, command: Sequence[float], dt: float) -> bool:
+    def drive(self, robot: str | WorldRobot, command: Sequence[float], dt: float) -> bool:
         """Move by forward, sideways [m/s] and turning [rad/s] speed, and let the time pass; False where blocked."""
         found = self.find_robot(robot)
         self._expect_idle(found)
         if found.name not in self._dynamics:
-            self._dynamics[found.name] = Dynamics(found.limits, reference=self.world.reference)
+            self._dynamics[found.name] = VelocityControl(found.limits, reference=self.world.reference)
         dynamics = self._dynamics[found.name]
         pose = dynamics.step(found.pose, command, dt)
         free = not is_blocked(self.world, found, pose)
@@ -184,16 +272,16 @@ class Simulation:
 
     # -- asking ------------------------------------------------------------------------------------------------
 
-    def find_robot(self, robot: str | Robot) -> Robot:
+    def find_robot(self, robot: str | WorldRobot) -> WorldRobot:
         """A robot by its name."""
-        if isinstance(robot, Robot):
+        if isinstance(robot, WorldRobot):
             return robot
         found = next((other for other in self.world.robots if other.name == robot), None)
         if found is None:
             raise UnknownNameError("robot", robot, [other.name for other in self.world.robots])
         return found
 
-    def plan_path(self, robot: str | Robot, goal: Goal, start: Pose | None = None) -> PathAnswer:
+    def plan_path(self, robot: str | WorldRobot, goal: Goal, start: WorldPose | None = None) -> PathAnswer:
         """The path that a robot would take."""
         found = self.find_robot(robot)
         planner = self.find_planner(found)
@@ -201,39 +289,40 @@ class Simulation:
             return refuse_path("no-planner", f"{found.name!r} has no path planner")
         return plan_to(planner, find_goals(self.world, found, goal, start), start)[0]
 
-    def sense(self, robot: str | Robot, sensor: str) -> Any:
+    def sense(self, robot: str | WorldRobot, sensor: str) -> Any:
         """What a sensor of a robot measures now."""
         return self.find_sensor(self.find_robot(robot), sensor).measure()
 
     # -- for actions -------------------------------------------------------------------------------------------
 
-    def log(self, robot: Robot, kind: str, text: str = "", **data: Any) -> None:
+    def log(self, robot: WorldRobot, kind: str, text: str = "", **data: Any) -> None:
         """Note something that happened."""
         self.events.append(Event(self.time, robot.name, kind, text, data))
 
-    def move(self, robot: Robot, pose: Pose) -> None:
+    def move(self, robot: WorldRobot, pose: WorldPose) -> None:
         """Set the pose of a robot on its way; notes when it comes to touch another one."""
         move_robot(robot, pose)
         self.trails[robot.name].append(pose)
         self._note_contacts(robot)
 
-    def settle(self, robot: Robot, place: Place | None = None) -> None:
+    def settle(self, robot: WorldRobot, place: Place | None = None) -> None:
         """Find out where a robot is at the end of its way, unless ``place`` says so."""
         robot.location = self.world.locate(robot.pose) if place is None else place
 
-    def draw_success(self, robot: Robot, action: str) -> bool:
+    def draw_success(self, robot: WorldRobot, action: str) -> bool:
         """Does an action succeed this time?"""
         return self._chances.draw(robot, self._number(robot), action)
 
-    def choose(self, robot: Robot, count: int) -> int:
+    def choose(self, robot: WorldRobot, count: int) -> int:
         """One of the numbers below ``count``."""
         del robot
         return int(self._random.integers(count))
 
-    def find_planner(self, robot: Robot) -> Planner | None:
+    def find_planner(self, robot: WorldRobot) -> Planner | None:
         """The planner of a robot, made when it is first needed."""
         if robot.name not in self._planners:
             given = self._given.get(robot.name, robot.path_planner)
+            # a planner that somebody made keeps its own random numbers
             if given is None or isinstance(given, Planner):
                 self._planners[robot.name] = given
             else:
@@ -241,28 +330,28 @@ class Simulation:
                 self._planners[robot.name] = make_planner(self.world, robot, given, seed=seed)
         return self._planners[robot.name]
 
-    def find_sensor(self, robot: Robot, name: str) -> Any:
+    def find_sensor(self, robot: WorldRobot, name: str) -> Any:
         """A sensor of a robot, made when it is first needed."""
         key = (robot.name, name)
         if key not in self._sensors:
             self._sensors[key] = make_sensor(self.world, robot, name)
         return self._sensors[key]
 
-    def list_sensors(self, robot: Robot) -> list[Any]:
+    def list_sensors(self, robot: WorldRobot) -> list[Any]:
         """All sensors of a robot."""
         return [self.find_sensor(robot, name) for name in robot.sensors]
 
     # -- inside ------------------------------------------------------------------------------------------------
 
-    def _begin_task(self, robot: Robot, steps: Generator[float, None, Any]) -> None:
+    def _begin_task(self, robot: WorldRobot, steps: Generator[float, None, Any]) -> None:
         self._expect_idle(robot)
         self._clock.begin(self._number(robot), steps)
 
-    def _expect_idle(self, robot: Robot) -> None:
+    def _expect_idle(self, robot: WorldRobot) -> None:
         if self.is_busy(robot):
             raise UsageError(f"{robot.name!r} is busy", hint="cancel what it does first")
 
-    def _carry_out(self, robot: Robot, action: Action) -> Steps:
+    def _carry_out(self, robot: WorldRobot, action: Action) -> Steps:
         """One action with its entries in the log."""
         carry_out = ACTIONS.get(action.type)
         self.log(robot, "start", str(action), action=action.type)
@@ -281,7 +370,7 @@ class Simulation:
         return result
 
     def _follow_plan(
-        self, robot: Robot, actions: list[Action], answer: PlanResult, pause: float
+        self, robot: WorldRobot, actions: list[Action], answer: PlanResult, pause: float
     ) -> Generator[float, None, None]:
         for number, action in enumerate(actions):
             if number and pause > 0.0:
@@ -292,8 +381,9 @@ class Simulation:
                 break
         answer.finished = self.time
 
-    def _note_contacts(self, robot: Robot) -> None:
+    def _note_contacts(self, robot: WorldRobot) -> None:
         """Log robots that come to overlap, once for as long as they do."""
+        # a contact is logged when it begins; as long as it lasts, it says nothing new
         touched = list_contacts(self.world, robot)
         for other in self.world.robots:
             pair = frozenset((robot.name, other.name))
@@ -303,7 +393,7 @@ class Simulation:
                 self._touching.add(pair)
                 self.log(robot, "contact", f"touches {other.name!r}", other=other.name)
 
-    def _number(self, robot: Robot) -> int:
+    def _number(self, robot: WorldRobot) -> int:
         return self.world.robots.index(robot)
 
 

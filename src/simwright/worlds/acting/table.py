@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Protocol
 
 from simwright.core.registry import Registry
 from simwright.worlds.acting.action import Action, Steps
-from simwright.worlds.robots import Robot
+from simwright.worlds.entities import WorldRobot
 
 if TYPE_CHECKING:
-    from simwright.worlds.acting.simulation import Simulation
+    from simwright.worlds.acting.simulation import WorldSimulation
 
 ROWS = {
     "navigate": "simwright.worlds.acting.navigate:navigate",
-    "pick": "simwright.worlds.acting.pick:pick",
-    "place": "simwright.worlds.acting.place:place",
-    "detect": "simwright.worlds.acting.detect:detect",
+    "pick": "simwright.worlds.acting.manipulation:pick",
+    "place": "simwright.worlds.acting.manipulation:place",
+    "detect": "simwright.worlds.acting.manipulation:detect",
     "open": "simwright.worlds.acting.doors:open_here",
     "close": "simwright.worlds.acting.doors:close_here",
 }
@@ -28,7 +28,7 @@ ROWS = {
 class ActionFunction(Protocol):
     """Carries an action out."""
 
-    def __call__(self, simulation: Simulation, robot: Robot, action: Action) -> Steps:
+    def __call__(self, simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Steps:
         """Proceed in steps."""
 
 

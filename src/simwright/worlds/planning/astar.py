@@ -18,15 +18,15 @@ from simwright.worlds.graph import find_free_ways
 from simwright.worlds.grid import make_grid
 from simwright.worlds.planning.path import PathAnswer, Points, refuse
 from simwright.worlds.planning.planner import Planner
-from simwright.worlds.poses import Pose
-from simwright.worlds.world import Geometry, grow
+from simwright.worlds.polygons import Geometry, grow
+from simwright.worlds.poses import WorldPose
 
 DIAGONAL = math.sqrt(2.0)
 SAVING = 2.0 - DIAGONAL
 """A diagonal step instead of two straight ones."""
 _DONE = 2
+# how many cells away the first and the last cell may be from the start and the goal
 _REACH = 2
-"""How many cells away the first and the last cell may be from the start and the goal."""
 _REPAIRS = 64
 _EDGE = 1e-9
 
@@ -40,6 +40,7 @@ class AStarPlanner(Planner):
         inner = space if self.world.reference else grow(space, -_EDGE)
         self.grid = make_grid(self.world, resolution, self.radius, space=inner)
         width, height = self.grid.shape
+        # a frame of occupied cells: the search needs no test for the edge of the grid
         framed = np.ones((width + 2, height + 2), dtype=np.uint8)
         framed[1:-1, 1:-1] = self.grid.occupied
         self._occupied, self._stride = framed.tobytes(), height + 2
@@ -54,7 +55,7 @@ class AStarPlanner(Planner):
         """The free space at the radius of the grid."""
         return self.world.known_space(self.robot, self.radius)
 
-    def search(self, start: Pose, goal: Pose, space: Geometry) -> PathAnswer:
+    def search(self, start: WorldPose, goal: WorldPose, space: Geometry) -> PathAnswer:
         """A shortest path over cells."""
         first, last = self._enter(start, space), self._enter(goal, space)
         for cell, pose, word in ((first, start, "start"), (last, goal, "goal")):
@@ -80,11 +81,13 @@ class AStarPlanner(Planner):
                 break
             points = self._to_points(cells)
             wrong = self._find_crossings(points, space)
+            # the grid looks at points: something thinner than a cell between two of them is found here
             if not len(wrong):
                 whole = self._attach_ends(start, points, goal, space)
                 return self.finish(start, whole, goal, space, explored)
             if {cells[number] for number in wrong} & {first, last}:
                 break
+            # a cell that cannot be reached from its neighbour is taken out, and the search begins again
             blocked = bytearray(occupied)
             for number in wrong:
                 blocked[cells[number]] = 1
@@ -119,7 +122,7 @@ class AStarPlanner(Planner):
         at = np.column_stack((row - 1, column - 1)) + grid.sample
         return np.asarray(at * grid.resolution + np.array(grid.origin))
 
-    def _enter(self, pose: Pose, space: Geometry) -> int | None:
+    def _enter(self, pose: WorldPose, space: Geometry) -> int | None:
         """The number of the nearest free cell that a straight free way leads to."""
         grid = self.grid
         i, j = grid.to_cell(*pose.xy)
@@ -134,7 +137,7 @@ class AStarPlanner(Planner):
                 return self._number(*cell)
         return None
 
-    def _attach_ends(self, start: Pose, points: Points, goal: Pose, space: Geometry) -> Points:
+    def _attach_ends(self, start: WorldPose, points: Points, goal: WorldPose, space: Geometry) -> Points:
         """The path with the start and the goal themselves: for the first and the last cell where that is free."""
         ends = np.array((start.xy, goal.xy))
         if len(points) < 2:
@@ -174,6 +177,8 @@ def find_cells(
     diagonal ones the root of 2; those pass corners of occupied cells only with ``corners``.  The estimate of a way is
     its rows and columns, less ``saving`` for each diagonal step it may have; None for no estimate.
     """
+    # one function, above our limit of branches: the inner loop runs for every neighbour of every cell, and a call in
+    # it costs as much as the rest of it
     first, last = ends
     moves = _list_moves(stride, diagonal, corners)
     goal_row, goal_column = divmod(last, stride)
@@ -184,6 +189,7 @@ def find_cells(
     count = 0
     while queue:
         cell = heappop(queue)[2]
+        # a cell may be in the queue several times: the first time it comes up is its best
         if state[cell]:
             continue
         state[cell] = _DONE

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from simwright.worlds.entities import Entity, Hallway, Location, Place, Room, Spawn, WorldObject, WorldRobot
 from simwright.worlds.planning.path import PathAnswer, refuse
 from simwright.worlds.planning.planner import Planner
-from simwright.worlds.poses import Pose
-from simwright.worlds.robots import Robot
-from simwright.worlds.world import Hallway, Location, Place, Room, Spawn, World, WorldObject
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.world import World
 
-Goal: TypeAlias = str | Pose | Place | WorldObject | Sequence[float]
+Goal: TypeAlias = str | WorldPose | Place | WorldObject | Sequence[float]
 """A name or description, a pose, an entity, or x, y and yaw [m, rad]."""
 MAX_TRIES = 8
 """Goal poses that are planned to, one after the other, before a place counts as out of reach."""
@@ -28,7 +28,7 @@ MAX_TRIES = 8
 class GoalPose:
     """A pose to go to, and the place it stands for, if any."""
 
-    pose: Pose
+    pose: WorldPose
     place: Place | None = None
 
 
@@ -41,23 +41,26 @@ class GoalPoses:
     code: str = ""
 
 
-def find_goals(world: World, robot: Robot, goal: Goal, origin: Pose | None = None) -> GoalPoses:
+def find_goals(world: World, robot: WorldRobot, goal: Goal, origin: WorldPose | None = None) -> GoalPoses:
     """The poses that reach a goal, seen from ``origin`` (where the robot is, unless given)."""
-    if isinstance(goal, Pose):
+    if isinstance(goal, WorldPose):
         return GoalPoses((GoalPose(goal),))
     if isinstance(goal, (list, tuple)):
         x, y, *yaw = (float(value) for value in goal)
-        return GoalPoses((GoalPose(Pose.from_yaw(x, y, 0.0, yaw[0] if yaw else 0.0)),))
+        return GoalPoses((GoalPose(WorldPose.from_yaw(x, y, 0.0, yaw[0] if yaw else 0.0)),))
     if isinstance(goal, str):
         places, reason = list_places(world, robot, goal)
-        if not places:
-            return GoalPoses((), reason, "unknown-place")
     else:
         assert not isinstance(goal, Sequence)
-        places = [found] if (found := _stand_of(goal)) is not None else []
-        if not places:
-            return GoalPoses((), f"{goal.name!r} is held by a robot", "unknown-place")
-    here = robot.pose if origin is None else origin
+        stand = goal.spawn if isinstance(goal, WorldObject) else goal
+        places, reason = ([], f"{goal.name!r} is held by a robot") if stand is None else ([stand], "")
+    if not places:
+        return GoalPoses((), reason, "unknown-place")
+    return _sort_goal_poses(places, robot.pose if origin is None else origin)
+
+
+def _sort_goal_poses(places: list[Place], here: WorldPose) -> GoalPoses:
+    """The navigation poses of all places, the nearest one first."""
     poses = [pose for place in places for pose in list_goal_poses(place)]
     if not poses:
         names = " or ".join(repr(place.name) for place in places[:3])
@@ -66,7 +69,7 @@ def find_goals(world: World, robot: Robot, goal: Goal, origin: Pose | None = Non
 
 
 def plan_to(
-    planner: Planner, goals: GoalPoses, start: Pose | None = None
+    planner: Planner, goals: GoalPoses, start: WorldPose | None = None
 ) -> tuple[PathAnswer, GoalPose | None]:
     """A path to the first of the poses that can be reached; the reason is that of the nearest one."""
     first: PathAnswer | None = None
@@ -87,7 +90,7 @@ def list_goal_poses(place: Place) -> list[GoalPose]:
     return [GoalPose(pose, place) for pose in place.nav_poses]
 
 
-def list_places(world: World, robot: Robot, query: str) -> tuple[list[Place], str]:
+def list_places(world: World, robot: WorldRobot, query: str) -> tuple[list[Place], str]:
     """All places that a description fits, or none and why.
 
     Words are names of places or objects, or categories: ``"table0"``, ``"kitchen table"``, ``"desk apple"``.
@@ -96,33 +99,48 @@ def list_places(world: World, robot: Robot, query: str) -> tuple[list[Place], st
     if not words:
         return [], "no place is named"
     named = [world.names[word] for word in words if word in world.names]
-    kinds = {word for word in words if word not in world.names}
-    for word in kinds - set(world.location_categories) - set(world.object_categories):
-        close = difflib.get_close_matches(word, [*world.names, *world.location_categories], n=1)
-        meant = f"; did you mean {close[0]!r}?" if close else ""
-        return [], f"{word!r} is neither a name nor a category{meant}"
+    kinds = set(words) - set(world.names)
+    unknown = kinds - set(world.location_categories) - set(world.object_categories)
+    if unknown:
+        return [], _explain_unknown(world, min(unknown, key=words.index))
     items = [entity for entity in named if isinstance(entity, WorldObject)]
     if items:
         return _find_stands(robot, world, items)
-    rooms = [entity for entity in named if isinstance(entity, Room)]
-    places = [entity for entity in named if isinstance(entity, (Hallway, Location, Spawn))]
-    if rooms and places and not any(_is_in(place, rooms) for place in places):
-        kinds |= {word for word in words if word in world.location_categories}
+    rooms, places = _sort_places(named)
+    if _contradict(rooms, places):
+        # "kitchen table" where "table" names a table of another room: the category is meant
+        kinds |= set(words) & set(world.location_categories)
         places = []
     if kinds & set(world.object_categories):
         return _find_by_objects(world, robot, (rooms, places), kinds)
     if kinds:
-        found = [
-            location
-            for location in world.locations
-            if location.category.name in kinds and (not rooms or location.room in rooms)
-        ]
-        return list(found), f"there is no {query}"
+        return _find_by_category(world, rooms, kinds), f"there is no {query}"
     return [*(places or rooms)], f"{query!r} is a robot"
 
 
-def _find_stands(robot: Robot, world: World, items: Iterable[WorldObject]) -> tuple[list[Place], str]:
-    known = robot.list_known_objects(world)
+def _sort_places(named: Iterable[Entity]) -> tuple[list[Room], list[Hallway | Location | Spawn]]:
+    """Rooms, and places in them or between them."""
+    rooms = [entity for entity in named if isinstance(entity, Room)]
+    return rooms, [entity for entity in named if isinstance(entity, (Hallway, Location, Spawn))]
+
+
+def _explain_unknown(world: World, word: str) -> str:
+    close = difflib.get_close_matches(word, [*world.names, *world.location_categories], n=1)
+    meant = f"; did you mean {close[0]!r}?" if close else ""
+    return f"{word!r} is neither a name nor a category{meant}"
+
+
+def _find_by_category(world: World, rooms: list[Room], kinds: set[str]) -> list[Place]:
+    """Furniture of some categories, in some rooms where any are named."""
+    return [
+        location
+        for location in world.locations
+        if location.category.name in kinds and (not rooms or location.room in rooms)
+    ]
+
+
+def _find_stands(robot: WorldRobot, world: World, items: Iterable[WorldObject]) -> tuple[list[Place], str]:
+    known = robot.list_known_objects(world.objects)
     for item in items:
         if item not in known:
             return [], f"{robot.name!r} does not know where {item.name!r} is"
@@ -132,13 +150,16 @@ def _find_stands(robot: Robot, world: World, items: Iterable[WorldObject]) -> tu
 
 
 def _find_by_objects(
-    world: World, robot: Robot, within: tuple[list[Room], list[Hallway | Location | Spawn]], kinds: set[str]
+    world: World,
+    robot: WorldRobot,
+    within: tuple[list[Room], list[Hallway | Location | Spawn]],
+    kinds: set[str],
 ) -> tuple[list[Place], str]:
     """Surfaces on which an object of a category is known to stand."""
     rooms, places = within
     furniture = kinds & set(world.location_categories)
     found: list[Place] = []
-    for item in robot.list_known_objects(world):
+    for item in robot.list_known_objects(world.objects):
         spawn = item.spawn
         if spawn is None or item.category.name not in kinds or spawn in found:
             continue
@@ -151,11 +172,9 @@ def _find_by_objects(
     return found, f"{robot.name!r} knows of no {wanted} there"
 
 
-def _is_in(place: Hallway | Location | Spawn, rooms: list[Room]) -> bool:
-    """Is a place in one of the rooms?  A word may be the name of one location and the category of another."""
-    found = place.rooms if isinstance(place, Hallway) else (place.room,)
-    return any(room in rooms for room in found)
-
-
-def _stand_of(entity: Place | WorldObject) -> Place | None:
-    return entity.spawn if isinstance(entity, WorldObject) else entity
+def _contradict(rooms: list[Room], places: list[Hallway | Location | Spawn]) -> bool:
+    """Is none of the named places in one of the named rooms?"""
+    around = [
+        room for place in places for room in (place.rooms if isinstance(place, Hallway) else [place.room])
+    ]
+    return bool(rooms and places) and not any(room in rooms for room in around)

@@ -1,16 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A path: poses from a start to a goal, joined by straight lines; and the answer of a planner."""
+"""A path: poses from a start to a goal, joined by straight lines; a planner's answer; points drawn in free space."""
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import shapely
 
-from simwright.worlds.poses import Pose
+from simwright.worlds.polygons import Geometry
+from simwright.worlds.poses import WorldPose
 
 Points = npt.NDArray[np.float64]
 """n by 2 [m]."""
@@ -20,7 +24,7 @@ Points = npt.NDArray[np.float64]
 class Path:
     """At least one pose; the first and the last one as they were asked for, the others look along the way."""
 
-    poses: tuple[Pose, ...]
+    poses: tuple[WorldPose, ...]
 
     @property
     def length(self) -> float:
@@ -50,14 +54,14 @@ class PathAnswer:
         return self.path is not None
 
 
-def make_path(start: Pose, points: Sequence[Sequence[float]] | Points, goal: Pose) -> Path:
+def make_path(start: WorldPose, points: Sequence[Sequence[float]] | Points, goal: WorldPose) -> Path:
     """From one pose over points [m] to another; on the way a robot looks to where it comes to be."""
     poses = [start]
     before = start.xy
     for x, y in np.asarray(points, dtype=np.float64).reshape(-1, 2).tolist():
         if math.dist(before, (x, y)) > 0.0:
             yaw = math.atan2(y - before[1], x - before[0])
-            poses.append(Pose.from_yaw(x, y, start.z, yaw))
+            poses.append(WorldPose.from_yaw(x, y, start.z, yaw))
             before = (x, y)
     if len(poses) > 1 and poses[-1].xy == goal.xy:
         poses.pop()
@@ -67,3 +71,41 @@ def make_path(start: Pose, points: Sequence[Sequence[float]] | Points, goal: Pos
 def refuse(code: str, reason: str, explored: int = 0) -> PathAnswer:
     """The answer without a path."""
     return PathAnswer(None, reason, code, explored)
+
+
+_BATCH = 256
+# batches without a single free point after which the polygon counts as empty
+_TRIES = 100
+
+
+class FreePoints:
+    """A source of points of ``space``."""
+
+    def __init__(self, space: Geometry, random: np.random.Generator) -> None:
+        self._space, self._random = space, random
+        self._left: list[Points] = []
+
+    def draw(self) -> Points | None:
+        """The next point; None where none can be found."""
+        if not self._left:
+            self._fill()
+        return self._left.pop() if self._left else None
+
+    def _fill(self) -> None:
+        if self._space.is_empty:
+            return
+        low_x, low_y, high_x, high_y = self._space.bounds
+        for _ in range(_TRIES):
+            points = self._random.random((_BATCH, 2))
+            points *= (high_x - low_x, high_y - low_y)
+            points += (low_x, low_y)
+            good = points[shapely.intersects_xy(self._space, points[:, 0], points[:, 1])]
+            if len(good):
+                # taken from the end: reversed, so that points come in the order in which they were drawn
+                self._left = list(good[::-1])
+                return
+
+
+def index_points(points: Points) -> Any:
+    """A k-d tree of points."""
+    return importlib.import_module("scipy.spatial").cKDTree(points)  # slow to import, and without types

@@ -17,19 +17,20 @@ import shapely
 
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.registry import Registry
+from simwright.worlds.entities import ComponentOptions, WorldRobot
 from simwright.worlds.graph import find_free_ways
 from simwright.worlds.planning.path import Path, PathAnswer, Points, make_path, refuse
-from simwright.worlds.poses import Pose
-from simwright.worlds.robots import Options, Robot
+from simwright.worlds.polygons import Geometry
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.robots_options import PLANNERS as PROPERTIES
 from simwright.worlds.robots_options import find_wrong_property
-from simwright.worlds.world import Geometry, World
+from simwright.worlds.world import World
 
 ROWS = {
     "astar": "simwright.worlds.planning.astar:AStarPlanner",
     "rrt": "simwright.worlds.planning.rrt:RrtPlanner",
-    "prm": "simwright.worlds.planning.prm:PrmPlanner",
-    "world_graph": "simwright.worlds.planning.world_graph:WorldGraphPlanner",
+    "prm": "simwright.worlds.planning.road_map:PrmPlanner",
+    "world_graph": "simwright.worlds.planning.road_map:WorldGraphPlanner",
 }
 GRID_RESOLUTION = 0.05
 """Cells of A* where nothing is said [m]."""
@@ -41,7 +42,7 @@ class Planner(ABC):
     PROPERTIES: ClassVar[Mapping[str, Any]] = {}
     """Names and defaults of properties of a planner that is not ours."""
 
-    def __init__(self, world: World, robot: Robot, values: Mapping[str, Any], seed: int = 0) -> None:
+    def __init__(self, world: World, robot: WorldRobot, values: Mapping[str, Any], seed: int = 0) -> None:
         self.world = world
         self.robot = robot
         self.values = dict(values)
@@ -55,9 +56,10 @@ class Planner(ABC):
         self.random = np.random.Generator(np.random.PCG64(self.seed))
         self._space = None
 
-    def plan(self, start: Pose, goal: Pose) -> PathAnswer:
+    def plan(self, start: WorldPose, goal: WorldPose) -> PathAnswer:
         """A path that the robot can go, or why there is none."""
         space = self.find_space()
+        # the world gives the same object until a door or the radius changes
         if space is not self._space:
             self.prepare(space)
             self._space, self._parts = space, shapely.get_parts(space)
@@ -67,11 +69,12 @@ class Planner(ABC):
                 return refuse(f"{word}-occupied", f"the {word} ({pose.x:.3g}, {pose.y:.3g}) is not free")
         if start.xy == goal.xy:
             return PathAnswer(Path((start, goal)))
+        # answers at once what searching would find out only by looking everywhere
         if not self._parts_joined(start, goal):
             return refuse("no-path", self._explain_split())
         return self.search(start, goal, space)
 
-    def _parts_joined(self, start: Pose, goal: Pose) -> bool:
+    def _parts_joined(self, start: WorldPose, goal: WorldPose) -> bool:
         """Are two free poses in one part of the free space?"""
         first, second = (shapely.intersects_xy(self._parts, pose.x, pose.y) for pose in (start, goal))
         return bool((first & second).any())
@@ -89,7 +92,7 @@ class Planner(ABC):
         """Make what serves all questions in a space."""
 
     @abstractmethod
-    def search(self, start: Pose, goal: Pose, space: Geometry) -> PathAnswer:
+    def search(self, start: WorldPose, goal: WorldPose, space: Geometry) -> PathAnswer:
         """A path between two poses that are free and apart."""
 
     # -- what planners share ---------------------------------------------------------------------------------
@@ -109,7 +112,9 @@ class Planner(ABC):
             return bool(self.find_free(space, start[None], end[None])[0])
         return bool(shapely.covers(space, shapely.linestrings((start, end))))
 
-    def finish(self, start: Pose, points: Points, goal: Pose, space: Geometry, explored: int) -> PathAnswer:
+    def finish(
+        self, start: WorldPose, points: Points, goal: WorldPose, space: Geometry, explored: int
+    ) -> PathAnswer:
         """The path over ``points``, the two ends included, with fewer of them if so wished."""
         if self.values.get("compress_path"):
             points = drop_points(points, space)
@@ -120,7 +125,12 @@ PLANNERS: Registry[type[Planner]] = Registry("path planner", "simwright.world_pl
 
 
 def make_planner(
-    world: World, robot: Robot, options: Options | str | None = None, *, seed: int = 0, **changes: Any
+    world: World,
+    robot: WorldRobot,
+    options: ComponentOptions | str | None = None,
+    *,
+    seed: int = 0,
+    **changes: Any,
 ) -> Planner:
     """The planner of a robot, or one of another type; ``changes`` are properties that are to be different."""
     if options is None:

@@ -1,15 +1,62 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A graph of points and straight ways that is asked again and again: what the road map and the world graph share."""
+"""Graphs of points and straight ways that are asked again and again: the probabilistic road map and the world graph.
+
+The shortest way in a graph is found by A* with the straight distance as its estimate.
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from heapq import heappop, heappush
+
 import numpy as np
 
-from simwright.worlds.planning.path import PathAnswer, Points, refuse
+from simwright.worlds.graph import build_graph
+from simwright.worlds.planning.path import FreePoints, PathAnswer, Points, index_points, refuse
 from simwright.worlds.planning.planner import Planner
-from simwright.worlds.planning.shortest import Neighbors, find_shortest
-from simwright.worlds.poses import Pose
-from simwright.worlds.world import Geometry
+from simwright.worlds.polygons import Geometry
+from simwright.worlds.poses import WorldPose
+
+Neighbors = Sequence[Sequence[tuple[int, float]]]
+"""For every node its neighbours with the length of the way there [m]."""
+
+
+def find_shortest(
+    neighbors: Neighbors, points: Sequence[Sequence[float]], start: int, goal: int
+) -> tuple[list[int] | None, int]:
+    """The numbers of the nodes of a shortest way, and how many were looked at; None where no way leads."""
+    costs = {start: 0.0}
+    before: dict[int, int] = {}
+    done: set[int] = set()
+    queue = [(math.dist(points[start], points[goal]), start)]
+    while queue:
+        node = heappop(queue)[1]
+        if node in done:
+            continue
+        done.add(node)
+        if node == goal:
+            way = [goal]
+            while way[-1] != start:
+                way.append(before[way[-1]])
+            return way[::-1], len(done)
+        for other, length in neighbors[node]:
+            cost = costs[node] + length
+            if other not in done and cost < costs.get(other, math.inf):
+                costs[other], before[other] = cost, node
+                heappush(queue, (cost + math.dist(points[other], points[goal]), other))
+    return None, len(done)
+
+
+def join_pairs(
+    count: int, pairs: Sequence[Sequence[int]], lengths: Sequence[float]
+) -> list[list[tuple[int, float]]]:
+    """Neighbours of ``count`` nodes from pairs of them."""
+    found: list[list[tuple[int, float]]] = [[] for _ in range(count)]
+    for (first, second), length in zip(pairs, lengths, strict=True):
+        found[first].append((second, length))
+        found[second].append((first, length))
+    return found
 
 
 class RoadMapPlanner(Planner):
@@ -18,13 +65,15 @@ class RoadMapPlanner(Planner):
     points: Points
     neighbors: Neighbors
 
-    def search(self, start: Pose, goal: Pose, space: Geometry) -> PathAnswer:
+    def search(self, start: WorldPose, goal: WorldPose, space: Geometry) -> PathAnswer:
         """The shortest way over the graph, or the straight one."""
         count = len(self.points)
         points = np.vstack((self.points, [start.xy, goal.xy]))
         neighbors = [*self.neighbors, *([], [])]
+        # the goal is joined last, so that it can be joined to the start as well
         for number in (count, count + 1):
             for other, length in self._join(points, number, space):
+                # new lists: those of the graph serve the next question
                 neighbors[number] = [*neighbors[number], (other, length)]
                 neighbors[other] = [*neighbors[other], (number, length)]
             if not neighbors[number]:
@@ -47,3 +96,37 @@ class RoadMapPlanner(Planner):
         near = np.flatnonzero(lengths <= limit) if limit else np.arange(number)
         free = self.find_free(space, np.repeat(here[None], len(near), axis=0), points[near])
         return list(zip(near[free].tolist(), lengths[near[free]].tolist(), strict=True))
+
+
+class PrmPlanner(RoadMapPlanner):
+    """``max_nodes`` points, joined up to ``max_connection_dist`` [m]; drawn anew when a door changes."""
+
+    def prepare(self, space: Geometry) -> None:
+        """Draw the points and join them."""
+        # from the seed every time: the same doors give the same map, whatever was asked before
+        draws = FreePoints(space, np.random.Generator(np.random.PCG64(self.seed)))
+        drawn = (draws.draw() for _ in range(int(self.values["max_nodes"])))
+        self.points = np.array([point for point in drawn if point is not None]).reshape(-1, 2)
+        pairs = np.empty((0, 2), dtype=np.int64)
+        if len(self.points):
+            pairs = index_points(self.points).query_pairs(
+                float(self.values["max_connection_dist"]), output_type="ndarray"
+            )
+        # the k-d tree gives pairs in an order of its own
+        pairs = pairs[np.lexsort(pairs.T[::-1])]
+        starts, ends = self.points[pairs[:, 0]], self.points[pairs[:, 1]]
+        free = self.find_free(space, starts, ends)
+        lengths = np.hypot(*(ends - starts).T)[free]
+        self.neighbors = join_pairs(len(self.points), pairs[free].tolist(), lengths.tolist())
+
+
+class WorldGraphPlanner(RoadMapPlanner):
+    """Needs no draws; only as good as the navigation poses are."""
+
+    def prepare(self, space: Geometry) -> None:
+        """Build the graph in the space that the robot knows."""
+        limit = self.values["max_connection_dist"]
+        step = float(self.values["collision_check_step_dist"])
+        graph = build_graph(self.world, max_distance=limit, step=step, space=space)
+        self.points = np.array([node.pose.xy for node in graph.nodes], dtype=np.float64).reshape(-1, 2)
+        self.neighbors = graph.list_neighbors()

@@ -9,26 +9,105 @@ from __future__ import annotations
 
 import math
 import time
+from typing import Any
 
 import numpy as np
 
-from simwright.worlds.planning.draws import FreePoints
-from simwright.worlds.planning.path import PathAnswer, Points, refuse
+from simwright.worlds.planning.path import FreePoints, PathAnswer, Points, index_points, refuse
 from simwright.worlds.planning.planner import Planner
-from simwright.worlds.planning.tree import Tree
-from simwright.worlds.poses import Pose
-from simwright.worlds.world import Geometry
+from simwright.worlds.polygons import Geometry
+from simwright.worlds.poses import WorldPose
+
+# newest points that are looked at one by one; the others are in a k-d tree
+_TAIL = 1024
+
+
+class SearchTree:
+    """Node 0 is the root.  ``costs`` are lengths of the way from it [m]."""
+
+    def __init__(self, root: Points) -> None:
+        self._points = np.empty((64, 2))
+        self.parents: list[int] = []
+        self.costs: list[float] = []
+        self._children: list[list[int]] = []
+        self._index: Any = None
+        self._indexed = 0
+        self.add(root, -1, 0.0)
+
+    def __len__(self) -> int:
+        return len(self.parents)
+
+    def point(self, node: int) -> Points:
+        """Where a node is [m]."""
+        found: Points = self._points[node]
+        return found
+
+    def add(self, point: Points, parent: int, length: float) -> int:
+        """A new node, ``length`` [m] from its parent; its number."""
+        number = len(self.parents)
+        if number == len(self._points):
+            self._points = np.concatenate((self._points, np.empty_like(self._points)))
+        self._points[number] = point
+        self.parents.append(parent)
+        self.costs.append(length + (self.costs[parent] if parent >= 0 else 0.0))
+        self._children.append([])
+        if parent >= 0:
+            self._children[parent].append(number)
+        # a k-d tree cannot grow: it is made anew after many points, not after each
+        if number + 1 - self._indexed > _TAIL:
+            self._indexed = number + 1
+            self._index = index_points(self._points[: self._indexed].copy())
+        return number
+
+    def find_nearest(self, point: Points) -> int:
+        """The nearest node; of two, the older one."""
+        away = self._points[self._indexed : len(self)] - point
+        squares = np.einsum("ij,ij->i", away, away)
+        nearest = int(np.argmin(squares)) if len(squares) else -1
+        if self._index is not None:
+            distance, node = self._index.query(point)
+            if nearest < 0 or distance * distance <= squares[nearest]:
+                return int(node)
+        return self._indexed + nearest
+
+    def list_around(self, point: Points, radius: float) -> list[int]:
+        """Nodes at most ``radius`` [m] away, the oldest first."""
+        away = self._points[: len(self)] - point
+        found: list[int] = np.flatnonzero(np.einsum("ij,ij->i", away, away) <= radius * radius).tolist()
+        return found
+
+    def move(self, node: int, parent: int, length: float) -> None:
+        """Hang a node under another parent; the costs behind it follow."""
+        # costs of all descendants change by the same gain
+        self._children[self.parents[node]].remove(node)
+        self._children[parent].append(node)
+        self.parents[node] = parent
+        gain = self.costs[parent] + length - self.costs[node]
+        stack = [node]
+        while stack:
+            number = stack.pop()
+            self.costs[number] += gain
+            stack.extend(self._children[number])
+
+    def trace(self, node: int) -> list[Points]:
+        """The points from the root to a node."""
+        points = []
+        while node >= 0:
+            points.append(self._points[node].copy())
+            node = self.parents[node]
+        return points[::-1]
 
 
 class RrtPlanner(Planner):
     """Grows a tree from the start, and with ``bidirectional`` another one from the goal."""
 
-    def search(self, start: Pose, goal: Pose, space: Geometry) -> PathAnswer:
+    def search(self, start: WorldPose, goal: WorldPose, space: Geometry) -> PathAnswer:
         """Grow until the goal, or the other tree, is reached."""
         source, target = np.array(start.xy), np.array(goal.xy)
         if math.dist(source, target) <= self._reach and self.is_free_way(space, source, target):
             return self.finish(start, np.array((source, target)), goal, space, 0)
-        trees = [Tree(source), Tree(target)]
+        # the second is the goal alone unless both grow
+        trees = [SearchTree(source), SearchTree(target)]
         growing = trees if self.values["bidirectional"] else trees[:1]
         draws = FreePoints(space, self.random)
         limit, until = (
@@ -55,7 +134,9 @@ class RrtPlanner(Planner):
     def _reach(self) -> float:
         return float(self.values["max_connection_dist"])
 
-    def _extend(self, tree: Tree, toward: Points, space: Geometry, origin: int | None = None) -> int | None:
+    def _extend(
+        self, tree: SearchTree, toward: Points, space: Geometry, origin: int | None = None
+    ) -> int | None:
         """A new node in the direction of a point, from the nearest node or a given one; None where that is blocked."""
         near = tree.find_nearest(toward) if origin is None else origin
         here = tree.point(near).copy()
@@ -71,9 +152,10 @@ class RrtPlanner(Planner):
             self._rewire(tree, number, space)
         return number
 
-    def _rewire(self, tree: Tree, node: int, space: Geometry) -> None:
+    def _rewire(self, tree: SearchTree, node: int, space: Geometry) -> None:
         """Give a new node the parent that makes its way shortest, then lead its neighbours over it where that helps."""
         point = tree.point(node).copy()
+        # no way in the tree is longer than max_connection_dist
         radius = min(float(self.values["rewire_radius"]), self._reach)
         around = [other for other in tree.list_around(point, radius) if other != node]
         if not around:
@@ -89,11 +171,12 @@ class RrtPlanner(Planner):
                 tree.move(node, other, length)
                 break
         for other, length in zip(around, lengths, strict=True):
+            # the margin keeps two nodes from rewiring each other for ever by rounding
             better = tree.costs[node] + length < tree.costs[other] - 1e-12
             if better and self.is_free_way(space, point, tree.point(other)):
                 tree.move(other, node, length)
 
-    def _meet(self, tree: Tree, new: int, other: Tree, space: Geometry) -> tuple[int, int] | None:
+    def _meet(self, tree: SearchTree, new: int, other: SearchTree, space: Geometry) -> tuple[int, int] | None:
         """The nodes of two trees between which a straight way closes the path, if there is one."""
         target = other.find_nearest(tree.point(new))
         goal = other.point(target)
@@ -108,7 +191,7 @@ class RrtPlanner(Planner):
                 return None
             new = further
 
-    def _join(self, trees: list[Tree], number: int, met: tuple[int, int]) -> Points:
+    def _join(self, trees: list[SearchTree], number: int, met: tuple[int, int]) -> Points:
         """From the start to the goal over the two nodes that meet."""
         ways = [trees[number].trace(met[0]), trees[1 - number].trace(met[1])]
         if number == 1:

@@ -7,13 +7,14 @@ square corners, or to a corner across, where that is much shorter (round walls).
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import shapely
 
-Geometry: TypeAlias = Any
+from simwright.worlds.polygons import Geometry
+
 Points: TypeAlias = npt.NDArray[np.float64]
 
 GRID = 1e-7
@@ -22,13 +23,14 @@ MIN_AREA = 1e-7
 MIN_WIDTH = 2e-5
 """What is smaller [m^2, m] is left out: simulators take no solid of no volume."""
 _OVERSHOOT = 1e-6
+# a cut to another corner is taken where it is this much shorter than along an edge
 _SHORTCUT = 0.6
-"""A cut to another corner is taken where it is this much shorter than along an edge."""
 _FLAT = 1e-9
 
 
 def list_polygons(geometry: Geometry) -> list[Geometry]:
     """The polygons of any geometry that are worth a solid, cleaned, from left to right."""
+    # unions leave corners that differ in the last bits: they would become slivers
     geometry = shapely.set_precision(geometry, GRID)
     parts = [part for part in shapely.get_parts(geometry, return_index=False) if part.geom_type == "Polygon"]
     parts += [
@@ -64,6 +66,7 @@ def _cut_polygon(polygon: Geometry) -> list[Geometry]:
     if is_convex(polygon):
         return [polygon]
     cuts = _find_cuts(polygon)
+    # the union splits all lines where they meet, which polygonize needs
     lines = shapely.union_all([polygon.boundary, *cuts])
     faces = shapely.get_parts(shapely.polygonize(shapely.get_parts(lines)))
     shapely.prepare(polygon)
@@ -113,7 +116,7 @@ def _join_once(pieces: list[Geometry]) -> list[Geometry]:
 def _find_cuts(polygon: Geometry) -> list[Geometry]:
     """One cut for every corner that points inwards."""
     rings = [_orient(ring, hole=number > 0) for number, ring in enumerate(shapely.get_rings(polygon))]
-    outline = _Outline(
+    outline = _PolygonEdges(
         polygon, np.concatenate(rings), np.concatenate([np.roll(ring, -1, axis=0) for ring in rings])
     )
     cuts = []
@@ -125,7 +128,7 @@ def _find_cuts(polygon: Geometry) -> list[Geometry]:
     return cuts
 
 
-class _Outline(NamedTuple):
+class _PolygonEdges(NamedTuple):
     """A polygon with the starts and ends of its edges; the starts are its corners."""
 
     polygon: Geometry
@@ -133,7 +136,7 @@ class _Outline(NamedTuple):
     end: Points
 
 
-def _choose_cut(outline: _Outline, corner: Points, coming: Points, going: Points) -> Geometry:
+def _choose_cut(outline: _PolygonEdges, corner: Points, coming: Points, going: Points) -> Geometry:
     """The shorter continuation of its two edges, unless a corner across is much nearer."""
     ways = [(_find_hit(corner, way, outline.start, outline.end), way) for way in (coming, -going)]
     length, way = min(ways, key=lambda item: item[0])
@@ -146,6 +149,7 @@ def _choose_cut(outline: _Outline, corner: Points, coming: Points, going: Points
         line = shapely.LineString([corner, outline.start[other]])
         if outline.polygon.covers(line):
             return line
+    # a little beyond the edge: a cut that ends before it would not cut
     return shapely.LineString([corner, corner + (length + _OVERSHOOT) * way])
 
 

@@ -17,9 +17,9 @@ from simwright.model.asset import Asset, Sensor, Site
 from simwright.model.joint import WORLD
 from simwright.model.kinematics import build_tree
 from simwright.model.ros import Controller, Interface, InterfaceKind
-from simwright.worlds.robots import Options, Robot
+from simwright.worlds.entities import ComponentOptions, WorldRobot
 from simwright.worlds.robots_options import angles_in_radians
-from simwright.worlds.space.part import Part
+from simwright.worlds.space.part import SolidPart
 from simwright.worlds.world import World
 
 LIDAR_HEIGHT = 0.2
@@ -38,27 +38,29 @@ def find_lidar_height(world: World) -> float:
     return min([LIDAR_HEIGHT, *(top / 2.0 for top in positive)])
 
 
-def make_robot(robot: Robot) -> Part:
+def make_robot(robot: WorldRobot) -> SolidPart:
     """The drum of a robot."""
-    part = Part(robot.name, BASE, kinematic=True)
+    part = SolidPart(robot.name, BASE, kinematic=True)
     height = robot.height or 2.0 * robot.radius
     if robot.radius > 0.0:
         outline = shapely.Point(0.0, 0.0).buffer(robot.radius)
         part.raise_outline("drum", outline, 0.0, height, robot.color)
         face = shapely.box(robot.radius * 0.35, -robot.radius * 0.12, robot.radius * 0.8, robot.radius * 0.12)
         part.raise_outline("heading", face, height, height + 0.02, (0.95, 0.95, 0.95))
+        # the mark shows where the robot looks; it is no part of the disc that planning knows
         part.shapes[-1].collision = False
         part.shapes[-1].physics_material = ""
     return part
 
 
-def finish_robot(part: Part, mass: float | None) -> Asset:
+def finish_robot(part: SolidPart, mass: float | None) -> Asset:
     """The asset of a drum; a robot without a radius is a frame."""
     if not part.shapes:
         asset = Asset(part.name)
         asset.sites.append(Site(BASE, ros_frame=BASE))
         return asset
-    solid = Part(part.name, shapes=part.shapes[:1])
+    # the drum alone weighs
+    solid = SolidPart(part.name, shapes=part.shapes[:1])
     asset = part.finish(solid.weigh(mass))
     asset.controllers.append(
         Controller("base", "rigid_body_twist", interfaces={"subscriber": "cmd_vel"}, settings={"body": BASE})
@@ -70,7 +72,7 @@ def finish_robot(part: Part, mass: float | None) -> Asset:
     return asset
 
 
-def mount_sensors(world: World, robot: Robot, asset: Asset) -> None:
+def mount_sensors(world: World, robot: WorldRobot, asset: Asset) -> None:
     """Add the sensors that the world gives a robot, unless its asset brings one of the kind."""
     kinds = {sensor.kind for sensor in asset.sensors}
     roots = build_tree(asset).roots
@@ -78,6 +80,7 @@ def mount_sensors(world: World, robot: Robot, asset: Asset) -> None:
     host, offset = (WORLD, Pose.of()) if body is None else (body.name, ~body.pose)
     lidars = [name for name, options in robot.sensors.items() if options.type == "lidar"]
     for name, options in robot.sensors.items():
+        # an asset with a lidar of its own knows better where it is mounted
         if _KINDS[options.type] in kinds:
             continue
         pose = offset @ Pose.of((0.0, 0.0, find_lidar_height(world)))
@@ -91,7 +94,7 @@ def mount_sensors(world: World, robot: Robot, asset: Asset) -> None:
             )
 
 
-def _make_lidar(name: str, options: Options, robot: Robot) -> Sensor:
+def _make_lidar(name: str, options: ComponentOptions, robot: WorldRobot) -> Sensor:
     first, last = angles_in_radians(options, "min_angle"), angles_in_radians(options, "max_angle")
     step = angles_in_radians(options, "angular_resolution")
     count = count_beams(first, last, step)
@@ -100,13 +103,14 @@ def _make_lidar(name: str, options: Options, robot: Robot) -> Sensor:
         "scan_horizontal_resolution": 1.0,
         "scan_horizontal_min_angle": first,
         "scan_horizontal_max_angle": first + (count - 1) * step,
+        # outside of the drum, which would stop every beam; flat lidars measure from the centre
         "range_min": max(robot.radius + 0.01, 0.01),
         "range_max": float(options["max_range_m"]),
     }
     return Sensor(name, "lidar", rate=_find_rate(options), settings=settings)
 
 
-def _make_view(name: str, options: Options, _robot: Robot) -> Sensor:
+def _make_view(name: str, options: ComponentOptions, _robot: WorldRobot) -> Sensor:
     first, last = angles_in_radians(options, "min_angle"), angles_in_radians(options, "max_angle")
     settings = {
         "near": 0.01,
@@ -124,9 +128,10 @@ _MAKERS = {"lidar": _make_lidar, "fov": _make_view}
 
 def count_beams(first: float, last: float, step: float) -> int:
     """Beams from the first angle to the last one, which may go a step beyond it as in PyRoboSim."""
+    # numpy.arange(first, last + step, step), which PyRoboSim uses
     return max(1, math.ceil((last + step - first) / step - 1e-9))
 
 
-def _find_rate(options: Options) -> float | None:
+def _find_rate(options: ComponentOptions) -> float | None:
     period = float(options["update_rate_s"])
     return 1.0 / period if period > 0.0 else None

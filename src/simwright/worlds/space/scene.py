@@ -17,22 +17,21 @@ import numpy as np
 import shapely
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import Pose, quat_from_axis_angle
+from simwright.core.math3d import Array, Pose, quat_from_axis_angle, quat_from_matrix
 from simwright.core.names import NameScope, make_identifier
-from simwright.model.asset import Asset, Environment, Provenance
+from simwright.model.asset import Asset, Camera, Environment, Light, LightKind, Provenance
 from simwright.model.inertia import Inertial
 from simwright.model.scene import Placement, Scene
-from simwright.worlds.footprints import move_polygon
-from simwright.worlds.metadata_paths import locate_file
-from simwright.worlds.poses import Pose as PlanePose
-from simwright.worlds.robots import Robot
-from simwright.worlds.space import building, messages
-from simwright.worlds.space.furniture import Surface, raise_furniture
+from simwright.worlds import messages
+from simwright.worlds.entities import Hallway, Location, WorldObject, WorldRobot
+from simwright.worlds.metadata import locate_file
+from simwright.worlds.polygons import Geometry, move_polygon
+from simwright.worlds.poses import WorldPose
+from simwright.worlds.space import building
+from simwright.worlds.space.building import SurfaceOutline, raise_furniture
 from simwright.worlds.space.machines import finish_robot, make_robot, mount_sensors
-from simwright.worlds.space.overlaps import report_overlaps
-from simwright.worlds.space.part import FRICTION, Part
-from simwright.worlds.space.viewing import list_corners, make_camera, make_lights
-from simwright.worlds.world import Geometry, Hallway, Location, World, WorldObject
+from simwright.worlds.space.part import FRICTION, SolidPart
+from simwright.worlds.world import World
 
 ReadAsset = Callable[[Path], Asset]
 GRAVITY = 9.81
@@ -49,10 +48,10 @@ def build_scene(
 ) -> Scene:
     """Everything in a world, placed."""
     reporter = Reporter() if reporter is None else reporter
-    return _Builder(world, read_asset, data_folder, reporter).build()
+    return _WorldSceneBuilder(world, read_asset, data_folder, reporter).build()
 
 
-class _Builder:
+class _WorldSceneBuilder:
     def __init__(
         self, world: World, read_asset: ReadAsset | None, data_folder: Path | None, reporter: Reporter
     ) -> None:
@@ -92,7 +91,7 @@ class _Builder:
 
     # -- the parts -----------------------------------------------------------------------------------------------
 
-    def _place_part(self, name: str, part: Part, **options: Any) -> None:
+    def _place_part(self, name: str, part: SolidPart, **options: Any) -> None:
         """A thing that is there once."""
         part.settle()
         part.name = self._name_asset(part.name)
@@ -137,6 +136,7 @@ class _Builder:
             return
         pose, outline, surfaces = _localize(location)
         top = location.pose.z + location.height
+        # of all objects: any of them may be carried to this cabinet
         tallest = max((item.height for item in self._world.objects), default=0.0)
         friction = self._look_up(location, "friction", FRICTION)
         key = (
@@ -144,13 +144,13 @@ class _Builder:
             tuple((_spell(s.outline), s.height) for s in surfaces),
         )  # fmt: skip
 
-        def make() -> Part:
-            part = Part(location.category.name, friction=friction)
+        def make() -> SolidPart:
+            part = SolidPart(location.category.name, friction=friction)
             raise_furniture(part, outline, top, surfaces, clearance=tallest, color=location.color)
             return part
 
         self._place_shared(
-            location.name, key, make, PlanePose.from_yaw(pose.x, pose.y, 0.0, pose.yaw), options
+            location.name, key, make, WorldPose.from_yaw(pose.x, pose.y, 0.0, pose.yaw), options
         )
 
     def _place_object(self, item: WorldObject) -> None:
@@ -169,8 +169,8 @@ class _Builder:
         mass, friction = self._look_up(item, "mass", None), self._look_up(item, "friction", FRICTION)
         key = (item.category.name, _spell(item.raw_polygon), item.height, item.color, mass, friction)
 
-        def make() -> Part:
-            part = Part(item.category.name, item.category.name, friction)
+        def make() -> SolidPart:
+            part = SolidPart(item.category.name, item.category.name, friction)
             part.raise_outline("body", item.raw_polygon, 0.0, item.height, item.color)
             return part
 
@@ -178,7 +178,7 @@ class _Builder:
             item.name, key, make, item.pose, options, mass=mass, known=item.inertial, free=True
         )
 
-    def _place_robot(self, robot: Robot) -> None:
+    def _place_robot(self, robot: WorldRobot) -> None:
         options: dict[str, Any] = {"group": ROBOTS, "facts": _describe_robot(robot)}
         options["namespace"] = self._spaces.claim(make_identifier(robot.name, "robot"))
         self._check_upright(robot)
@@ -200,8 +200,8 @@ class _Builder:
         self,
         name: str,
         key: Any,
-        make: Callable[[], Part],
-        pose: PlanePose,
+        make: Callable[[], SolidPart],
+        pose: WorldPose,
         options: dict[str, Any],
         *,
         mass: float | None = None,
@@ -225,7 +225,7 @@ class _Builder:
         self._place(name, asset, _stand(pose) @ Pose.of(shift), **options)
 
     def _place_file(
-        self, entity: Any, category: str, pose: PlanePose, robot: Robot | None = None, **options: Any
+        self, entity: Any, category: str, pose: WorldPose, robot: WorldRobot | None = None, **options: Any
     ) -> bool:
         """Place the file that the world names for something; False if it names none."""
         text = self._world.extensions.look_up(entity.name, category, "asset")
@@ -234,6 +234,7 @@ class _Builder:
         folder = Path(self._world.file).parent
         file = locate_file(text, folder, self._data_folder)
         sensors = tuple(robot.sensors) if robot is not None else ()
+        # sensors are mounted into the asset: robots with sensors do not share one
         key = ("file", str(file), sensors and robot)
         found = self._assets.get(key)
         if found is None:
@@ -257,12 +258,13 @@ class _Builder:
         return default if found is None else found
 
     def _check_upright(self, entity: Any) -> None:
+        # x and y are zero for every turn about z
         _, x, y, _ = entity.pose.quaternion
         if x * x + y * y > 1e-12:
             self._reporter.report(messages.TILT_LEFT, entity.where, name=entity.name)
 
 
-def _describe_robot(robot: Robot) -> dict[str, Any]:
+def _describe_robot(robot: WorldRobot) -> dict[str, Any]:
     limits = {
         key: value
         for key in ("linear_velocity", "angular_velocity", "linear_acceleration", "angular_acceleration")
@@ -271,17 +273,18 @@ def _describe_robot(robot: Robot) -> dict[str, Any]:
     return {"radius": robot.radius, "height": robot.height, "battery": robot.battery_level, "limits": limits}
 
 
-def _localize(location: Location) -> tuple[PlanePose, Geometry, list[Surface]]:
+def _localize(location: Location) -> tuple[WorldPose, Geometry, list[SurfaceOutline]]:
     """A location in its own frame: where that is, its outline and its surfaces there."""
     pose, outline = location.pose, location.raw_polygon
+    # a footprint of type parent is in world coordinates already
     if not move_polygon(outline, pose).equals_exact(location.polygon, 1e-9):
-        pose, outline = PlanePose(), location.polygon
+        pose, outline = WorldPose(), location.polygon
     back = _unplace(pose)
-    surfaces = [Surface(back(spawn.polygon), spawn.elevation) for spawn in location.spawns]
+    surfaces = [SurfaceOutline(back(spawn.polygon), spawn.elevation) for spawn in location.spawns]
     return pose, outline, surfaces
 
 
-def _unplace(pose: PlanePose) -> Callable[[Geometry], Geometry]:
+def _unplace(pose: WorldPose) -> Callable[[Geometry], Geometry]:
     """From the world to the frame of a pose, in the plane; corners to the grid, so that equal things are equal."""
     cosine, sine = math.cos(pose.yaw), math.sin(pose.yaw)
 
@@ -296,7 +299,94 @@ def _spell(polygon: Geometry) -> bytes:
     return bytes(shapely.to_wkb(shapely.normalize(shapely.set_precision(polygon, 10.0**-_DIGITS))))
 
 
-def _stand(pose: PlanePose) -> Pose:
+def _stand(pose: WorldPose) -> Pose:
     """Upright at a pose."""
     turn = quat_from_axis_angle((0, 0, 1), pose.yaw)
     return Pose.of((pose.x, pose.y, pose.z), turn)
+
+
+_CAMERA_SIZE = (1280, 800)
+# how much of the picture the world takes
+_CAMERA_FILL = 0.94
+
+
+def list_corners(world: World) -> Array:
+    """The corners of all walls, at the floor and at the top [m]."""
+    rows = [(0.0, 0.0, 0.0), (1.0, 1.0, 1.0)] if not world.floors else []
+    for part in world.floors:
+        points = shapely.get_coordinates(part.outer)
+        rows += [(x, y, z) for x, y in points for z in (0.0, world.wall_height(part))]
+    return np.array(rows)
+
+
+def make_lights(top: float) -> list[Light]:
+    """A sun with shadows, and a weaker one from the other side."""
+    height = top + 10.0
+    sun = Pose.from_rpy((0.0, 0.0, height), (math.radians(28.0), math.radians(-20.0), 0.0))
+    fill = Pose.from_rpy((0.0, 0.0, height), (math.radians(-35.0), math.radians(30.0), 0.0))
+    return [
+        Light(
+            "sun", LightKind.DIRECTIONAL, pose=sun, color=(1.0, 0.98, 0.94), intensity=2.2, angle=0.01,
+            normalized=True,
+        ),
+        Light(
+            "sky", LightKind.DIRECTIONAL, pose=fill, color=(0.9, 0.95, 1.0), intensity=1.0, cast_shadows=False,
+            angle=0.01, normalized=True,
+        ),
+    ]  # fmt: skip
+
+
+def make_camera(corners: Array) -> Camera:
+    """From the south and well above, as near as the whole world fits into the picture."""
+    azimuth, elevation, fov, (width, height) = (
+        math.radians(-78.0),
+        math.radians(62.0),
+        math.radians(35.0),
+        _CAMERA_SIZE,
+    )
+    away = np.array(
+        (
+            math.cos(elevation) * math.cos(azimuth),
+            math.cos(elevation) * math.sin(azimuth),
+            math.sin(elevation),
+        )
+    )
+    side = np.cross((0.0, 0.0, 1.0), away)
+    side /= np.linalg.norm(side)
+    axes = np.column_stack((side, np.cross(away, side), away))
+    center = (corners.min(axis=0) + corners.max(axis=0)) / 2.0
+    slope = _CAMERA_FILL * math.tan(fov / 2.0) * np.array((width / height, 1.0))
+    distance = 1.0
+    for _ in range(20):  # the middle of the picture and the distance depend on each other
+        seen = (corners - center) @ axes
+        distance = float((seen[:, 2:] + np.abs(seen[:, :2]) / slope).max())
+        reach = seen[:, :2] / (distance - seen[:, 2:])
+        center = center + axes[:, :2] @ (distance * (reach.max(axis=0) + reach.min(axis=0)) / 2.0)
+    return Camera(
+        "overview",
+        pose=Pose.of(center + distance * away, quat_from_matrix(axes)),
+        fov_y=fov,
+        resolution=_CAMERA_SIZE,
+        near=0.1,
+        far=2.0 * distance + float(np.linalg.norm(np.ptp(corners, axis=0))),
+    )
+
+
+_OVERLAP = 1e-4
+
+
+def report_overlaps(world: World, scene: Scene, reporter: Reporter) -> None:
+    """Report pairs of objects that overlap in space."""
+    placed = {placement.name for placement in scene.placements}
+    items = [item for item in world.objects if item.name in placed]
+    if len(items) < 2:
+        return
+    outlines = np.array([item.polygon for item in items], dtype=object)
+    first, second = shapely.STRtree(outlines).query(outlines, predicate="intersects")
+    for a, b in zip(first.tolist(), second.tolist(), strict=True):
+        if a >= b:
+            continue
+        one, other = items[a], items[b]
+        apart = max(one.pose.z, other.pose.z) - min(one.pose.z + one.height, other.pose.z + other.height)
+        if apart < -_OVERLAP and outlines[a].intersection(outlines[b]).area > _OVERLAP**2:
+            reporter.report(messages.THING_TIGHT, one.where, name=one.name, other=other.name)

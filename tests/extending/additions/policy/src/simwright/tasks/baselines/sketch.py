@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from simwright.tasks.baselines.policy import Hold
+from simwright.tasks.baselines.policy import HoldPolicy
 
 
-class Sketch(Hold):
+class Sketch(HoldPolicy):
     """As it says."""

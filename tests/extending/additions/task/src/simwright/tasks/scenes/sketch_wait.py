@@ -5,10 +5,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from simwright.tasks.scene import Moment, Needs, SceneOptions, TaskScene, Verdict
+from simwright.tasks.scene import TaskState
+from simwright.tasks.scene import RobotNeeds
+from simwright.tasks.scene import SceneOptions
+from simwright.tasks.scene import TaskScene
+from simwright.tasks.scene import Verdict
 
 
-def judge(moment: Moment, options: SceneOptions) -> Verdict:
+def judge(moment: TaskState, options: SceneOptions) -> Verdict:
     """Done, wherever the robot is."""
     del options
     one = np.ones(moment.base.shape[:-1])
@@ -20,7 +24,7 @@ SCENE = TaskScene(
     title="wait",
     instruction="wait",
     options=SceneOptions,
-    needs=lambda options: Needs(),
+    needs=lambda options: RobotNeeds(),
     add=lambda spec, options: None,
     sample=lambda rng, options: {},
     judge=judge,

@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 from simwright.worlds.acting.action import Action, Steps, succeed
-from simwright.worlds.acting.simulation import Simulation
-from simwright.worlds.robots import Robot
+from simwright.worlds.acting.simulation import WorldSimulation
+from simwright.worlds.entities import WorldRobot
 
 
-def sketch_wave(simulation: Simulation, robot: Robot, action: Action) -> Steps:
+def sketch_wave(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Steps:
     """Wave for one and a half seconds."""
     del simulation, action
     yield 1.5

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from simwright.worlds.execution.constant_velocity import ConstantVelocityExecutor
-from simwright.worlds.robots import Robot
+from simwright.worlds.execution.executor import ConstantVelocityExecutor
+from simwright.worlds.entities import WorldRobot
 from simwright.worlds.world import World
 
 
@@ -16,7 +16,7 @@ class SketchExecutor(ConstantVelocityExecutor):
 
     PROPERTIES: ClassVar[Mapping[str, Any]] = {"seconds": 10.0}
 
-    def __init__(self, world: World, robot: Robot, values: Mapping[str, Any]) -> None:
+    def __init__(self, world: World, robot: WorldRobot, values: Mapping[str, Any]) -> None:
         settings = {"dt": 1.0, "linear_velocity": 1.0 / values["seconds"], "max_angular_velocity": None}
         looks = {
             "validate_during_execution": False,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from simwright.worlds.planning.path import PathAnswer, make_path
 from simwright.worlds.planning.planner import Planner
-from simwright.worlds.poses import Pose
+from simwright.worlds.poses import WorldPose
 
 
 class SketchPlanner(Planner):
@@ -16,7 +16,7 @@ class SketchPlanner(Planner):
 
     PROPERTIES: ClassVar[Mapping[str, Any]] = {"by": 0.5}
 
-    def search(self, start: Pose, goal: Pose, space: Any) -> PathAnswer:
+    def search(self, start: WorldPose, goal: WorldPose, space: Any) -> PathAnswer:
         """Two straight lines."""
         del space
         return PathAnswer(make_path(start, [(self.values["by"], 1.0)], goal))

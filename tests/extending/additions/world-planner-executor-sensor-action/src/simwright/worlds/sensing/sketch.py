@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from simwright.worlds.robots import Options, Robot
+from simwright.worlds.entities import ComponentOptions
+from simwright.worlds.entities import WorldRobot
 from simwright.worlds.world import World
 
 
@@ -16,7 +17,7 @@ class SketchCompass:
     PROPERTIES: ClassVar[Mapping[str, Any]] = {"offset": 0.0}
     period = 0.1
 
-    def __init__(self, world: World, robot: Robot, options: Options) -> None:
+    def __init__(self, world: World, robot: WorldRobot, options: ComponentOptions) -> None:
         del world
         self.robot, self.offset = robot, float(options["offset"])
 
