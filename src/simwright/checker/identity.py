@@ -14,7 +14,7 @@ from pathlib import Path
 
 from simwright import __version__
 
-_ROOMS = ("check", "core", "resolve", "usd")
+_ROOMS = ("checker", "core", "resolve", "usd")
 _GROUPS = ("simwright.rules", "simwright.resolvers")
 _SKIPPED = ("__pycache__",)
 

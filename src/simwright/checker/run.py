@@ -34,7 +34,7 @@ PLUGIN_RULES: Registry[Rule] = Registry("rule", "simwright.rules", {})
 
 @cache
 def all_rules() -> tuple[Rule, ...]:
-    """Every rule: ours (each module of ``check.rules`` holds one) and those of plugins, by section."""
+    """Every rule: ours (each module of ``checker.rules`` holds one) and those of plugins, by section."""
     found: dict[str, Rule] = {}
     for module in pkgutil.walk_packages(rules_package.__path__, f"{rules_package.__name__}."):
         if module.ispkg:
