@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from simwright.checker.cache import Cache
 from simwright.checker.package_view import PackageView, describe_folders
 from simwright.checker.result import AssetResult, decode_result, encode_result
-from simwright.checker.settings import Settings
+from simwright.checker.settings import CheckSettings
 from simwright.core.diag import Level, declare
 from simwright.core.pool import NO_LIMITS, Limits, Loss, describe_loss, run_each
 
@@ -35,11 +35,11 @@ Listener: TypeAlias = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CheckPlan:
     """What is done with every asset: the rules by code, and everything else that decides the result."""
 
     codes: tuple[str, ...]
-    settings: Settings = field(default_factory=Settings)
+    settings: CheckSettings = field(default_factory=CheckSettings)
     variants: bool = False
     packages: tuple[tuple[str, str], ...] = ()
     """Explicit ROS packages, name and folder."""
@@ -47,7 +47,7 @@ class Plan:
 
 def check_paths(
     paths: Sequence[str],
-    plan: Plan,
+    plan: CheckPlan,
     cache: Cache,
     *,
     jobs: int = 1,
@@ -93,7 +93,7 @@ def check_paths(
 class _Task:
     path: str
     key: str
-    plan: Plan
+    plan: CheckPlan
     folder: Path | None
 
 
@@ -120,7 +120,7 @@ def check_path(task: _Task) -> dict[str, Any]:
     return plain
 
 
-def _make_keys(paths: Sequence[str], plan: Plan, cache: Cache, packages: PackageView) -> dict[str, str]:
+def _make_keys(paths: Sequence[str], plan: CheckPlan, cache: Cache, packages: PackageView) -> dict[str, str]:
     if cache.folder is None:
         return dict.fromkeys(paths, "")
     interfaces = describe_folders(plan.settings.interfaces)

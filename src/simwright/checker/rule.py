@@ -29,7 +29,7 @@ from simwright.core.diag import Fix, Fixable, Level
 if TYPE_CHECKING:
     from pxr import Sdf
 
-    from simwright.checker.facts.snapshot import Node
+    from simwright.checker.facts.snapshot import PrimNode
 
 
 class Word(enum.StrEnum):
@@ -72,7 +72,7 @@ class Finding:
 
     message: str
     hint: str = ""
-    at: Node | Sdf.Path | str | None = None
+    at: PrimNode | Sdf.Path | str | None = None
     prop: str = ""
     layer: Sdf.Layer | None = None
     words: str = ""
@@ -91,7 +91,7 @@ class Rule:
 
     ``code`` is permanent.  ``statement`` is the id of the statement of REP-0158 that it checks; where it is empty the
     code may be one in lower case, and a rule for which neither is in the ledger is one of our own or of a plugin
-    (:func:`simwright.checker.ledger.find_statement`), filed under the ``section`` it is about.
+    (:func:`simwright.checker.catalogue.find_statement`), filed under the ``section`` it is about.
 
     ``on`` says what it subscribes to: ``"stage"``, ``"layer"``, ``"prim"``, ``"type:Mesh"``,
     ``"isa:PhysicsJoint"``, ``"api:PhysicsRigidBodyAPI"``

@@ -12,7 +12,7 @@ from typing import Any
 from pxr import Sdf
 
 from simwright.checker import rules as rules_package
-from simwright.checker.facts.snapshot import Node, PrimKind, Snapshot
+from simwright.checker.facts.snapshot import PrimKind, PrimNode, StageSnapshot
 from simwright.checker.facts.types import find_bases
 from simwright.checker.rule import Check, Finding, Rule
 from simwright.core.collector import pause_collector
@@ -56,7 +56,7 @@ def _section_key(section: str) -> tuple[int, ...]:
 class Runner:
     """Runs a choice of rules; collects diagnostics."""
 
-    def __init__(self, snapshot: Snapshot, rules: Iterable[Rule]) -> None:
+    def __init__(self, snapshot: StageSnapshot, rules: Iterable[Rule]) -> None:
         self.snapshot = snapshot
         self.rules = list(rules)
         self.locator = Locator.for_stage(snapshot.stage)
@@ -70,7 +70,7 @@ class Runner:
             self._run(self.snapshot)
         return self.found
 
-    def _run(self, snapshot: Snapshot) -> None:
+    def _run(self, snapshot: StageSnapshot) -> None:
         for rule in self._subscribed("stage"):
             self._collect(rule, snapshot)
         layer_rules = self._subscribed("layer")
@@ -80,7 +80,7 @@ class Runner:
                     self._collect(rule, facts, snapshot, layer=facts.layer)
         plan = self._plan()
         for node in snapshot.nodes:  # the hot loop: most checks find nothing
-            for rule, check in plan[node.sort.kind]:
+            for rule, check in plan[node.kind_facts.kind]:
                 try:
                     for finding in check(node, snapshot) or ():
                         self.found.append(self._make_diagnostic(rule, finding, node, None))
@@ -113,7 +113,7 @@ class Runner:
     def _make_diagnostic(
         self, rule: Rule, finding: Finding, subject: Any, layer: Sdf.Layer | None
     ) -> Diagnostic:
-        at = finding.at if finding.at is not None else subject if isinstance(subject, Node) else None
+        at = finding.at if finding.at is not None else subject if isinstance(subject, PrimNode) else None
         level = rule.level
         if finding.level is not None and finding.level.rank > level.rank:
             level = finding.level
@@ -129,9 +129,11 @@ class Runner:
             fix=rule.make_fix(finding.fix),
         )
 
-    def _locate(self, at: Node | Sdf.Path | str | None, finding: Finding, layer: Sdf.Layer | None) -> Where:
+    def _locate(
+        self, at: PrimNode | Sdf.Path | str | None, finding: Finding, layer: Sdf.Layer | None
+    ) -> Where:
         """File and line of the strongest opinion; for layer rules, of the spec in that layer."""
-        if isinstance(at, Node):
+        if isinstance(at, PrimNode):
             if self._file:
                 return Where(self._file, prim=at.path, prop=finding.prop)
             where = self._locate_node(at, finding.prop)
@@ -145,7 +147,7 @@ class Runner:
         prop = path.name if path.IsPropertyPath() else finding.prop
         return Where(where.file, where.line, where.column, prim, prop)
 
-    def _locate_node(self, node: Node, prop: str) -> Where:
+    def _locate_node(self, node: PrimNode, prop: str) -> Where:
         if prop:
             found = node.prim.GetProperty(prop)
             if found and found.IsAuthored():
@@ -180,6 +182,6 @@ def _wants(topic: str, type_name: str, apis: tuple[str, ...]) -> bool:
     return False
 
 
-def run_rules(snapshot: Snapshot, rules: Iterable[Rule]) -> Iterator[Diagnostic]:
+def run_rules(snapshot: StageSnapshot, rules: Iterable[Rule]) -> Iterator[Diagnostic]:
     """Findings of some rules on a snapshot."""
     yield from Runner(snapshot, rules).run()

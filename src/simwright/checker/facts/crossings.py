@@ -17,7 +17,7 @@ import numpy.typing as npt
 from simwright.checker.facts.meshes import Floats, MeshFacts, cross_columns, list_collision_meshes, read_mesh
 
 if TYPE_CHECKING:
-    from simwright.checker.facts.snapshot import Node, Snapshot
+    from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 
 _PAIRS = 100_000
 """Candidate pairs looked at in one go."""
@@ -26,22 +26,22 @@ _CONVEX_COST = 6
 
 
 @dataclass(slots=True)
-class Search:
+class CrossingSearch:
     """What the search of a stage's collision meshes gave."""
 
-    crossing: list[tuple[Node, int, int]] = field(default_factory=list)
+    crossing: list[tuple[PrimNode, int, int]] = field(default_factory=list)
     """A mesh and two of its faces (triangles, where faces are polygons) that cross."""
-    too_large: list[Node] = field(default_factory=list)
-    left_out: list[Node] = field(default_factory=list)
+    too_large: list[PrimNode] = field(default_factory=list)
+    left_out: list[PrimNode] = field(default_factory=list)
     """Meshes the budget did not reach."""
 
 
-def search_stage(snapshot: Snapshot) -> Search:
+def search_stage(snapshot: StageSnapshot) -> CrossingSearch:
     """Search every collision mesh once; copies share the answer, convex meshes cannot cross themselves."""
     limits = snapshot.settings
     budget = float(limits.self_intersection_budget)
     answers: dict[int, tuple[int, int] | None] = {}
-    result = Search()
+    result = CrossingSearch()
     for node in list_collision_meshes(snapshot):
         facts = read_mesh(node, snapshot)
         if facts.problem:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from simwright.checker.facts.snapshot import Snapshot
+    from simwright.checker.facts.snapshot import StageSnapshot
 
 KINDS = {"topic": "msg", "service": "srv", "action": "action"}
 """Sort of interface -> middle word of its types."""
@@ -141,12 +141,12 @@ class InterfaceTypes:
         return self._local
 
 
-def find_types(snapshot: Snapshot) -> InterfaceTypes:
+def find_types(snapshot: StageSnapshot) -> InterfaceTypes:
     """The types known to a check: bundled, environment and settings."""
     return snapshot.shared("interface types", _gather_types)
 
 
-def _gather_types(snapshot: Snapshot) -> InterfaceTypes:
+def _gather_types(snapshot: StageSnapshot) -> InterfaceTypes:
     value = os.environ.get("AMENT_PREFIX_PATH", "")
     prefixes = [Path(part) for part in value.split(os.pathsep) if part]
     return InterfaceTypes(prefixes, snapshot.settings.interfaces)

@@ -35,11 +35,6 @@ class Topology:
         """No hole, no crowded edge, consistent winding."""
         return self.boundary == 0 and self.crowded == 0 and self.flipped == 0 and self.edges > 0
 
-    @property
-    def is_manifold(self) -> bool:
-        """No edge has more than two faces."""
-        return self.crowded == 0
-
 
 class EdgeTable:
     """Room for every directed edge between few points, used again and again and never cleared."""

@@ -31,11 +31,11 @@ from simwright.checker.facts.bases import (
     list_wheels,
     split_name,
 )
-from simwright.checker.facts.figures import show_numbers
-from simwright.checker.facts.graph import Component, Link
+from simwright.checker.facts.graph import Component, JointEdge
 from simwright.checker.facts.kinematics import is_frame, walk_inheritors
-from simwright.checker.facts.snapshot import Node, Snapshot
-from simwright.checker.facts.transforms import is_mirrored, read_book, read_in
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.transforms import is_mirrored, read_in, read_transforms
+from simwright.checker.facts.wording import show_numbers
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -44,7 +44,7 @@ _FORWARD = {"front": 1.0, "forward": 1.0, "rear": -1.0, "backward": -1.0}
 
 
 @rule("axis-ros-frame", "1.1", "must", on="stage", heuristic=True)
-def axis_ros_frame(snapshot: Snapshot) -> Iterator[Finding]:
+def axis_ros_frame(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Mirrors, wheels, names of sides, cameras."""
     yield from _find_mirrors(snapshot)
     for wheels in list_wheels(snapshot):
@@ -58,8 +58,8 @@ def axis_ros_frame(snapshot: Snapshot) -> Iterator[Finding]:
             yield from _judge_camera(node, snapshot)
 
 
-def _find_mirrors(snapshot: Snapshot) -> Iterator[Finding]:
-    book = read_book(snapshot)
+def _find_mirrors(snapshot: StageSnapshot) -> Iterator[Finding]:
+    book = read_transforms(snapshot)
     seen: set[int] = set()
     for node, op in (*book.scales, *book.matrices):
         if id(node) in seen:
@@ -75,17 +75,17 @@ def _find_mirrors(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _judge_wheels(wheels: Wheels, snapshot: Snapshot) -> Iterator[Finding]:
+def _judge_wheels(wheels: Wheels, snapshot: StageSnapshot) -> Iterator[Finding]:
     base = find_base(wheels.component, snapshot)
-    frames = {id(link): find_joint_frame(link, base, snapshot) for link in wheels.all}
-    for link in wheels.all:
-        frame = frames[id(link)]
+    frames = {id(edge): find_joint_frame(edge, base, snapshot) for edge in wheels.all}
+    for edge in wheels.all:
+        frame = frames[id(edge)]
         if frame is not None and abs(float(frame[1][1])) < 0.9 * float(np.linalg.norm(frame[1])):
             yield Finding(
                 f"the wheel turns about {show_numbers(np.round(frame[1], 3))} of the base: "
                 "a robot that drives along X has wheel axes along Y",
                 hint="turn the robot so that X is forward, or correct physics:axis and physics:localRot0",
-                at=link.joint,
+                at=edge.joint,
                 prop="physics:axis",
             )
             return
@@ -99,12 +99,12 @@ def _judge_wheels(wheels: Wheels, snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _mean_y(side: list[Link], frames: dict[int, tuple[Vector, Vector] | None]) -> float | None:
-    values = [frame[0][1] for frame in (frames[id(link)] for link in side) if frame is not None]
+def _mean_y(side: list[JointEdge], frames: dict[int, tuple[Vector, Vector] | None]) -> float | None:
+    values = [frame[0][1] for frame in (frames[id(edge)] for edge in side) if frame is not None]
     return float(np.mean(values)) if values else None
 
 
-def _judge_sides(component: Component, snapshot: Snapshot) -> Iterator[Finding]:
+def _judge_sides(component: Component, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Pairs of names that differ in left and right only; reported where most stand the wrong way round."""
     named = {split_name(body.name): body for body in component.bodies if is_sided(body.name)}
     pairs = [
@@ -117,7 +117,7 @@ def _judge_sides(component: Component, snapshot: Snapshot) -> Iterator[Finding]:
     if not pairs:
         return
     base = find_base(component, snapshot)
-    swapped: list[tuple[Node, Node]] = []
+    swapped: list[tuple[PrimNode, PrimNode]] = []
     right_way = 0
     for left, right in pairs:
         places = find_position(left, base, snapshot), find_position(right, base, snapshot)
@@ -138,7 +138,7 @@ def _judge_sides(component: Component, snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _judge_camera(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def _judge_camera(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     body = snapshot.owning_body(node)
     component = snapshot.graph.of_body.get(body.path) if body is not None else None
     words = {*split_name(node.name), *(split_name(node.parent.name) if node.parent else ())}

@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from pxr import Tf, Usd, UsdGeom
 
 from simwright.checker.facts.bases import split_name
-from simwright.checker.facts.figures import show_numbers
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.wording import show_numbers
 from simwright.checker.rule import Finding, rule
 from simwright.usd.silence import capture
 
@@ -42,7 +42,7 @@ _PURPOSES = (UsdGeom.Tokens.default_, UsdGeom.Tokens.render, UsdGeom.Tokens.prox
     fix="unsafe",
     fix_title="move the children so that the origin is at the bottom centre",
 )
-def pivot_ground(snapshot: Snapshot) -> Iterator[Finding]:
+def pivot_ground(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Bounds of the default prim in its own frame."""
     root = snapshot.default_node
     if root is None or not _stands_on_ground(root, snapshot):
@@ -65,13 +65,13 @@ def pivot_ground(snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _stands_on_ground(root: Node, snapshot: Snapshot) -> bool:
+def _stands_on_ground(root: PrimNode, snapshot: StageSnapshot) -> bool:
     if Usd.ModelAPI(root.prim).GetKind() != "component" or snapshot.joints or snapshot.interfaces:
         return False
     return not _ELSEWHERE.intersection(split_name(root.name))
 
 
-def _read_bounds(root: Node) -> tuple[list[float], list[float]] | None:
+def _read_bounds(root: PrimNode) -> tuple[list[float], list[float]] | None:
     cache = UsdGeom.BBoxCache(Usd.TimeCode.Default(), list(_PURPOSES), useExtentsHint=True)
     try:
         with capture():

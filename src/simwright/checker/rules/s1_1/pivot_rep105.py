@@ -19,10 +19,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from simwright.checker.facts.bases import Wheels, find_base, find_joint_frame, list_wheels
-from simwright.checker.facts.figures import show_numbers
 from simwright.checker.facts.lineage import walk_up
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.transforms import read_in
+from simwright.checker.facts.wording import show_numbers
 from simwright.checker.rule import Finding, rule
 
 _NEAR = 0.01
@@ -30,7 +30,7 @@ _NEAR = 0.01
 
 
 @rule("pivot-rep105", "1.1", "should", on="stage", heuristic=True)
-def pivot_rep105(snapshot: Snapshot) -> Iterator[Finding]:
+def pivot_rep105(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every mechanism with wheels."""
     for wheels in list_wheels(snapshot):
         top = _find_top(wheels, snapshot)
@@ -55,7 +55,7 @@ def pivot_rep105(snapshot: Snapshot) -> Iterator[Finding]:
             yield from _judge_centre(wheels, base, snapshot)
 
 
-def _find_top(wheels: Wheels, snapshot: Snapshot) -> Node | None:
+def _find_top(wheels: Wheels, snapshot: StageSnapshot) -> PrimNode | None:
     """The robot's root: the highest prim above its bodies that is the default prim, a component or a context."""
     base = find_base(wheels.component, snapshot)
     if base is None:
@@ -67,7 +67,9 @@ def _find_top(wheels: Wheels, snapshot: Snapshot) -> Node | None:
     return inner or (above[-1] if above else base)
 
 
-def _judge_footprint(footprint: Node, base: Node, top: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def _judge_footprint(
+    footprint: PrimNode, base: PrimNode, top: PrimNode, snapshot: StageSnapshot
+) -> Iterator[Finding]:
     in_top, in_base = read_in(footprint, top, snapshot), read_in(footprint, base, snapshot)
     if in_top is None or in_base is None:
         return
@@ -89,7 +91,7 @@ def _judge_footprint(footprint: Node, base: Node, top: Node, snapshot: Snapshot)
     )
 
 
-def _judge_centre(wheels: Wheels, base: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def _judge_centre(wheels: Wheels, base: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     frames = [find_joint_frame(link, base, snapshot) for link in wheels.all]
     places = np.array([frame[0] for frame in frames if frame is not None])
     if len(places) < 2 or not wheels.left or not wheels.right:

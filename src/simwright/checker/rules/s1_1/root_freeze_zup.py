@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.transforms import ANGLE_TOLERANCE, read_in, split_rotation
 from simwright.checker.rule import Finding, rule
 
@@ -34,7 +34,7 @@ _MOST = 64
     fix="unsafe",
     fix_title="bake the quarter turn into points and normals",
 )
-def root_freeze_zup(snapshot: Snapshot) -> Iterator[Finding]:
+def root_freeze_zup(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Look at the rotation of meshes against the link, or the root, that they belong to."""
     nodes = [
         n for n in snapshot.nodes if (n.type == "Mesh" or n.prototype is not None) and not n.in_prototype
@@ -52,12 +52,12 @@ def root_freeze_zup(snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _find_mesh(node: Node) -> Node | None:
+def _find_mesh(node: PrimNode) -> PrimNode | None:
     """The mesh that a node is, or the first one of an instance."""
     return node if node.prototype is None else next((n for n in node.descendants() if n.type == "Mesh"), None)
 
 
-def _is_turned(node: Node, mesh: Node, snapshot: Snapshot) -> bool:
+def _is_turned(node: PrimNode, mesh: PrimNode, snapshot: StageSnapshot) -> bool:
     rotation = _read_rotation(node, mesh, snapshot)
     if rotation is None:
         return False
@@ -65,7 +65,7 @@ def _is_turned(node: Node, mesh: Node, snapshot: Snapshot) -> bool:
     return abs(angle - 90.0) <= 100 * ANGLE_TOLERANCE and abs(axis[0]) > 1.0 - 1e-6
 
 
-def _read_rotation(node: Node, mesh: Node, snapshot: Snapshot) -> tuple[float, ...] | None:
+def _read_rotation(node: PrimNode, mesh: PrimNode, snapshot: StageSnapshot) -> tuple[float, ...] | None:
     base = snapshot.owning_body(node) or _find_top(node)
     if base is None or base is node:
         return None
@@ -81,5 +81,5 @@ def _read_rotation(node: Node, mesh: Node, snapshot: Snapshot) -> tuple[float, .
     return tuple(float(v) for v in pose.q)
 
 
-def _find_top(node: Node) -> Node | None:
+def _find_top(node: PrimNode) -> PrimNode | None:
     return next((above for above in node.ancestors() if above.parent is None), None)

@@ -18,9 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.figures import show_numbers, show_value
-from simwright.checker.facts.snapshot import Node, Snapshot
-from simwright.checker.facts.transforms import find_scale, is_unit_scale, list_values, read_book, read_stack
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.transforms import (
+    find_scale,
+    is_unit_scale,
+    list_values,
+    read_stack,
+    read_transforms,
+)
+from simwright.checker.facts.wording import show_numbers, show_value
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable, Level
 
@@ -33,9 +39,9 @@ from simwright.core.diag import Fixable, Level
     fix="unsafe",
     fix_title="remove the scale, pushing it to the leaf geometry",
 )
-def scale_kinematic_identity(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def scale_kinematic_identity(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Scale ops at every time, and the scale in a matrix."""
-    if not read_book(snapshot).may_have(node):
+    if not read_transforms(snapshot).may_have(node):
         return
     if node.is_a("PhysicsJoint"):
         yield from _judge_joint(node)
@@ -73,7 +79,7 @@ def scale_kinematic_identity(node: Node, snapshot: Snapshot) -> Iterator[Finding
             )
 
 
-def _judge_joint(node: Node) -> Iterator[Finding]:
+def _judge_joint(node: PrimNode) -> Iterator[Finding]:
     value = node.authored("xformOp:scale")
     if value is not None and show_value(value) != "(1, 1, 1)":
         yield Finding(

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.figures import show_numbers
 from simwright.checker.facts.kinematics import is_leaf_geometry, walk_inheritors
-from simwright.checker.facts.snapshot import Node, Snapshot
-from simwright.checker.facts.transforms import XformOp, find_scale, read_book
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.transforms import XformOp, find_scale, read_transforms
+from simwright.checker.facts.wording import show_numbers
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -37,9 +37,9 @@ _AXES = {"X": 0, "Y": 1, "Z": 2}
     fix="unsafe",
     fix_title="bake the scale into what is below",
 )
-def scale_leaf_only(snapshot: Snapshot) -> Iterator[Finding]:
+def scale_leaf_only(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every prim with a scale that is not 1, and point instancers that scale bodies."""
-    book = read_book(snapshot)
+    book = read_transforms(snapshot)
     seen: set[int] = set()
     for node, op in (*book.scales, *book.matrices):
         if id(node) in seen or node.has("PhysicsRigidBodyAPI"):
@@ -53,7 +53,7 @@ def scale_leaf_only(snapshot: Snapshot) -> Iterator[Finding]:
         yield from _judge_instancer(node)
 
 
-def _judge_holder(node: Node, op: XformOp, snapshot: Snapshot) -> Iterator[Finding]:
+def _judge_holder(node: PrimNode, op: XformOp, snapshot: StageSnapshot) -> Iterator[Finding]:
     scale = find_scale(node, snapshot)
     below = list(walk_inheritors(node, snapshot)) if scale is not None else []
     if scale is None or not below:
@@ -73,7 +73,7 @@ def _judge_holder(node: Node, op: XformOp, snapshot: Snapshot) -> Iterator[Findi
     )
 
 
-def _judge_round(node: Node, op: XformOp, snapshot: Snapshot) -> Iterator[Finding]:
+def _judge_round(node: PrimNode, op: XformOp, snapshot: StageSnapshot) -> Iterator[Finding]:
     """A collider that its scale makes into a shape which no engine has."""
     scale = find_scale(node, snapshot)
     if scale is None:
@@ -92,7 +92,7 @@ def _judge_round(node: Node, op: XformOp, snapshot: Snapshot) -> Iterator[Findin
         )
 
 
-def _judge_instancer(node: Node) -> Iterator[Finding]:
+def _judge_instancer(node: PrimNode) -> Iterator[Finding]:
     bodies = [n for n in node.descendants() if n.has("PhysicsRigidBodyAPI")]
     if not bodies:
         return

@@ -21,10 +21,10 @@ from typing import Any
 
 from pxr import Sdf
 
-from simwright.checker.facts.figures import show_number
 from simwright.checker.facts.kinematics import is_leaf_geometry
-from simwright.checker.facts.snapshot import Node, Snapshot
-from simwright.checker.facts.transforms import XformOp, list_values, read_book
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.transforms import XformOp, list_values, read_transforms
+from simwright.checker.facts.wording import show_number
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -54,7 +54,7 @@ _OTHER_UNITS = frozenset({
     fix="unsafe",
     fix_title="push the conversion into points, sizes and translates",
 )
-def units_baked(snapshot: Snapshot) -> Iterator[Finding]:
+def units_baked(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Metadata of other layers against the root's, unit-like scales, resolving ops, notes of units."""
     own = set(snapshot.stage.GetLayerStack(includeSessionLayers=False))
     session = [layer for layer in snapshot.stage.GetLayerStack() if layer not in own]
@@ -86,8 +86,8 @@ def _compare_layer(layer: Sdf.Layer, root: Sdf.Layer) -> Iterator[Finding]:
         )
 
 
-def _find_scales(snapshot: Snapshot) -> Iterator[Finding]:
-    book = read_book(snapshot)
+def _find_scales(snapshot: StageSnapshot) -> Iterator[Finding]:
+    book = read_transforms(snapshot)
     for node, op in book.suffixed:
         if op.suffix == "unitsResolve":
             yield Finding(
@@ -111,7 +111,7 @@ def _find_scales(snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _find_unit(node: Node, op: XformOp) -> float | None:
+def _find_unit(node: PrimNode, op: XformOp) -> float | None:
     """The unit factor that a uniform scale is equal to."""
     values = list_values(node, op)
     if op.kind != "scale" or not values:
@@ -125,7 +125,7 @@ def _find_unit(node: Node, op: XformOp) -> float | None:
     return next((unit for unit in _UNITS if abs(x - unit) <= 1e-4 * unit), None)
 
 
-def _holds_something(node: Node) -> bool:
+def _holds_something(node: PrimNode) -> bool:
     return any(below.is_a("Xformable") for below in node.descendants())
 
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.figures import show_numbers, show_value
 from simwright.checker.facts.kinematics import list_kinematic
-from simwright.checker.facts.snapshot import Node, Snapshot
-from simwright.checker.facts.transforms import XformOp, list_local, list_values, read_book
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.transforms import XformOp, list_local, list_values, read_transforms
+from simwright.checker.facts.wording import show_numbers, show_value
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable, Level
 
@@ -31,19 +31,19 @@ from simwright.core.diag import Fixable, Level
     fix="safe",
     fix_title="write the rotation as orient",
 )
-def xform_etl_euler(snapshot: Snapshot) -> Iterator[Finding]:
+def xform_etl_euler(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every prim with a rotate op; one finding per prim."""
     if snapshot.settings.asset_state == "source":
         return
-    ops: dict[int, tuple[Node, list[XformOp]]] = {}
-    for node, op in read_book(snapshot).eulers:
+    ops: dict[int, tuple[PrimNode, list[XformOp]]] = {}
+    for node, op in read_transforms(snapshot).eulers:
         ops.setdefault(id(node), (node, []))[1].append(op)
     kinematic = list_kinematic(snapshot) if ops else {}
     for key, (node, found) in ops.items():
         yield _make_finding(node, found, snapshot, kinematic=key in kinematic)
 
 
-def _make_finding(node: Node, ops: list[XformOp], snapshot: Snapshot, *, kinematic: bool) -> Finding:
+def _make_finding(node: PrimNode, ops: list[XformOp], snapshot: StageSnapshot, *, kinematic: bool) -> Finding:
     local = list_local(node, snapshot)
     animated = len(local) > 1
     parts = []

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.figures import show_numbers
 from simwright.checker.facts.kinematics import is_leaf_geometry
-from simwright.checker.facts.snapshot import Node, Snapshot
-from simwright.checker.facts.transforms import XformOp, list_local, read_book
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.transforms import XformOp, list_local, read_transforms
+from simwright.checker.facts.wording import show_numbers
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable
 
@@ -32,11 +32,11 @@ from simwright.core.diag import Fixable
     fix="safe",
     fix_title="take the matrix apart into translate and orient",
 )
-def xform_etl_matrix(snapshot: Snapshot) -> Iterator[Finding]:
+def xform_etl_matrix(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Sort the matrices by what they hold."""
     seen: set[int] = set()
-    poses: list[tuple[Node, XformOp]] = []
-    for node, op in read_book(snapshot).matrices:
+    poses: list[tuple[PrimNode, XformOp]] = []
+    for node, op in read_transforms(snapshot).matrices:
         if id(node) in seen:
             continue
         seen.add(id(node))
@@ -61,7 +61,7 @@ def xform_etl_matrix(snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _judge(node: Node, op: XformOp, snapshot: Snapshot) -> Finding | None:
+def _judge(node: PrimNode, op: XformOp, snapshot: StageSnapshot) -> Finding | None:
     """A finding for a matrix that is more than a pose."""
     local = list_local(node, snapshot)
     odd = next((found for found in local if not found.is_rigid), None)

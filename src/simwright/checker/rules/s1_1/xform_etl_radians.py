@@ -16,9 +16,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from simwright.checker.facts.figures import show_number
-from simwright.checker.facts.graph import Link
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.graph import JointEdge
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.wording import show_number
 from simwright.checker.rule import Finding, rule
 
 _NAMES = ("physics:lowerLimit", "physics:upperLimit", "drive:angular:physics:targetPosition")
@@ -35,27 +35,27 @@ _STEP = math.pi / 12.0
     fix="unsafe",
     fix_title="multiply limits and targets by 180/pi",
 )
-def xform_etl_radians(snapshot: Snapshot) -> Iterator[Finding]:
+def xform_etl_radians(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Judge every mechanism as a whole: one joint says little."""
     if not any(joint.type == "PhysicsRevoluteJoint" for joint in snapshot.joints):
         return
-    groups: dict[int, list[Node]] = {}
-    for link in snapshot.graph.links:
-        if link.joint.type == "PhysicsRevoluteJoint":
-            groups.setdefault(_find_group(link, snapshot), []).append(link.joint)
+    groups: dict[int, list[PrimNode]] = {}
+    for edge in snapshot.graph.edges:
+        if edge.joint.type == "PhysicsRevoluteJoint":
+            groups.setdefault(_find_group(edge, snapshot), []).append(edge.joint)
     for joints in groups.values():
         found = _judge(joints)
         if found is not None:
             yield found
 
 
-def _find_group(link: Link, snapshot: Snapshot) -> int:
-    body = link.body0 or link.body1
+def _find_group(edge: JointEdge, snapshot: StageSnapshot) -> int:
+    body = edge.body0 or edge.body1
     component = snapshot.graph.of_body.get(body.path) if body is not None else None
-    return id(component) if component is not None else id(link)
+    return id(component) if component is not None else id(edge)
 
 
-def _judge(joints: list[Node]) -> Finding | None:
+def _judge(joints: list[PrimNode]) -> Finding | None:
     values: dict[str, list[tuple[str, float]]] = {}
     for joint in joints:
         found = _list_angles(joint)
@@ -81,7 +81,7 @@ def _judge(joints: list[Node]) -> Finding | None:
     )
 
 
-def _list_angles(joint: Node) -> list[tuple[str, float]]:
+def _list_angles(joint: PrimNode) -> list[tuple[str, float]]:
     """Authored angles that say something: finite and not zero."""
     found = ((name, joint.authored(name)) for name in _NAMES)
     return [(n, float(v)) for n, v in found if isinstance(v, (int, float)) and math.isfinite(v) and v != 0.0]

@@ -23,14 +23,15 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.checker.facts.kinematics import Role, list_kinematic
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.kinematics import KinematicRole, list_kinematic
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.transforms import ORDER, OpStack, list_local, list_strays, read_stack
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable, Level
 from simwright.usd.questions import attribute_of, value_type_of
 
 _QUATERNIONS = (Sdf.ValueTypeNames.Quatf, Sdf.ValueTypeNames.Quatd, Sdf.ValueTypeNames.Quath)
+_WANTED = ["translate", "orient"]
 _HINT = 'write xformOpOrder = ["xformOp:translate", "xformOp:orient"]'
 
 
@@ -42,7 +43,7 @@ _HINT = 'write xformOpOrder = ["xformOp:translate", "xformOp:orient"]'
     fix="safe",
     fix_title="write the local transform as translate and orient",
 )
-def xform_minimal_stack(snapshot: Snapshot) -> Iterator[Finding]:
+def xform_minimal_stack(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Compare the ops, scale aside, with translate and orient."""
     faults: dict[OpStack, str] = {}
     for node, role in list_kinematic(snapshot).values():
@@ -67,22 +68,26 @@ def _find_fault(stack: OpStack, *, source: bool) -> str:
     if odd is not None:
         return f"{odd.token} is {'an inverse' if odd.inverse else 'a suffixed'} op"
     kinds = [op.kind for op in moving]
-    if not stack.ops or kinds == ["translate", "orient"] or (source and kinds == ["translate", "rotateXYZ"]):
+    # in a source asset rotateXYZ may stand for orient: the pipeline converts it later
+    allowed = [_WANTED, ["translate", "rotateXYZ"]] if source else [_WANTED]
+    if not stack.ops or kinds in allowed:
         return ""
-    if sorted(kinds) == ["orient", "translate"]:
+    if sorted(kinds) == sorted(_WANTED):
         return "orient stands before translate, so that the translation is turned"
-    missing = [kind for kind in ("translate", "orient") if kind not in kinds]
-    extra = [kind for kind in kinds if kind not in ("translate", "orient")]
-    doubled = [kind for kind in ("translate", "orient") if kinds.count(kind) > 1]
-    parts = [
-        f"{' and '.join(words)} {verb}"
-        for words, verb in ((extra, "must not be there"), (missing, "missing"), (doubled, "more than once"))
-        if words
-    ]
-    return ", ".join(parts)
+    return _list_faults(kinds)
 
 
-def _make_finding(node: Node, role: Role, fault: str, snapshot: Snapshot) -> Finding:
+def _list_faults(kinds: list[str]) -> str:
+    """Which kinds of ops are too many, which are missing, in words."""
+    groups = (
+        ([kind for kind in kinds if kind not in _WANTED], "must not be there"),
+        ([kind for kind in _WANTED if kind not in kinds], "missing"),
+        ([kind for kind in _WANTED if kinds.count(kind) > 1], "more than once"),
+    )
+    return ", ".join(f"{' and '.join(words)} {verb}" for words, verb in groups if words)
+
+
+def _make_finding(node: PrimNode, role: KinematicRole, fault: str, snapshot: StageSnapshot) -> Finding:
     stack = read_stack(node, snapshot)
     local = list_local(node, snapshot)
     easy = not stack.resets and len(local) <= 1 and all(found.is_rigid for found in local)
@@ -91,13 +96,13 @@ def _make_finding(node: Node, role: Role, fault: str, snapshot: Snapshot) -> Fin
         hint=f"{_HINT} with the same pose",
         at=node,
         prop=ORDER,
-        level=Level.WARNING if role is Role.FRAME else None,
+        level=Level.WARNING if role is KinematicRole.FRAME else None,
         fix=None if easy else Fixable.UNSAFE,
         data={"ops": stack.tokens, "role": role.value},
     )
 
 
-def _judge_empty(node: Node, role: Role, snapshot: Snapshot) -> Iterator[Finding]:
+def _judge_empty(node: PrimNode, role: KinematicRole, snapshot: StageSnapshot) -> Iterator[Finding]:
     strays = list_strays(node, snapshot)
     if strays:
         yield Finding(
@@ -106,10 +111,10 @@ def _judge_empty(node: Node, role: Role, snapshot: Snapshot) -> Iterator[Finding
             hint=_HINT,
             at=node,
             prop=strays[0],
-            level=Level.WARNING if role is Role.FRAME else None,
+            level=Level.WARNING if role is KinematicRole.FRAME else None,
             fix=Fixable.UNSAFE,
         )
-    elif role is Role.BODY:
+    elif role is KinematicRole.BODY:
         yield Finding(
             "this rigid body has no transform ops: it stands at its parent's origin",
             hint=f"{_HINT} with (0, 0, 0) and (1, 0, 0, 0), so that overrides and writers find the ops",
@@ -118,7 +123,7 @@ def _judge_empty(node: Node, role: Role, snapshot: Snapshot) -> Iterator[Finding
         )
 
 
-def _find_broken(node: Node, role: Role, stack: OpStack) -> Iterator[Finding]:
+def _find_broken(node: PrimNode, role: KinematicRole, stack: OpStack) -> Iterator[Finding]:
     """Ops whose attribute is not there, or an orient that is no quaternion: OpenUSD skips them."""
     for op in stack.ops:
         if op.kind not in ("translate", "orient"):
@@ -136,6 +141,6 @@ def _find_broken(node: Node, role: Role, stack: OpStack) -> Iterator[Finding]:
             hint=f"author {'quatf' if op.kind == 'orient' else 'double3'} {op.name}",
             at=node,
             prop=op.name if kind else ORDER,
-            level=Level.WARNING if role is Role.FRAME else None,
+            level=Level.WARNING if role is KinematicRole.FRAME else None,
             fix=Fixable.UNSAFE,
         )

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.assets import find_assets
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -30,7 +30,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move what it holds to layers that it brings in",
 )
-def entry_interface(snapshot: Snapshot) -> Iterator[Finding]:
+def entry_interface(snapshot: StageSnapshot) -> Iterator[Finding]:
     """No arc to another file, or heavy arrays, in the root layer."""
     asset = find_assets(snapshot)[0]
     facts = asset.entry

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import PurePath
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -30,7 +30,7 @@ from simwright.checker.rule import Finding, rule
     fix="shown",
     fix_title="rename the entry file",
 )
-def entry_name(snapshot: Snapshot) -> Iterator[Finding]:
+def entry_name(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Compare the file's stem with the default prim and the assetInfo name."""
     node = snapshot.default_node
     real = snapshot.root_layer.realPath

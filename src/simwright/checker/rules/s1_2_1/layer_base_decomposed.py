@@ -19,8 +19,8 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.assets import find_asset, find_link_tree
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import count_things
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import count_things
 from simwright.checker.rule import Finding, rule
 
 
@@ -33,7 +33,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the mesh data to a layer of its own",
 )
-def layer_base_decomposed(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def layer_base_decomposed(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Link tree and mesh arrays in one layer."""
     if not facts.has_meshes:
         return

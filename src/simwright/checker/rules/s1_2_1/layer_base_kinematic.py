@@ -19,8 +19,8 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.assets import find_asset, find_link_tree, find_own_features
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import tally_domains
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import tally_domains
 from simwright.checker.rule import Finding, rule
 
 
@@ -32,7 +32,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the opinions to overlay layers",
 )
-def layer_base_kinematic(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def layer_base_kinematic(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Features and mesh arrays in a layer that defines links."""
     if not facts.features and not facts.has_meshes:
         return

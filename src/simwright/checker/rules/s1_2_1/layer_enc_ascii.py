@@ -17,8 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import count_things, join_words, tally_domains
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import count_things, join_words, tally_domains
 from simwright.checker.rule import Finding, rule
 
 _GEOMETRY_RELATIONS = ("material:binding", "proxyPrim", "skel:", "collection:", "prototypes", "coordSys:")
@@ -32,7 +32,7 @@ _GEOMETRY_RELATIONS = ("material:binding", "proxyPrim", "skel:", "collection:", 
     fix="unsafe",
     fix_title="write the layer as .usda and rename it in all arcs",
 )
-def layer_enc_ascii(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def layer_enc_ascii(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Binary layers with feature opinions or with relationships that are not geometry's own."""
     if facts.layer.anonymous or facts.encoding != "usdc":
         return

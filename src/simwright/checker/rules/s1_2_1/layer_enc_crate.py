@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -30,7 +30,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the mesh data to a .usdc",
 )
-def layer_enc_crate(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def layer_enc_crate(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Text layers above a threshold."""
     if facts.layer.anonymous or facts.encoding != "usda" or not facts.is_heavy(snapshot.settings):
         return

@@ -20,11 +20,11 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.checker.facts.assets import Asset, find_asset, find_link_tree, find_own_features
+from simwright.checker.facts.assets import AssetLayers, find_asset, find_link_tree, find_own_features
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import count_things, tally_domains
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import count_things, tally_domains
 from simwright.checker.rule import Finding, rule
 
 
@@ -36,19 +36,19 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the opinions to overlay layers",
 )
-def layer_features_isolated(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def layer_features_isolated(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Two features in one overlay, and bodies defined where they should be overlaid."""
     if not facts.features:
         return
     asset = find_asset(snapshot, facts)
     if asset.is_small_prop(snapshot.settings.heavy_elements):
         return
-    if not (facts.has_geometry or facts.looks or find_link_tree(facts, snapshot)):
+    if not (facts.has_geometry or facts.render_materials or find_link_tree(facts, snapshot)):
         yield from _find_mixture(facts, asset)
     yield from _find_definitions(facts)
 
 
-def _find_mixture(facts: LayerFacts, asset: Asset) -> Iterator[Finding]:
+def _find_mixture(facts: LayerFacts, asset: AssetLayers) -> Iterator[Finding]:
     physics = facts.of(Domain.PHYSICS, Domain.EXTENDED)
     ros = find_own_features(facts, asset, Domain.ROS, Domain.CONTROL, Domain.SENSOR) if physics else []
     if ros:

@@ -18,13 +18,13 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.assets import find_assets
 from simwright.checker.facts.domains import Domain
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import join_words
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import join_words
 from simwright.checker.rule import Finding, rule
 
 
 @rule("layer-functional", "1.2.1", "should", on="stage", fix="unsafe", fix_title="split the layer by domain")
-def layer_functional(snapshot: Snapshot) -> Iterator[Finding]:
+def layer_functional(snapshot: StageSnapshot) -> Iterator[Finding]:
     """A single layer with several domains."""
     asset = find_assets(snapshot)[0]
     facts = asset.entry
@@ -37,7 +37,7 @@ def layer_functional(snapshot: Snapshot) -> Iterator[Finding]:
     held: list[str] = [domain.value for domain in Domain if domain in facts.features]
     if facts.has_geometry:
         held.insert(0, "geometry")
-    if facts.looks:
+    if facts.render_materials:
         held.insert(0, "materials")
     if len(held) > 1:
         yield Finding(

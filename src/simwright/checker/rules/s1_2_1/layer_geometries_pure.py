@@ -19,8 +19,8 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.assets import find_link_tree
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import tally_names
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import tally_names
 from simwright.checker.rule import Finding, rule
 
 _ABOUT_SHAPE = frozenset({
@@ -37,7 +37,7 @@ _ABOUT_SHAPE = frozenset({
     fix="unsafe",
     fix_title="move the opinions to an overlay layer",
 )
-def layer_geometries_pure(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def layer_geometries_pure(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Everything in a mesh layer that is not about shape."""
     if not facts.is_mesh_library or find_link_tree(facts, snapshot):
         return

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.assets import find_asset
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import count_things, join_words
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import count_things, join_words
 from simwright.checker.rule import Finding, rule
 
 
@@ -33,17 +33,18 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the materials to materials.usda",
 )
-def layer_materials(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def layer_materials(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Materials beside something else."""
     beside = [word for word, there in _list_company(facts) if there]
-    if not facts.looks or not beside:
+    if not facts.render_materials or not beside:
         return
     if find_asset(snapshot, facts).is_small_prop(snapshot.settings.heavy_elements):
         return
     yield Finding(
-        f"{facts.name} defines {count_things(len(facts.looks), 'material prim')} beside {join_words(beside)}",
+        f"{facts.name} defines {count_things(len(facts.render_materials), 'material prim')}"
+        f" beside {join_words(beside)}",
         hint="move Material, NodeGraph and Shader prims to materials.usda and refer to it",
-        at=min(facts.looks, key=lambda path: path.pathElementCount),
+        at=min(facts.render_materials, key=lambda path: path.pathElementCount),
         layer=facts.layer,
     )
 

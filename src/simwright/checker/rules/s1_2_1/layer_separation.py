@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from simwright.checker.facts.assets import find_asset, find_own_features
 from simwright.checker.facts.domains import FEATURES, Domain
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import tally_domains
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import tally_domains
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -34,9 +34,9 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="move the opinions to an overlay layer",
 )
-def layer_separation(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def layer_separation(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per layer that holds both."""
-    if not (facts.has_geometry or facts.looks) or not facts.features:
+    if not (facts.has_geometry or facts.render_materials) or not facts.features:
         return
     asset = find_asset(snapshot, facts)
     if asset.is_small_prop(snapshot.settings.heavy_elements):

@@ -18,9 +18,9 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import tally_names
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.vendors import vendor_of_key
+from simwright.checker.facts.wording import tally_names
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -33,7 +33,7 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="move the opinions to a vendor layer",
 )
-def proprietary_confined(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def proprietary_confined(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Vendor opinions in a layer that is not a vendor's, once per vendor."""
     if facts.is_vendor:
         return

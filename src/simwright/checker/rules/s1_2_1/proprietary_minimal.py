@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from simwright.checker.facts.actuation import is_of_other
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts, Opinion
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.vendors import find_neutral
 from simwright.checker.rule import Finding, rule
 
@@ -34,7 +34,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="say it with the neutral schema",
 )
-def proprietary_minimal(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def proprietary_minimal(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Vendor names with a neutral equivalent."""
     uses: dict[str, list[Opinion]] = {}
     for opinion in facts.of(Domain.VENDOR):

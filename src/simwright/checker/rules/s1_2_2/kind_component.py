@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.kinds import find_kinds, is_kind
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -30,7 +30,7 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="author kind = component on the default prim",
 )
-def kind_component(snapshot: Snapshot) -> Iterator[Finding]:
+def kind_component(snapshot: StageSnapshot) -> Iterator[Finding]:
     """The kind of a default prim without models below."""
     node = snapshot.default_node
     kinds = find_kinds(snapshot)

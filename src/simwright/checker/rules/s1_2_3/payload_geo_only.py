@@ -18,9 +18,9 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import Opinion
-from simwright.checker.facts.load_state import compare_payloads
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import tally_domains
+from simwright.checker.facts.payloads import compare_payloads
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import tally_domains
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -39,7 +39,7 @@ _CONTACT = frozenset({
     fix="unsafe",
     fix_title="load the layer always, and its mesh data by payload",
 )
-def payload_geo_only(snapshot: Snapshot) -> Iterator[Finding]:
+def payload_geo_only(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Feature opinions in layers that only payloads bring in."""
     for facts in compare_payloads(snapshot).only_loaded:
         opinions = facts.of(*facts.features)

@@ -17,15 +17,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.load_state import compare_payloads
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.payloads import compare_payloads
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule(
     "payload-heavy", "1.2.3", "must", on="stage", fix="unsafe", fix_title="turn the reference into a payload"
 )
-def payload_heavy(snapshot: Snapshot) -> Iterator[Finding]:
+def payload_heavy(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Heavy layers that are in use without payloads."""
     for facts in compare_payloads(snapshot).always:
         if facts.is_heavy(snapshot.settings):

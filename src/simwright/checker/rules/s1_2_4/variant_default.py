@@ -18,13 +18,13 @@ from collections.abc import Iterator
 
 from pxr import Usd
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.variant_sets import find_selection, list_variant_nodes
 from simwright.checker.rule import Finding, rule
 
 
 @rule("variant-default", "1.2.4", "must", on="stage", fix="unsafe", fix_title="select the first variant")
-def variant_default(snapshot: Snapshot) -> Iterator[Finding]:
+def variant_default(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Authored selections of every set, in the asset's own layers."""
     for node in list_variant_nodes(snapshot):
         sets: Usd.VariantSets = node.prim.GetVariantSets()

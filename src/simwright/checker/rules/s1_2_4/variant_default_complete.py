@@ -19,29 +19,29 @@ from collections.abc import Callable, Iterator
 from pxr import Sdf
 
 from simwright.checker.facts.domains import GEOMETRY_TYPES, Domain
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.variant_sets import list_variant_nodes
 from simwright.checker.rule import Finding, rule
 
 
 @rule("variant-default-complete", "1.2.4", "must", on="stage")
-def variant_default_complete(snapshot: Snapshot) -> Iterator[Finding]:
+def variant_default_complete(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Dangling joints, invisible assets, and links that lose their shapes."""
     nodes = list_variant_nodes(snapshot)
     if not nodes:
         return
-    for link in snapshot.graph.links:
-        for target in link.missing:
+    for edge in snapshot.graph.edges:
+        for target in edge.missing:
             yield Finding(
                 f"in the default variants the joint's target {target} does not exist",
                 hint="put the joint into the variant that has the link, or select that variant by default",
-                at=link.joint,
+                at=edge.joint,
             )
     for node in nodes:
         yield from _judge_shapes(node, snapshot)
 
 
-def _judge_shapes(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def _judge_shapes(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     below = [node, *node.descendants()]
     if not any(_is_shape(part) for part in below) and _offers(node, snapshot, _is_shape_opinion):
         yield Finding(
@@ -57,11 +57,11 @@ def _judge_shapes(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _is_shape(node: Node) -> bool:
+def _is_shape(node: PrimNode) -> bool:
     return node.is_a("Gprim") or node.is_a("PointInstancer")
 
 
-def _offers(node: Node, snapshot: Snapshot, wanted: Callable[[str], bool]) -> bool:
+def _offers(node: PrimNode, snapshot: StageSnapshot, wanted: Callable[[str], bool]) -> bool:
     """Do variants of the node's sets bring what is wanted, without bringing or taking away whole bodies?"""
     found = False
     for facts in snapshot.layers:
@@ -75,7 +75,7 @@ def _offers(node: Node, snapshot: Snapshot, wanted: Callable[[str], bool]) -> bo
     return found
 
 
-def _is_in_set_of(path: Sdf.Path, node: Node) -> bool:
+def _is_in_set_of(path: Sdf.Path, node: PrimNode) -> bool:
     """Is a path inside a variant of a prim named like the node?"""
     while path.ContainsPrimVariantSelection():
         if path.IsPrimVariantSelectionPath():

@@ -17,15 +17,15 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.checker.facts.asset_info import find_stray_attribute, read_asset_info
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.assets import describe_asset_info, read_asset_info
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule(
     "assetinfo-identifier", "1.2.5", "must", on="stage", fix="unsafe", fix_title="write assetInfo identifier"
 )
-def assetinfo_identifier(snapshot: Snapshot) -> Iterator[Finding]:
+def assetinfo_identifier(snapshot: StageSnapshot) -> Iterator[Finding]:
     """The dictionary on the default prim; default-prim speaks where there is none."""
     info = read_asset_info(snapshot)
     if info is None:
@@ -39,10 +39,4 @@ def assetinfo_identifier(snapshot: Snapshot) -> Iterator[Finding]:
         message = "the default prim has no assetInfo identifier"
     else:
         message = f"assetInfo identifier is {value!r}, not a string"
-    stray = find_stray_attribute(snapshot, "identifier")
-    yield Finding(
-        message + (f"; {stray} is an attribute, which is something else" if stray else ""),
-        hint='write assetInfo = { string identifier = "..." } in the metadata of the default prim',
-        at=snapshot.default_node,
-        prop=stray,
-    )
+    yield describe_asset_info(snapshot, "identifier", message, "...")

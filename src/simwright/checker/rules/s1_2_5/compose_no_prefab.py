@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.prefabs import find_prefabs
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.paths import find_prefabs
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -31,7 +31,7 @@ from simwright.checker.rule import Finding, rule
     fix="shown",
     fix_title="use a reference or payload",
 )
-def compose_no_prefab(snapshot: Snapshot) -> Iterator[Finding]:
+def compose_no_prefab(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Loadable values of string and asset attributes."""
     for prefab in find_prefabs(snapshot):
         kind = "asset" if prefab.is_asset else "string"

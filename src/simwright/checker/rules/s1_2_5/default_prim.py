@@ -18,13 +18,13 @@ from collections.abc import Iterator
 
 from pxr import Usd
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable, Level
 
 
 @rule("default-prim", "1.2.5", "must", on="stage", fix="unsafe", fix_title="set defaultPrim to the root prim")
-def default_prim(snapshot: Snapshot) -> Iterator[Finding]:
+def default_prim(snapshot: StageSnapshot) -> Iterator[Finding]:
     """The root layer's own opinion, and what it leads to."""
     name = snapshot.root_layer.defaultPrim
     roots = [node.name for node in snapshot.nodes if node.parent is None and not node.in_prototype]
@@ -60,6 +60,6 @@ def _states(prim: Usd.Prim) -> list[tuple[str, bool]]:
     ]
 
 
-def _is_setting(name: str, snapshot: Snapshot) -> bool:
+def _is_setting(name: str, snapshot: StageSnapshot) -> bool:
     node = snapshot.node(f"/{name}")
     return node is not None and node.type.startswith(("Physics", "Render"))

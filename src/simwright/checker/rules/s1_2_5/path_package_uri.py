@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.paths import find_dependencies, find_package
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -30,7 +30,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="rewrite the path as package://",
 )
-def path_package_uri(snapshot: Snapshot) -> Iterator[Finding]:
+def path_package_uri(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Paths into another package."""
     for dependency in find_dependencies(snapshot):
         target, folder = dependency.target, dependency.folder

@@ -17,14 +17,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.paths import (
-    Form,
+    PathForm,
     file_exists,
     find_dependencies,
     find_package,
     find_root,
     is_inside,
 )
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -36,11 +36,11 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="collect the files into the asset",
 )
-def path_self_contained(snapshot: Snapshot) -> Iterator[Finding]:
+def path_self_contained(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Relative paths that leave the asset or lead nowhere."""
     for dependency in find_dependencies(snapshot):
         target, root = dependency.target, find_root(dependency, snapshot)
-        if dependency.form not in (Form.ANCHORED, Form.SEARCHED) or target is None or root is None:
+        if dependency.form not in (PathForm.ANCHORED, PathForm.SEARCHED) or target is None or root is None:
             continue
         if not is_inside(target, root):
             if find_package(target.parent) is None:

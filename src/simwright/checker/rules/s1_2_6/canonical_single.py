@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.clones import find_clones
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -30,7 +30,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="keep the first copy",
 )
-def canonical_single(snapshot: Snapshot) -> Iterator[Finding]:
+def canonical_single(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per mechanism."""
     for clones in find_clones(snapshot):
         first = clones.bases[0]

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.clones import find_clones
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -29,7 +29,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="keep the first copy",
 )
-def no_baked_clones(snapshot: Snapshot) -> Iterator[Finding]:
+def no_baked_clones(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per array, at its second copy: the first may stay."""
     for clones in find_clones(snapshot):
         if clones.is_grid:

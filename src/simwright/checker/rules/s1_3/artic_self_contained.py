@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -28,7 +28,7 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="apply PhysicsArticulationRootAPI to the base link",
 )
-def artic_self_contained(snapshot: Snapshot) -> Iterator[Finding]:
+def artic_self_contained(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per mechanism without a root."""
     for component in snapshot.graph.components:
         moving = component.moving
@@ -41,5 +41,5 @@ def artic_self_contained(snapshot: Snapshot) -> Iterator[Finding]:
             hint=f'add "PhysicsArticulationRootAPI" to the apiSchemas of {component.base.path}',
             at=component.base,
             level=Level.INFO if simple else None,
-            data={"joints": [link.joint.path for link in moving]},
+            data={"joints": [edge.joint.path for edge in moving]},
         )

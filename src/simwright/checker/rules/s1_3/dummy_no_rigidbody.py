@@ -17,9 +17,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.body_shapes import find_shapes
-from simwright.checker.facts.frame_names import looks_like_frame
 from simwright.checker.facts.masses import has_mass
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.names import looks_like_frame
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -32,12 +32,12 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="make it an Xform with RosFrameAPI below its link",
 )
-def dummy_no_rigidbody(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def dummy_no_rigidbody(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Cheap questions first."""
     named = looks_like_frame(node.name)
     if not named and has_mass(node, snapshot):
         return
-    if any(not link.is_fixed for link in snapshot.graph.links_of.get(node.path, ())):
+    if any(not edge.is_fixed for edge in snapshot.graph.edges_of.get(node.path, ())):
         return
     shapes = find_shapes(node, snapshot)
     if shapes.shapes or not shapes.complete:

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.frame_names import looks_like_frame
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.names import looks_like_frame
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -29,7 +29,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="apply RosFrameAPI",
 )
-def dummy_rosframe(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def dummy_rosframe(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """By name first: it is the cheapest question."""
     if not looks_like_frame(node.name) or node.children or node.prototype is not None:
         return

@@ -18,8 +18,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from simwright.checker.facts.layers import Domain, LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.domains import Domain
+from simwright.checker.facts.layers import LayerFacts
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.vendors import find_neutral_schema
 from simwright.checker.rule import Finding, rule
 
@@ -37,7 +38,7 @@ _FEATURES = re.compile(
     fix="unsafe",
     fix_title="move the opinions to a vendor layer",
 )
-def extphys_isolate(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def extphys_isolate(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per layer."""
     if not facts.counts[Domain.VENDOR]:
         return

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.actuation import MJC, NEUTRAL, has_neutral_form
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.vendors import NEUTRAL_APIS, NEUTRAL_TYPES
 from simwright.checker.rule import Finding, rule
 
@@ -31,7 +31,7 @@ _APIS = {vendor: neutral for vendor, neutral in NEUTRAL_APIS.items() if neutral.
     fix="unsafe",
     fix_title="translate to the ExtendedPhysics schema",
 )
-def extphys_use(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def extphys_use(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Silent where the neutral form is there as well."""
     for vendor, neutral in _APIS.items():
         if node.has(vendor) and not node.has(neutral):

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pxr import Sdf
 
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -32,7 +32,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="decompose into physics:diagonalInertia and physics:principalAxes",
 )
-def inertia_no_6value(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def inertia_no_6value(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """The layer facts list arrays and physics properties already; only their names are looked at."""
     if not any("inertia" in name.lower() for name in facts.names):
         return

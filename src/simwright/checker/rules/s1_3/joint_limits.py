@@ -20,8 +20,8 @@ import math
 import re
 from collections.abc import Iterator
 
-from simwright.checker.facts.readings import read_number
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.attributes import read_number
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -39,7 +39,7 @@ _LIMIT = re.compile(r"limit:(\w+):physics:(?:low|high)$")
     fix="unsafe",
     fix_title="say that a joint without limits has none",
 )
-def joint_limits(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def joint_limits(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """By type of joint."""
     if node.type in ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint"):
         yield from _check_pair(node, prismatic=node.type == "PhysicsPrismaticJoint")
@@ -51,7 +51,7 @@ def joint_limits(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
         yield from _check_axes(node)
 
 
-def _check_pair(node: Node, *, prismatic: bool) -> Iterator[Finding]:
+def _check_pair(node: PrimNode, *, prismatic: bool) -> Iterator[Finding]:
     lower, upper = read_number(node, _LOWER), read_number(node, _UPPER)
     unit = "metres" if prismatic else "degrees"
     if lower is not None and upper is not None:
@@ -80,7 +80,7 @@ def _check_pair(node: Node, *, prismatic: bool) -> Iterator[Finding]:
         )
 
 
-def _check_order(node: Node, lower: float, upper: float, *, prismatic: bool) -> Iterator[Finding]:
+def _check_order(node: PrimNode, lower: float, upper: float, *, prismatic: bool) -> Iterator[Finding]:
     if math.isnan(lower) or math.isnan(upper) or lower > upper:
         yield Finding(
             f"the limits are {lower:g} to {upper:g}: the lower one must not be above the upper one",
@@ -99,7 +99,7 @@ def _check_order(node: Node, lower: float, upper: float, *, prismatic: bool) -> 
         )
 
 
-def _check_cone(node: Node) -> Iterator[Finding]:
+def _check_cone(node: PrimNode) -> Iterator[Finding]:
     values = {name: read_number(node, name) for name in _CONES}
     absent = [name for name, value in values.items() if value is None]
     if len(absent) == 1:
@@ -119,7 +119,7 @@ def _check_cone(node: Node) -> Iterator[Finding]:
         )
 
 
-def _check_distance(node: Node) -> Iterator[Finding]:
+def _check_distance(node: PrimNode) -> Iterator[Finding]:
     low, high = (read_number(node, name) for name in _DISTANCES)
     low = None if low is None or low < 0 else low  # below 0 is "no limit"
     high = None if high is None or high < 0 else high
@@ -138,7 +138,7 @@ def _check_distance(node: Node) -> Iterator[Finding]:
         )
 
 
-def _check_axes(node: Node) -> Iterator[Finding]:
+def _check_axes(node: PrimNode) -> Iterator[Finding]:
     """A joint of six axes: each limited axis has both ends, and the API that makes them count."""
     applied = set(node.instances("PhysicsLimitAPI"))
     for axis in sorted(applied):

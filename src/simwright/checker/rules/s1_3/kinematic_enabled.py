@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.lineage import walk_up
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.transforms import read_stack
 from simwright.checker.rule import Finding, rule
 
@@ -29,7 +29,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="author physics:kinematicEnabled = true",
 )
-def kinematic_enabled(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def kinematic_enabled(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """The body itself, or a prim between it and the next body above."""
     source = _find_animated(node, snapshot) if snapshot.may_move else None
     if source is None or node.value("physics:kinematicEnabled") is True:
@@ -45,7 +45,7 @@ def kinematic_enabled(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     )
 
 
-def _find_animated(node: Node, snapshot: Snapshot) -> Node | None:
+def _find_animated(node: PrimNode, snapshot: StageSnapshot) -> PrimNode | None:
     book: dict[int, bool] = snapshot.shared("animated", lambda _: {})
     if _is_animated(node, snapshot, book):
         return node
@@ -61,7 +61,7 @@ def _find_animated(node: Node, snapshot: Snapshot) -> Node | None:
     return None
 
 
-def _is_animated(node: Node, snapshot: Snapshot, book: dict[int, bool]) -> bool:
+def _is_animated(node: PrimNode, snapshot: StageSnapshot, book: dict[int, bool]) -> bool:
     found = book.get(id(node))
     if found is None:
         found = False

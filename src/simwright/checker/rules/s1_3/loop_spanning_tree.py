@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.graph import Component, JointGraph
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -31,14 +31,14 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="exclude the loop-closing joints from the articulation",
 )
-def loop_spanning_tree(snapshot: Snapshot) -> Iterator[Finding]:
+def loop_spanning_tree(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Count per articulation; name its root."""
     graph = snapshot.graph
     loops: dict[int, list[str]] = {}
-    for link in graph.loops:
-        if link.held is not None:
-            component = graph.of_body[link.held.path]
-            loops.setdefault(id(component), []).append(link.joint.path)
+    for edge in graph.loops:
+        if edge.held is not None:
+            component = graph.of_body[edge.held.path]
+            loops.setdefault(id(component), []).append(edge.joint.path)
     for component in graph.components:
         if component.roots:
             yield from _check_loops(component, loops.get(id(component), []))
@@ -48,7 +48,7 @@ def loop_spanning_tree(snapshot: Snapshot) -> Iterator[Finding]:
 def _check_loops(component: Component, loops: list[str]) -> Iterator[Finding]:
     surplus = len(loops)
     if surplus:
-        joints = [link for link in component.links if not link.excluded]
+        joints = [edge for edge in component.edges if not edge.excluded]
         bodies = len(component.bodies)
         needed = len(joints) - surplus
         yield Finding(

@@ -18,8 +18,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from simwright.checker.facts.readings import read_number, read_vector
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.attributes import read_number, read_vector
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _INERTIA, _AXES = "physics:diagonalInertia", "physics:principalAxes"
@@ -34,7 +34,7 @@ _CENTER, _DENSITY = "physics:centerOfMass", "physics:density"
     fix="unsafe",
     fix_title="write mass properties that a body can have",
 )
-def mass_guidelines(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def mass_guidelines(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per wrong property."""
     if not node.has("PhysicsRigidBodyAPI") and not node.has("PhysicsCollisionAPI"):
         yield Finding(
@@ -62,7 +62,7 @@ def mass_guidelines(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _check_inertia(node: Node) -> Iterator[Finding]:
+def _check_inertia(node: PrimNode) -> Iterator[Finding]:
     value = read_vector(node, _INERTIA)
     if value is None or len(value) != 3 or not any(value):
         return
@@ -85,7 +85,7 @@ def _check_inertia(node: Node) -> Iterator[Finding]:
     )
 
 
-def _check_axes(node: Node) -> Iterator[Finding]:
+def _check_axes(node: PrimNode) -> Iterator[Finding]:
     value = read_vector(node, _AXES)
     if value is None:
         return

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.fidelity import VISUAL, survey_visuals
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.variant_sets import VISUAL, survey_visuals
 from simwright.checker.rule import Finding, rule
 
 
@@ -28,7 +28,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the colliders to the collision scope",
 )
-def vis_not_collision(snapshot: Snapshot) -> Iterator[Finding]:
+def vis_not_collision(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every variant, seen on a private stage; each collider once, where it is said to be one."""
     told: set[tuple[str, str]] = set()
     for one in survey_visuals(snapshot):

@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from simwright.checker.facts.body_shapes import BodyShapes, Shape, find_shapes
-from simwright.checker.facts.purposes import find_purposes
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.body_shapes import BodyShape, BodyShapes, find_shapes
+from simwright.checker.facts.lineage import find_purposes
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -33,7 +33,7 @@ _SCOPES = {"visual": "visual", "visuals": "visual", "collision": "collision", "c
     fix="unsafe",
     fix_title="move shapes into the scopes visual and collision",
 )
-def vis_sibling_scopes(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def vis_sibling_scopes(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """At most one finding per link, the worst."""
     found = find_shapes(node, snapshot)
     if len(found.shapes) < 2:
@@ -46,7 +46,7 @@ def vis_sibling_scopes(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
         yield _describe(node, stray, found)
 
 
-def _scopes_of(shape: Shape) -> frozenset[str]:
+def _scopes_of(shape: BodyShape) -> frozenset[str]:
     return _find_scopes(shape.trail[:-1])
 
 
@@ -55,11 +55,11 @@ def _find_scopes(names: tuple[str, ...]) -> frozenset[str]:
     return frozenset(_SCOPES[name] for name in map(str.lower, names) if name in _SCOPES)
 
 
-def _wanted(shape: Shape) -> str:
+def _wanted(shape: BodyShape) -> str:
     return "collision" if shape.is_collider else "visual"
 
 
-def _describe(node: Node, stray: list[Shape], found: BodyShapes) -> Finding:
+def _describe(node: PrimNode, stray: list[BodyShape], found: BodyShapes) -> Finding:
     crossed = next((shape for shape in stray if _scopes_of(shape)), None)
     hint = f"put visuals below {node.path}/visual and colliders below {node.path}/collision"
     if crossed is not None:

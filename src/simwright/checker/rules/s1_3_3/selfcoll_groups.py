@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _FLAGS = ("physxArticulation:enabledSelfCollisions", "newton:selfCollisionEnabled")
@@ -27,7 +27,7 @@ _FLAGS = ("physxArticulation:enabledSelfCollisions", "newton:selfCollisionEnable
     on=("isa:PhysicsCollisionGroup", "api:PhysicsArticulationRootAPI"),
     heuristic=True,
 )
-def selfcoll_groups(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def selfcoll_groups(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Groups that lead nowhere, and switches of one engine."""
     if node.is_a("PhysicsCollisionGroup"):
         yield from _check_group(node, snapshot)
@@ -42,7 +42,7 @@ def selfcoll_groups(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _check_group(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def _check_group(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     includes = "collection:colliders:includes"
     for target in node.targets(includes):
         if not _exists(target.pathString, snapshot):
@@ -72,5 +72,5 @@ def _check_group(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _exists(path: str, snapshot: Snapshot) -> bool:
+def _exists(path: str, snapshot: StageSnapshot) -> bool:
     return bool(snapshot.stage.GetObjectAtPath(path))

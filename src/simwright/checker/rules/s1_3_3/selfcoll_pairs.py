@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _PAIRS = "physics:filteredPairs"
@@ -30,7 +30,7 @@ _MANY = 8
     fix="unsafe",
     fix_title="drop the pairs that a joint filters",
 )
-def selfcoll_pairs(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def selfcoll_pairs(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per kind of flaw."""
     targets = node.targets(_PAIRS)
     missing = [target for target in targets if not snapshot.stage.GetObjectAtPath(target)]
@@ -59,12 +59,12 @@ def selfcoll_pairs(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _find_joint(node: Node, target: Node | None, snapshot: Snapshot) -> Node | None:
+def _find_joint(node: PrimNode, target: PrimNode | None, snapshot: StageSnapshot) -> PrimNode | None:
     """The joint between two bodies that filters their contact."""
     if target is None or not node.has("PhysicsRigidBodyAPI") or not target.has("PhysicsRigidBodyAPI"):
         return None
-    for link in snapshot.graph.links_of.get(node.path, ()):
-        filters = link.enabled and link.joint.value("physics:collisionEnabled") is not True
-        if filters and link.other(node) is target:
-            return link.joint
+    for edge in snapshot.graph.edges_of.get(node.path, ()):
+        filters = edge.enabled and edge.joint.value("physics:collisionEnabled") is not True
+        if filters and edge.other(node) is target:
+            return edge.joint
     return None

@@ -16,8 +16,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from simwright.checker.facts.readings import read_number
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.attributes import read_number
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -32,7 +32,7 @@ _STATIC, _DYNAMIC, _BOUNCE = "physics:staticFriction", "physics:dynamicFriction"
     fix="unsafe",
     fix_title="author the missing values",
 )
-def contact_attrs(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def contact_attrs(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Authored opinions, then their ranges."""
     values = {name: read_number(node, name) for name in (_STATIC, _DYNAMIC, _BOUNCE)}
     absent = [name for name, value in values.items() if value is None]
@@ -59,7 +59,7 @@ def contact_attrs(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _wrong(node: Node, name: str, value: float, why: str) -> Finding:
+def _wrong(node: PrimNode, name: str, value: float, why: str) -> Finding:
     return Finding(
         f"{name} is {value:g}, {why}", hint=f"correct {name}", at=node, prop=name, data={"value": value}
     )

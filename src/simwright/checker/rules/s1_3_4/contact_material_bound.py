@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.bindings import ALL_PURPOSE, PHYSICS, Binding, read_bindings
+from simwright.checker.facts.bindings import ALL_PURPOSE, PHYSICS, Binding, is_physics_material, read_bindings
 from simwright.checker.facts.body_shapes import is_geometry
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _HINT = (
@@ -37,7 +37,7 @@ _HINT = (
     fix="unsafe",
     fix_title="bind a default physics material on the collision scope",
 )
-def contact_material_bound(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def contact_material_bound(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Which relationship answers, and what is at its end."""
     if not is_geometry(node):
         return
@@ -50,13 +50,7 @@ def contact_material_bound(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
             return
 
 
-def is_physics_material(binding: Binding | None, snapshot: Snapshot) -> bool:
-    """Does the binding lead to a material with PhysicsMaterialAPI?"""
-    material = snapshot.node(binding.target) if binding is not None else None
-    return material is not None and material.type == "Material" and material.has("PhysicsMaterialAPI")
-
-
-def _judge(node: Node, binding: Binding | None, snapshot: Snapshot) -> Finding | None:
+def _judge(node: PrimNode, binding: Binding | None, snapshot: StageSnapshot) -> Finding | None:
     if is_physics_material(binding, snapshot):
         return None
     if binding is None:
@@ -85,7 +79,7 @@ def _judge(node: Node, binding: Binding | None, snapshot: Snapshot) -> Finding |
     )
 
 
-def _is_unloaded(binding: Binding, snapshot: Snapshot) -> bool:
+def _is_unloaded(binding: Binding, snapshot: StageSnapshot) -> bool:
     """Is the target behind a payload that is not loaded?"""
     for path in binding.target.GetAncestorsRange():
         prim = snapshot.stage.GetPrimAtPath(path)
@@ -94,6 +88,6 @@ def _is_unloaded(binding: Binding, snapshot: Snapshot) -> bool:
     return False
 
 
-def _has_subsets(node: Node, snapshot: Snapshot) -> bool:
+def _has_subsets(node: PrimNode, snapshot: StageSnapshot) -> bool:
     bound = read_bindings(snapshot).find_subsets(node, PHYSICS)
     return bool(bound) and all(is_physics_material(binding, snapshot) for binding in bound)

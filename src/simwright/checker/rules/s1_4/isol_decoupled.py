@@ -18,8 +18,8 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import count_things, join_words
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import count_things, join_words
 from simwright.checker.rule import Finding, rule
 
 
@@ -31,7 +31,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the engine parameters to a vendor layer",
 )
-def isol_decoupled(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def isol_decoupled(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Layers with both."""
     physics = facts.counts[Domain.PHYSICS] + facts.counts[Domain.EXTENDED]
     engine = facts.of(Domain.VENDOR)

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from simwright.checker.facts.actuation import is_of_other
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts, Opinion
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.vendors import find_neutral
 from simwright.checker.rule import Finding, rule
 
@@ -33,7 +33,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="translate to neutral schemas",
 )
-def isol_minimize(snapshot: Snapshot) -> Iterator[Finding]:
+def isol_minimize(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Count vendor opinions, and those that could be neutral."""
     held: dict[str, list[tuple[LayerFacts, Opinion]]] = {}
     for facts in snapshot.layers:

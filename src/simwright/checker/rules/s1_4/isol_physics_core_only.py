@@ -20,8 +20,8 @@ from pxr import Sdf
 
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import tally_names
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import tally_names
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -36,7 +36,7 @@ _PLUMBING = ("MaterialBindingAPI", "CollectionAPI", "GeomModelAPI", "VisibilityA
     fix="unsafe",
     fix_title="move the others to layers of their own",
 )
-def isol_physics_core_only(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def isol_physics_core_only(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Everything in the physics layer that is neither physics nor plumbing."""
     if not facts.is_neutral_physics:
         return

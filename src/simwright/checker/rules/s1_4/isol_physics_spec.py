@@ -18,8 +18,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from simwright.checker.facts.physics_prims import list_physics_nodes
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.kinematics import list_physics_nodes
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable
 
@@ -40,7 +40,7 @@ _VALIDATORS = (
     fix="unsafe",
     fix_title="write an inertia that a body can have",
 )
-def isol_physics_spec(snapshot: Snapshot) -> Iterator[Finding]:
+def isol_physics_spec(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Run the validators on every prim with physics."""
     prims = [node.prim for node in list_physics_nodes(snapshot)]
     if not prims:

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts, Opinion
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import count_things, join_words
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import count_things, join_words
 from simwright.checker.rule import Finding, rule
 
 
@@ -31,7 +31,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the parameters to a vendor layer",
 )
-def isol_vendor_layer(snapshot: Snapshot) -> Iterator[Finding]:
+def isol_vendor_layer(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Vendor attributes per vendor, over all layers that are not a vendor's."""
     held: dict[str, list[tuple[LayerFacts, Opinion]]] = {}
     for facts in snapshot.layers:

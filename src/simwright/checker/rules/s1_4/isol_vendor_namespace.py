@@ -17,19 +17,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.physics_prims import list_physics_nodes
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.kinematics import list_physics_nodes
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
 
 @rule("isol-vendor-namespace", "1.4", "must", on="stage", heuristic=True)
-def isol_vendor_namespace(snapshot: Snapshot) -> Iterator[Finding]:
+def isol_vendor_namespace(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Unknown attributes on physics prims, once per name."""
     names = {name for facts in snapshot.layers for name in facts.unknown}
     if not names:
         return
-    places: dict[str, list[Node]] = {}
+    places: dict[str, list[PrimNode]] = {}
     for node in list_physics_nodes(snapshot):
         for name in names.intersection(node.property_names()):
             if not node.prim.GetPrimDefinition().GetPropertyDefinition(name):

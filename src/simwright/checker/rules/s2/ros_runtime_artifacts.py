@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.layers import Domain, LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.domains import Domain
+from simwright.checker.facts.layers import LayerFacts
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.vendors import GRAPH_TYPES
 from simwright.checker.rule import Finding, rule
 
@@ -28,7 +29,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the graph to a proprietary layer",
 )
-def ros_runtime_artifacts(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def ros_runtime_artifacts(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per graph, not per node of it."""
     if not facts.counts[Domain.VENDOR] or facts.role == Domain.VENDOR:
         return

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.layers import Domain, LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.domains import Domain
+from simwright.checker.facts.layers import LayerFacts
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -28,7 +29,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="give each instance a child prim of its own with the plain API",
 )
-def ros_single_apply(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def ros_single_apply(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Layers keep what was written; OpenUSD leaves such an API out of the prim's definition."""
     if not facts.counts[Domain.ROS] and not facts.counts[Domain.CONTROL]:
         return

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 
 from pxr import Tf
 
-from simwright.checker.facts.holders import find_joint_names
+from simwright.checker.facts.owners import find_joint_names
 from simwright.checker.facts.schemas import JOINT_NAME
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.names import make_identifier
 
@@ -31,7 +31,7 @@ from simwright.core.names import make_identifier
     fix="unsafe",
     fix_title="rename the prim, or set ros:joint:name to the prim name",
 )
-def jname_aligned(snapshot: Snapshot) -> Iterator[Finding]:
+def jname_aligned(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Compare the value, made a legal prim name, with the prim name."""
     for path, value in find_joint_names(snapshot).items():
         node = snapshot.node(path)
@@ -49,7 +49,7 @@ def jname_aligned(snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _is_displaced(node: Node, wanted: set[str]) -> bool:
+def _is_displaced(node: PrimNode, wanted: set[str]) -> bool:
     """Was an ending added because a sibling has the name already?"""
     taken = {sibling.name for sibling in node.parent.children} & wanted if node.parent else set()
     return any(node.name.startswith(f"{name}_") for name in taken)

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.attributes import is_local
 from simwright.checker.facts.names import nearest_context
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -34,7 +34,7 @@ _NAME = "ros:context:parent_frame"
     fix="safe",
     fix_title="remove the opinion, which has no effect here",
 )
-def ctx_parentframe_outermost(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def ctx_parentframe_outermost(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Only an authored value counts: the schema's fallback is on every context."""
     value = node.authored(_NAME)
     if value is None:

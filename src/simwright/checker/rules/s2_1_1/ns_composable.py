@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterator
 
 from simwright.checker.facts.names import own_namespace
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 from simwright.core.names import is_identifier, make_identifier
@@ -36,7 +36,7 @@ _NAME = "ros:context:namespace"
     fix="safe",
     fix_title="drop the trailing slash",
 )
-def ns_composable(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def ns_composable(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Check the text of one segment."""
     text = own_namespace(node)
     if not text or text == "/":

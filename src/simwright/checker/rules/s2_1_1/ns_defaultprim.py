@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.sources import has_arc
 from simwright.checker.rule import Finding, rule
 
@@ -28,7 +28,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move RosContextAPI to the default prim",
 )
-def ns_defaultprim(snapshot: Snapshot) -> Iterator[Finding]:
+def ns_defaultprim(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Assets with one outermost context."""
     if not snapshot.contexts:
         return

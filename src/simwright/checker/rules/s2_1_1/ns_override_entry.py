@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.sources import find_entry, has_arc, is_applied_locally, local_layers
 from simwright.checker.rule import Finding, rule
 
@@ -29,7 +29,7 @@ _NAME = "ros:context:namespace"
     fix="unsafe",
     fix_title="move the override to the referencing prim",
 )
-def ns_override_entry(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def ns_override_entry(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """A local opinion about a context that an ancestor's reference brought in."""
     attribute = node.prim.GetAttribute(_NAME)
     if not attribute or not attribute.HasAuthoredValue() or node.in_prototype or has_arc(node):

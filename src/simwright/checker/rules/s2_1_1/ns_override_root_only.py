@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pxr import Sdf
 
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.sources import local_layers
 from simwright.checker.rule import Finding, rule
 
@@ -30,7 +30,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the override to the instance",
 )
-def ns_override_root_only(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def ns_override_root_only(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Ignored opinions are only visible in the layers."""
     if not any(name.startswith("ros:context:") for name in facts.names):
         return
@@ -49,7 +49,7 @@ def ns_override_root_only(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Fin
                 )
 
 
-def _find_instance(path: Sdf.Path, layer: Sdf.Layer, snapshot: Snapshot) -> Sdf.Path | None:
+def _find_instance(path: Sdf.Path, layer: Sdf.Layer, snapshot: StageSnapshot) -> Sdf.Path | None:
     """The instance above a path of a layer: by the stage for its own layers, else by the layer's words."""
     if layer in local_layers(snapshot):
         prim = snapshot.stage.GetPrimAtPath(path.StripAllVariantSelections())

@@ -14,9 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.names import ContextName
-from simwright.checker.facts.robots import find_unnamed_robots
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.names import ContextName, find_unnamed_robots
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.sources import find_sources
 from simwright.checker.rule import Finding, rule
 
@@ -31,7 +30,7 @@ _NAME = "ros:context:namespace"
     fix="unsafe",
     fix_title="use the prim's name as its namespace",
 )
-def ns_unique(snapshot: Snapshot) -> Iterator[Finding]:
+def ns_unique(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Compare robots with each other, and contexts that stand side by side."""
     if not snapshot.contexts and not snapshot.interfaces:
         return
@@ -68,11 +67,11 @@ def _compare_siblings(contexts: list[ContextName]) -> Iterator[Finding]:
             yield _make(context.node, context, other)
 
 
-def _same_asset(one: Node, other: Node) -> bool:
+def _same_asset(one: PrimNode, other: PrimNode) -> bool:
     return bool(set(find_sources(one)) & set(find_sources(other)))
 
 
-def _make(node: Node, context: ContextName, other: ContextName) -> Finding:
+def _make(node: PrimNode, context: ContextName, other: ContextName) -> Finding:
     shown = f"the namespace {context.namespace}" if context.namespace else "no namespace"
     return Finding(
         f"{context.path} has {shown}, like {other.path}",

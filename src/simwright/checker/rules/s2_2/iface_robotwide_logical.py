@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.interfaces import ROBOT_WIDE_TYPES
 from simwright.checker.facts.names import KINDS, outermost_context
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -28,7 +28,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the interface to a logical prim below the context",
 )
-def iface_robotwide_logical(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def iface_robotwide_logical(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Bodies are iface-robotwide-decoupled's; here other physics, geometry, and the context."""
     for api, kind in KINDS.items():
         type_name = node.authored(f"ros:{kind}:type") if node.has(api) else None
@@ -45,7 +45,7 @@ def iface_robotwide_logical(node: Node, _snapshot: Snapshot) -> Iterator[Finding
             )
 
 
-def _find_fault(node: Node) -> str:
+def _find_fault(node: PrimNode) -> str:
     if outermost_context(node) is None:
         return "no prim above it has RosContextAPI"
     if node.has("RosContextAPI") or node.has("PhysicsRigidBodyAPI"):

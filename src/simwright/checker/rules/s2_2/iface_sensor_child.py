@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.interfaces import SENSOR_TYPES
 from simwright.checker.facts.names import lineage, outermost_context
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _TYPE = "ros:topic:type"
@@ -35,7 +35,7 @@ _TYPE = "ros:topic:type"
     fix="unsafe",
     fix_title="make a child Xform of the link and move the interface there",
 )
-def iface_sensor_child(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def iface_sensor_child(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Sensor publishers by their type."""
     type_name = node.authored(_TYPE)
     if type_name not in SENSOR_TYPES or node.authored("ros:topic:role") == "subscription":
@@ -51,7 +51,7 @@ def iface_sensor_child(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _find_fault(node: Node, snapshot: Snapshot) -> tuple[str, str]:
+def _find_fault(node: PrimNode, snapshot: StageSnapshot) -> tuple[str, str]:
     if node.has("PhysicsRigidBodyAPI"):
         return (
             "is on the rigid body itself",
@@ -72,5 +72,5 @@ def _find_fault(node: Node, snapshot: Snapshot) -> tuple[str, str]:
     return "", ""
 
 
-def _find_scopes(snapshot: Snapshot) -> set[str]:
+def _find_scopes(snapshot: StageSnapshot) -> set[str]:
     return {place.path for body in snapshot.bodies for place in lineage(body)}

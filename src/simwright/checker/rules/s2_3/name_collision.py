@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.names import InterfaceName
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _SHARED = ("/tf", "/tf_static", "/diagnostics", "/clock", "/rosout", "/parameter_events")
@@ -26,7 +26,7 @@ _SOURCES = {"topic": "publisher", "service": "server", "action": "server"}
 
 
 @rule("name-collision", "2.3", "should", on="stage")
-def name_collision(snapshot: Snapshot) -> Iterator[Finding]:
+def name_collision(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Group by full name and kind; each prim is reported once."""
     if not snapshot.interfaces:
         return

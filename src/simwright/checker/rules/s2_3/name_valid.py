@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator
 
 from simwright.checker.facts.names import KINDS, effective_namespace
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 from simwright.core.names import make_identifier
@@ -35,7 +35,7 @@ _LONGEST = 247
     fix="unsafe",
     fix_title="replace what ROS does not allow by underscores",
 )
-def name_valid(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def name_valid(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Missing and empty names are topic-name's, srv-name's and act-name's."""
     for api, kind in KINDS.items():
         prop = f"ros:{kind}:name"

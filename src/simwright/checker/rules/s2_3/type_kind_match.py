@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from simwright.checker.facts.interfaces import KINDS as WORDS
 from simwright.checker.facts.interfaces import kind_of
 from simwright.checker.facts.names import KINDS
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -26,7 +26,7 @@ from simwright.checker.rule import Finding, rule
     "must",
     on=("api:RosTopicAPI", "api:RosServiceAPI", "api:RosActionAPI"),
 )
-def type_kind_match(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def type_kind_match(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Compare the middle word; malformed types are type-resolve's."""
     for api, kind in KINDS.items():
         name = f"ros:{kind}:type"

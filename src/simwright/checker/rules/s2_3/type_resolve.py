@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from simwright.checker.facts.interfaces import KINDS as WORDS
 from simwright.checker.facts.interfaces import find_types, is_well_formed, repair
 from simwright.checker.facts.names import KINDS
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -34,7 +34,7 @@ from simwright.core.diag import Level
     fix="safe",
     fix_title="write the three-part form of the known type",
 )
-def type_resolve(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def type_resolve(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Missing and empty types are topic-type's, srv-type's and act-type's."""
     for api, kind in KINDS.items():
         name = f"ros:{kind}:type"
@@ -43,7 +43,7 @@ def type_resolve(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
             yield from _check(node, name, value, WORDS[kind], snapshot)
 
 
-def _check(node: Node, prop: str, value: str, word: str, snapshot: Snapshot) -> Iterator[Finding]:
+def _check(node: PrimNode, prop: str, value: str, word: str, snapshot: StageSnapshot) -> Iterator[Finding]:
     if not is_well_formed(value):
         meant = repair(value, word)
         yield Finding(

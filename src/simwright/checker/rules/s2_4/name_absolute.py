@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.names import KINDS, effective_namespace
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _GLOBAL = frozenset({"/tf", "/tf_static", "/diagnostics", "/clock"})
@@ -29,7 +29,7 @@ _GLOBAL = frozenset({"/tf", "/tf_static", "/diagnostics", "/clock"})
     fix="unsafe",
     fix_title="drop the leading slash",
 )
-def name_absolute(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def name_absolute(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Names that are global by design are let through."""
     for api, kind in KINDS.items():
         prop = f"ros:{kind}:name"

@@ -15,14 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.attributes import check_declared
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _NAME = "ros:topic:qos:depth"
 
 
 @rule("qos-depth", "2.4", "may", on="api:RosTopicAPI")
-def qos_depth(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def qos_depth(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Only an authored depth counts."""
     value = node.authored(_NAME)
     if value is None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.attributes import check_declared
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _NAME = "ros:topic:qos:match_publisher"
@@ -30,7 +30,7 @@ _IGNORED = ("ros:topic:qos:reliability", "ros:topic:qos:durability")
     fix="safe",
     fix_title="remove what has no effect",
 )
-def qos_match_pub(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def qos_match_pub(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Only authored values count: with the schema registered every topic has fallbacks."""
     value = node.authored(_NAME)
     if value is None:

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pxr import UsdGeom
 
 from simwright.checker.facts.lineage import walk_up
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -30,7 +30,7 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="author ros:frame:static = false",
 )
-def frame_dynamic(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def frame_dynamic(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Look at every transform between the frame and the frame above it."""
     static = node.authored("ros:frame:static")
     if static is not None and not isinstance(static, bool):
@@ -51,7 +51,7 @@ def frame_dynamic(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _find_moving(node: Node, snapshot: Snapshot) -> Node | None:
+def _find_moving(node: PrimNode, snapshot: StageSnapshot) -> PrimNode | None:
     """The first prim with an animated transform, up to the next frame (aside)."""
     if _is_animated(node):
         return node
@@ -64,6 +64,6 @@ def _find_moving(node: Node, snapshot: Snapshot) -> Node | None:
     return None
 
 
-def _is_animated(node: Node) -> bool:
+def _is_animated(node: PrimNode) -> bool:
     xformable = UsdGeom.Xformable(node.prim)
     return bool(xformable and xformable.TransformMightBeTimeVarying())

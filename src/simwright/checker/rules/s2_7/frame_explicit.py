@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule("frame-explicit", "2.7", "must", on="api:RosFrameAPI")
-def frame_explicit(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def frame_explicit(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """REP-0158 says UsdGeomXform, so other kinds of Xformable do not do."""
     if node.is_a("Xform"):
         return

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.lineage import walk_up
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.names import nearest_frame
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -35,15 +35,14 @@ _OTHERS = frozenset(
     fix="unsafe",
     fix_title="apply RosFrameAPI to the Xform of the sensor",
 )
-def tf_frameid_nearest(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def tf_frameid_nearest(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Only publishers of sensor messages; a frame given by hand is enough."""
     kind = str(node.authored("ros:topic:type") or "")
     if not _is_sensor_message(kind) or node.authored("ros:topic:role") == "subscription":
         return
     if node.authored("ros:topic:override_frame_id"):
         return
-    frames = snapshot.names.frame_of
-    if node.path in frames or any(above.path in frames for above in walk_up(node, snapshot)):
+    if nearest_frame(node, snapshot.names) is not None:
         return
     yield Finding(
         f"messages of type {kind} need a frame, but no prim at or above this one is a TF frame",

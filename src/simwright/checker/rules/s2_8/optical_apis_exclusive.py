@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.lineage import walk_up
-from simwright.checker.facts.optics import IMAGE_TYPES, find_optics, is_optical_name
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.sensors import IMAGE_TYPES, find_optics, is_optical_name
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -33,7 +33,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the topic's prim below the optical frame",
 )
-def optical_apis_exclusive(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def optical_apis_exclusive(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Which camera a topic belongs to is guessed: the one above it, or one on the same link."""
     kind = str(node.authored("ros:topic:type") or "")
     if kind not in IMAGE_TYPES or node.is_a("Camera") or node.authored("ros:topic:role") == "subscription":
@@ -59,13 +59,13 @@ def optical_apis_exclusive(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     )
 
 
-def _is_optical(node: Node, snapshot: Snapshot) -> bool:
+def _is_optical(node: PrimNode, snapshot: StageSnapshot) -> bool:
     if not node.has("RosFrameAPI"):
         return False
     return node.path in find_optics(snapshot).places or is_optical_name(node)
 
 
-def _find_camera(chain: list[Node]) -> Node | None:
+def _find_camera(chain: list[PrimNode]) -> PrimNode | None:
     """The camera above the topic, else the first one below the nearest link (or below the topic's parent)."""
     for place in chain:
         if place.is_a("Camera"):

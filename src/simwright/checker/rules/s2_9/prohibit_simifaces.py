@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -26,7 +26,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="remove the interface",
 )
-def prohibit_simifaces(snapshot: Snapshot) -> Iterator[Finding]:
+def prohibit_simifaces(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Topics, services and actions alike."""
     if not snapshot.interfaces:
         return

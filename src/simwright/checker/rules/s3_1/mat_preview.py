@@ -15,10 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.looks import is_render_bound
-from simwright.checker.facts.shaders import is_proprietary
-from simwright.checker.facts.shading import read_material
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.material_uses import is_render_bound
+from simwright.checker.facts.shading import is_proprietary, read_material
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -30,7 +29,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="add a UsdPreviewSurface that comes close and connect it to outputs:surface",
 )
-def mat_preview(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def mat_preview(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """What is only connected wrongly is the finding of mat-surface-wired."""
     facts = read_material(node, snapshot)
     if facts.is_preview or (facts.is_empty and any(api.endswith("MaterialAPI") for api in node.apis)):

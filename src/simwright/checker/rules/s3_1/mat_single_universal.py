@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _NAMES = ("material:binding", "material:binding:full", "material:binding:preview")
@@ -29,7 +29,7 @@ _NAMES = ("material:binding", "material:binding:full", "material:binding:preview
     fix="unsafe",
     fix_title="bind one Material with material:binding",
 )
-def mat_single_universal(snapshot: Snapshot) -> Iterator[Finding]:
+def mat_single_universal(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Prims are asked only where some layer binds for a purpose at all."""
     special = _NAMES[1:]
     if any(facts.list_relations(special.__contains__) for facts in snapshot.layers):
@@ -37,7 +37,7 @@ def mat_single_universal(snapshot: Snapshot) -> Iterator[Finding]:
             yield from _check_bindings(node)
 
 
-def _check_bindings(node: Node) -> Iterator[Finding]:
+def _check_bindings(node: PrimNode) -> Iterator[Finding]:
     """Direct bindings of one prim."""
     special = {name: node.targets(name) for name in _NAMES[1:] if node.has_targets_authored(name)}
     special = {name: targets for name, targets in special.items() if targets}

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.looks import is_render_bound
+from simwright.checker.facts.material_uses import is_render_bound
 from simwright.checker.facts.shading import read_material
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -29,7 +29,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="connect outputs:surface to the UsdPreviewSurface of the material",
 )
-def mat_surface_wired(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def mat_surface_wired(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """A connection that ends nowhere is as bad as none; a material without a preview is mat-preview's."""
     facts = read_material(node, snapshot)
     is_loose = facts.surface is None and (facts.previews or facts.connections)

@@ -18,8 +18,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from simwright.checker.facts.shading import Texture, list_textures
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.shading import ShaderTexture, list_textures
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.texcoords import find_tiles, list_uses
 from simwright.checker.rule import Finding, rule
 
@@ -36,7 +36,7 @@ _HINT = "pack the tiles into one image, or split the mesh into materialBind subs
     fix="unsafe",
     fix_title="pack the tiles into one atlas",
 )
-def tex_no_udim(snapshot: Snapshot) -> Iterator[Finding]:
+def tex_no_udim(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Look at names, then at neighbours in the folder, then at the coordinates themselves."""
     folders: dict[str, set[str]] = {}
     for texture in list_textures(snapshot):
@@ -67,7 +67,7 @@ def tex_no_udim(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _count_tiles(texture: Texture, folders: dict[str, set[str]]) -> int:
+def _count_tiles(texture: ShaderTexture, folders: dict[str, set[str]]) -> int:
     """Files beside the texture that differ from it in a tile number 1001 to 1999 only, itself included."""
     file = Path(texture.resolved)
     match = _TILE.match(file.name)

@@ -17,13 +17,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.texcoords import list_uses
 from simwright.checker.rule import Finding, rule
 
 
 @rule("uv-atlas", "3.1", "must", on="stage")
-def uv_atlas(snapshot: Snapshot) -> Iterator[Finding]:
+def uv_atlas(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Once per mesh and primvar."""
     seen: set[tuple[str, str]] = set()
     for use in list_uses(snapshot):

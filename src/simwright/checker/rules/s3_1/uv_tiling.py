@@ -15,13 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.texcoords import list_uses
 from simwright.checker.rule import Finding, rule
 
 
 @rule("uv-tiling", "3.1", "may", on="stage", fix="unsafe", fix_title="set the wrap modes to repeat")
-def uv_tiling(snapshot: Snapshot) -> Iterator[Finding]:
+def uv_tiling(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Once per texture: the wrap mode is the texture's, whoever wears it."""
     seen: set[str] = set()
     for use in list_uses(snapshot):

@@ -16,13 +16,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.shading import list_textures
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.textures import read_image
 from simwright.checker.rule import Finding, rule
 
 
 @rule("tex-color-jpeg", "3.2", "may", on="stage", fix="unsafe", fix_title="name a PNG with an alpha channel")
-def tex_color_jpeg(snapshot: Snapshot) -> Iterator[Finding]:
+def tex_color_jpeg(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Only where the alpha is connected."""
     for texture in list_textures(snapshot):
         readers = [role for role, output in texture.feeds if output == "a"]

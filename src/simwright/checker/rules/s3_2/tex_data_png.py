@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.shading import list_textures
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.textures import read_image
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
@@ -34,7 +34,7 @@ _ALSO = ("opacity", "displacement", "clearcoat", "clearcoatRoughness", "ior")
     fix="unsafe",
     fix_title="convert the map to PNG",
 )
-def tex_data_png(snapshot: Snapshot) -> Iterator[Finding]:
+def tex_data_png(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Reading the alpha of a JPEG is tex-color-jpeg's finding."""
     for texture in list_textures(snapshot):
         roles = {role for role, output in texture.feeds if (role, output) != ("opacity", "a")}

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.textures import read_image
 from simwright.checker.rule import Finding, rule
 
@@ -35,7 +35,7 @@ _PROP = "inputs:texture:file"
     fix="unsafe",
     fix_title="convert the environment map to .hdr",
 )
-def tex_hdr_dome(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def tex_hdr_dome(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """By the file's bytes; by its extension where there is no file."""
     value = node.authored(_PROP)
     if not isinstance(value, Sdf.AssetPath) or not value.path:

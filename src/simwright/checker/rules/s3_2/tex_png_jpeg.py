@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.shading import Texture, list_textures
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.textures import CONTAINERS, PRODUCTION, Image, read_image
+from simwright.checker.facts.shading import ShaderTexture, list_textures
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.textures import CONTAINERS, PRODUCTION, ImageFile, read_image
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -36,7 +36,7 @@ _OWN_RULE = {"diffuseColor", "normal", "occlusion", "roughness", "metallic"}
     fix="unsafe",
     fix_title="convert the file to 8-bit PNG",
 )
-def tex_png_jpeg(snapshot: Snapshot) -> Iterator[Finding]:
+def tex_png_jpeg(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every texture of every material, once."""
     for texture in list_textures(snapshot):
         if "<" in texture.path:  # a tile set is tex-no-udim's
@@ -54,7 +54,7 @@ def tex_png_jpeg(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _judge(image: Image, texture: Texture) -> tuple[str, Level | None]:
+def _judge(image: ImageFile, texture: ShaderTexture) -> tuple[str, Level | None]:
     level = None if texture.is_universal else Level.WARNING
     if image.format in ("png", "jpeg"):
         if image.bits in (0, 8):

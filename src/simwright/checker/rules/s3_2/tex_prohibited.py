@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.shading import list_textures
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.textures import PRODUCTION, read_image
 from simwright.checker.rule import Finding, rule
 
@@ -25,7 +25,7 @@ _ROLES = ("diffuseColor", "normal", "occlusion", "roughness", "metallic")
 @rule(
     "tex-prohibited", "3.2", "must not", on="stage", fix="unsafe", fix_title="convert the file to 8-bit PNG"
 )
-def tex_prohibited(snapshot: Snapshot) -> Iterator[Finding]:
+def tex_prohibited(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Other uses of such files are tex-png-jpeg's."""
     for texture in list_textures(snapshot):
         named = [role for role in _ROLES if role in texture.roles]

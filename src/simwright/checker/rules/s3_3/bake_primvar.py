@@ -16,17 +16,17 @@ from collections.abc import Iterator
 
 from pxr import UsdGeom
 
-from simwright.checker.facts.looks import Look, list_looks
-from simwright.checker.facts.shading import Reader
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.material_uses import MaterialUse, list_material_uses
+from simwright.checker.facts.shading import PrimvarReader
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule("bake-primvar", "3.3", "may", on="stage")
-def bake_primvar(snapshot: Snapshot) -> Iterator[Finding]:
+def bake_primvar(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Once per mesh and primvar, and once per reader without a name."""
     seen: set[tuple[str, str]] = set()
-    for look in list_looks(snapshot):
+    for look in list_material_uses(snapshot):
         for reader in look.material.readers:
             key = (look.mesh.path, reader.primvar) if reader.primvar else (str(reader.shader.GetPath()), "")
             if key in seen:
@@ -48,7 +48,7 @@ def bake_primvar(snapshot: Snapshot) -> Iterator[Finding]:
                 )
 
 
-def _is_there(look: Look, reader: Reader) -> bool:
+def _is_there(look: MaterialUse, reader: PrimvarReader) -> bool:
     if reader.has_fallback and not reader.is_texcoord:
         return True
     primvar = UsdGeom.PrimvarsAPI(look.mesh.prim).FindPrimvarWithInheritance(reader.primvar)

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from simwright.checker.facts.meshes import as_ints, list_collision_meshes, read_mesh
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -33,9 +33,9 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="split the faces into triangles, subsets and primvars with them",
 )
-def geo_coll_tri(snapshot: Snapshot) -> Iterator[Finding]:
+def geo_coll_tri(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Meshes in prototypes count once."""
-    smooth: list[Node] = []
+    smooth: list[PrimNode] = []
     for node in list_collision_meshes(snapshot):
         facts = read_mesh(node, snapshot)
         if not facts.is_triangulated and not facts.problem:

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.checker.facts.lineage import find_purposes
 from simwright.checker.facts.meshes import list_collision_meshes, read_mesh
-from simwright.checker.facts.purposes import find_purposes
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.topology import describe_faults
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
@@ -33,7 +33,7 @@ _DRAWN = {"", "default", "render"}
     fix="unsafe",
     fix_title="make a visual of its own, and a guide of the collider",
 )
-def geo_nonmanifold_visual(snapshot: Snapshot) -> Iterator[Finding]:
+def geo_nonmanifold_visual(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Meshes in both roles."""
     for node in list_collision_meshes(snapshot):
         facts = read_mesh(node, snapshot)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -26,7 +26,7 @@ from simwright.checker.rule import Finding, rule
     fix="safe",
     fix_title="reverse the faces and set orientation to rightHanded",
 )
-def geo_righthanded(node: Node, snapshot: Snapshot) -> Iterator[Finding]:  # noqa: ARG001 - a rule's form
+def geo_righthanded(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:  # noqa: ARG001 - a rule's form
     """An authored opinion only."""
     if node.authored("orientation") == "leftHanded":
         yield Finding(

@@ -14,12 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule("inst-arc", "3.5", "must", on="stage", fix="safe", fix_title="remove instanceable")
-def inst_arc(snapshot: Snapshot) -> Iterator[Finding]:
+def inst_arc(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Ask OpenUSD whether the prim became an instance."""
     for node in _find_candidates(snapshot):
         prim = node.prim
@@ -35,7 +35,7 @@ def inst_arc(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _find_candidates(snapshot: Snapshot) -> Iterator[Node]:
+def _find_candidates(snapshot: StageSnapshot) -> Iterator[PrimNode]:
     """Nodes that may have the flag: by the names of the specs that say it, to ask few prims."""
     names: set[str] = set()
     targets: set[str] = set()

@@ -19,14 +19,14 @@ from typing import Any
 from pxr import Usd, UsdGeom
 
 from simwright.checker.facts.meshes import as_ints
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _ARRAYS = ("positions", "orientations", "orientationsf", "scales", "ids")
 
 
 @rule("inst-point", "3.5", "may", on="type:PointInstancer")
-def inst_point(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def inst_point(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Arrays, then indices, then prototypes."""
     targets = node.targets("prototypes")
     if not targets:

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.glow import find_glowing, find_named, is_shape, split_words
 from simwright.checker.facts.lineage import find_body, walk_up
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.material_uses import LampPrim, find_glowing, find_named, is_shape, split_words
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _WORDS = frozenset({
@@ -32,34 +32,42 @@ _FAR = ("DistantLight", "DomeLight", "DomeLight_1")
 
 
 @rule("light-colocate", "3.6", "must", on="stage", heuristic=True)
-def light_colocate(snapshot: Snapshot) -> Iterator[Finding]:
-    """From lights to glowing shapes, then from glowing lamps to lights."""
-    lights: list[Node] = []
+def light_colocate(snapshot: StageSnapshot) -> Iterator[Finding]:
+    """From lights to emitting shapes, then from emitting lamps to lights."""
+    # the kinds of prims are few: on a stage without lights no prim is asked
     if any("LightAPI" in kind[1] for kind in snapshot.kinds()):
-        lights = [node for node in snapshot.nodes if "LightAPI" in node.apis and node.type not in _FAR]
-    for light in lights:
-        parent = next(walk_up(light, snapshot), None)
-        if light.is_a("Gprim") or parent is None or find_body(light, snapshot) is None:
-            continue
-        if not find_glowing([node for node in parent.descendants() if is_shape(node)], snapshot):
-            yield Finding(
-                f"the {light.type} of this link has no glowing shape beside it below {parent.name}",
-                hint="put the lens or bulb, with an emissiveColor, below the same Xform as the light",
-                at=light,
-            )
-    for place in find_named(snapshot, _WORDS):
-        node = place.node
-        if _SIGNALS & set(split_words(node.name)) or find_body(node, snapshot) is None:
-            continue
-        if find_glowing(place.shapes, snapshot) and not _has_light(node, snapshot):
-            yield Finding(
-                f"{node.name} glows, but there is no light below the same parent",
-                hint="add a SphereLight (with ShapingAPI for a beam) beside it below the same Xform",
-                at=node,
-            )
+        for node in snapshot.nodes:
+            if "LightAPI" in node.apis and node.type not in _FAR:
+                yield from _judge_light(node, snapshot)
+    for lamp in find_named(snapshot, _WORDS):
+        yield from _judge_lamp(lamp, snapshot)
 
 
-def _has_light(node: Node, snapshot: Snapshot) -> bool:
+def _judge_light(light: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
+    parent = next(walk_up(light, snapshot), None)
+    if light.is_a("Gprim") or parent is None or find_body(light, snapshot) is None:
+        return
+    if not find_glowing([node for node in parent.descendants() if is_shape(node)], snapshot):
+        yield Finding(
+            f"the {light.type} of this link has no glowing shape beside it below {parent.name}",
+            hint="put the lens or bulb, with an emissiveColor, below the same Xform as the light",
+            at=light,
+        )
+
+
+def _judge_lamp(lamp: LampPrim, snapshot: StageSnapshot) -> Iterator[Finding]:
+    node = lamp.node
+    if _SIGNALS & set(split_words(node.name)) or find_body(node, snapshot) is None:
+        return
+    if find_glowing(lamp.shapes, snapshot) and not _has_light(node, snapshot):
+        yield Finding(
+            f"{node.name} glows, but there is no light below the same parent",
+            hint="add a SphereLight (with ShapingAPI for a beam) beside it below the same Xform",
+            at=node,
+        )
+
+
+def _has_light(node: PrimNode, snapshot: StageSnapshot) -> bool:
     top = node if not node.is_a("Gprim") else next(walk_up(node, snapshot), node)
     beside = next(walk_up(top, snapshot), top)
     return any("LightAPI" in other.apis for root in (top, beside) for other in root.descendants())

@@ -16,15 +16,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.glow import find_glowing, find_named
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.material_uses import find_glowing, find_named
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _WORDS = frozenset({"led", "leds", "lamp", "lamps", "indicator", "indicators"})
 
 
 @rule("light-emissive-led", "3.6", "must", on="stage", heuristic=True)
-def light_emissive_led(snapshot: Snapshot) -> Iterator[Finding]:
+def light_emissive_led(snapshot: StageSnapshot) -> Iterator[Finding]:
     """The topmost prim of such a name, once."""
     named = find_named(snapshot, _WORDS)
     for place in named:

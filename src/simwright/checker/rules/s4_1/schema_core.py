@@ -24,14 +24,14 @@ from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts
 from simwright.checker.facts.schemas import (
     JOINT_NAME,
-    Known,
+    RegistryProperty,
     known_classes,
     known_concepts,
     known_properties,
     suggest_class,
     suggest_property,
 )
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -44,7 +44,7 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="rename or retype the property as the schema has it",
 )
-def schema_core(snapshot: Snapshot) -> Iterator[Finding]:
+def schema_core(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Compare what the layers declare with the schema; a spec is looked at once, however often it is used."""
     strangers = sorted({api for _, apis in snapshot.kinds() for api in apis if _is_stranger(api)})
     yield from _check_names(snapshot, strangers)
@@ -68,7 +68,7 @@ def _is_stranger(api: str) -> bool:
     return api[:3].lower() == "ros" and api.partition(":")[0] not in known_classes()
 
 
-def _check_names(snapshot: Snapshot, strangers: list[str]) -> Iterator[Finding]:
+def _check_names(snapshot: StageSnapshot, strangers: list[str]) -> Iterator[Finding]:
     """APIs that look like a misspelt one of ours."""
     wrong = {api: suggest_class(api.partition(":")[0]) for api in strangers}
     wrong = {api: meant for api, meant in wrong.items() if meant}
@@ -100,7 +100,7 @@ def _check_unknown(name: str, path: Sdf.Path, facts: LayerFacts, has_extensions:
         )
 
 
-def _check_known(known: Known, path: Sdf.Path, facts: LayerFacts) -> Iterator[Finding]:
+def _check_known(known: RegistryProperty, path: Sdf.Path, facts: LayerFacts) -> Iterator[Finding]:
     layer, prop = facts.layer, known.property
     spec = layer.GetAttributeAtPath(path)
     found = "rel" if spec is None else str(spec.typeName)

@@ -17,13 +17,13 @@ from collections.abc import Iterator
 from simwright.checker.facts.extensions import EXTENSION_APIS, list_properties
 from simwright.checker.facts.layers import LayerFacts
 from simwright.checker.facts.schemas import known_properties
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.usd.submission_words import find_native
 
 
 @rule("ext-native", "4.2.1", "must", on=("layer", *EXTENSION_APIS), heuristic=True)
-def ext_native(subject: Node | LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def ext_native(subject: PrimNode | LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Names are compared by their last part; what the registry has accepted is fine."""
     for prop in list_properties(subject, snapshot):
         native = None if prop.is_relationship or prop.name in known_properties() else find_native(prop.name)

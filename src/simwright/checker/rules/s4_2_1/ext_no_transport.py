@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from simwright.checker.facts.extensions import EXTENSION_APIS, ExtensionProperty, list_properties
 from simwright.checker.facts.layers import LayerFacts
 from simwright.checker.facts.schemas import known_properties
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.usd.submission_words import ROS_TYPE, TRANSPORT, find_phrase
 
@@ -32,7 +32,7 @@ from simwright.usd.submission_words import ROS_TYPE, TRANSPORT, find_phrase
     fix="unsafe",
     fix_title="move the frame id to the topic of the prim",
 )
-def ext_no_transport(subject: Node | LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def ext_no_transport(subject: PrimNode | LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """By the words in the name, or by a value that is a ROS type.  Relationships may be called what they like."""
     for prop in list_properties(subject, snapshot):
         sign = _find_sign(prop)

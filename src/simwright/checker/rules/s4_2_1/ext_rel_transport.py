@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from simwright.checker.facts.extensions import EXTENSION_APIS
 from simwright.checker.facts.names import KINDS
 from simwright.checker.facts.schemas import known_properties
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.usd.submission_words import split_words
 
@@ -42,7 +42,7 @@ _WORDS: dict[str, tuple[tuple[str, ...], str]] = {
 
 
 @rule("ext-rel-transport", "4.2.1", "should", on=EXTENSION_APIS)
-def ext_rel_transport(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def ext_rel_transport(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Relationships by name; their targets by API and role."""
     for name, paths in node.relationships().items():
         words = split_words(name.rpartition(":")[2])
@@ -60,7 +60,7 @@ def ext_rel_transport(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
                 )
 
 
-def _judge(target: Node | None, apis: tuple[str, ...], role: str) -> str:
+def _judge(target: PrimNode | None, apis: tuple[str, ...], role: str) -> str:
     if target is None:
         return "is no prim"
     has = [api for api in apis if target.has(api)]

@@ -19,13 +19,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.schemas import allowed_types
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
 
 @rule("ext-xform", "4.2.1", "must", on=("api:RosControl*", "api:ExtendedPhysics*"))
-def ext_xform(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def ext_xform(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per prim for controllers, whose built-in APIs come along; one per API for physics."""
     found = node.type or "a prim without a type"
     control = [api for api in node.apis if api.startswith("RosControl") and not allowed_types(api)]
@@ -37,20 +37,25 @@ def ext_xform(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
             level=Level.WARNING if is_scope else None,
         )
     for api in node.apis:
-        wanted = allowed_types(api)
-        if not api.startswith(("RosControl", "ExtendedPhysics")) or api == "ExtendedPhysicsMimicAPI":
-            continue
-        if wanted and not any(node.is_a(name) for name in wanted):
-            yield Finding(
-                f"{api} is on {found}, its schema allows {', '.join(wanted)}",
-                hint=f"apply it to a prim of type {' or '.join(wanted)}",
-            )
-        elif not wanted and api.startswith("ExtendedPhysics") and not _is_native(node):
-            yield Finding(
-                f"{api} is on {found}, which is neither an Xform nor a native type",
-                hint="apply it to an Xform, or to the joint, material or collider that it describes",
-            )
+        # where a mimic may be is part of what xphys-mimic-valid checks
+        if api.startswith(("RosControl", "ExtendedPhysics")) and api != "ExtendedPhysicsMimicAPI":
+            yield from _judge_api(api, node, found)
 
 
-def _is_native(node: Node) -> bool:
+def _judge_api(api: str, node: PrimNode, found: str) -> Iterator[Finding]:
+    """The types that the schema allows; for an unregistered physics API any type that physics describes."""
+    wanted = allowed_types(api)
+    if wanted and not any(node.is_a(name) for name in wanted):
+        yield Finding(
+            f"{api} is on {found}, its schema allows {', '.join(wanted)}",
+            hint=f"apply it to a prim of type {' or '.join(wanted)}",
+        )
+    elif not wanted and api.startswith("ExtendedPhysics") and not _is_native(node):
+        yield Finding(
+            f"{api} is on {found}, which is neither an Xform nor a native type",
+            hint="apply it to an Xform, or to the joint, material or collider that it describes",
+        )
+
+
+def _is_native(node: PrimNode) -> bool:
     return any(node.is_a(name) for name in ("Xformable", "PhysicsJoint", "Material", "PhysicsScene"))

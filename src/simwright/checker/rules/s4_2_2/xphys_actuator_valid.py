@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 TARGETS = "ext_physics:actuator:targets"
@@ -23,7 +23,7 @@ _KINDS = ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint")
 
 
 @rule("xphys-actuator-valid", "4.2.2", "must", on="api:ExtendedPhysicsActuatorAPI")
-def xphys_actuator_valid(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def xphys_actuator_valid(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every target by itself, then their kinds together."""
     targets = node.targets(TARGETS)
     if not targets:

@@ -18,23 +18,23 @@ from collections.abc import Iterator
 from pxr import Sdf
 
 from simwright.checker.facts.domains import Domain
-from simwright.checker.facts.holders import find_holders
 from simwright.checker.facts.layers import LayerFacts
+from simwright.checker.facts.owners import find_holders
 from simwright.checker.facts.schemas import (
-    Known,
+    RegistryProperty,
     known_classes,
     known_properties,
     list_own_classes,
     suggest_property,
 )
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 PREFIX = "ExtendedPhysics"
 
 
 @rule("xphys-class-prefix", "4.2.2", "must", on="stage")
-def xphys_class_prefix(snapshot: Snapshot) -> Iterator[Finding]:
+def xphys_class_prefix(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Prims with such properties, and schema classes that declare them."""
     for node, names in find_holders(snapshot, "ext_physics", Domain.EXTENDED):
         for name in names:
@@ -44,7 +44,7 @@ def xphys_class_prefix(snapshot: Snapshot) -> Iterator[Finding]:
             yield from _check_classes(facts, snapshot)
 
 
-def _check(node: Node, name: str) -> Iterator[Finding]:
+def _check(node: PrimNode, name: str) -> Iterator[Finding]:
     known = known_properties().get(name)
     if known is not None:
         yield from _check_known(node, name, known)
@@ -62,7 +62,7 @@ def _check(node: Node, name: str) -> Iterator[Finding]:
     )
 
 
-def _check_known(node: Node, name: str, known: Known) -> Iterator[Finding]:
+def _check_known(node: PrimNode, name: str, known: RegistryProperty) -> Iterator[Finding]:
     owner, prop = known.owner.name, known.property
     if not node.has(owner):
         yield Finding(
@@ -83,7 +83,7 @@ def _check_known(node: Node, name: str, known: Known) -> Iterator[Finding]:
         )
 
 
-def _check_classes(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def _check_classes(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     for schema in list_own_classes(facts, snapshot):
         if not schema.name.startswith(PREFIX) and any(
             p.name.startswith("ext_physics:") for p in schema.properties

@@ -19,12 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.actuation import is_of_other
+from simwright.checker.facts.actuation import find_neutral_form, is_of_other
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts, Opinion
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
-from simwright.checker.rules.s4_2_2.xphys_no_vendor import find_neutral
 from simwright.core.diag import Level
 
 
@@ -36,11 +35,11 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="translate what has a neutral form and remove the vendor's",
 )
-def xphys_lifecycle(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def xphys_lifecycle(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Count, per vendor, the properties that say something engine-neutral."""
     found: dict[str, list[Opinion]] = {}
     for opinion in facts.of(Domain.VENDOR):
-        if opinion.kind == "property" and find_neutral(opinion) and not is_of_other(facts, opinion):
+        if opinion.kind == "property" and find_neutral_form(opinion) and not is_of_other(facts, opinion):
             found.setdefault(opinion.vendor, []).append(opinion)
     is_vendor_layer = bool(found) and facts.is_vendor
     for vendor, opinions in found.items():
@@ -51,7 +50,7 @@ def xphys_lifecycle(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]
         layer = "this vendor layer" if is_vendor_layer else "this layer"
         yield Finding(
             f"{layer} says {len(opinions)} engine-neutral {noun} with the prefix of {vendor} ({shown})",
-            hint=f"translate before distribution: {first.what} becomes {find_neutral(first)}",
+            hint=f"translate before distribution: {first.what} becomes {find_neutral_form(first)}",
             at=first.path,
             level=Level.WARNING if is_vendor_layer else None,
             data={"vendor": vendor, "count": len(opinions)},

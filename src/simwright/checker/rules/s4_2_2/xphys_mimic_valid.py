@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.schemas import allowed_types
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 API = "ExtendedPhysicsMimicAPI"
@@ -24,7 +24,7 @@ LEADER = "ext_physics:mimic:joint"
 
 
 @rule("xphys-mimic-valid", "4.2.2", "must", on=f"api:{API}")
-def xphys_mimic_valid(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def xphys_mimic_valid(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """The prim, its target, and the chain of leaders."""
     wanted = allowed_types(API)
     if not any(node.is_a(name) for name in wanted):
@@ -58,7 +58,7 @@ def xphys_mimic_valid(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _closes_loop(start: Node, snapshot: Snapshot) -> bool:
+def _closes_loop(start: PrimNode, snapshot: StageSnapshot) -> bool:
     """Is the joint on a loop of leaders?  Only for the first of the loop by path, so that a loop is told once."""
     loop = [start]
     while True:

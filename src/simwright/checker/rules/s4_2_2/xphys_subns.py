@@ -19,12 +19,12 @@ from collections.abc import Iterator
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts
 from simwright.checker.facts.schemas import known_properties
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule("xphys-subns", "4.2.2", "must", on="layer")
-def xphys_subns(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def xphys_subns(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """A name of three parts or more."""
     for opinion in facts.of(Domain.EXTENDED):
         if opinion.kind != "property" or opinion.what.count(":") > 1:

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.controllers import End, find_controller, list_ends
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.controllers import ExpectedTarget, find_controller, list_expected_targets
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -26,16 +26,16 @@ _APIS = {"topic": "RosTopicAPI", "action": "RosActionAPI"}
 
 
 @rule("ctrl-iface-role", "4.2.3", "must", on="api:RosControl*")
-def ctrl_iface_role(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def ctrl_iface_role(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Interfaces with another API are the matter of ctrl-targets-rel, missing attributes that of section 2."""
     controller = find_controller(node, snapshot)
-    for name, end in list_ends(controller):
+    for name, end in list_expected_targets(controller):
         for target in controller.rels.get(name, []):
             if target.node is not None and end.what in _APIS and target.node.has(_APIS[end.what]):
                 yield from _check(name, end, target.node)
 
 
-def _check(name: str, end: End, interface: Node) -> Iterator[Finding]:
+def _check(name: str, end: ExpectedTarget, interface: PrimNode) -> Iterator[Finding]:
     role = interface.authored(f"ros:{end.what}:role")
     kind = interface.authored(f"ros:{end.what}:type")
     if role and role != end.role:

@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.controllers import find_controller
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule("ctrl-integrated-iface", "4.2.3", "must", on="api:RosControl*")
-def ctrl_integrated_iface(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def ctrl_integrated_iface(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Any relationship of the prim counts."""
     controller = find_controller(node, snapshot)
     if controller.is_integrated and not controller.interfaces:

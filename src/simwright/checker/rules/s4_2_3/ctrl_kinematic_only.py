@@ -19,14 +19,14 @@ import re
 from collections.abc import Iterator
 
 from simwright.checker.facts.controllers import find_controller
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _MOVES_BODIES = re.compile(r"RosControl\w*(RigidBody|Twist|Pose|Transform|Kinematic)")
 
 
 @rule("ctrl-kinematic-only", "4.2.3", "should", on="api:RosControl*", heuristic=True)
-def ctrl_kinematic_only(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def ctrl_kinematic_only(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Bodies that the controller targets directly."""
     controller = find_controller(node, snapshot)
     api = next((name for name in controller.apis if _MOVES_BODIES.match(name)), "")

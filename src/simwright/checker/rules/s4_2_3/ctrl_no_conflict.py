@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.controllers import Controller, find_controllers
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.controllers import ControllerPrim, find_controllers
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -30,11 +30,11 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="set control:starts_enabled = false on all controllers but the first",
 )
-def ctrl_no_conflict(snapshot: Snapshot) -> Iterator[Finding]:
+def ctrl_no_conflict(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Each later controller is compared with those before it."""
     if len(snapshot.controllers) < 2:
         return
-    holder: dict[str, Controller] = {}
+    holder: dict[str, ControllerPrim] = {}
     for controller in find_controllers(snapshot):
         commands = controller.commands
         if not commands or not controller.is_active:

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from simwright.checker.facts.controllers import find_controller
 from simwright.checker.facts.names import KINDS
 from simwright.checker.facts.schemas import known_properties
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.usd.submission_words import SIMULATION_STATE, find_phrase
 
@@ -26,7 +26,7 @@ _HINT = "leave it to the simulator's own interfaces (simulation_interfaces) and 
 
 
 @rule("ctrl-no-simstate", "4.2.3", "should not", on="api:RosControl*", heuristic=True)
-def ctrl_no_simstate(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def ctrl_no_simstate(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """By the words in names of APIs and properties, and by the types of referenced interfaces."""
     controller = find_controller(node, snapshot)
     for api in controller.apis:
@@ -42,7 +42,7 @@ def ctrl_no_simstate(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
                 yield Finding(f"{name} leads to an interface of type {kind}", hint=_HINT, prop=name)
 
 
-def _find_type(node: Node | None) -> str:
+def _find_type(node: PrimNode | None) -> str:
     if node is None:
         return ""
     found = (node.authored(f"ros:{kind}:type") for api, kind in KINDS.items() if node.has(api))

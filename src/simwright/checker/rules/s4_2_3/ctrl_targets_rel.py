@@ -17,8 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.controllers import MARKERS, Controller, End, find_controller, list_ends
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.controllers import (
+    MARKERS,
+    ControllerPrim,
+    ExpectedTarget,
+    find_controller,
+    list_expected_targets,
+)
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -31,10 +37,10 @@ _WANTED = {
 
 
 @rule("ctrl-targets-rel", "4.2.3", "must", on="api:RosControl*")
-def ctrl_targets_rel(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def ctrl_targets_rel(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """The relationships of the schema, else any."""
     controller = find_controller(node, snapshot)
-    ends = list_ends(controller)
+    ends = list_expected_targets(controller)
     for name, end in ends:
         yield from _check_end(controller, name, end)
     if not ends and not controller.rels and not node.has("CollectionAPI"):
@@ -50,7 +56,7 @@ def ctrl_targets_rel(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
                 yield _missing(name, target.path)
 
 
-def _check_end(controller: Controller, name: str, end: End) -> Iterator[Finding]:
+def _check_end(controller: ControllerPrim, name: str, end: ExpectedTarget) -> Iterator[Finding]:
     targets = controller.rels.get(name, [])
     if not targets:
         yield Finding(
@@ -76,7 +82,7 @@ def _missing(name: str, path: str) -> Finding:
     return Finding(f"{name} leads to {path}, which is no prim", hint="correct the path", prop=name)
 
 
-def _fits(node: Node, what: str) -> bool:
+def _fits(node: PrimNode, what: str) -> bool:
     if what == "joint":
         return node.is_a("PhysicsJoint")
     api = {"topic": "RosTopicAPI", "action": "RosActionAPI", "body": "PhysicsRigidBodyAPI"}[what]

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.schemas import allowed_types
 from simwright.checker.facts.sensors import find_sensors
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -26,7 +26,7 @@ _WANTED = ("Xform", "Camera")
 
 
 @rule("sens-prim", "4.2.4", "must", on="stage")
-def sens_prim(snapshot: Snapshot) -> Iterator[Finding]:
+def sens_prim(snapshot: StageSnapshot) -> Iterator[Finding]:
     """SensorCamera*APIs are the matter of ext-camera."""
     for sensor in find_sensors(snapshot):
         node = sensor.node

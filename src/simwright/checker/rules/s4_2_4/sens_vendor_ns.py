@@ -16,12 +16,12 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.extensions import list_custom
 from simwright.checker.facts.sensors import find_sensors
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule("sens-vendor-ns", "4.2.4", "must", on="stage", heuristic=True)
-def sens_vendor_ns(snapshot: Snapshot) -> Iterator[Finding]:
+def sens_vendor_ns(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Properties without a colon that no schema of the prim defines."""
     for sensor in find_sensors(snapshot):
         if sensor.vendor:
