@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from simwright.core.packages import PackageMap
 
 
+# any exception of a check becomes this finding, because one bad asset must not end a run over a folder
 CHECK_FAILED = declare(
     "check-failed",
     Level.ERROR,
@@ -76,6 +77,7 @@ def check_stage(
     """
     register_plugins()
     reporter = Reporter()
+    # OpenUSD prints composition problems; here they are findings with a place
     with capture():
         report_composition(stage, set(), reporter, Locator())
     return _check(stage, reporter, _Request(rules, settings, variants), path or _name_stage(stage))
@@ -181,6 +183,8 @@ def list_files(snapshot: StageSnapshot) -> list[str]:
     files: set[str] = set()
     with capture(), Ar.ResolverContextBinder(snapshot.stage.GetPathResolverContext()):
         facts = {item.layer.identifier: item for item in snapshot.layers}
+        # layers of variants that are not selected are not on the stage: follow the texts of the layers
+        # instead
         queue = [item.layer for item in snapshot.layers]
         seen = set(facts)
         while queue and len(seen) <= MAX_LAYERS:
@@ -209,6 +213,7 @@ def _follow(files: set[str], layer: Any, text: str) -> Any:
     if _UDIM in anchored:
         _add_tiles(files, anchored)
         return None
+    # a file inside a .usdz changes with its package: the package is what to watch
     outer = Ar.SplitPackageRelativePathOuter(anchored)[0]
     resolved = Ar.GetResolver().Resolve(outer).GetPathString()
     _add_file(files, resolved or outer)
@@ -218,6 +223,7 @@ def _follow(files: set[str], layer: Any, text: str) -> Any:
         known = Sdf.Layer.Find(anchored)
         if known:
             return known
+        # a file that the stage did not open may be too large or malicious: the same limits hold
         guard_file(resolved)
         return Sdf.Layer.FindOrOpen(anchored)
     except (InputError, Tf.ErrorException):
@@ -234,6 +240,7 @@ def _add_tiles(files: set[str], pattern: str) -> None:
     folder = Path(pattern).parent
     if not folder.is_absolute():
         return
+    # a new tile changes the result, so the list of names in the folder counts
     files.add(str(folder))
     head, _, tail = Path(pattern).name.partition(_UDIM)
     tiles = folder.glob(f"{glob.escape(head)}[0-9][0-9][0-9][0-9]{glob.escape(tail)}")
@@ -270,6 +277,7 @@ def sweep_variants(
     """What the rules find in other variant states and not in the default one, labelled with the state."""
     states = list_states(snapshot)
     rules = list(rules)
+    # most findings do not depend on the variant: telling them again for each state would bury the others
     known = {_identify(finding) for finding in default}
     for state in states[:limit]:
         for finding in _check_state(snapshot, state, rules):
@@ -300,6 +308,7 @@ def list_states(snapshot: StageSnapshot) -> list[VariantState]:
 
 def _check_state(snapshot: StageSnapshot, state: VariantState, rules: list[Rule]) -> list[Diagnostic]:
     session = Sdf.Layer.CreateAnonymous("variants")
+    # the user's own session opinions are kept, below the selection that is tried
     session.TransferContent(snapshot.stage.GetSessionLayer())
     reporter = Reporter()
     with capture():

@@ -45,6 +45,7 @@ class CheckPlan:
     """Explicit ROS packages, name and folder."""
 
 
+# one function: cache, workers and results are three steps over the same list of paths
 def check_paths(
     paths: Sequence[str],
     plan: CheckPlan,
@@ -79,11 +80,13 @@ def check_paths(
         finding = describe_loss(loss, str(Path(task.path).absolute()), limits, CHECKER_DIED)
         return encode_result(AssetResult(task.path, [finding], failed=True))
 
+    # limits on time and memory can only be held in a process of its own
     if limits or (jobs > 1 and len(tasks) >= least):
         run_each(check_path, tasks, keep, lose, jobs=jobs, limits=limits)
     else:
         for task in tasks:
             keep(task, check_path(task))
+    # a run of hits adds nothing, and trimming lists the whole folder
     if tasks:
         cache.trim()
     return [decode_result(path, plain[path]) for path in paths]
@@ -99,6 +102,7 @@ class _Task:
 
 def check_path(task: _Task) -> dict[str, Any]:
     """Check one asset and remember the result; this is what a worker does."""
+    # imported in the worker: a run of cache hits loads neither OpenUSD nor a rule
     from simwright.checker.asset import check_file
     from simwright.checker.run import RULE_CRASHED, all_rules
 
@@ -115,6 +119,7 @@ def check_path(task: _Task) -> dict[str, Any]:
         with_files=task.folder is not None,
     )
     plain = encode_result(result)
+    # a failed check is no result: another run, with more memory for example, may succeed
     if not result.failed and all(finding.kind != RULE_CRASHED.code for finding in result.findings):
         cache.put_result(task.key, plain, result.files, started)
     return plain

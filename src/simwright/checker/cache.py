@@ -33,6 +33,7 @@ MAX_BYTES = 256 << 20
 MAX_ENTRIES = 50_000
 _DIGEST_SIZE = 20
 _SUFFIX = ".json"
+# touching an entry once a day is enough to know what is in use, and saves a write per hit
 _REFRESH_S = 86_400.0
 
 
@@ -75,6 +76,7 @@ class Cache:
         file = self._file(key)
         with contextlib.suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # written aside and renamed, so that two runs at once never see half an entry
             handle, name = tempfile.mkstemp(prefix=".new.", dir=file.parent)
             try:
                 with os.fdopen(handle, "wb") as stream:
@@ -99,6 +101,7 @@ class Cache:
                 confirmed[path] = current
         except (AttributeError, KeyError, TypeError, ValueError):
             return None
+        # a checkout changes times but not contents
         if confirmed != files:
             self.put(key, {"files": confirmed, "result": result})  # so that they are not read next time
         return result if isinstance(result, dict) else None
@@ -108,6 +111,7 @@ class Cache:
         if self.folder is None:
             return
         signatures = {path: take_signature(path) for path in files}
+        # a file that was saved during the check may not be what the check saw
         if all(signature[2] < started_ns for signature in signatures.values()):
             self.put(key, {"files": signatures, "result": result})
 
@@ -163,6 +167,7 @@ def take_signature(path: str) -> Signature:
     now = time.time_ns()
     try:
         state = os.stat(path)
+        # a folder stands for the tiles of a texture: names count, not what is in the files
         if os.path.isdir(path):
             return ["folder", 0, 0, 0, _hash_names(path), now]
         return ["file", state.st_size, state.st_mtime_ns, state.st_ino, hash_file(path), now]
@@ -178,6 +183,7 @@ def confirm_signature(path: str, signature: Signature) -> Signature | None:
     except (OSError, ValueError):
         return signature if kind == "absent" else None
     if kind == "file" and state.st_size == size:
+        # a file system's clock ticks: two writes within one tick have the same time
         if state.st_mtime_ns == mtime and state.st_ino == inode and mtime < hashed_at - _SETTLED_NS:
             return signature
         again = take_signature(path)
@@ -212,6 +218,7 @@ def hash_tool() -> str:
     """Digest of the version, the sources that take part in a check, plugins and the OpenUSD in use."""
     digest = hashlib.blake2b(f"{__version__}\0{sys.version}\0".encode(), digest_size=20)
     package = Path(__file__).resolve().parent.parent
+    # every source file: a changed rule or reader must not serve old results
     for room in _ROOMS:
         for file in _list_files(str(package / room)):
             digest.update(os.fsencode(os.path.relpath(file, package)) + b"\0")
@@ -238,6 +245,7 @@ def _describe_plugins() -> list[str]:
     points = [point for group in _GROUPS for point in entry_points(group=group)]
     for point in sorted(points, key=lambda p: (p.group, p.name)):
         texts.append(f"{point.name}={point.value}=={point.dist.version if point.dist else ''}")
+        # a plugin that is being developed keeps its version number while its files change
         texts.append(_describe_module(point.value.partition(":")[0].partition(".")[0]))
     return texts
 

@@ -55,6 +55,7 @@ class LedgerRow:
     @property
     def peer_ids(self) -> list[str]:
         """Ids of the reference tool's checks for the same statement."""
+        # the note in brackets may name sections of the REP, which look like ids
         head = self.peer.partition("(")[0]
         return _PEER_ID.findall(head)
 
@@ -115,6 +116,7 @@ def load_catalogue(cache: Cache) -> list[CatalogueEntry]:
 
 def build_catalogue() -> list[CatalogueEntry]:
     """The table from the rules themselves; imports every one of them."""
+    # declares the kinds of findings that opening and checking can give
     import simwright.checker.asset  # noqa: F401 - declares the kinds of findings
     from simwright.checker.catalogue import find_statement
     from simwright.checker.run import all_rules

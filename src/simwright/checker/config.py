@@ -59,6 +59,7 @@ SEVERITIES = ("error", "warning", "info", "off")
 _TABLES = ("check", "fix")
 _KEYS = ("select", "ignore", "profile", "fail-on", "severity", "settings", "per-path")
 _PATH_KEYS = ("path", "ignore", "reason")
+# tomllib tells the place in the text of its error only
 _TOML_PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
 _CHOICES = {"asset-state": ("final", "source")}
 
@@ -105,6 +106,7 @@ class Config:
 def find_config(inputs: Sequence[str | os.PathLike[str]]) -> Path | None:
     """The file that counts for these inputs, if there is one."""
     places = [Path(path).absolute() for path in inputs]
+    # one configuration per run: two assets must not be judged by different rules in one report
     starts = [Path(os.path.commonpath(places))] if places else []
     for start in (*starts, Path.cwd()):
         for folder in (start, *start.parents):
@@ -185,6 +187,7 @@ class _ConfigReader:
     def _read_value(self, key: str, value: Any, place: tuple[str, ...]) -> FixValue:
         if not isinstance(value, str | int | float):
             raise self._wrong(key, place, f"{key} must be a string or a number, got {value!r}")
+        # TOML spells true and false in lower case, and so do the values of fixes
         text = str(value).lower() if isinstance(value, bool) else str(value)
         return FixValue(key, text, Where(str(self.file), find_key(self.text, place, key)))
 
@@ -215,6 +218,7 @@ class _ConfigReader:
         if key in _CHOICES:
             return self._choice(table, key, _CHOICES[key], default, place)
         value = table[key]
+        # type() and not isinstance: true would pass as the number 1
         right = type(value) is type(default) or (type(default) is float and type(value) is int)
         if not right or (isinstance(default, int) and value < 0):
             raise self._wrong(key, place, f"{key} must be {_name_kind(default)}, got {value!r}")
@@ -307,6 +311,7 @@ def find_key(text: str, table: tuple[str, ...], key: str, number: int = 0) -> in
                 return line_number
             continue
         assignment = _ASSIGNMENT.match(line)
+        # keys of another table of the same array are not meant
         if assignment and seen in (-1, number):
             full = (*current, *_split_key(assignment.group(1)))
             if full[: len(table) + 1] == (*table, key):
@@ -376,7 +381,9 @@ def build_policy(config: Config, known: Sequence[Selectable], hidden: frozenset[
 
 def _matches(file: str, pattern: str, root: Path) -> bool:
     """Does a path match, relative to the configuration's folder?  A pattern without a slash is a name."""
+    # an asset may be named through a link that lies outside the project
     path = PurePath(os.path.realpath(file))
+    # "*.usda" means files anywhere, as in .gitignore
     if "/" not in pattern:
         return fnmatchcase(path.name, pattern)
     base = root.resolve()

@@ -43,6 +43,7 @@ def find_assets(inputs: Sequence[str | os.PathLike[str]], cache: Cache | None = 
         for path in _expand(text):
             paths = find_entry_points(path, cache or Cache(None)) if os.path.isdir(path) else [path]
             for asset in paths:
+                # one asset that is named twice, also through a link, is checked once
                 found.setdefault(os.path.realpath(asset), asset)
     return list(found.values())
 
@@ -90,6 +91,7 @@ def _list_parts(file: str, mentioned: Iterable[str]) -> list[str]:
         path = text.partition("[")[0]
         if "://" in path or not path.lower().endswith(SUFFIXES):
             continue
+        # by text: links are not followed, and files need not exist
         target = os.path.normpath(os.path.join(folder, path))
         if target.startswith(folder + os.sep):
             parts.append(target)
@@ -104,6 +106,7 @@ def _choose_entries(files: list[str], parts: dict[str, list[str]]) -> list[str]:
     }
     entries = [file for file in files if file not in used]
     reached: set[str] = set()
+    # what no entry reaches is a circle: its first file becomes an entry
     for file in [*entries, *files]:
         if file not in reached:
             if file in used:
@@ -124,6 +127,7 @@ def _reach(start: str, parts: dict[str, list[str]], by_path: dict[str, str], rea
 _ADDRESS = re.compile(rb"@@@(.+?)@@@|@([^@\n]+)@")
 _TEXT_MAGIC = b"#usda"
 _ARCHIVE = ".usdz"
+# a file that was read within a tenth of a second of its last change may have changed again since
 _SETTLED_NS = 100_000_000
 
 
@@ -167,6 +171,7 @@ def read_mentions(file: str) -> list[str]:
         with open(file, "rb") as stream:
             if stream.read(len(_TEXT_MAGIC)) != _TEXT_MAGIC:
                 return _ask_openusd(file)
+            # text layers with meshes have hundreds of megabytes
             with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as text:
                 matches = (first or second for first, second in _ADDRESS.findall(text))
                 return sorted({match.decode("utf-8", "replace") for match in matches})

@@ -58,6 +58,7 @@ _LEVELS = {
     Word.MAY: Level.INFO,
 }
 _SECTION = re.compile(r"\d+(\.\d+)*")
+# a guess must not fail a build that only errors fail
 _LOWER = {Level.ERROR: Level.WARNING, Level.WARNING: Level.INFO, Level.INFO: Level.INFO}
 
 
@@ -125,6 +126,7 @@ class Rule:
     @property
     def doc(self) -> str:
         """The teaching text: the module docstring of the rule's file."""
+        # read when asked: the texts are not needed to run the rules
         return inspect.cleandoc(sys.modules[self.module].__doc__ or "")
 
     @property

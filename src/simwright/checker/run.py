@@ -41,10 +41,13 @@ def all_rules() -> tuple[Rule, ...]:
             continue
         for value in vars(importlib.import_module(module.name)).values():
             if isinstance(value, Rule) and value.module == module.name:
+                # codes are permanent and in users' configurations: two rules with one code would be told
+                # apart by nobody
                 assert value.code not in found, f"rule {value.code} is declared twice"
                 found[value.code] = value
     for _, plugin in PLUGIN_RULES.items(None):
         if isinstance(plugin, Rule):
+            # a plugin cannot replace a rule of ours
             found.setdefault(plugin.code, plugin)
     return tuple(sorted(found.values(), key=lambda r: (_section_key(r.section), r.code)))
 
@@ -78,6 +81,7 @@ class Runner:
             for facts in snapshot.layers:
                 for rule in layer_rules:
                     self._collect(rule, facts, snapshot, layer=facts.layer)
+        # there are few kinds of prims and many prims: who wants what is decided per kind
         plan = self._plan()
         for node in snapshot.nodes:  # the hot loop: most checks find nothing
             for rule, check in plan[node.kind_facts.kind]:
@@ -106,6 +110,7 @@ class Runner:
             self._note_crash(rule, error)
 
     def _note_crash(self, rule: Rule, error: Exception) -> None:
+        # a rule that fails on one prim fails on thousands: one finding says it
         if rule.code not in self._crashed:
             self._crashed.add(rule.code)
             self.found.append(self._make_crash(rule, error))
@@ -115,6 +120,7 @@ class Runner:
     ) -> Diagnostic:
         at = finding.at if finding.at is not None else subject if isinstance(subject, PrimNode) else None
         level = rule.level
+        # a finding may be milder than its rule, never harsher: the RFC word is the limit
         if finding.level is not None and finding.level.rank > level.rank:
             level = finding.level
         note = " (heuristic)" if rule.heuristic else ""
@@ -134,6 +140,7 @@ class Runner:
     ) -> Where:
         """File and line of the strongest opinion; for layer rules, of the spec in that layer."""
         if isinstance(at, PrimNode):
+            # all opinions are in one crate file, which has no lines: no need to look for the spec
             if self._file:
                 return Where(self._file, prim=at.path, prop=finding.prop)
             where = self._locate_node(at, finding.prop)

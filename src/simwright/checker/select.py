@@ -57,6 +57,7 @@ def choose_rules(
     """The rules that are selected and of the profile, without the ignored ones."""
     if profile not in PROFILES:
         raise UnknownNameError("profile", profile, PROFILES, where=where)
+    # nothing selected means everything
     wanted = match_words(known, select, where) or {row.code for row in known}
     ignored = match_words(known, ignore, where)
     rules = [row for row in known if row.section]
@@ -92,6 +93,7 @@ def _matches(word: str, row: Selectable) -> bool:
     code = word.lower()
     if _WILD & set(code):
         return fnmatchcase(row.code, code)
+    # up to a dash: "mass" must not select "massless-..." rules of a plugin
     return row.code == code or row.code.startswith(f"{code}-")
 
 

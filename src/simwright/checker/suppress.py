@@ -82,6 +82,7 @@ def gather_suppressions(
         place = Where(where.file, where.line, where.column)
         found += _read_entries(whole, "", place, known, reporter)
     for node in snapshot.nodes:
+        # GetCustomDataByKey composes the whole dictionary; few prims have one
         if not node.prim.HasAuthoredMetadata("customData"):
             continue
         own = node.prim.GetCustomDataByKey(KEY)

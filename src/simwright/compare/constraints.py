@@ -46,6 +46,7 @@ def compare_constraints(section: DifferenceSection, pairing: Pairing, ruler: Val
 def _compare_mimics(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
     names = {b.name: a.name for a, b in pairing.freedoms}
     refs = [{p[number].name: pairing.zeros(*p)[number] for p in pairing.freedoms} for number in (0, 1)]
+    # a joint follows at most one other, so the follower identifies a mimic
     first = {mimic.follower: mimic for mimic in pairing.a.asset.mimics}
     second = {names.get(mimic.follower, mimic.follower): mimic for mimic in pairing.b.asset.mimics}
     for follower in dict.fromkeys((*first, *second)):
@@ -66,6 +67,7 @@ def _compare_mimics(section: DifferenceSection, pairing: Pairing, ruler: ValueCo
 
 def _law(mimic: Mimic, refs: dict[str, float]) -> list[float]:
     """Coefficients between coordinates counted from ``refs``."""
+    # both files' laws are rewritten for coordinates counted from the same zero, then coefficients compare
     law = Polynomial(np.array((mimic.offset, mimic.multiplier, *mimic.polynomial)))
     moved = law(Polynomial((refs.get(mimic.leader, 0.0), 1.0)))
     values = [float(value) for value in moved.coef] + [0.0] * (5 - len(moved.coef))
@@ -94,6 +96,7 @@ def _compare_holds(section: DifferenceSection, pairing: Pairing, ruler: ValueCom
     first, second = list_holds(pairing.a), list_holds(pairing.b)
     left = list(second)
     for hold in first:
+        # by place, not by name: OpenUSD and MJCF name loop constraints differently
         best = min(left, key=lambda twin: _distance(pairing, hold, twin), default=None)
         gap = np.inf if best is None else _distance(pairing, hold, best)
         if best is None or not np.isfinite(gap):
@@ -117,11 +120,13 @@ def _distance(pairing: Pairing, a: FrameConstraint, b: FrameConstraint) -> float
     if a.kind is not b.kind:
         return float("inf")
     gaps = []
+    # which of the two bodies is first has no meaning
     for ends in ((b.a, b.b), (b.b, b.a)):
         met = [pairing.meet(x, y) for x, y in zip((a.a, a.b), ends, strict=True)]
         if None in met:
             continue
         (pa, qa), (pb, qb) = (m for m in met if m is not None)
+        # a connect holds points together, a weld whole frames
         if a.kind is EqualityKind.CONNECT:
             gaps.append(max(float(np.linalg.norm(x.p - y.p)) for x, y in ((pa, qa), (pb, qb))))
         else:
@@ -165,6 +170,7 @@ def _compare_path(
         ruler.compare(section, element, "path coefficients", *values)
 
 
+# one function: found, of the same kind, with the same ends and law
 def _compare_equalities(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
     """Those between tendons, and distances."""
     first, second = ([e for e in s.asset.equalities if e.kind not in _HELD] for s in (pairing.a, pairing.b))
@@ -204,12 +210,14 @@ def compare_drives(section: DifferenceSection, pairing: Pairing, ruler: ValueCom
     """Freedom by freedom."""
     section.compared = len(pairing.freedoms)
     for a, b in pairing.freedoms:
+        # a free base has no drives and no springs
         if a.is_base:
             continue
         element = f"freedom {a.name!r}"
         zeros = pairing.zeros(a, b)
         for what in _PASSIVE:
             ruler.compare(section, element, what, getattr(a.dof, what) or 0.0, getattr(b.dof, what) or 0.0)
+        # without a spring its rest position has no effect
         if a.dof.stiffness and b.dof.stiffness:
             rests = [(f.dof.spring_ref or 0.0) - zero for f, zero in zip((a, b), zeros, strict=True)]
             ruler.compare(section, element, "rest of the spring", *rests, scale=1.0)
@@ -223,6 +231,7 @@ def _compare_drive(
     dofs: tuple[Dof, Dof],
     zeros: tuple[float, float],
 ) -> None:
+    # no drive and a drive with zero gains move the same
     first, second = (dof.drive or Drive() for dof in dofs)
     for what in _DRIVE:
         x, y = getattr(first, what), getattr(second, what)
@@ -230,6 +239,7 @@ def _compare_drive(
     if first.stiffness and second.stiffness:
         targets = (first.target_position - zeros[0], second.target_position - zeros[1])
         ruler.compare(section, element, "drive target", *targets, scale=1.0)
+    # force or acceleration makes no difference to zero gains
     gains = first.stiffness or first.damping or second.stiffness or second.damping
     if gains:
         ruler.compare(section, element, "drive is acceleration", first.acceleration, second.acceleration)

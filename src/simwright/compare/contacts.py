@@ -26,9 +26,11 @@ from simwright.model.material import PhysicsMaterial, RenderMaterial
 Pair = frozenset[str]
 
 
+# one function: both lists of filtered pairs, then the difference in each direction
 def compare_contacts(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
     """Filtered pairs among matched colliders, and pairs with settings of their own."""
     pairs = pair_shapes(pairing, ruler, "collision")[0]
+    # a collider that is switched off touches nothing: reported in the section collisions
     both = [pair for pair in pairs if pair.a.enabled and pair.b.enabled]
     names = {pair.b.name: pair.a.name for pair in both}
     pieces = {pair.a.name: pairing.a.place(pair.a.body, pair.a.pose)[0] for pair in both}
@@ -57,6 +59,7 @@ def _list_filtered(side: ComparedAsset, pieces: dict[str, str], names: dict[str,
         first, second = names.get(a), names.get(b)
         if first is None or second is None:
             continue
+        # colliders of one rigid group never move against each other
         if pieces[first] != pieces[second]:
             result.add(frozenset((first, second)))
     return result
@@ -160,10 +163,12 @@ def _compare_appearance(
     unsaid: Counter[str],
 ) -> None:
     element = f"visual {a.shape!r}"
+    # a mesh without a material has the colours of its file, which is not read here
     if None in (a.color, b.color) and a.images != b.images:
         unsaid["textures"] += 1  # of a mesh that has the looks of its file
     elif a.images != b.images:
         section.items.append(DifferenceItem(element, "textures", a.images, b.images))
+    # an image replaces the colour
     if "diffuse" not in a.images or "diffuse" not in b.images:
         if a.color is not None and b.color is not None:
             ruler.compare(section, element, "colour", a.color, b.color, scale=1.0)

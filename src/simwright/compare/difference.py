@@ -118,6 +118,7 @@ class ValueComparer:
     def compare_pose(self, section: DifferenceSection, element: str, a: Pose, b: Pose) -> None:
         """Positions against the size of the machine, rotations in radians."""
         shift = float(np.linalg.norm(a.p - b.p)) / self.length
+        # q and -q are one rotation: components cannot be compared
         turn = quat_angle(a.q, b.q)
         if shift > self.rtol:
             section.items.append(DifferenceItem(element, "position", a.p.tolist(), b.p.tolist(), error=shift))
@@ -127,10 +128,12 @@ class ValueComparer:
             )
 
 
+# one function: a value may be of any kind, and the order of the questions matters
 def measure(a: Any, b: Any, scale: float = 0.0) -> float:
     """The relative error between two values of any kind."""
     if a is None or b is None:
         return 0.0 if a is b else math.inf
+    # bool before int: True is an int in Python
     if isinstance(a, str | bool) or isinstance(b, str | bool):
         return 0.0 if a == b else math.inf
     if isinstance(a, Mapping) and isinstance(b, Mapping):
@@ -143,6 +146,7 @@ def measure(a: Any, b: Any, scale: float = 0.0) -> float:
 
 
 def _measure_numbers(a: float, b: float, scale: float) -> float:
+    # a value that both files fail to give is not a difference
     if a == b or (math.isnan(a) and math.isnan(b)):
         return 0.0
     if not (math.isfinite(a) and math.isfinite(b)):
@@ -151,6 +155,7 @@ def _measure_numbers(a: float, b: float, scale: float) -> float:
     return gap / max(abs(a), abs(b), scale) if gap > TINY else 0.0
 
 
+# one function: lists of numbers, of anything else, and with numbers that are not finite
 def _measure_rows(a: Any, b: Any, scale: float) -> float:
     try:
         first, second = (np.asarray(v, dtype=np.float64) for v in (a, b))

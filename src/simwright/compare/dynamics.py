@@ -41,6 +41,7 @@ def compare_gravity(section: DifferenceSection, pairing: Pairing, ruler: ValueCo
     values = []
     for side, name in ((pairing.a, "first"), (pairing.b, "second")):
         gravity = side.asset.environment.gravity
+        # URDF has no word for gravity, and every engine assumes this value
         values.append(np.asarray(GRAVITY if gravity is None else gravity, dtype=np.float64))
         if gravity is None:
             section.notes.append(f"not said by the {name}")
@@ -100,7 +101,9 @@ def measure_inertials(a: Inertial, b: Inertial) -> tuple[float, float, float]:
     heavy = max(abs(a.mass), abs(b.mass))
     if heavy == 0.0:
         return 0.0, 0.0, _norm_error(a.inertia, b.inertia)
+    # the radius of gyration: how large a body is, as far as its mass tells
     spread = max(math.sqrt(max(float(np.trace(i.inertia)), 0.0) / heavy) for i in (a, b))
+    # 1e-300 keeps a point mass at the origin from dividing by zero
     size = max(spread, float(np.abs(a.com).max()), float(np.abs(b.com).max()), 1e-300)
     center = float(np.linalg.norm(a.com - b.com)) / size
     return abs(a.mass - b.mass) / heavy, center, _norm_error(a.inertia, b.inertia)
@@ -125,6 +128,7 @@ def sample(pairing: Pairing, settings: CompareSettings) -> tuple[Array, Array, A
     rng = np.random.default_rng(settings.seed)
     count = settings.configurations + 1
     first, second = pairing.mechanisms
+    # row 0 stays neutral: the poses as the files give them
     q_a, q_b = (np.tile(mechanism.neutral(), (count, 1)) for mechanism in (first, second))
     v_a, v_b = (np.zeros((count, mechanism.velocities)) for mechanism in (first, second))
     for a, b in pairing.freedoms:
@@ -137,6 +141,7 @@ def sample(pairing: Pairing, settings: CompareSettings) -> tuple[Array, Array, A
             q_b[:, b.positions] = q_a[:, a.positions]
         else:
             q_b[1:, b.positions] = _carry(a, b, drawn)
+        # the same velocities on both sides: they are in axes of the bodies, not of joint frames
         size = a.velocities.stop - a.velocity
         v_a[:, a.velocities] = v_b[:, b.velocities] = rng.standard_normal((count, size))
     return q_a, q_b, v_a, v_b
@@ -166,6 +171,7 @@ def _carry(a: Freedom, b: Freedom, drawn: Array) -> Array:
         if a.dof.motion is Motion.BALL:
             turn = Pose.of(q=a.joint.child_frame.q)
             back = Pose.of(q=b.joint.child_frame.q)
+            # the rotation is the same in the child body; only the joint frames on it differ
             rows.append((~back @ turn @ Pose.of(q=row) @ ~turn @ back).q)
         else:
             moved = a.joint.parent_frame @ Pose.of(row[:3], row[3:]) @ ~a.joint.child_frame
@@ -222,6 +228,7 @@ def _tell(configuration: int) -> str:
     return f"configuration {configuration}" if configuration else "nothing moved"
 
 
+# one function: both mechanisms step through the same batches together
 def compare_motion(
     section: DifferenceSection, pairing: Pairing, ruler: ValueComparer, settings: CompareSettings
 ) -> None:
@@ -300,6 +307,7 @@ class _LargestErrors:
         scale = np.zeros_like(bias[0])
         for rows, a, b in matrices:
             scale[:, rows] = np.sqrt(np.maximum(*(np.einsum("nii->ni", m) for m in (a, b))).clip(0.0))
+        # a massless dof has a zero on the diagonal
         scale = np.maximum(scale, scale.max(axis=1, keepdims=True) * 1e-6).clip(1e-150)
         for rows, a, b in matrices:
             part = scale[:, rows]

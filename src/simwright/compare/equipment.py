@@ -88,6 +88,7 @@ def compare_keyframes(section: DifferenceSection, pairing: Pairing, ruler: Value
             if x.is_base or x.name not in a.positions:
                 continue
             found = b.positions.get(y.name)
+            # balls and free joints have no zero to be counted from
             if found is not None and isinstance(found, float):
                 zeros = pairing.zeros(x, y)
                 ours, theirs = a.positions[x.name] - zeros[0], found - zeros[1]
@@ -96,6 +97,7 @@ def compare_keyframes(section: DifferenceSection, pairing: Pairing, ruler: Value
                 ruler.compare(
                     section, element, f"position of {x.name!r}", a.positions[x.name], found, scale=1.0
                 )
+        # actuators may have been renamed to legal names
         names = {other: same for same in a.controls for other in b.controls if same_name(same, other)}
         controls = {names.get(name, name): value for name, value in b.controls.items()}
         ruler.compare(section, element, "controls", a.controls, controls, scale=1.0)
@@ -103,6 +105,7 @@ def compare_keyframes(section: DifferenceSection, pairing: Pairing, ruler: Value
 
 def _compare_initial(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
     for a, b in pairing.freedoms:
+        # starts of free bodies are compared as poses
         if a.is_base or a.positions.stop - a.position != 1:
             continue
         section.compared += 1
@@ -168,6 +171,7 @@ def _compare_frames(
     section: DifferenceSection, pairing: Pairing, element: str, a: Interface, b: Interface
 ) -> None:
     """Frames of messages; where neither side names one it follows from the place, which is compared."""
+    # without an override the frame follows from the prim, which is compared as "sits on"
     if a.frame_override or b.frame_override:
         frames = find_frame(pairing.a.asset, a), find_frame(pairing.b.asset, b)
         if not same_name(*frames):
@@ -201,4 +205,5 @@ def _list_joints(asset: Asset, controller: Controller) -> dict[str, list[str]]:
     said = {role: names for role, names in controller.joints.items() if names}
     if controller.kind != "joint_state_broadcaster" or "state" in said:
         return said
+    # ros2_control: a broadcaster without a list reports every joint
     return {**said, "state": [joint.name for joint in asset.joints if joint.dofs]}

@@ -58,6 +58,7 @@ class ComparedAsset:
         """Make a group of its own of some bodies of one group; gives its name."""
         first = bodies[0]
         old, base = self.places[first]
+        # the world group is never taken whole: its frame is the world's
         if set(bodies) == set(self.groups.get(old, ())) and old:
             return old
         name = first if first != old else f"{first} (part)"
@@ -76,6 +77,7 @@ def prepare_asset(asset: Asset) -> ComparedAsset:
     bodies = {body.name: body for body in asset.bodies}
     for root in tree.roots:
         body = bodies[root]
+        # such a body does not move: what is attached to it is attached to the world
         still = body.kinematic or not body.enabled
         side.places[root] = (WORLD, body.pose) if still else (root, IDENTITY)
     for edge in tree.edges:
@@ -151,6 +153,7 @@ def pair_assets(a: ComparedAsset, b: ComparedAsset) -> Pairing:
     return pairing
 
 
+# one function: the same neutral pose is computed in two ways and compared
 def _has_one_zero(pairing: Pairing) -> bool:
     """Do equal coordinates mean equal poses, or only equal distances from the reference coordinates?"""
     turned = [(a, b) for a, b in pairing.freedoms if a.dof.ref != b.dof.ref]
@@ -179,6 +182,7 @@ def match_elements(a: Sequence[Any], b: Sequence[Any], *keys: Callable[[Any], st
     taken: set[str] = set()
     ways: list[Callable[[Any], str]] = []
     for key in keys or (lambda element: str(element.name),):
+        # exact names first, then names as a writer may have changed them
         ways += [key, lambda element, key=key: make_identifier(key(element)).lower()]  # type: ignore[misc]
     for way in ways:
         left = _index((x for x in b if x.name not in taken), way)
@@ -199,6 +203,7 @@ def _index(elements: Iterable[Any], way: Callable[[Any], str]) -> dict[str, str]
     found: dict[str, list[str]] = {}
     for element in elements:
         found.setdefault(way(element), []).append(element.name)
+    # two elements with one name: a guess would compare the wrong ones
     return {word: names[0] for word, names in found.items() if len(names) == 1}
 
 
@@ -233,6 +238,7 @@ def _anchor_groups(pairing: Pairing) -> None:
         if group_a not in pairing.anchors and group_b not in taken:
             _anchor(pairing, bodies[0])
             taken.add(group_b)
+        # one asset welds what the other keeps apart
         elif pairing.anchors.get(group_a, ("?",))[0] != group_b:
             apart.append(bodies)
     for bodies in apart:
@@ -253,6 +259,7 @@ def _choose_bases(pairing: Pairing) -> tuple[dict[str, Pose], dict[str, Pose]]:
     return first, second
 
 
+# one function: by base, then by name, then by axis; each takes what the one before left
 def _match_freedoms(pairing: Pairing) -> list[tuple[Freedom, Freedom]]:
     first, second = pairing.mechanisms
     matches = _match_bases(pairing, first, second)
@@ -301,5 +308,6 @@ def _name_of(joint: Joint | None) -> str:
 
 def _axis(screws: Array, freedom: Freedom) -> Array:
     screw = screws[freedom.velocity]
+    # screws are rotation first, then translation
     axis: Array = screw[:3] if np.any(screw[:3]) else screw[3:]
     return axis

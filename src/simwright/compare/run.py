@@ -42,6 +42,7 @@ def compare_assets(a: Asset, b: Asset, settings: CompareSettings | None = None) 
     table = list_sections(settings)
     difference = Difference(a.name, b.name)
     # numbers that are none come from the input; they are told as differences
+    # files hold nan and infinity, and each is reported as a difference
     with np.errstate(all="ignore"):
         for name in settings.sections:
             section = DifferenceSection(name, SECTIONS[name])
@@ -86,6 +87,7 @@ def measure_length(side: ComparedAsset) -> float:
     longest = 1e-3
     for name, inertial in side.inertials.items():
         if inertial.mass > 0.0:
+            # a single body has no link offsets: its radius of gyration is the only length
             spread = np.sqrt(max(float(np.trace(inertial.inertia)), 0.0) / inertial.mass)
             longest = max(longest, float(spread) + float(np.linalg.norm(inertial.com)))
         reach.setdefault(name, 0.0)

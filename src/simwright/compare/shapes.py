@@ -119,6 +119,7 @@ def _outline_plane(geometry: Plane, pose: Pose) -> ShapeOutline:
     normal = pose.rotation[:, 2]
     size = None if geometry.size is None else np.sort(geometry.size)
     # a plane's own point may be anywhere on it: the nearest to the origin tells which plane it is
+    # any point of a plane may be its origin
     nearest = (normal * float(normal @ pose.p))[None]
     return ShapeOutline("plane", nearest, values={"normal": (normal, 1.0), "size": (size, 0.0)})
 
@@ -160,17 +161,20 @@ def _outline_mesh(geometry: Mesh, scale: Array, pose: Pose) -> ShapeOutline:
     corners = points[triangles]
     used = corners.reshape(-1, 3)
     middle = used.mean(axis=0)
+    # far from the origin area and volume would lose digits
     corners = corners - middle
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
     normals = np.cross(b - a, c - a)
     areas = np.linalg.norm(normals, axis=1) / 2.0
     area = float(areas.sum())
     volume = float(np.einsum("ij,ij->i", a, normals).sum()) / 6.0
+    # a mirroring scale turns the winding, and the volume with it
     if float(np.prod(np.sign(scale))) < 0.0:
         volume = -volume
     size = float(np.linalg.norm(np.ptp(used, axis=0)))
     total = a + b + c
     center = (areas[:, None] * total).sum(axis=0) / (3.0 * area) if area else np.zeros(3)
+    # exact for triangles: second moments from the corners and their sum
     weighted = areas[:, None] / 12.0
     second = sum(((weighted * x).T @ x for x in (a, b, c, total)), np.zeros((3, 3)))
     # an open or flat mesh has next to no volume, and points are as exact as they are far from their origin
@@ -191,6 +195,7 @@ def _outline_mesh(geometry: Mesh, scale: Array, pose: Pose) -> ShapeOutline:
 def _spread_directions(count: int) -> Array:
     """Directions all over the sphere, on a spiral."""
     z = 1.0 - (2.0 * np.arange(count) + 1.0) / count
+    # the golden angle: points of a Fibonacci sphere
     angle = np.arange(count) * math.pi * (3.0 - math.sqrt(5.0))
     radius = np.sqrt(1.0 - z * z)
     return np.stack((radius * np.cos(angle), radius * np.sin(angle), z), axis=1)
@@ -211,6 +216,7 @@ def measure_outlines(a: ShapeOutline, b: ShapeOutline, length: float) -> dict[st
     """Relative errors by what differs; positions are measured against ``length`` [m]."""
     if a.kind != b.kind or a.values.keys() != b.values.keys():
         return {"kind": math.inf}
+    # one side is a hull: what is inside it does not count
     if a.support is not None and b.support is not None and (a.is_hull or b.is_hull):
         return {"reach": float(np.abs(a.support - b.support).max()) / length}
     errors = {what: 0.0 if count == b.counts.get(what) else math.inf for what, count in a.counts.items()}
@@ -229,6 +235,7 @@ def _measure_points(a: ShapeOutline, b: ShapeOutline) -> float:
     if a.ordered:
         return float(np.linalg.norm(a.points - b.points, axis=1).max())
     gaps = np.linalg.norm(a.points[:, None] - b.points[None], axis=-1)
+    # in both directions: a subset of the points would pass in one
     return max(float(gaps.min(axis=0).max()), float(gaps.min(axis=1).max()))
 
 
@@ -252,6 +259,7 @@ class ShapePair:
     errors: dict[str, float]
 
 
+# one function: the worst errors are collected over all pairs of one role
 def compare_shapes(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
     """One role: ``section`` is called visuals or collisions."""
     pairs, left_a, left_b = pair_shapes(pairing, ruler, ROLES[section.name])
@@ -312,6 +320,7 @@ class _Matcher:
     def match(self, a: list[PlacedShape], b: list[PlacedShape]) -> None:
         """Equal shapes first, then those of the same name, then those of the same kind; the rest stays."""
         for x in list(a):
+            # equal geometry first, whatever the names: writers rename shapes freely
             same = [y for y in b if max(self._measure(x, y).values()) <= self._ruler.rtol]
             if same:
                 self._take(a, b, x, min(same, key=lambda y, x=x: not _is_named(x, y)))  # type: ignore[misc]
@@ -358,6 +367,7 @@ def _place_shapes(side: ComparedAsset, role: str, frames: dict[str, Pose]) -> di
 
 def _is_named(x: PlacedShape, y: PlacedShape) -> bool:
     first, second = (make_identifier(standing.shape.name).lower() for standing in (x, y))
+    # our writers add the suffix where a shape is visual and collision at once
     return second in (first, f"{first}_visual") or first == f"{second}_visual"
 
 

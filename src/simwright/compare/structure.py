@@ -40,6 +40,7 @@ def compare_bodies(section: DifferenceSection, pairing: Pairing, ruler: ValueCom
         for what in ("kinematic", "enabled"):
             ruler.compare(section, element, what, getattr(a, what), getattr(b, what))
         ruler.compare(section, element, "gravity scale", a.gravity_scale, b.gravity_scale, scale=1.0)
+        # not given means none
         for what in ("linear_damping", "angular_damping"):
             x, y = getattr(a, what) or 0.0, getattr(b, what) or 0.0
             ruler.compare(section, element, what.replace("_", " "), x, y)
@@ -48,6 +49,7 @@ def compare_bodies(section: DifferenceSection, pairing: Pairing, ruler: ValueCom
 def _list_single_bodies(section: DifferenceSection, pairing: Pairing) -> None:
     """Bodies that only one side has, unless they are frames or links of a chain."""
     folded, between = [], []
+    # a body without mass and shapes is only a frame: formats disagree on whether to write it
     names = pairing.lost()
     for left, side, other in ((names[0], pairing.a, pairing.b), (names[1], pairing.b, pairing.a)):
         frames = {make_identifier(site.name) for site in other.asset.sites}
@@ -84,6 +86,7 @@ def _count(names: list[str]) -> str:
     return shown if len(names) <= 5 else f"{shown} ... ({len(names)})"
 
 
+# one function: sites of both files, and what ROS interfaces imply without one
 def compare_frames(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
     """Sites by name, and bodies that the other side has as sites."""
     first, second = list_frames(pairing)
@@ -120,6 +123,7 @@ def list_frames(pairing: Pairing) -> tuple[list[Site], list[Site]]:
     left = pairing.lost()
     result: list[list[Site]] = []
     for names, side, other in ((left[0], pairing.a, pairing.b), (left[1], pairing.b, pairing.a)):
+        # by legal names: sites of the other file may have been renamed
         wanted = {make_identifier(site.name) for site in other.asset.sites}
         own = {make_identifier(site.name) for site in side.asset.sites}
         bodies = [n for n in names if make_identifier(n) in wanted - own and _is_bare(side, n)]
@@ -257,6 +261,7 @@ def _list_lost(pairing: Pairing, number: int) -> list[Freedom]:
 
 def _compare_axes(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
     """Screws of single freedoms in the world, nothing moved and bases in the same place."""
+    # bases stand in the same place, so that axes compare in the world
     configurations = [mechanism.neutral() for mechanism in pairing.mechanisms]
     for a, b in pairing.freedoms:
         if a.is_base:
@@ -275,6 +280,7 @@ def _compare_axes(section: DifferenceSection, pairing: Pairing, ruler: ValueComp
         hinge = a.dof.motion is Motion.HINGE
         axes = (x[:3], y[:3]) if hinge else (x[3:], y[3:])
         error = float(np.linalg.norm(axes[0] - axes[1]))
+        # an opposite axis has an error of 2: mirrored limits do not make it the same
         if error > ruler.rtol:
             section.items.append(
                 DifferenceItem(element, "axis", axes[0].tolist(), axes[1].tolist(), error=error)
@@ -287,6 +293,7 @@ def _compare_axes(section: DifferenceSection, pairing: Pairing, ruler: ValueComp
                 )
 
 
+# one function: both orders as numbers of the first asset's freedoms
 def compare_order(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
     """Moving joints, in the order in which the files give them."""
     del ruler
@@ -316,6 +323,7 @@ def compare_limits(section: DifferenceSection, pairing: Pairing, ruler: ValueCom
         zeros = pairing.zeros(a, b)
         ruler.compare(section, element, "reference", *zeros, scale=1.0)
         ends = [end - zero for dof, zero in zip((x, y), zeros, strict=True) for end in (dof.lower, dof.upper)]
+        # a limit at zero needs a size to be measured against
         span = max((abs(value) for value in ends if math.isfinite(value)), default=0.0)
         if x.motion is not Motion.BALL:
             ruler.compare(section, element, "lower limit", ends[0], ends[2], scale=span)
@@ -331,6 +339,7 @@ def compare_limits(section: DifferenceSection, pairing: Pairing, ruler: ValueCom
 def _effort(dof: Dof) -> float:
     """What limits the effort: the joint's own limit or that of its drive."""
     own = math.inf if dof.effort_limit is None else dof.effort_limit
+    # URDF and MJCF limit the joint, OpenUSD the drive
     return own if dof.drive is None else min(own, dof.drive.max_force)
 
 

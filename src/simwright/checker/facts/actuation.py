@@ -17,6 +17,7 @@ _TENDON = "MjcTendon"
 _JOINTS = ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint")
 
 
+# one function: the conditions of one law, force = gain * control + bias
 def has_neutral_form(node: PrimNode, snapshot: StageSnapshot) -> bool:
     """Does an MjcActuator drive a joint by a law that the neutral schema has?"""
     targets = [snapshot.node(path) for path in node.relationships().get("mjc:target", ())]
@@ -29,8 +30,11 @@ def has_neutral_form(node: PrimNode, snapshot: StageSnapshot) -> bool:
     if bias == "none":
         return True
     gain, numbers = _numbers(node, "mjc:gainPrm", [1.0]), _numbers(node, "mjc:biasPrm", [])
+    # MuJoCo's affine bias has a constant, a factor of the position and a factor of the velocity
     first, second, third = (*numbers, 0.0, 0.0, 0.0)[:3]
+    # a position servo: the gain acts on control minus position, and damping may be added
     is_position = second == -gain[0] and third <= 0.0
+    # a velocity servo: the gain acts on control minus velocity
     is_velocity = second == 0.0 and third == -gain[0]
     return bias == "affine" and first == 0.0 and (is_position or is_velocity)
 
@@ -44,6 +48,7 @@ def is_of_other(facts: LayerFacts, opinion: Opinion) -> bool:
     if spec is None:
         return False
     applied = spec.GetInfo("apiSchemas").GetAppliedItems() if spec.HasInfo("apiSchemas") else ()
+    # mjc:margin on a joint is about its limits, on a geom about its contacts
     return spec.typeName == _TENDON or (opinion.what == "mjc:margin" and "MjcJointAPI" in applied)
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from simwright.checker.facts.snapshot import StageSnapshot
 
 
+# REP-0158 gives no number: a prop of this size is quicker to read as one file
 _SMALL_PRIMS = 64
 _ROS_AND_BEYOND = tuple(domain for domain in FEATURES if domain is not Domain.PHYSICS)
 
@@ -76,6 +77,7 @@ def _find_assets(snapshot: StageSnapshot) -> list[AssetLayers]:
                         assets.append(AssetLayers(found))
                     else:
                         queue.append(found)
+    # layers that no arc of a layer names: of value clips, or of variants
     assets[0].layers.extend(left.values())
     return assets
 
@@ -105,6 +107,7 @@ def _starts_asset(asset: AssetLayers, facts: LayerFacts, arc: Arc, found: LayerF
 def default_path(layer: Sdf.Layer) -> str:
     """Path of a layer's default prim, "" where it names none or nothing that could be a prim."""
     name = layer.defaultPrim
+    # newer OpenUSD allows a path as defaultPrim
     path = name if name.startswith("/") else f"/{name}"
     return path if name and Sdf.Path.IsValidPathString(path) and Sdf.Path(path).IsPrimPath() else ""
 
@@ -115,6 +118,7 @@ def is_entry(facts: LayerFacts) -> bool:
     spec = facts.layer.GetPrimAtPath(path) if path else None
     if spec is None:
         return False
+    # an identifier alone is enough: many exporters write no kind
     return Kind.Registry.IsA(spec.kind, Kind.Tokens.model) or "identifier" in spec.assetInfo
 
 

@@ -29,6 +29,7 @@ def strongest_spec(node: PrimNode, name: str) -> Sdf.AttributeSpec | None:
     attribute = node.prim.GetAttribute(name)
     if not attribute:
         return None
+    # what a viewer overrides is not what the asset says
     session = node.prim.GetStage().GetSessionLayer()
     for spec in attribute.GetPropertyStack():
         if spec.layer != session and isinstance(spec, Sdf.AttributeSpec):
@@ -121,12 +122,14 @@ def read_authored(node: PrimNode, name: str) -> Any:
     if not node.may_say(name):
         return None
     value = node.authored(name)
+    # exporters of animations write samples and no default
     return node.authored(name, Usd.TimeCode.EarliestTime()) if value is None else value
 
 
 def read_number(node: PrimNode, name: str) -> float | None:
     """An authored number; None where there is none, or something else."""
     value = read_authored(node, name)
+    # the usual case first: this is asked for every body and joint
     if type(value) is float:
         return value
     return float(value) if isinstance(value, int | float) else None

@@ -55,6 +55,7 @@ def is_sided(name: str) -> bool:
 @cache
 def split_name(name: str) -> tuple[str, ...]:
     """Words of a prim name, in lower case: ``frontLeft_wheel2`` -> front, left, wheel, 2."""
+    # at separators, at a change from lower to upper case, and before digits
     parts = re.split(r"[_\-\s]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])", name)
     return tuple(part.lower() for part in parts if part)
 
@@ -104,6 +105,7 @@ def list_wheels(snapshot: StageSnapshot) -> list[Wheels]:
 def _turn(rotation: Any, axis: tuple[float, float, float]) -> Vector:
     if hasattr(rotation, "GetReal"):
         quat = Gf.Quatd(rotation)
+        # a zero quaternion is how broken exporters write the identity
         if quat.GetLength() > 1e-9:
             axis = Gf.Rotation(quat.GetNormalized()).TransformDir(Gf.Vec3d(*axis))
     return np.array(axis, dtype=np.float64)
@@ -147,4 +149,5 @@ def _is_wheel(edge: JointEdge) -> bool:
     if not any("wheel" in name.lower() for name in names):
         return False
     words = {word for name in names for word in split_name(name)}
+    # casters and steering axes have wheels in their names and are not driven
     return "wheel" in words and not words & {"caster", "castor", "steer", "steering", "hub", "swivel"}

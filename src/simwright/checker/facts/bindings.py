@@ -69,6 +69,8 @@ class MaterialBindings:
         found = self._found[purpose]
         passed: list[PrimNode] = []
         here = node
+        # most prims have no binding of their own: go up to one that may, and remember the answer for all on
+        # the way
         while id(here) not in found and here.parent is not None and not self._may_bind(here):
             passed.append(here)
             here = here.parent
@@ -95,6 +97,7 @@ class MaterialBindings:
                 found[id(here)] = self._settle(here, above, purpose)
         return found[id(node)]
 
+    # one function: the rules of precedence of UsdShade, in their order
     def _settle(self, node: PrimNode, above: list[PrimNode], purpose: str) -> Answers:
         """The answer for a prim whose parents have theirs."""
         own = self._read(node).get(purpose)
@@ -109,6 +112,7 @@ class MaterialBindings:
         answers: dict[Binding | None, None] = {}
         for parent in above:
             for inherited in found[id(parent)]:
+                # UsdShade: the nearest binding wins, unless one above says strongerThanDescendants
                 keep = inherited is not None and (direct is None or inherited.strong)
                 answers[inherited if keep else direct] = None
         return tuple(answers) or (direct,)
@@ -190,6 +194,7 @@ def _add(found: dict[str, _OwnBindings], node: PrimNode, relation: Usd.Relations
             own = found.setdefault(purpose, _OwnBindings())
             own.direct = Binding(node, name, targets[0])
         return
+    # material:binding:collection:PURPOSE:NAME; with one part less it has no purpose
     purpose = parts[1] if len(parts) == 3 else ALL_PURPOSE
     collection = next((target for target in targets if target.IsPropertyPath()), None)
     material = next((target for target in targets if target.IsPrimPath()), None)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 
 
+# prims that only group or place others
 _GROUPS = frozenset({"", "Xform", "Scope", "SkelRoot"})
 
 
@@ -74,6 +75,7 @@ def _gather(body: PrimNode, *, has_payloads: bool) -> BodyShapes:
         below = node.below()
         if has_payloads and not below and not node.prim.IsLoaded():
             found.complete = False
+        # a nested body carries its own shapes
         stack.extend(
             [
                 (c, (*trail, c.name))
@@ -123,6 +125,7 @@ def _find(node: PrimNode, snapshot: StageSnapshot) -> CollisionForm:
         return CollisionForm.PRIMITIVE
     if node.type != "Mesh":
         return CollisionForm.COMPLEX if "Gprim" in node.bases else CollisionForm.UNKNOWN
+    # UsdPhysics: the fallback of physics:approximation is none, the triangles as they are
     said = read_approximation(node) or "none"
     if said in CONVEX_FORMS:
         return CollisionForm.HULL

@@ -75,6 +75,7 @@ def _place(base: PrimNode, snapshot: StageSnapshot) -> tuple[float, float, float
 
 def is_grid(places: Sequence[tuple[float, float, float]]) -> bool:
     """Do the places fill a regular grid, but for its last row?"""
+    # steps are counted in ten-thousandths of the extent, so that float noise does not matter
     size = max((max(axis) - min(axis) for axis in zip(*places, strict=True)), default=0.0)
     step = max(size, 1.0) * 1e-4
     cells = 1
@@ -82,8 +83,10 @@ def is_grid(places: Sequence[tuple[float, float, float]]) -> bool:
     for axis in zip(*places, strict=True):
         marks = sorted({round(value / step) for value in axis})
         gaps = [b - a for a, b in pairwise(marks)]
+        # spacings of a grid made by a script differ in the last digits only
         if gaps and max(gaps) - min(gaps) > max(2, 0.02 * max(gaps)):
             return False
         cells *= len(marks)
         longest = max(longest, len(marks))
+    # the last row of a grid may be incomplete
     return cells - len(places) < longest

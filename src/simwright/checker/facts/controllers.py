@@ -60,6 +60,7 @@ EXPECTED_TARGETS: dict[str, ExpectedTarget] = {
 MARKERS = ("RosControlExternalAPI", "RosControlIntegratedAPI")
 """Controller APIs without properties of their own."""
 
+# words that say that a target is measured, not moved
 _READING = {"state", "states", "read", "measured", "observed", "sensor", "sensors", "broadcaster"}
 _CORE_RELATIONSHIPS = ("material:", "physics:", "proxyPrim", "skel:", "light:", "ui:")
 
@@ -119,6 +120,7 @@ class ControllerPrim:
             for api, kind in KINDS.items()
             if node.has(api) and node.authored(f"ros:{kind}:role") in ("subscription", "server")
         ]
+        # the fallback of starts_enabled is true
         return not states or any(state is not False for state in states)
 
 

@@ -62,6 +62,7 @@ def in_extension_namespace(name: str) -> bool:
     if not name.startswith(_NAMESPACES):
         return False
     first, _, rest = name.partition(":")
+    # ros:topic:, ros:frame: and the like are core, ros:<other>: are extensions
     return first != "ros" or rest.partition(":")[0] not in RESERVED_ROS_NAMESPACES
 
 

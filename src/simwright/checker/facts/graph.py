@@ -131,6 +131,7 @@ class _Sets:
         parent = self._parent
         parent.setdefault(path, path)
         while parent[path] != path:
+            # path halving keeps the trees flat
             parent[path] = parent[parent[path]]
             path = parent[path]
         return path
@@ -142,6 +143,7 @@ class _Sets:
         return a != b
 
 
+# one function: the graph is filled step by step, each step uses the one before
 def build_graph(snapshot: StageSnapshot) -> JointGraph:
     """The graph of a stage, in order of traversal."""
     graph = JointGraph(edges=[_make_edge(joint, snapshot) for joint in snapshot.joints])
@@ -156,6 +158,7 @@ def build_graph(snapshot: StageSnapshot) -> JointGraph:
     if any(edge.excluded for edge in enabled):
         graph.trees, graph.tree_of = _group(bodies, [edge for edge in enabled if not edge.excluded])
     else:
+        # without excluded joints trees and components are the same bodies, but their roots are assigned apart
         graph.trees = [Component(list(one.bodies), list(one.edges)) for one in graph.components]
         graph.tree_of = {body.path: tree for tree in graph.trees for body in tree.bodies}
     _find_loops(graph)
@@ -220,6 +223,7 @@ def _find_loops(graph: JointGraph) -> None:
     """
     sets = _Sets()
     for component in graph.components:
+        # fewer joints than bodies cannot close a loop: most components
         if len(component.edges) < len(component.bodies) or not component.edges:
             continue
         world = f"world of {component.bodies[0].path}"
@@ -232,6 +236,7 @@ def _find_loops(graph: JointGraph) -> None:
         graph.loops.extend(edge for edge in component.edges if id(edge) in loops)
 
 
+# one function: a root may be on a body, on a joint or above both, and governs trees and components alike
 def _assign_roots(snapshot: StageSnapshot, graph: JointGraph) -> None:
     """Which articulation roots govern what: on a body, on a joint, or on a prim above bodies."""
     ends = {id(edge.joint): edge for edge in graph.edges}

@@ -86,5 +86,6 @@ def _above(node: PrimNode, inside: dict[int, list[PrimNode]]) -> PrimNode | None
     parent = node.parent
     if parent is None or not (parent.in_prototype and parent.parent is None):
         return parent
+    # the prototype's root is bare: the instance stands in the hierarchy
     instances = inside.get(id(parent))
     return instances[0] if instances else None

@@ -75,6 +75,7 @@ def _gather_kinematic(snapshot: StageSnapshot) -> dict[int, tuple[PrimNode, Kine
                 break
             if above.is_a("Xformable"):
                 between.append(above)
+    # last, so that a body that is also a frame is held to a body's rules
     found.update((id(node), (node, KinematicRole.BODY)) for node in snapshot.bodies)
     return found
 
@@ -88,6 +89,7 @@ def _list_physics_nodes(snapshot: StageSnapshot) -> list[PrimNode]:
     kinds = {
         kind
         for kind in snapshot.kinds()
+        # by kind of prim: there are a few dozen on a stage of any size
         if kind[0].startswith("Physics") or any(api.startswith("Physics") for api in kind[1])
     }
     return [node for node in snapshot.nodes if node.kind_facts.kind in kinds]

@@ -54,6 +54,7 @@ _INTERESTING = frozenset({
 })  # fmt: skip
 _SHARED = frozenset({"apiSchemas", "typeName", "variantSelection", "variantSetNames"})
 """Fields of a prim that its sort tells."""
+# assetInfo:identifier is an asset path by type, and names the asset itself
 _NOT_DEPENDENCIES = ("identifier",)
 """Asset-typed entries of dictionaries that name the asset itself."""
 _PLAIN_PROPERTIES = SMALL_GEOMETRY | {
@@ -155,6 +156,7 @@ class _LayerReader:
         facts.names.update(self.plans)
         self.count()
 
+    # one function: a walk over prims and variants with one stack of paths, in the order of the file
     def list_prims(self) -> Iterator[tuple[Sdf.PrimSpec, Sdf.Path, tuple[str, ...]]]:
         """Specs of prims and variants with their fields, outer ones first."""
         layer = self.layer
@@ -167,6 +169,7 @@ class _LayerReader:
             spec = layer.GetPrimAtPath(path)
             if spec is None:
                 continue
+            # layers have few distinct lists of fields: one shared tuple per list makes keys cheap to compare
             fields = tuple(spec.ListInfoKeys())
             keys = shared.get(fields)
             if keys is None:
@@ -226,6 +229,7 @@ class _LayerReader:
             yield schema
 
     def visit_property(self, prim: Sdf.Path, name: str, plan: _PropertyPlan) -> None:
+        # heavy beyond doubt: opening every array would only read the file
         if plan.array and self.facts.elements > COUNTED_ELEMENTS:
             return  # heavy beyond doubt: opening every array would only read the file
         path = prim.AppendProperty(name)
@@ -342,6 +346,7 @@ class _LayerReader:
         facts.bytes += elements * size
         if elements * size > self.most:
             self.most, facts.heaviest = elements * size, path
+        # an inertia matrix as six or nine numbers
         if elements in _MATRICES:
             facts.matrices.append(path)
         facts.has_meshes = facts.has_meshes or path.name in ("points", "faceVertexIndices")
@@ -371,6 +376,7 @@ def gather_layers(snapshot: StageSnapshot) -> list[LayerFacts]:
     aside = {layer for layer in stage.GetLayerStack() if layer not in own}
     used = (layer for layer in stage.GetUsedLayers(includeClipLayers=True) if layer not in aside)
     others = [layer for layer in used if layer != root and (root.anonymous or not layer.anonymous)]
+    # GetUsedLayers has no fixed order, and findings must not move from run to run
     others.sort(key=lambda layer: layer.identifier)
     vendors = tuple(snapshot.settings.vendor_namespaces)
     return [gather_layer(layer, is_root=layer == root, vendors=vendors) for layer in (root, *others)]
@@ -446,6 +452,7 @@ def _is_plain(name: str) -> bool:
 def _describe(type_name: Sdf.ValueTypeName) -> tuple[bool, str]:
     """Is it an array, and of what: ``asset``, ``text`` or ``number``?"""
     scalar = str(type_name.scalarType)
+    # tokens are not texts: no token is a file name
     content = "asset" if scalar == "asset" else "text" if scalar == "string" else "number"
     return type_name.isArray, content
 
@@ -471,4 +478,5 @@ _ELEMENT_BYTES = {
 @cache
 def _element_bytes(type_name: Sdf.ValueTypeName) -> int:
     cpp_type = type_name.scalarType.cppTypeName
+    # in the order of the table: GfMatrix4d holds "4d" too
     return next((size for text, size in _ELEMENT_BYTES.items() if text in cpp_type), 16)

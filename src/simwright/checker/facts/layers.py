@@ -20,6 +20,7 @@ from simwright.checker.facts.domains import FEATURES, Domain
 if TYPE_CHECKING:
     from simwright.checker.settings import CheckSettings
 
+# above any threshold that a user would set
 COUNTED_ELEMENTS = 1_000_000
 """Mesh arrays of a layer are counted up to here: heavy beyond doubt."""
 
@@ -181,6 +182,7 @@ class LayerFacts:
     def opinions(self) -> list[Opinion]:
         """Every opinion that rules want to point at, those of outer prims first."""
         if self._opinions is None:
+            # outer prims first: the first opinion is where a finding points, and people look there first
             ordered = sorted(self.prim_opinions, key=lambda said: said.at.pathElementCount)
             self._opinions = [Opinion(at, content) for at, contents in ordered for content in contents]
         return self._opinions
@@ -251,6 +253,7 @@ class LayerFacts:
         return self.has_meshes and not self.is_root and self.counts[Domain.GEOMETRY] > strays
 
     @property
+    # one function: the order of the questions is the definition of the roles
     def role(self) -> str:
         """One word: a feature domain, material, geometry, light, base, entry, empty or mixed.
 
@@ -259,6 +262,7 @@ class LayerFacts:
         """
         if self.is_vendor:
             return Domain.VENDOR.value
+        # controllers go with the ROS interfaces they use
         features = self.features - {Domain.CONTROL} if self.counts[Domain.ROS] else self.features
         if len(features) == 1 and not self.has_geometry:
             # physics materials are Material prims that live in the physics layer
@@ -284,6 +288,7 @@ def encoding_of(layer: Sdf.Layer) -> str:
     return str(Sdf.UsdFileFormat.GetUnderlyingFormatForLayer(layer)) or format_id
 
 
+# one function: walked layers tell their names at once, the others have to be traversed
 def list_names(stage: Usd.Stage, facts: list[LayerFacts]) -> frozenset[str] | None:
     """Names of all properties that any layer of the stage mentions; None where clips may bring in others."""
     names: set[str] = set()
@@ -296,6 +301,7 @@ def list_names(stage: Usd.Stage, facts: list[LayerFacts]) -> frozenset[str] | No
         if layer in walked or layer.empty:
             continue
         paths: list[Sdf.Path] = []
+        # session and unnamed layers: they may mention names that no layer of the asset does
         layer.Traverse(Sdf.Path.absoluteRootPath, paths.append)
         prims = (layer.GetPrimAtPath(path) for path in paths if not path.IsPropertyPath())
         if any(prim is not None and prim.HasInfo("clips") for prim in prims):

@@ -20,6 +20,7 @@ def walk_up(node: PrimNode, snapshot: StageSnapshot) -> Iterator[PrimNode]:
     Out of a prototype the way leads through its first instance, which has the APIs applied to instances.
     """
     seen = 0
+    # a bound, because instances of instances lead from prototype to prototype
     while seen < 10_000:
         seen += 1
         above = node.parent
@@ -100,6 +101,7 @@ def _find(node: PrimNode, snapshot: StageSnapshot, book: dict[int, frozenset[str
             known = frozenset().union(*(_find(one, snapshot, book) for one in copies)) or known
             break
         here = here.parent
+    # the answer is the same for everything on the way up
     for passed in trail:
         book[id(passed)] = known
     return known

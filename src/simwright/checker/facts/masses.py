@@ -48,6 +48,7 @@ def derive_mass(body: PrimNode, snapshot: StageSnapshot) -> str:
             for name in ("physics:mass", "physics:density"):
                 if _is_positive(read_number(node, name)):
                     return f"{name} of the collider {node.name}"
+        # UsdPhysics: the mass follows from the colliders' density, which the physics material may give
         for binding in book.find(node, PHYSICS):
             material = snapshot.node(binding.target) if binding is not None else None
             if material is not None and _is_positive(read_number(material, "physics:density")):

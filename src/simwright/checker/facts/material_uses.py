@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 _PURPOSES = ("full", "preview")
+# a forest of instances is sampled: one differing binding among thousands is not worth minutes
 _COPIES = 200
 """Instances of one prototype looked at."""
 
@@ -104,6 +105,7 @@ def list_material_uses(snapshot: StageSnapshot) -> list[MaterialUse]:
     return snapshot.shared("looks", _gather_material_uses)
 
 
+# one function: meshes, their subsets and their materials, gathered by one call
 def _gather_material_uses(snapshot: StageSnapshot) -> list[MaterialUse]:
     # most robots have plain colours: then no mesh need be asked for its material
     if not any(_reads_coordinates(read_material(node, snapshot)) for node in snapshot.of_type("Material")):
@@ -155,6 +157,7 @@ def is_shape(node: PrimNode) -> bool:
     return node.is_a("Gprim") and not node.has("PhysicsCollisionAPI")
 
 
+# one function: a cheap test on all names at once, then on each, then on the words
 def find_named(snapshot: StageSnapshot, words: frozenset[str]) -> list[LampPrim]:
     """Topmost prims with one of the words in their name that show a shape."""
     found: list[LampPrim] = []
@@ -164,6 +167,7 @@ def find_named(snapshot: StageSnapshot, words: frozenset[str]) -> list[LampPrim]
     if not any(word in names for word in words):
         return found
     for node in snapshot.nodes:
+        # parts of a lamp are called lamp too: the topmost prim counts
         if node.parent is not None and id(node.parent) in inside:
             inside.add(id(node))
             continue
@@ -179,6 +183,7 @@ def find_named(snapshot: StageSnapshot, words: frozenset[str]) -> list[LampPrim]
 
 
 def _is_drawn(node: PrimNode, snapshot: StageSnapshot) -> bool:
+    # guides are never rendered
     return bool(find_purposes(node, snapshot) - {"guide"})
 
 

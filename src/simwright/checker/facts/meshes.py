@@ -60,6 +60,7 @@ class FaceArrays:
     @property
     def euler(self) -> int:
         """Corners - edges + faces of the triangles: 2 for one closed piece without handles."""
+        # points that no face uses must not count as corners
         used = np.zeros(int(self.indices.max()) + 1, bool)
         used[self.indices] = True
         return int(np.count_nonzero(used)) - 3 * len(self.triangles) // 2 + len(self.triangles)
@@ -70,6 +71,7 @@ class FaceArrays:
         corners = self.triangles.astype(np.int64)
         start, end = corners.reshape(-1), corners[:, [1, 2, 0]].reshape(-1)
         key = np.minimum(start, end) * (int(corners.max()) + 1) + np.maximum(start, end)
+        # on a closed surface every edge is there exactly twice, so sorted keys come in pairs
         order = np.argsort(key, kind="stable").reshape(-1, 2)
         far = corners[:, [2, 0, 1]].reshape(-1)
         face: Ints = order[:, 0] // 3
@@ -144,6 +146,7 @@ class MeshFacts:
             return self.form
         faces = self.faces
         self._weld = weld_points
+        # exact first: it is cheaper, and enough for most exporters
         welded = self.book.form(faces.counts, self._rename(faces, weld_points))
         if welded.topology.is_closed:
             return welded
@@ -174,6 +177,7 @@ class MeshFacts:
     def volume(self) -> float:
         """Signed volume: negative where a closed surface is wound inwards."""
         corners = self.points[self.faces.triangles].astype(np.float64)
+        # about the centre: far from the origin the products would lose all digits
         corners -= corners.reshape(-1, 3).mean(axis=0)
         a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
         return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum()) / 6.0
@@ -192,6 +196,7 @@ class MeshFacts:
         if not self.surface.topology.is_closed:
             return False
         faces = self.surface_faces
+        # a torus bends inwards and outwards at its edges alike: the test below would not see its hole
         if faces.euler != 2:
             return False
         points = self.points
@@ -229,6 +234,7 @@ class MeshCache:
 
     def read(self, load: Load) -> tuple[npt.NDArray[Any], FaceArrays]:
         """Points and faces."""
+        # reading decompresses: rules ask several things of one mesh in a row
         if self.hot is None or self.hot[0] is not load:
             faces = FaceArrays(as_ints(load(_COUNTS)), as_ints(load(_INDICES)))
             self.hot = (load, as_floats(load("points"), 3), faces)
@@ -240,6 +246,7 @@ class MeshCache:
         for known in self.recent:
             if known[1] == i and known[0] == c:
                 return known[2]
+        # hashes instead of the bytes: the arrays are not to be kept
         key = (len(c), hash(c), len(i), hash(i))
         found = self.forms.get(key)
         if found is None:
@@ -351,6 +358,7 @@ def _find_problem(points: npt.NDArray[Any], form: FaceFacts) -> str:
     if form.least < 0 or form.most >= len(points):
         worst = form.least if form.least < 0 else form.most
         return f"faceVertexIndices reach {worst}, but there are {len(points)} points"
+    # the sum is a quick test; only a doubtful one looks at every number
     if not np.isfinite(points.sum()) and not np.isfinite(points).all():
         return "the points hold numbers that are not finite"
     return ""

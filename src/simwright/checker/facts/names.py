@@ -170,6 +170,7 @@ def _join_namespaces(chain: tuple[PrimNode, ...]) -> str:
         stripped = text.strip("/")
         if stripped:
             segments.insert(0, stripped)
+        # an absolute namespace: what is above does not count
         if text.startswith("/"):
             break
     return "/" + "/".join(segments) if segments else ""
@@ -185,6 +186,7 @@ def _resolve_interface(node: PrimNode, kind: str, place: StagePlace) -> Interfac
         str(node.authored(f"ros:{kind}:{key}") or "") for key in ("name", "type", "role")
     )
     namespace = _join_namespaces(place.chain)
+    # ROS: an absolute topic name ignores the namespace
     resolved = name if name.startswith("/") else f"{namespace}/{name}"
     return InterfaceName(node, kind, name, type_name, role, namespace, resolved, place.path)
 
@@ -199,6 +201,7 @@ def _find_frames(snapshot: StageSnapshot) -> list[TfFrame]:
     frames = [_make_frame(node) for node in snapshot.contexts]
     if snapshot.contexts:
         for component in snapshot.graph.components:
+            # REP-0158 2.7: bodies that joints connect to a framed body are frames, others are not
             in_tree = any(outermost_context(body) for body in component.bodies)
             if in_tree and (component.edges or any(body.has("RosContextAPI") for body in component.bodies)):
                 frames.extend(_make_frame(body) for body in component.bodies)
@@ -220,6 +223,7 @@ def nearest_frame(node: PrimNode, names: RosNames) -> TfFrame | None:
     return None
 
 
+# REP 105 and the habits of URDF: tool0 and tcp are the flange and tool point
 _WORDS = frozenset({"optical", "frame", "tool0", "tcp", "footprint"})
 _SPLIT = re.compile(r"[A-Z]?[a-z]+\d*|[A-Z]+(?![a-z])\d*|\d+")
 
@@ -230,6 +234,7 @@ def looks_like_frame(name: str) -> bool:
     return any(word.lower() in _WORDS for word in _SPLIT.findall(name))
 
 
+# one function: which robots there are, where each begins, and which interface is in which
 def find_unnamed_robots(snapshot: StageSnapshot) -> list[PrimNode]:
     """Roots of robots that have ROS interfaces but no context, where there is more than one robot."""
     alone = [node for node in snapshot.interfaces if outermost_context(node) is None]

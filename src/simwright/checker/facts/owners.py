@@ -40,6 +40,7 @@ def _are_renamed(owners: set[Sdf.Path], snapshot: StageSnapshot) -> bool:
     if not owners:
         return False
     arcs = [arc for facts in snapshot.layers for arc in facts.arcs if arc.kind != "sublayer"]
+    # a reference to a layer leads to its root prim and gives it another name
     if arcs and any(path.IsRootPrimPath() for path in owners):
         return True
     targets = {arc.target for arc in arcs}
@@ -70,6 +71,7 @@ def _read_joint_names(snapshot: StageSnapshot) -> dict[str, Any]:
     }
 
 
+# one function: names from the layers first, then the few prims that may be meant
 def _find(
     snapshot: StageSnapshot, namespace: str, domains: tuple[Domain, ...]
 ) -> list[tuple[PrimNode, list[str]]]:

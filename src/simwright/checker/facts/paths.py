@@ -43,15 +43,18 @@ class PathForm(enum.StrEnum):
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+):")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _PLACEHOLDER = re.compile(r"<UDIM>|%04d|<f>|#+")
+# folders above that are searched for a package.xml
 _MAX_UP = 24
 
 
 def classify_path(text: str) -> PathForm:
     """The form of an asset path."""
+    # a variable expression of OpenUSD: what it names is only known when composed
     if not text or text.startswith("`"):
         return PathForm.OPAQUE
     if text.startswith(("/", "\\\\")) or _DRIVE.match(text) or text[:5].lower() == "file:":
         return PathForm.ABSOLUTE
+    # two letters or more, so that a Windows drive is not a scheme
     match = _SCHEME.match(text)
     if match:
         scheme = match.group(1).lower()
@@ -190,6 +193,7 @@ _LOADABLE = re.compile(
     re.IGNORECASE,
 )
 _ADDRESS = re.compile(r"^(model|fuel|omniverse)://\S+$", re.IGNORECASE)
+# attributes that tell where the asset came from load nothing
 _PROVENANCE = re.compile(r"source|origin|provenance|generat|creat", re.IGNORECASE)
 _KNOWN = ("inputs:", "info:", "ros:", "outputs:")
 

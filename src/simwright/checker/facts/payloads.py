@@ -77,6 +77,7 @@ def _compare(snapshot: StageSnapshot) -> PayloadFacts:
         if twin is None:
             _file(node, snapshot, unloaded, groups)
             continue
+        # the prim is there either way, but what makes it a body or an interface may come late
         missing = [what for what in wanted if what not in name_kinematics(twin)]
         if missing:
             facts.late.append(LateOpinion(node, missing))
@@ -142,5 +143,6 @@ def _differs(node: PrimNode, there: PrimNode, name: str) -> bool:
     attribute = node.prim.GetAttribute(name)
     if attribute:
         other = there.prim.GetAttribute(name)
+        # a value that a payload overrides is lost as well
         return not other or not other.IsAuthored() or bool(other.Get() != attribute.Get())
     return there.targets(name) != node.targets(name)

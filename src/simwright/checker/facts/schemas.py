@@ -70,9 +70,11 @@ def suggest_class(name: str) -> str:
 
 
 def _closest(name: str, known: tuple[str, ...]) -> str:
+    # publishRate and publish_rate are the same word
     folded = {_fold(item): item for item in known}
     if _fold(name) in folded:
         return folded[_fold(name)]
+    # a letter or two in twenty; lower, and ros:topic:rate would match ros:topic:role
     found = get_close_matches(_fold(name), folded, n=1, cutoff=0.88)
     return folded[found[0]] if found else ""
 

@@ -130,6 +130,7 @@ def is_optical_name(node: PrimNode) -> bool:
 def _place(node: PrimNode, chain: list[PrimNode], camera: PrimNode, *, below: bool) -> OpticalFrame:
     matrix = Gf.Matrix4d(1)
     for step in chain:
+        # OpenUSD multiplies row vectors: the innermost transform stands first
         matrix = matrix * _local(step)
     return _describe(node, camera, matrix, below)
 
@@ -154,6 +155,7 @@ def _describe(node: PrimNode, camera: PrimNode, matrix: Gf.Matrix4d, below: bool
 
 def _angle(a: Gf.Vec3d, b: Gf.Vec3d) -> float:
     """Angle between two unit vectors [rad], exact for small ones too."""
+    # the arc cosine of a dot product near 1 loses half the digits
     return math.atan2(Gf.Cross(a, b).GetLength(), Gf.Dot(a, b))
 
 
@@ -196,6 +198,7 @@ def _sensor_schema(type_name: str, apis: tuple[str, ...]) -> str:
         if is_sensor_api(api):
             return api
     for name in (type_name, *heads):
+        # simulators have sensor prim types of their own, such as IsaacImuSensor
         if vendor_of_schema(name) and _VENDOR_SENSOR.search(name):
             return name
     return ""

@@ -27,6 +27,7 @@ _RENDERERS = re.compile(
 def identify_shader(prim: Usd.Prim) -> str:
     """``info:id`` of a shader, or ``MDL file.mdl`` and the like for one that is given by source."""
     source = _read_source(prim)
+    # the other sources are code and asset files, named by info:<language>:<source>
     if source == UsdShade.Tokens.id:
         attribute = prim.GetAttribute("info:id")
         return str(attribute.Get() or "") if attribute else ""
@@ -41,6 +42,7 @@ def identify_shader(prim: Usd.Prim) -> str:
 
 def _read_source(prim: Usd.Prim) -> str:
     attribute = prim.GetAttribute("info:implementationSource")
+    # UsdShade: the fallback of implementationSource is id
     return str(attribute.Get() or "") if attribute else str(UsdShade.Tokens.id)
 
 
@@ -64,6 +66,7 @@ def read_input(prim: Usd.Prim, name: str) -> Any:
 
 PREVIEW = "UsdPreviewSurface"
 _ASSET_TYPES = ("asset", "asset[]")
+# connections may form a cycle
 _DEPTH = 64
 Step: TypeAlias = tuple[tuple[float, float], float, tuple[float, float]]
 """Scale, rotation [deg] and translation of a UsdTransform2d."""
@@ -171,6 +174,7 @@ def _gather_textures(snapshot: StageSnapshot) -> list[ShaderTexture]:
     return list(found.values())
 
 
+# one function: the order is that of a renderer, from the terminal to the textures
 def _read_material(node: PrimNode) -> MaterialFacts:
     facts = MaterialFacts(node.prim)
     _read_terminals(facts, node)

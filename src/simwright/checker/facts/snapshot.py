@@ -100,6 +100,7 @@ class PrimNode:
         self.kind_facts = kind_facts
         self.type = kind_facts.kind[0]
         self.parent = parent
+        # an empty tuple, shared: most prims are leaves, and a list for each costs memory
         self.children: Sequence[PrimNode] = ()
         self.in_prototype = False
         self.prototype: PrimNode | None = None
@@ -256,6 +257,7 @@ class StageSnapshot:
                 root.users = []
             root.users.append(instance)
 
+    # one function, written for speed: its body runs once per prim of the stage
     def _walk(
         self,
         root: Usd.Prim,

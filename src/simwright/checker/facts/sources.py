@@ -69,6 +69,7 @@ def group_copies(snapshot: StageSnapshot) -> list[tuple[str, list[PrimNode]]]:
     groups: dict[tuple[int, str, str], list[PrimNode]] = {}
     for entry in _find_entries(snapshot):
         above = nearest_context(entry)
+        # robots of a fleet are compared by ns-unique
         if above is None and entry.has("RosContextAPI"):
             continue
         for asset, prim in find_sources(entry):

@@ -56,6 +56,7 @@ def _gather_uses(snapshot: StageSnapshot) -> list[TextureUse]:
     known: dict[tuple[str, str, str, str], Floats | None] = {}
     for look in list_material_uses(snapshot):
         for texture in look.material.textures:
+            # repeat on both axes: any coordinates are right
             if not texture.is_universal or not texture.primvar or set(texture.wraps) == {"repeat"}:
                 continue
             part = look.subset.path if look.subset else ""
@@ -153,6 +154,7 @@ def _transform(values: Floats, steps: list[Step]) -> Floats:
         angle = np.radians(rotation)
         cosine, sine = np.cos(angle), np.sin(angle)
         scaled = values * np.asarray(scale, np.float64)
+        # UsdTransform2d turns counter-clockwise; rows are points, hence the transpose
         turned = scaled @ np.array(((cosine, sine), (-sine, cosine)))
         values = turned + np.asarray(translation, np.float64)
     return values
@@ -164,6 +166,7 @@ def find_tiles(use: TextureUse, snapshot: StageSnapshot) -> set[tuple[int, int]]
     if not len(faces):
         return set()
     values = _transform(values, use.texture.transform)
+    # corners of one face follow each other
     starts = np.flatnonzero(np.diff(faces, prepend=faces[0] - 1))
     first = np.floor(np.minimum.reduceat(values, starts) + SLACK).astype(np.int64)
     last = np.ceil(np.maximum.reduceat(values, starts) - SLACK).astype(np.int64) - 1

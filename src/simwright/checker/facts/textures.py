@@ -69,6 +69,7 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"P6", "ppm"),
     (b"P5", "ppm"),
     (b"\0\0\0\x0cjP  ", "jp2"),
+    # the naked codestream; the next one is the container
     (b"\xff\x0a", "jxl"),
     (b"\0\0\0\x0cJXL ", "jxl"),
     (b"<svg", "svg"),
@@ -140,6 +141,7 @@ def _open_image(path: str, resolved: str) -> ImageFile:
         return ImageFile(said, found=False, extension=extension)
 
 
+# one function: signatures in the order in which they can be told apart
 def identify(read: Read, extension: str = "") -> ImageFile:
     """What the bytes are.  Formats without a signature (TGA, Basis) are believed by their extension."""
     head = read(32, 0)
@@ -155,6 +157,7 @@ def identify(read: Read, extension: str = "") -> ImageFile:
         return ImageFile("basis", extension=extension)
     found = next((name for magic, name in _MAGIC if head.startswith(magic)), "")
     if not found:
+        # TGA has no signature at its start
         found = "tga" if extension == "tga" else "unknown"
     return ImageFile(found, extension=extension)
 
@@ -172,6 +175,7 @@ def _read_png(read: Read, extension: str) -> ImageFile:
         if alpha or len(chunk) < 8 or chunk[4:] in (b"IDAT", b"IEND"):
             break
         alpha = chunk[4:] == b"tRNS"
+        # length, type and checksum around the data
         offset += 12 + int.from_bytes(chunk[:4], "big")
     return ImageFile("png", depth, alpha, extension=extension)
 
@@ -184,6 +188,7 @@ def _find_jpeg_bits(read: Read) -> int:
         if len(segment) < 5 or segment[0] != 0xFF:
             return 0
         marker = segment[1]
+        # start-of-frame markers; C4, C8 and CC are tables and extensions
         if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
             return segment[4]
         offset += 2 + int.from_bytes(segment[2:4], "big")

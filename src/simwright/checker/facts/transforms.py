@@ -163,6 +163,7 @@ def read_in(node: PrimNode, base: PrimNode | None, snapshot: StageSnapshot) -> P
             world = snapshot.xforms.GetLocalToWorldTransform(node.prim)
             if base is not None:
                 frame = snapshot.xforms.GetLocalToWorldTransform(base.prim)
+                # a scale of zero somewhere above: nothing can be seen from that frame
                 if abs(frame.GetDeterminant()) < 1e-300:
                     return None
                 world *= frame.GetInverse()
@@ -193,6 +194,7 @@ def find_rotation(node: PrimNode, snapshot: StageSnapshot) -> tuple[float, tuple
 
 def split_rotation(q: tuple[float, ...]) -> tuple[float, tuple[float, float, float]]:
     """Angle [deg], 0 to 180, and unit axis of a quaternion w, x, y, z; the axis of no rotation is Z."""
+    # q and -q are the same rotation: take the shorter way round
     w, x, y, z = q if q[0] >= 0 else tuple(-v for v in q)
     length = math.sqrt(x * x + y * y + z * z)
     if length == 0.0 or not math.isfinite(length):
@@ -270,6 +272,7 @@ def parse_order(tokens: list[str]) -> OpStack:
     """The ops that an xformOpOrder names; what is no op is kept, with its text as the kind."""
     resets = RESET in tokens
     if resets:
+        # OpenUSD ignores everything before the last reset
         last = len(tokens) - 1 - tokens[::-1].index(RESET)
         tokens = tokens[last + 1 :]
     return OpStack(tuple(_parse_op(token) for token in tokens), resets)

@@ -50,6 +50,7 @@ COLLISION = "collision_fidelity"
 MESH_TIERS = ("mesh_low", "mesh_medium", "mesh_high")
 SPLAT = "volumetric_splat"
 
+# bounds: every variant is composed on a private stage, which costs as much as opening the asset
 _MOST_HOLDERS = 64
 _MOST_VARIANTS = 8
 
@@ -101,6 +102,7 @@ def survey_visuals(snapshot: StageSnapshot) -> list[VisualSet]:
     return snapshot.shared("visual sets", _survey)
 
 
+# one function: one private stage is opened and all variants are tried on it in turn
 def _survey(snapshot: StageSnapshot) -> list[VisualSet]:
     distinct: dict[Any, PrimNode] = {}
     for node in find_sets(snapshot, VISUAL):
@@ -113,6 +115,7 @@ def _survey(snapshot: StageSnapshot) -> list[VisualSet]:
     names = {one.node.path: one.node.prim.GetVariantSet(VISUAL).GetVariantNames() for one in found}
     for variant in list(dict.fromkeys(name for some in names.values() for name in some))[:_MOST_VARIANTS]:
         chosen = [one for one in found if variant in names[one.node.path]]
+        # one recomposition per variant instead of one per prim
         with Sdf.ChangeBlock():
             for one in chosen:
                 spec = Sdf.CreatePrimInLayer(session, one.node.prim.GetPath())
@@ -141,6 +144,7 @@ def _open_private(snapshot: StageSnapshot, paths: list[Sdf.Path]) -> tuple[Usd.S
         session,
         snapshot.stage.GetPathResolverContext(),
         Usd.StagePopulationMask(paths),
+        # opened empty, then given the user's load rules: payloads they left out stay out
         Usd.Stage.LoadNone,
     )
     stage.SetLoadRules(snapshot.stage.GetLoadRules())
@@ -171,6 +175,7 @@ def _count_triangles(prim: Usd.Prim, read: dict[str, int]) -> int:
 
 def _is_from_variant(prim: Usd.Prim) -> bool:
     """Does a variant of the set bring the prim (or the instance it is in)?"""
+    # a proxy has no prim index of its own
     while prim.IsInstanceProxy():
         prim = prim.GetParent()
     stack = [prim.GetPrimIndex().rootNode]

@@ -52,6 +52,7 @@ def _list_paired() -> dict[str, str]:
     """Attributes of the translation table; where several say one thing, the first of them."""
     paired: dict[str, str] = {}
     for pair in (pair for prim in PrimType for pair in list_pairs(prim)):
+        # only a symmetric range is a limit
         if pair.theirs.transform is not EFFORT_RANGE:  # only a symmetric range is a limit
             paired.setdefault(pair.theirs.attributes[0], pair.name)
     return paired
@@ -66,6 +67,7 @@ NEUTRAL_PROPERTIES: dict[str, str] = {
     "newton:targets": "ext_physics:actuator:targets",
     "newton:lookupPositions": "ext_physics:clamp_position:lookupPositions",
     "newton:lookupEfforts": "ext_physics:clamp_position:lookupEfforts",
+    # Newton writes six numbers where UsdPhysics has eigenvalues and axes
     "newton:inertia": "physics:diagonalInertia and physics:principalAxes",
 }
 """Vendor property -> the neutral property that says the same."""
@@ -92,6 +94,7 @@ def vendor_of_property(name: str) -> str | None:
     if _STATE.match(name):
         return "physx"
     head = name.partition(":")[0]
+    # a name without a namespace is nobody's
     if head == name:
         return None
     if head in VENDOR_NAMESPACES:

@@ -39,6 +39,7 @@ class _SharedSnapshot:
     """The snapshot of the stage that was asked about last."""
 
     def __init__(self) -> None:
+        # re-entrant: a notice of a change may arrive while a rule runs
         self._lock = threading.RLock()
         self._snapshot: StageSnapshot | None = None
         self._suppressions: list[Suppression] = []
@@ -56,6 +57,7 @@ class _SharedSnapshot:
     def _take(self, stage: Usd.Stage) -> None:
         self._snapshot = StageSnapshot(stage, path=stage.GetRootLayer().realPath)
         self._suppressions = gather_suppressions(self._snapshot, list_codes(), Reporter(), Locator())
+        # kept, because the registration ends with the object
         self._notice = Tf.Notice.Register(Usd.Notice.StageContentsChanged, self._forget, stage)
 
     def _forget(self, *_: Any) -> None:

@@ -39,6 +39,7 @@ from simwright.checker.facts.wording import show_numbers
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
+# left and right of a gripper are as seen from the wrist or from the object: no convention
 _GRIPPING = frozenset({"finger", "gripper", "jaw", "knuckle", "pad", "thumb", "fingertip", "claw", "tip"})
 _FORWARD = {"front": 1.0, "forward": 1.0, "rear": -1.0, "backward": -1.0}
 
@@ -52,6 +53,7 @@ def axis_ros_frame(snapshot: StageSnapshot) -> Iterator[Finding]:
             yield from _judge_wheels(wheels, snapshot)
     if snapshot.bodies:
         for component in snapshot.graph.components:
+            # a door or a lid has two bodies, and nothing to its left or right
             if len(component.bodies) > 2:
                 yield from _judge_sides(component, snapshot)
         for node in snapshot.of_type("Camera"):
@@ -65,6 +67,7 @@ def _find_mirrors(snapshot: StageSnapshot) -> Iterator[Finding]:
         if id(node) in seen:
             continue
         seen.add(id(node))
+        # a mirror above leaf geometry alone is fine: renderers turn the winding, and no frame is read from it
         held = node if is_frame(node) else next(filter(is_frame, walk_inheritors(node, snapshot)), None)
         if held is not None and is_mirrored(node, snapshot):
             yield Finding(
@@ -80,6 +83,7 @@ def _judge_wheels(wheels: Wheels, snapshot: StageSnapshot) -> Iterator[Finding]:
     frames = {id(edge): find_joint_frame(edge, base, snapshot) for edge in wheels.all}
     for edge in wheels.all:
         frame = frames[id(edge)]
+        # 0.9 is about 25 degrees: room for camber and toe, none for a robot that looks along Y
         if frame is not None and abs(float(frame[1][1])) < 0.9 * float(np.linalg.norm(frame[1])):
             yield Finding(
                 f"the wheel turns about {show_numbers(np.round(frame[1], 3))} of the base: "
@@ -121,12 +125,14 @@ def _judge_sides(component: Component, snapshot: StageSnapshot) -> Iterator[Find
     right_way = 0
     for left, right in pairs:
         places = find_position(left, base, snapshot), find_position(right, base, snapshot)
+        # pairs within a millimetre are one above the other or one behind the other, and say nothing of sides
         if places[0] is None or places[1] is None or abs(places[0][1] - places[1][1]) < 1e-3:
             continue
         if places[0][1] < places[1][1]:
             swapped.append((left, right))
         else:
             right_way += 1
+    # a majority: crossed cables and antennas are named by where they lead, not by where they are
     if len(swapped) > right_way:
         left, right = swapped[0]
         yield Finding(
@@ -148,6 +154,7 @@ def _judge_camera(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     found = read_in(node, find_base(component, snapshot), snapshot)
     if found is None:
         return
+    # UsdGeomCamera looks along its own -Z
     look = found.pose.apply(np.array((0.0, 0.0, -1.0))) - found.pose.p
     if float(look[0]) * wanted.pop() < -0.5:
         yield Finding(

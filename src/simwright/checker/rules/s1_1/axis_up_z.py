@@ -29,6 +29,7 @@ from simwright.checker.rule import Finding, rule
 )
 def axis_up_z(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Ask the root layer itself: the fallback differs from site to site."""
+    # UsdGeom.GetStageUpAxis would answer with the fallback, which a plugInfo.json of the site may change
     root = snapshot.root_layer.pseudoRoot
     if not root.HasInfo("upAxis"):
         yield Finding(

@@ -25,11 +25,13 @@ from simwright.checker.facts.wording import show_numbers
 from simwright.checker.rule import Finding, rule
 from simwright.usd.silence import capture
 
+# words of things that are mounted, carried, or the ground itself: their origin is where they are attached
 _ELSEWHERE = frozenset({
     "sensor", "camera", "lidar", "radar", "imu", "gps", "wall", "ceiling", "lamp", "light", "sign", "hook", "bracket",
     "mount", "fixture", "tool", "gripper", "hand", "floor", "ground", "terrain", "plane", "part", "screw", "bolt",
     "propeller", "drone", "shelf", "door", "window", "link", "module",
 })  # fmt: skip
+# colliders have the purpose guide and often reach below the visible foot
 _PURPOSES = (UsdGeom.Tokens.default_, UsdGeom.Tokens.render, UsdGeom.Tokens.proxy)
 
 
@@ -53,6 +55,7 @@ def pivot_ground(snapshot: StageSnapshot) -> Iterator[Finding]:
     low, high = bounds
     size = [b - a for a, b in zip(low, high, strict=True)]
     middle = [(a + b) / 2.0 for a, b in zip(low, high, strict=True)]
+    # a millimetre, or a hundredth of the height: rubber feet and modelling noise
     lifted = abs(low[2]) > max(0.001, 0.01 * size[2])
     aside = any(abs(middle[i]) > max(0.001, 0.05 * size[i]) for i in (0, 1))
     if lifted or aside:
@@ -66,6 +69,7 @@ def pivot_ground(snapshot: StageSnapshot) -> Iterator[Finding]:
 
 
 def _stands_on_ground(root: PrimNode, snapshot: StageSnapshot) -> bool:
+    # a mechanism has its origin at base_link (pivot-rep105), a scene where its author likes it
     if Usd.ModelAPI(root.prim).GetKind() != "component" or snapshot.joints or snapshot.interfaces:
         return False
     return not _ELSEWHERE.intersection(split_name(root.name))
@@ -74,6 +78,7 @@ def _stands_on_ground(root: PrimNode, snapshot: StageSnapshot) -> bool:
 def _read_bounds(root: PrimNode) -> tuple[list[float], list[float]] | None:
     cache = UsdGeom.BBoxCache(Usd.TimeCode.Default(), list(_PURPOSES), useExtentsHint=True)
     try:
+        # what OpenUSD prints about broken extents is not a finding of this rule
         with capture():
             box = cache.ComputeUntransformedBound(root.prim).ComputeAlignedRange()
     except Tf.ErrorException:

@@ -60,6 +60,7 @@ def _find_top(wheels: Wheels, snapshot: StageSnapshot) -> PrimNode | None:
     base = find_base(wheels.component, snapshot)
     if base is None:
         return None
+    # a fleet has one context per robot; without contexts the asset's default prim is the robot
     above = [
         node for node in walk_up(base, snapshot) if node.has("RosContextAPI") or node is snapshot.default_node
     ]
@@ -75,6 +76,7 @@ def _judge_footprint(
         return
     up = in_top.pose.apply(np.array((0.0, 0.0, 1.0))) - in_top.pose.p
     x, y = float(in_base.pose.p[0]), float(in_base.pose.p[1])
+    # the cosine of about 0.8 degrees
     if up[2] < 0.9999:
         fault = "is tilted against the floor"
     elif abs(in_top.pose.p[2]) > _NEAR:
@@ -98,6 +100,7 @@ def _judge_centre(wheels: Wheels, base: PrimNode, snapshot: StageSnapshot) -> It
         return
     middle = (places.min(axis=0) + places.max(axis=0)) / 2.0
     width = float(np.ptp(places[:, 1]))
+    # a differential drive turns about the middle of its axle, so that point has to be base_link
     if max(abs(middle[0]), abs(middle[1])) > max(_NEAR, 0.05 * width):
         yield Finding(
             f"the driven wheels' centre is at {show_numbers(np.round(middle[:2], 4))} of base_link: "

@@ -39,9 +39,11 @@ def root_freeze_zup(snapshot: StageSnapshot) -> Iterator[Finding]:
     nodes = [
         n for n in snapshot.nodes if (n.type == "Mesh" or n.prototype is not None) and not n.in_prototype
     ]
+    # every n-th mesh: the first ones are often one part of the asset, imported by one tool
     chosen = nodes[:: max(1, math.ceil(len(nodes) / _MOST))]
     sample = [(node, mesh) for node in chosen if (mesh := _find_mesh(node)) is not None]
     turned = [node for node, mesh in sample if _is_turned(node, mesh, snapshot)]
+    # a few meshes may be turned on purpose; a Y-up source turns all of them
     if turned and 2 * len(turned) > len(sample):
         yield Finding(
             f"{len(turned)} of {len(sample)} meshes are turned by 90 degrees about X against their link: "
@@ -62,6 +64,7 @@ def _is_turned(node: PrimNode, mesh: PrimNode, snapshot: StageSnapshot) -> bool:
     if rotation is None:
         return False
     angle, axis = split_rotation(rotation)
+    # converters write the quarter turn with float noise
     return abs(angle - 90.0) <= 100 * ANGLE_TOLERANCE and abs(axis[0]) > 1.0 - 1e-6
 
 

@@ -65,11 +65,13 @@ def _find_only_root(snapshot: StageSnapshot) -> PrimNode | None:
 def _list_shared_parents(root: PrimNode, snapshot: StageSnapshot) -> list[PrimNode]:
     """Xforms below the root that are above every body; a model of its own is placed, not aligned."""
     inside = [body.path for body in snapshot.bodies if body.path.startswith(f"{root.path}/")]
+    # the children of an assembly are placed, and placing includes turning
     if not inside or Usd.ModelAPI(root.prim).GetKind() in _AGGREGATES:
         return []
     deepest = snapshot.node(find_common_path(inside))
     found: list[PrimNode] = []
     for node in reversed(_list_upwards(deepest, root)):
+        # from a body or a model downwards a rotation is its pose, not a correction of the up axis
         if node.has("PhysicsRigidBodyAPI") or Usd.ModelAPI(node.prim).GetKind() in (
             "component",
             *_AGGREGATES,

@@ -39,8 +39,11 @@ from simwright.core.diag import Fixable, Level
     fix="unsafe",
     fix_title="remove the scale, pushing it to the leaf geometry",
 )
+# one function: a scale op and a scale in a matrix are the two ways to say one thing, and exclude each other
+# here
 def scale_kinematic_identity(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Scale ops at every time, and the scale in a matrix."""
+    # most bodies have translate and orient only, which the layers have told already
     if not read_transforms(snapshot).may_have(node):
         return
     if node.is_a("PhysicsJoint"):
@@ -51,6 +54,7 @@ def scale_kinematic_identity(node: PrimNode, snapshot: StageSnapshot) -> Iterato
     for op in dict.fromkeys(scales):
         values = list_values(node, op)
         if not is_unit_scale(node, op):
+            # an animated scale may be 1 at the default time: show a value that is wrong
             shown = next((v for v in values if show_value(v) != "(1, 1, 1)"), values[0])
             yield Finding(
                 f"{op.name} of this rigid body is {show_value(shown)}, it must be (1, 1, 1) or absent",
@@ -68,6 +72,7 @@ def scale_kinematic_identity(node: PrimNode, snapshot: StageSnapshot) -> Iterato
                 fix=Fixable.SAFE,
             )
     matrix = next((op for op in stack.ops if op.kind == "transform"), None)
+    # with a scale op beside it the product of both would be reported twice
     if matrix is not None and not scales:
         hidden = find_scale(node, snapshot)
         if hidden is not None:

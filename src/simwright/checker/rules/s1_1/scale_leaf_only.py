@@ -60,6 +60,7 @@ def _judge_holder(node: PrimNode, op: XformOp, snapshot: StageSnapshot) -> Itera
         return
     bodies = [n for n in below if n.has("PhysicsRigidBodyAPI")]
     first = bodies[0] if bodies else below[0]
+    # bodies are what matters most: their joint frames and masses do not follow the scale
     what = (
         f"{len(bodies)} rigid bod{'ies' if len(bodies) > 1 else 'y'}" if bodies else f"{len(below)} prim(s)"
     )
@@ -81,6 +82,7 @@ def _judge_round(node: PrimNode, op: XformOp, snapshot: StageSnapshot) -> Iterat
     shape = _ROUND[node.type]
     sizes = [abs(v) for v in scale]
     if shape in ("cylinder", "cone"):  # along the axis they may be longer
+        # UsdGeomCylinder and UsdGeomCone are along Z where no axis is authored
         del sizes[_AXES.get(str(node.value("axis")), 2)]
     if max(sizes) - min(sizes) > 1e-5 * max(sizes):
         yield Finding(
@@ -97,6 +99,7 @@ def _judge_instancer(node: PrimNode) -> Iterator[Finding]:
     if not bodies:
         return
     for value in node.value("scales") or ():
+        # one is enough: an instancer may have a million scales
         if any(abs(v - 1.0) > 1e-6 for v in value):
             yield Finding(
                 f"scales of this point instancer has {show_numbers(value)}, which scales the body {bodies[0].path}",

@@ -33,6 +33,7 @@ _UNITS = {
     0.01: "centimetres to metres",
     0.0254: "inches to metres",
     0.3048: "feet to metres",
+    # the factors the other way round: a converter that multiplied instead of dividing
     39.3701: "metres to inches",
     100.0: "metres to centimetres",
     1000.0: "metres to millimetres",
@@ -56,6 +57,7 @@ _OTHER_UNITS = frozenset({
 )
 def units_baked(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Metadata of other layers against the root's, unit-like scales, resolving ops, notes of units."""
+    # a session layer is the viewer's, not the asset's
     own = set(snapshot.stage.GetLayerStack(includeSessionLayers=False))
     session = [layer for layer in snapshot.stage.GetLayerStack() if layer not in own]
     used = [layer for layer in snapshot.stage.GetUsedLayers() if layer not in session]
@@ -68,11 +70,13 @@ def units_baked(snapshot: StageSnapshot) -> Iterator[Finding]:
 
 def _compare_layer(layer: Sdf.Layer, root: Sdf.Layer) -> Iterator[Finding]:
     for key in _METADATA:
+        # a missing opinion is another rule's finding; here only two that contradict each other count
         if not (layer.pseudoRoot.HasInfo(key) and root.pseudoRoot.HasInfo(key)):
             continue
         own, wanted = layer.pseudoRoot.GetInfo(key), root.pseudoRoot.GetInfo(key)
         if own == wanted or (not isinstance(own, str) and abs(own - wanted) <= 1e-9 * abs(wanted)):
             continue
+        # time is the one unit that OpenUSD does convert between layers
         silent = (
             "OpenUSD rescales its times silently"
             if key == "timeCodesPerSecond"
@@ -122,6 +126,7 @@ def _find_unit(node: PrimNode, op: XformOp) -> float | None:
         return None
     if max(x, y, z) - min(x, y, z) > 1e-6 * abs(x):
         return None
+    # factors are written with four digits or more: 0.0254, 39.3701
     return next((unit for unit in _UNITS if abs(x - unit) <= 1e-4 * unit), None)
 
 
@@ -142,6 +147,7 @@ def _find_notes(layer: Sdf.Layer) -> Iterator[Finding]:
 
 def _flatten(entries: dict[str, Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     for key, value in entries.items():
+        # dictionaries come from files: a bound keeps a deep one from ending in a RecursionError
         if isinstance(value, dict) and depth < 8:
             yield from _flatten(value, f"{prefix}{key}:", depth + 1)
         else:

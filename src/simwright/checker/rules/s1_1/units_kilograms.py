@@ -40,6 +40,7 @@ def units_kilograms(snapshot: StageSnapshot) -> Iterator[Finding]:
         )
         return
     value = root.GetInfo("kilogramsPerUnit")
+    # written with not, so that nan is a finding too
     if not abs(value - 1.0) <= 1e-9:
         yield Finding(
             f"kilogramsPerUnit is {value:g}, it must be 1",

@@ -37,6 +37,7 @@ def units_meters(snapshot: StageSnapshot) -> Iterator[Finding]:
         )
         return
     value = root.GetInfo("metersPerUnit")
+    # written with not, so that nan is a finding too
     if not abs(value - 1.0) <= 1e-9:
         yield Finding(
             f"metersPerUnit is {value:g}, it must be 1",

@@ -33,6 +33,7 @@ def units_timecodes(snapshot: StageSnapshot) -> Iterator[Finding]:
     layer = snapshot.root_layer
     root = layer.pseudoRoot
     if not root.HasInfo("timeCodesPerSecond"):
+        # Sdf falls back to framesPerSecond, then to 24
         rate = layer.timeCodesPerSecond
         source = "framesPerSecond" if root.HasInfo("framesPerSecond") else "the fallback"
         yield Finding(
@@ -59,5 +60,6 @@ def _has_times(snapshot: StageSnapshot) -> bool:
     root = snapshot.root_layer.pseudoRoot
     if root.HasInfo("startTimeCode") or root.HasInfo("endTimeCode"):
         return True
+    # clips hold their samples in layers that the stage's own stack does not list
     layers = snapshot.stage.GetUsedLayers(includeClipLayers=True)
     return any(layer.ListAllTimeSamples() for layer in layers)

@@ -38,6 +38,7 @@ def xform_etl_euler(snapshot: StageSnapshot) -> Iterator[Finding]:
     ops: dict[int, tuple[PrimNode, list[XformOp]]] = {}
     for node, op in read_transforms(snapshot).eulers:
         ops.setdefault(id(node), (node, []))[1].append(op)
+    # gathering them walks the ancestors of all bodies: only where something is found
     kinematic = list_kinematic(snapshot) if ops else {}
     for key, (node, found) in ops.items():
         yield _make_finding(node, found, snapshot, kinematic=key in kinematic)
@@ -57,5 +58,7 @@ def _make_finding(node: PrimNode, ops: list[XformOp], snapshot: StageSnapshot, *
         at=node,
         prop=ops[0].name,
         level=None if kinematic else Level.WARNING,
+        # angles are interpolated one by one, quaternions on the great circle: the motion between samples
+        # differs
         fix=Fixable.UNSAFE if animated else None,
     )

@@ -64,6 +64,7 @@ def xform_etl_matrix(snapshot: StageSnapshot) -> Iterator[Finding]:
 def _judge(node: PrimNode, op: XformOp, snapshot: StageSnapshot) -> Finding | None:
     """A finding for a matrix that is more than a pose."""
     local = list_local(node, snapshot)
+    # at any time sample: an animated matrix may be rigid at the default time
     odd = next((found for found in local if not found.is_rigid), None)
     if odd is None:
         return None
@@ -77,5 +78,6 @@ def _judge(node: PrimNode, op: XformOp, snapshot: StageSnapshot) -> Finding | No
     else:
         what = f"hides a scale of {show_numbers(odd.scale)}"
         hint = "write translate and orient, and put the scale on the leaf geometry"
+        # with samples a decomposition per sample interpolates differently
         grade = Fixable.SAFE if leaf and len(local) == 1 else Fixable.UNSAFE
     return Finding(f"the matrix {op.name} {what}", hint=hint, at=node, prop=op.name, fix=grade)

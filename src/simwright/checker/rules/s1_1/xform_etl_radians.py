@@ -23,6 +23,7 @@ from simwright.checker.rule import Finding, rule
 
 _NAMES = ("physics:lowerLimit", "physics:upperLimit", "drive:angular:physics:targetPosition")
 _MOST = 2.0 * math.pi + 1e-3
+# 15 degrees: robot ranges are given in such steps
 _STEP = math.pi / 12.0
 
 
@@ -55,16 +56,19 @@ def _find_group(edge: JointEdge, snapshot: StageSnapshot) -> int:
     return id(component) if component is not None else id(edge)
 
 
+# one function: every early return is a piece of evidence that the angles are degrees
 def _judge(joints: list[PrimNode]) -> Finding | None:
     values: dict[str, list[tuple[str, float]]] = {}
     for joint in joints:
         found = _list_angles(joint)
+        # one angle beyond a full turn in radians: the file knows degrees
         if any(abs(angle) > _MOST for _, angle in found):
             return None
         if found:
             values[joint.path] = found
     angles = [abs(angle) for found in values.values() for _, angle in found]
     fractions = [angle for angle in angles if _is_fraction_of_pi(angle)]
+    # one or two joints may really be limited to a few degrees
     if not fractions and len(values) < 3:
         return None
     first = next(joint for joint in joints if joint.path in values)
@@ -90,4 +94,5 @@ def _list_angles(joint: PrimNode) -> list[tuple[str, float]]:
 def _is_fraction_of_pi(angle: float) -> bool:
     """Is it a multiple of 15 degrees in radians, written with two digits or more?"""
     nearest = round(angle / _STEP) * _STEP
+    # 1.57 and 3.14 are the roundings people write; below 0.5 a degree value such as 0.26 is as likely
     return nearest > 0.5 and abs(angle - nearest) < 0.003

@@ -45,6 +45,7 @@ _HINT = 'write xformOpOrder = ["xformOp:translate", "xformOp:orient"]'
 )
 def xform_minimal_stack(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Compare the ops, scale aside, with translate and orient."""
+    # stacks are shared objects and there are few: each is judged once for thousands of links
     faults: dict[OpStack, str] = {}
     for node, role in list_kinematic(snapshot).values():
         stack = read_stack(node, snapshot)
@@ -59,6 +60,7 @@ def xform_minimal_stack(snapshot: StageSnapshot) -> Iterator[Finding]:
             yield from _find_broken(node, role, stack)
 
 
+# one function: the faults in the order in which a reader meets them, the first one counts
 def _find_fault(stack: OpStack, *, source: bool) -> str:
     """What is wrong with a stack, or nothing."""
     if stack.resets:
@@ -90,6 +92,7 @@ def _list_faults(kinds: list[str]) -> str:
 def _make_finding(node: PrimNode, role: KinematicRole, fault: str, snapshot: StageSnapshot) -> Finding:
     stack = read_stack(node, snapshot)
     local = list_local(node, snapshot)
+    # a reset stack cannot be kept: the pose would have to be recomputed against the parent
     easy = not stack.resets and len(local) <= 1 and all(found.is_rigid for found in local)
     return Finding(
         f"the ops of this {role} are {stack.tokens}: {fault}",
@@ -130,6 +133,7 @@ def _find_broken(node: PrimNode, role: KinematicRole, stack: OpStack) -> Iterato
             continue
         attribute = attribute_of(node.prim, op.name)
         kind = value_type_of(attribute)
+        # OpenUSD skips such an op without a word, so the composed pose is not what the file seems to say
         if not kind:
             fault = f"xformOpOrder names {op.name}, but there is no such attribute"
         elif op.kind == "orient" and kind not in _QUATERNIONS:

@@ -45,6 +45,7 @@ def _make_finding(node: PrimNode, op: XformOp, snapshot: StageSnapshot) -> Findi
     local = list_local(node, snapshot)
     first = local[0]
     animated = len(local) > 1
+    # no stack of translate, orient and scale can express shear, so there is nothing to write instead
     if any(found.sheared for found in local):
         hint = "the matrix shears: apply it to the points, or replace it by a pose"
         grade: Fixable | None = Fixable.NO

@@ -34,6 +34,7 @@ def entry_interface(snapshot: StageSnapshot) -> Iterator[Finding]:
     """No arc to another file, or heavy arrays, in the root layer."""
     asset = find_assets(snapshot)[0]
     facts = asset.entry
+    # a stage in memory has no files to be divided into
     if facts.layer.anonymous or asset.is_small_prop(snapshot.settings.heavy_elements):
         return
     if not any(arc.asset for arc in facts.arcs if arc.kind in ("reference", "payload", "sublayer")):

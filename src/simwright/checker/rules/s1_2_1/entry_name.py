@@ -44,6 +44,7 @@ def entry_name(snapshot: StageSnapshot) -> Iterator[Finding]:
             hint=f"name the entry file {node.name}.usda; simwright fix -o FOLDER/{node.name}.usda does",
             at=node,
         )
+    # .usd may be text or binary: the name does not tell
     elif file.suffix not in (".usda", ".usdz"):
         yield Finding(
             f"the entry file {file.name} is not a .usda",

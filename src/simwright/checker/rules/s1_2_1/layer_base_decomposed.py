@@ -38,6 +38,7 @@ def layer_base_decomposed(facts: LayerFacts, snapshot: StageSnapshot) -> Iterato
     if not facts.has_meshes:
         return
     tree = find_link_tree(facts, snapshot)
+    # without links it is a mesh library, which is where mesh data belongs
     if not tree or find_asset(snapshot, facts).is_small_prop(snapshot.settings.heavy_elements):
         return
     yield Finding(

@@ -38,6 +38,7 @@ def layer_base_kinematic(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator
         return
     tree = find_link_tree(facts, snapshot)
     asset = find_asset(snapshot, facts)
+    # an asset of one layer gets one finding, by layer-functional, not one per domain
     if not tree or len(asset.layers) == 1:
         return
     opinions = find_own_features(facts, asset)

@@ -21,6 +21,7 @@ from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.wording import count_things, join_words, tally_domains
 from simwright.checker.rule import Finding, rule
 
+# relationships that go with meshes and are written by modelling tools
 _GEOMETRY_RELATIONS = ("material:binding", "proxyPrim", "skel:", "collection:", "prototypes", "coordSys:")
 
 
@@ -34,6 +35,7 @@ _GEOMETRY_RELATIONS = ("material:binding", "proxyPrim", "skel:", "collection:", 
 )
 def layer_enc_ascii(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Binary layers with feature opinions or with relationships that are not geometry's own."""
+    # the encoding is read from the bytes: a .usd file may be either
     if facts.layer.anonymous or facts.encoding != "usdc":
         return
     opinions = facts.of(*facts.features)

@@ -32,6 +32,7 @@ from simwright.checker.rule import Finding, rule
 )
 def layer_enc_crate(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Text layers above a threshold."""
+    # layers in memory have no encoding to choose
     if facts.layer.anonymous or facts.encoding != "usda" or not facts.is_heavy(snapshot.settings):
         return
     yield Finding(

@@ -43,6 +43,7 @@ def layer_features_isolated(facts: LayerFacts, snapshot: StageSnapshot) -> Itera
     asset = find_asset(snapshot, facts)
     if asset.is_small_prop(snapshot.settings.heavy_elements):
         return
+    # a layer with shapes or links too is reported by layer-separation and layer-base-kinematic
     if not (facts.has_geometry or facts.render_materials or find_link_tree(facts, snapshot)):
         yield from _find_mixture(facts, asset)
     yield from _find_definitions(facts)
@@ -64,6 +65,7 @@ def _find_definitions(facts: LayerFacts) -> Iterator[Finding]:
     typed: list[Sdf.Path] = []
     bare: list[Sdf.Path] = []
     for opinion in facts.of(Domain.PHYSICS):
+        # joints, scenes and groups are new prims, which their feature's layer has to define
         if opinion.what != "PhysicsRigidBodyAPI":
             continue
         spec = facts.layer.GetPrimAtPath(opinion.path)

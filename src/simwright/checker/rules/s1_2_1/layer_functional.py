@@ -39,6 +39,7 @@ def layer_functional(snapshot: StageSnapshot) -> Iterator[Finding]:
         held.insert(0, "geometry")
     if facts.render_materials:
         held.insert(0, "materials")
+    # geometry with its materials alone is a finished visual asset, but two domains change at different times
     if len(held) > 1:
         yield Finding(
             f"the whole asset is one layer: it holds {join_words(held)}",

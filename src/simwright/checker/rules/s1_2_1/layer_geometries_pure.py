@@ -23,6 +23,7 @@ from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.wording import tally_names
 from simwright.checker.rule import Finding, rule
 
+# neutral APIs that describe the shape, look or motion of geometry
 _ABOUT_SHAPE = frozenset({
     "MaterialBindingAPI", "GeomModelAPI", "SkelBindingAPI", "CollectionAPI", "VisibilityAPI", "PrimvarsAPI",
     "MotionAPI", "XformCommonAPI", "CoordSysAPI", "ClipsAPI",

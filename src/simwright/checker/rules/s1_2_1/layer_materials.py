@@ -44,6 +44,7 @@ def layer_materials(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Find
         f"{facts.name} defines {count_things(len(facts.render_materials), 'material prim')}"
         f" beside {join_words(beside)}",
         hint="move Material, NodeGraph and Shader prims to materials.usda and refer to it",
+        # the outermost material prim is the scope that would be moved
         at=min(facts.render_materials, key=lambda path: path.pathElementCount),
         layer=facts.layer,
     )

@@ -41,11 +41,13 @@ def layer_physics_file(snapshot: StageSnapshot) -> Iterator[Finding]:
 def _find_holders(asset: AssetLayers) -> list[tuple[LayerFacts, list[Opinion]]]:
     holders = []
     for facts in asset.layers:
+        # a joint prim that only references its definition does not define physics here
         arcs = {arc.path for arc in facts.arcs}
         opinions = [
             opinion
             for opinion in facts.of(Domain.PHYSICS)
             if opinion.content.kind != "property"
+            # gravity belongs to the stage that composes the asset
             and opinion.content.what != "PhysicsScene"
             and not (facts.has_variants and opinion.at.ContainsPrimVariantSelection())
             and not (arcs and opinion.content.kind == "type" and opinion.at in arcs)

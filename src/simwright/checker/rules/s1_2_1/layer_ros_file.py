@@ -36,6 +36,7 @@ def layer_ros_file(snapshot: StageSnapshot) -> Iterator[Finding]:
         holders = []
         for facts in asset.layers:
             found = find_own_features(facts, asset, Domain.ROS)
+            # a variant that swaps a sensor brings the interface of that sensor
             opinions = [opinion for opinion in found if not opinion.path.ContainsPrimVariantSelection()]
             if opinions:
                 holders.append((facts, opinions))

@@ -45,6 +45,7 @@ def layer_separation(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Fin
     strange = find_own_features(
         facts, asset, *(domain for domain in FEATURES if domain is not Domain.PHYSICS)
     )
+    # one finding per layer: with stranger schemas in it, core physics is the smaller fault
     known = [] if strange or facts.is_mesh_library else facts.of(Domain.PHYSICS)
     for opinions, level in ((strange, None), (known, Level.WARNING)):
         if opinions:

@@ -47,6 +47,7 @@ def proprietary_confined(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterato
             layer=facts.layer,
             data={"vendor": vendor, "count": len(mine)},
         )
+    # metadata composes nothing, so other tools are not disturbed: milder
     keys = [key for key in facts.layer.customLayerData if vendor_of_key(key)]
     if keys:
         yield Finding(

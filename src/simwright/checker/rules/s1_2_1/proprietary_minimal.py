@@ -38,6 +38,7 @@ def proprietary_minimal(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator
     """Vendor names with a neutral equivalent."""
     uses: dict[str, list[Opinion]] = {}
     for opinion in facts.of(Domain.VENDOR):
+        # the instance name of a multiple-apply API does not matter for its meaning
         name = opinion.what.partition(":")[0] if opinion.kind == "api" else opinion.what
         if find_neutral(name) and not is_of_other(facts, opinion):
             uses.setdefault(name, []).append(opinion)

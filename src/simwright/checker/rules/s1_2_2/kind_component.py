@@ -45,5 +45,6 @@ def kind_component(snapshot: StageSnapshot) -> Iterator[Finding]:
         f"the default prim has kind {kind}" if kind else "the default prim has no kind",
         hint='author kind = "component" on the default prim',
         at=node,
+        # an assembly without parts may be about to get them
         level=Level.WARNING if is_kind(kind, "group") else None,
     )

@@ -44,6 +44,7 @@ def kind_hierarchy(snapshot: StageSnapshot) -> Iterator[Finding]:
             at=models[0],
             data={"nested": [model.path for model in models]},
         )
+    # grouped by the gap: one missing kind cuts off many models
     below: dict[str, tuple[PrimNode, list[PrimNode]]] = {}
     for model, gap in kinds.cut_off:
         below.setdefault(gap.path, (gap, []))[1].append(model)

@@ -49,6 +49,7 @@ def _is_own(arc: Arc, asset: AssetLayers) -> bool:
 
 
 def _judge(arc: Arc, asset: AssetLayers, layer: Sdf.Layer, snapshot: StageSnapshot) -> Iterator[Finding]:
+    # visual prims may inherit from a scene's class on purpose: looks do not change what the robot is
     holders = [node for node in snapshot.nodes if _holds(node, layer, arc)]
     if not any(_is_kinematic(node) for node in holders):
         return
@@ -76,6 +77,7 @@ def _judge(arc: Arc, asset: AssetLayers, layer: Sdf.Layer, snapshot: StageSnapsh
 
 def _holds(node: PrimNode, layer: Sdf.Layer, arc: Arc) -> bool:
     """Is a node composed from the spec that has the arc?"""
+    # the name is a cheap test before the prim stack, but a reference renames root prims
     if node.name != arc.path.StripAllVariantSelections().name and not arc.path.IsRootPrimPath():
         return False
     return any(spec.layer == layer and spec.path == arc.path for spec in node.prim.GetPrimStack())

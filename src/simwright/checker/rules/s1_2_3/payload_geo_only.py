@@ -24,6 +24,7 @@ from simwright.checker.facts.wording import tally_domains
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
+# exporters put these on the meshes themselves, and REP-0158 says nothing of it
 _CONTACT = frozenset({
     "PhysicsCollisionAPI", "PhysicsMeshCollisionAPI", "PhysicsMaterialAPI", "physics:collisionEnabled",
     "physics:approximation", "physics:staticFriction", "physics:dynamicFriction", "physics:restitution",

@@ -27,6 +27,7 @@ from simwright.checker.rule import Finding, rule
 )
 def payload_heavy(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Heavy layers that are in use without payloads."""
+    # what is in use without payloads, whatever arc brings it
     for facts in compare_payloads(snapshot).always:
         if facts.is_heavy(snapshot.settings):
             yield Finding(

@@ -50,6 +50,7 @@ def payload_no_kinematics(snapshot: StageSnapshot) -> Iterator[Finding]:
 
 
 def _point_at_payload(finding: Finding, hidden: PayloadPrims) -> None:
+    # the payload arc is what the author has to change, not the hidden body
     spec = find_payload_spec(hidden.holder.prim) if hidden.holder else None
     if spec is not None:
         finding.at, finding.layer, finding.words = spec.path, spec.layer, "payload"

@@ -30,6 +30,7 @@ def variant_default_complete(snapshot: StageSnapshot) -> Iterator[Finding]:
     nodes = list_variant_nodes(snapshot)
     if not nodes:
         return
+    # a joint that names a body of another variant is the usual trace of an incomplete default
     for edge in snapshot.graph.edges:
         for target in edge.missing:
             yield Finding(
@@ -69,6 +70,7 @@ def _offers(node: PrimNode, snapshot: StageSnapshot, wanted: Callable[[str], boo
             continue
         for opinion in facts.of(Domain.PHYSICS, Domain.GEOMETRY):
             if opinion.kind != "property" and _is_in_set_of(opinion.path, node):
+                # the set decides whether the part is there at all ("no gripper"), which is legal
                 if opinion.what == "PhysicsRigidBodyAPI":
                     return False
                 found = found or wanted(opinion.what)
@@ -80,6 +82,7 @@ def _is_in_set_of(path: Sdf.Path, node: PrimNode) -> bool:
     while path.ContainsPrimVariantSelection():
         if path.IsPrimVariantSelectionPath():
             holder = path.StripAllVariantSelections()
+            # by name: the layer's path is not the stage's where the layer is referenced
             return bool(holder.name == node.name or holder.IsRootPrimPath())
         path = path.GetParentPath()
     return False

@@ -31,6 +31,7 @@ def assetinfo_identifier(snapshot: StageSnapshot) -> Iterator[Finding]:
     if info is None:
         return
     value = info.get("identifier")
+    # UsdModelAPI types it as an asset, REP-0158 shows a string
     if isinstance(value, (str, Sdf.AssetPath)):
         if str(value.path if isinstance(value, Sdf.AssetPath) else value).strip():
             return

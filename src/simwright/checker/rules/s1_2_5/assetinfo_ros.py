@@ -23,6 +23,7 @@ from simwright.checker.facts.assets import read_asset_info
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
+# addresses that only ROS or Gazebo resolve, and files that only they load
 _ORIGIN = re.compile(r"^(package|model|fuel)://|\.(urdf|xacro|sdf)$", re.IGNORECASE)
 _NAMES = re.compile(r"(urdf|sdf|sdformat|mjcf|source)(:|$)", re.IGNORECASE)
 
@@ -74,6 +75,7 @@ def assetinfo_ros(snapshot: StageSnapshot) -> Iterator[Finding]:
 def _find_origins(snapshot: StageSnapshot, info: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     node = snapshot.default_node
     assert node is not None, "asked only where there is a default prim"
+    # an identifier may be a package:// address: it names this asset, not its source
     own = {key: value for key, value in info.items() if key != "identifier"}
     for place, values in (
         ("assetInfo", own),

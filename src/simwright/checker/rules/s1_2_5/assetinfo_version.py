@@ -29,6 +29,7 @@ def assetinfo_version(snapshot: StageSnapshot) -> Iterator[Finding]:
         return
     value = info.get("version")
     if isinstance(value, str) and value.strip():
+        # "latest" and "final" cannot be compared
         if not any(character.isdigit() for character in value):
             yield Finding(
                 f"assetInfo version is {value!r}, which says no number",

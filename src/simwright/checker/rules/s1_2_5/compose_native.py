@@ -25,6 +25,7 @@ from simwright.checker.rule import Finding, rule
 def compose_native(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Prims that only an attribute would fill."""
     for prefab in find_prefabs(snapshot):
+        # one attribute is one finding, however often its layer is referenced
         for node in find_prefab_holders(prefab, snapshot)[:1]:
             if _is_empty(node):
                 yield Finding(

@@ -24,10 +24,12 @@ from simwright.core.diag import Fixable, Level
 
 
 @rule("default-prim", "1.2.5", "must", on="stage", fix="unsafe", fix_title="set defaultPrim to the root prim")
+# one function: the cases exclude each other and share name, hint and grade
 def default_prim(snapshot: StageSnapshot) -> Iterator[Finding]:
     """The root layer's own opinion, and what it leads to."""
     name = snapshot.root_layer.defaultPrim
     roots = [node.name for node in snapshot.nodes if node.parent is None and not node.in_prototype]
+    # a PhysicsScene or render settings beside the robot are never what a reference wants
     candidates = [root for root in roots if not _is_setting(root, snapshot)]
     meant = candidates[0] if len(candidates) == 1 else ""
     hint = f'write defaultPrim = "{meant or "..."}" in the metadata of the root layer'

@@ -21,6 +21,7 @@ from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
+# an extension: "/robot/base" in a string is a prim path or a frame, not a file
 _FILE = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,6}$")
 
 

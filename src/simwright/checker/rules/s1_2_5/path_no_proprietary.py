@@ -25,6 +25,7 @@ def path_no_proprietary(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Schemes other than package:// and those allowed."""
     allowed = snapshot.settings.allowed_schemes
     for dependency in find_dependencies(snapshot):
+        # package:// has a form of its own and never gets here
         if dependency.form is PathForm.SCHEME and scheme_of(dependency.text) not in allowed:
             yield dependency.finding(
                 f"the {dependency.shown} {dependency.text!r} uses the scheme {scheme_of(dependency.text)!r}",

@@ -37,6 +37,7 @@ def path_package_uri(snapshot: StageSnapshot) -> Iterator[Finding]:
         if target is None or folder is None:
             continue
         theirs = find_package(target.parent)
+        # inside one package a relative path is right: the package is installed as a whole
         if theirs is None or theirs == find_package(folder):
             continue
         inside = target.relative_to(theirs[0]).as_posix()

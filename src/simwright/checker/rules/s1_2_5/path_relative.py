@@ -42,6 +42,7 @@ from simwright.core.diag import Fixable, Level
 def path_relative(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Bare names, and files of the asset that are named from outside."""
     for dependency in find_dependencies(snapshot):
+        # inside a .usdz the format itself fixes how paths are resolved
         if dependency.is_packed:
             continue
         if dependency.form is PathForm.SEARCHED:
@@ -51,6 +52,7 @@ def path_relative(snapshot: StageSnapshot) -> Iterator[Finding]:
             )
             finding.level = Level.WARNING
             target = dependency.target
+            # a file beside the layer is found first in any case, so ./ changes nothing
             finding.fix = Fixable.SAFE if target is not None and file_exists(target) else None
             yield finding
         elif inner := _find_inner(dependency, snapshot):

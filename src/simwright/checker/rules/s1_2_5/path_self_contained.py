@@ -43,6 +43,7 @@ def path_self_contained(snapshot: StageSnapshot) -> Iterator[Finding]:
         if dependency.form not in (PathForm.ANCHORED, PathForm.SEARCHED) or target is None or root is None:
             continue
         if not is_inside(target, root):
+            # a file of another package is reported by path-package-uri, with the address to write
             if find_package(target.parent) is None:
                 yield dependency.finding(
                     f"the {dependency.shown} {dependency.text!r} leads out of the asset (its root is {root.name!r})",

@@ -33,6 +33,7 @@ from simwright.checker.rule import Finding, rule
 def canonical_single(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per mechanism."""
     for clones in find_clones(snapshot):
+        # traversal order: the copy that a fix keeps
         first = clones.bases[0]
         yield Finding(
             f"the mechanism of {first.name} ({clones.joints} joints) is there {len(clones.bases)} times",

@@ -30,6 +30,7 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="set instanceable = false",
 )
+# one function: prototypes and point instancers are two ways of cloning with one verdict
 def inst_no_phys_clone(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per prototype, at its first instance."""
     groups: dict[int, list[PrimNode]] = {}
@@ -65,6 +66,7 @@ def _find_kind(node: PrimNode) -> str:
 
 
 def _describe(at: PrimNode, nodes: Iterable[PrimNode], how: str, hint: str) -> Finding:
+    # reversed, so that the first node of each kind stays
     kinds = {_find_kind(node): node for node in reversed(list(nodes))}
     worst = next(kind for kind in ("joint", "articulation root", "ROS schema", "rigid body") if kind in kinds)
     return Finding(

@@ -32,6 +32,7 @@ from simwright.checker.rule import Finding, rule
 def no_baked_clones(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per array, at its second copy: the first may stay."""
     for clones in find_clones(snapshot):
+        # robots that a scene needs stand irregularly; a training grid does not
         if clones.is_grid:
             yield Finding(
                 f"{len(clones.bases)} copies of {clones.bases[0].name} stand in a regular grid: a baked array",

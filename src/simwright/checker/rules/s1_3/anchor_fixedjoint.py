@@ -42,6 +42,7 @@ def anchor_fixedjoint(snapshot: StageSnapshot) -> Iterator[Finding]:
 def _check_anchor(edge: JointEdge) -> Iterator[Finding]:
     joint, base = edge.joint, edge.held
     assert base is not None
+    # exactly one end is the world here, so the other one names the base
     world_end = "physics:body0" if edge.body0 is None else "physics:body1"
     targets = joint.targets(world_end)
     if edge.missing:

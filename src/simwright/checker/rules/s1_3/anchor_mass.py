@@ -33,6 +33,7 @@ def anchor_mass(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     if has_mass(node, snapshot) or not is_dynamic(node) or not is_anchored(node, snapshot):
         return
     mass = read_mass(node)
+    # a zero mass is the classic way to say "static": answer that directly
     if mass is not None and mass <= 0 and node.has("PhysicsMassAPI"):
         yield Finding(
             f"the base is fixed to the world, but its mass is {mass:g}",

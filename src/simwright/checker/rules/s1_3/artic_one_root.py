@@ -30,6 +30,7 @@ from simwright.checker.rule import Finding, rule
 )
 def artic_one_root(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per surplus root."""
+    # a root above two trees is a surplus in both of them
     told: set[int] = set()
     for tree in snapshot.graph.trees:
         if len(tree.roots) < 2:

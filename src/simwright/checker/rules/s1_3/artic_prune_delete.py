@@ -58,12 +58,14 @@ def _find_unpruned(snapshot: StageSnapshot) -> Iterator[Finding]:
             )
 
 
+# one function: the layers give names, the names give prims, the prims give the spec
 def _find_overwritten(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Prims without the API although a weaker layer applies it, because a stronger one lists others."""
     names: set[str] = set()
     renamed = False
     for facts in snapshot.layers:
         for opinion in facts.opinions:
+            # the API is gone from the composed prim, so only the layers still show it
             if opinion.what == _API and not facts.is_root:
                 place = opinion.path.StripAllVariantSelections()
                 names.add(place.name)
@@ -91,6 +93,7 @@ def _find_explicit(node: PrimNode) -> Sdf.PrimSpec | None:
         if not spec.HasInfo("apiSchemas"):
             continue
         listed = spec.GetInfo("apiSchemas")
+        # the stack is strongest first: the explicit list came before this weaker opinion
         if explicit is not None and _API in listed.GetAddedOrExplicitItems():
             return explicit
         if _API in listed.deletedItems:

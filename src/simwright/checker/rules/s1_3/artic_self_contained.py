@@ -34,6 +34,7 @@ def artic_self_contained(snapshot: StageSnapshot) -> Iterator[Finding]:
         moving = component.moving
         if not moving or component.roots:
             continue
+        # one passive joint is simulated equally well in maximal coordinates
         simple = len(moving) == 1 and not moving[0].joint.has("PhysicsDriveAPI")
         what = "1 moving joint" if len(moving) == 1 else f"{len(moving)} moving joints"
         yield Finding(

@@ -37,9 +37,11 @@ def dummy_no_rigidbody(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Find
     named = looks_like_frame(node.name)
     if not named and has_mass(node, snapshot):
         return
+    # a massless body between two moving joints is how URDF writes a joint with several axes
     if any(not edge.is_fixed for edge in snapshot.graph.edges_of.get(node.path, ())):
         return
     shapes = find_shapes(node, snapshot)
+    # with a payload unloaded its shapes are not known
     if shapes.shapes or not shapes.complete:
         return
     lacking = "geometry" if has_mass(node, snapshot) else "mass and geometry"

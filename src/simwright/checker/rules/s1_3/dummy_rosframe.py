@@ -35,6 +35,7 @@ def dummy_rosframe(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding
         return
     if any(api == "RosFrameAPI" or api.startswith("Physics") for api in node.apis):
         return
+    # what looks empty may be an unloaded part
     if node.prim.HasAuthoredPayloads():
         return
     yield Finding(

@@ -24,6 +24,7 @@ from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.vendors import find_neutral_schema
 from simwright.checker.rule import Finding, rule
 
+# whole kinds of physics that UsdPhysics lacks; single parameters are reported by other rules
 _FEATURES = re.compile(
     r"Deformable|SoftBody|Cloth|Particle|Fluid|Tendon|Muscle|Flex|Hair|Skin|Cable|Vehicle|ForceField|Hydro|Buoyan"
     r"|SurfaceVelocity|Vacuum|SurfaceGripper|Attachment"
@@ -43,6 +44,7 @@ def extphys_isolate(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Fin
     if not facts.counts[Domain.VENDOR]:
         return
     others = facts.features - {Domain.VENDOR}
+    # nothing else in the layer: that is the isolation asked for
     if not others and not facts.defines[Domain.GEOMETRY]:
         return
     found = [

@@ -41,6 +41,7 @@ def extphys_use(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
                 at=node,
                 data={"vendor": vendor, "neutral": neutral},
             )
+    # a muscle or a motor on a tendon has no neutral form: nothing to ask of its author
     is_replaceable = node.type in NEUTRAL_TYPES or (node.type == MJC and has_neutral_form(node, snapshot))
     if is_replaceable and not node.has("ExtendedPhysicsActuatorAPI"):
         yield Finding(

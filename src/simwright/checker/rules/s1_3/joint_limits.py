@@ -71,6 +71,7 @@ def _check_pair(node: PrimNode, *, prismatic: bool) -> Iterator[Finding]:
                 level=Level.INFO,
             )
     else:
+        # one limit alone is never meant: the other one falls back to infinity
         there, absent = (_UPPER, _LOWER) if lower is None else (_LOWER, _UPPER)
         yield Finding(
             f"{there} is {upper if lower is None else lower:g} but {absent} is not authored, so it is infinite",
@@ -81,6 +82,7 @@ def _check_pair(node: PrimNode, *, prismatic: bool) -> Iterator[Finding]:
 
 
 def _check_order(node: PrimNode, lower: float, upper: float, *, prismatic: bool) -> Iterator[Finding]:
+    # UsdPhysics gives inverted limits of these joints no meaning, unlike PhysicsLimitAPI, where they lock
     if math.isnan(lower) or math.isnan(upper) or lower > upper:
         yield Finding(
             f"the limits are {lower:g} to {upper:g}: the lower one must not be above the upper one",
@@ -102,6 +104,7 @@ def _check_order(node: PrimNode, lower: float, upper: float, *, prismatic: bool)
 def _check_cone(node: PrimNode) -> Iterator[Finding]:
     values = {name: read_number(node, name) for name in _CONES}
     absent = [name for name, value in values.items() if value is None]
+    # UsdPhysics: a cone angle below zero, also the fallback, is no limit on that side
     if len(absent) == 1:
         there = _CONES[0] if absent[0] == _CONES[1] else _CONES[1]
         yield Finding(
@@ -138,6 +141,7 @@ def _check_distance(node: PrimNode) -> Iterator[Finding]:
         )
 
 
+# one function: what is applied without values, and values without the API, are found from one list of axes
 def _check_axes(node: PrimNode) -> Iterator[Finding]:
     """A joint of six axes: each limited axis has both ends, and the API that makes them count."""
     applied = set(node.instances("PhysicsLimitAPI"))
@@ -152,6 +156,7 @@ def _check_axes(node: PrimNode) -> Iterator[Finding]:
                 at=node,
                 prop=next((name for name in names if name not in absent), ""),
             )
+    # authored limits that nothing reads look right in every editor
     said = {match.group(1) for name in node.property_names("limit") if (match := _LIMIT.match(name))}
     ignored = sorted(said - applied)
     if ignored:

@@ -36,6 +36,7 @@ def joint_placement(snapshot: StageSnapshot) -> Iterator[Finding]:
     loops = {id(edge) for edge in snapshot.graph.loops}
     groups: dict[int, list[JointEdge]] = {}
     for edge in snapshot.graph.edges:
+        # loop joints belong to two branches, and targets that are missing are another rule's finding
         if edge.excluded or edge.missing or id(edge) in loops or edge.held is None:
             continue
         if not _is_well_placed(edge):
@@ -50,6 +51,7 @@ def _is_well_placed(edge: JointEdge) -> bool:
     holder = _body_above(edge.joint)
     return any(
         holder is parent and _body_above(child) is parent
+        # files differ in which body is body0: either may be the parent
         for parent, child in ((edge.body0, edge.body1), (edge.body1, edge.body0))
     )
 
@@ -59,6 +61,7 @@ def _is_beside_base(joint: PrimNode, base: PrimNode | None) -> bool:
     if base is None or joint.parent is None or joint.parent is base.parent:
         return True
     if joint.parent is base:
+        # no room beside a base that is the root prim
         return base.parent is None
     return joint.parent in base.ancestors()
 

@@ -31,6 +31,7 @@ from simwright.checker.rule import Finding, rule
 )
 def kinematic_enabled(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """The body itself, or a prim between it and the next body above."""
+    # a stage without samples and clips needs no look at any prim
     source = _find_animated(node, snapshot) if snapshot.may_move else None
     if source is None or node.value("physics:kinematicEnabled") is True:
         return
@@ -46,12 +47,14 @@ def kinematic_enabled(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Findi
 
 
 def _find_animated(node: PrimNode, snapshot: StageSnapshot) -> PrimNode | None:
+    # bodies share their ancestors: each is asked once
     book: dict[int, bool] = snapshot.shared("animated", lambda _: {})
     if _is_animated(node, snapshot, book):
         return node
     if read_stack(node, snapshot).resets:
         return None
     for above in walk_up(node, snapshot):
+        # the body above carries this one, and is reported itself
         if above.has("PhysicsRigidBodyAPI"):
             return None
         if _is_animated(above, snapshot, book):

@@ -29,6 +29,7 @@ def loop_exclude(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per cycle, with all its joints."""
     graph = snapshot.graph
     for loop in graph.loops:
+        # all joints are named: the author may want to exclude another one of them
         cycle = graph.find_cycle(loop)
         names = ", ".join(edge.joint.name for edge in cycle)
         if len(cycle) == 1:

@@ -40,6 +40,7 @@ def loop_spanning_tree(snapshot: StageSnapshot) -> Iterator[Finding]:
             component = graph.of_body[edge.held.path]
             loops.setdefault(id(component), []).append(edge.joint.path)
     for component in graph.components:
+        # without an articulation a solver uses maximal coordinates, where loops do no harm
         if component.roots:
             yield from _check_loops(component, loops.get(id(component), []))
             yield from _check_parts(component, graph)
@@ -50,6 +51,7 @@ def _check_loops(component: Component, loops: list[str]) -> Iterator[Finding]:
     if surplus:
         joints = [edge for edge in component.edges if not edge.excluded]
         bodies = len(component.bodies)
+        # counted from the loops, not from the bodies: an anchor to the world is one more edge
         needed = len(joints) - surplus
         yield Finding(
             f"the articulation has {len(joints)} joints for {bodies} bodies where a tree has {needed}: "

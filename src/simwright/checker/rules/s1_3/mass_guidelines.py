@@ -45,6 +45,7 @@ def mass_guidelines(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Findin
     yield from _check_inertia(node)
     yield from _check_axes(node)
     center = read_vector(node, _CENTER)
+    # UsdPhysics: the fallback of -inf means "compute it"
     if center is not None and not all(map(math.isfinite, center)) and center != (-math.inf,) * 3:
         yield Finding(
             f"{_CENTER} is {center}, which is not finite",
@@ -72,6 +73,8 @@ def _check_inertia(node: PrimNode) -> Iterator[Finding]:
         problem = "is not finite"
     elif a < 0:
         problem = "has a negative value"
+    # the triangle inequality of principal moments; a flat plate meets it exactly, so a thousandth for
+    # rounding
     elif c > (a + b) * (1 + 1e-3):
         problem = f"is impossible: {c:g} is more than the sum of the other two"
     else:
@@ -90,6 +93,7 @@ def _check_axes(node: PrimNode) -> Iterator[Finding]:
     if value is None:
         return
     length = math.hypot(*value)
+    # UsdPhysics: a zero quaternion is the fallback and means "compute it"
     if length != 0 and not abs(length - 1) < 1e-3:
         yield Finding(
             f"{_AXES} has length {length:g}, it must be a unit quaternion",

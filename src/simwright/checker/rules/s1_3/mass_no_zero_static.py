@@ -32,6 +32,7 @@ def mass_no_zero_static(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Fin
     if has_mass(node, snapshot):
         return
     mass = read_mass(node)
+    # nan is left to mass-positive
     if mass is None or not mass <= 0:
         return
     jointed = bool(snapshot.graph.edges_of.get(node.path))

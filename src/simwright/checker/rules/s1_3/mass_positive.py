@@ -42,6 +42,7 @@ def mass_positive(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     if has_mass(node, snapshot) or not is_dynamic(node) or is_anchored(node, snapshot):
         return
     mass = read_mass(node)
+    # reported by mass-no-zero-static, which says what to do instead
     if mass is not None and mass <= 0 and node.has("PhysicsMassAPI"):
         return
     yield describe_missing_mass(node, snapshot, "the dynamic body")

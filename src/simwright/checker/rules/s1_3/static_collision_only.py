@@ -32,6 +32,7 @@ from simwright.checker.rule import Finding, rule
 def static_collision_only(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """A lone body that cannot move."""
     component = snapshot.graph.of_body[node.path]
+    # a base of a robot may be fixed: the tree needs a body to start from
     if component.roots or len(component.bodies) > 1 or component.moving:
         return
     if component.edges and component.edges[0].joint.type == "PhysicsFixedJoint":

@@ -40,6 +40,7 @@ def coll_approx_none(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Findin
         or read_approximation(node) is not None
     ):
         return
+    # the attribute without its API is a frequent slip: every engine ignores it
     said = node.authored(_NAME)
     if said:
         message = f'{_NAME} is "{said}" but PhysicsMeshCollisionAPI is not applied, so it is not read'

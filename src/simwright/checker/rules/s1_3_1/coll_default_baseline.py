@@ -58,6 +58,7 @@ def _is_default(node: PrimNode, snapshot: StageSnapshot) -> bool:
     holders = {id(holder) for holder in find_sets(snapshot, COLLISION)}
     if not holders:
         return True
+    # a sweep over variants shows the finer state too, where anything is allowed
     return all(
         shows_default(above, COLLISION, snapshot)
         for above in (node, *walk_up(node, snapshot))

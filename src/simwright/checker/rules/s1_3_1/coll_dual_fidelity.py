@@ -65,4 +65,5 @@ def _list_unswitched_meshes(snapshot: StageSnapshot) -> list[PrimNode]:
 
 
 def _is_held(node: PrimNode, snapshot: StageSnapshot, holders: set[int]) -> bool:
+    # the set may be on the collider, its scope, its link or the asset
     return any(id(above) in holders for above in (node, *walk_up(node, snapshot)))

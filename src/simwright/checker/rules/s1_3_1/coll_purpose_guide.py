@@ -29,11 +29,13 @@ from simwright.checker.rule import Finding, rule
 )
 def coll_purpose_guide(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Opinions of the prim and above, through every instance."""
+    # a type that OpenUSD does not know has no purpose attribute
     if "Imageable" not in node.bases or not is_geometry(node):
         return
     wrong = find_purposes(node, snapshot) - {"guide"}
     if not wrong:
         return
+    # a prototype can have several; the first by name makes the message stable
     said = min(wrong)
     found = f'has the purpose "{said}"' if said else "has no authored purpose"
     if _is_seen(node, snapshot):

@@ -34,6 +34,7 @@ def vis_default_medium(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every prim that has the set."""
     for node in find_sets(snapshot, VISUAL):
         names = node.prim.GetVariantSet(VISUAL).GetVariantNames()
+        # a selection in the session layer is the viewer's, and gone on the next machine
         chosen = default_selection(node, VISUAL, snapshot)
         if _MEDIUM not in names:
             there = ", ".join(names) or "none"

@@ -24,6 +24,7 @@ def vis_low(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Triangles of each variant, counted on a private stage."""
     for one in survey_visuals(snapshot):
         tiers = [(tier, one.variants[tier].triangles) for tier in MESH_TIERS if tier in one.variants]
+        # a variant without triangles holds primitives or a splat, which cannot be compared
         tiers = [(tier, count) for tier, count in tiers if count]
         for (lower, fewer), (higher, more) in pairwise(tiers):
             if fewer > more:

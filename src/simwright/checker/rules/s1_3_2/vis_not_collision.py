@@ -34,6 +34,7 @@ def vis_not_collision(snapshot: StageSnapshot) -> Iterator[Finding]:
     for one in survey_visuals(snapshot):
         for variant, content in one.variants.items():
             for layer, path in content.colliders:
+                # one collider in a shared asset shows up in every variant that references it
                 key = (layer.identifier if layer else "", path.pathString)
                 if key in told:
                     continue

@@ -36,11 +36,15 @@ _SCOPES = {"visual": "visual", "visuals": "visual", "collision": "collision", "c
 def vis_sibling_scopes(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """At most one finding per link, the worst."""
     found = find_shapes(node, snapshot)
+    # one shape that is both visual and collider has nothing to be kept apart from
     if len(found.shapes) < 2:
         return
     stray = [shape for shape in found.shapes if _scopes_of(shape) != {_wanted(shape)}]
     stray = [
-        shape for shape in stray if shape.is_collider or "guide" not in find_purposes(shape.node, snapshot)
+        # guides are helpers of the author, neither visual nor collider
+        shape
+        for shape in stray
+        if shape.is_collider or "guide" not in find_purposes(shape.node, snapshot)
     ]
     if stray:
         yield _describe(node, stray, found)
@@ -88,4 +92,5 @@ def _share_a_place(found: BodyShapes) -> bool:
     for shape in found.shapes:
         home = shape.trail[0] if len(shape.trail) > 1 else ""
         homes.setdefault(home, set()).add(shape.is_collider)
+    # a shape directly below the link is in no scope at all
     return any(len(kinds) == 2 for kinds in homes.values()) or "" in homes

@@ -27,6 +27,7 @@ def vis_splat(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Types in the variant, seen on a private stage; by name, so older OpenUSD works too."""
     for one in survey_visuals(snapshot):
         content = one.variants.get(SPLAT)
+        # OpenUSD before 26.03 does not know the type, but its name is in the file
         if content is None or content.types[_TYPE]:
             continue
         others = sorted(kind for kind in content.types if kind not in _PLUMBING)

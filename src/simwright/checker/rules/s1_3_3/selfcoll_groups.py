@@ -32,6 +32,7 @@ def selfcoll_groups(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding
     if node.is_a("PhysicsCollisionGroup"):
         yield from _check_group(node, snapshot)
         return
+    # exporters write it as a bool or as a number
     flag = next((name for name in _FLAGS if node.authored(name) is False or node.authored(name) == 0), None)
     if flag is not None and not snapshot.shared("groups", lambda s: s.of_type("PhysicsCollisionGroup")):
         yield Finding(
@@ -52,6 +53,7 @@ def _check_group(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
                 at=node,
                 prop=includes,
             )
+    # a collection is filled by targets, by its root, or by a membership expression
     if not node.targets(includes) and not node.authored("collection:colliders:includeRoot"):
         expression = node.authored("collection:colliders:membershipExpression")
         if not expression:

@@ -19,6 +19,7 @@ from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _PAIRS = "physics:filteredPairs"
+# beyond a handful nobody keeps the list up to date by hand
 _MANY = 8
 
 
@@ -64,6 +65,7 @@ def _find_joint(node: PrimNode, target: PrimNode | None, snapshot: StageSnapshot
     if target is None or not node.has("PhysicsRigidBodyAPI") or not target.has("PhysicsRigidBodyAPI"):
         return None
     for edge in snapshot.graph.edges_of.get(node.path, ()):
+        # UsdPhysics: the bodies of a joint do not collide unless collisionEnabled says so
         filters = edge.enabled and edge.joint.value("physics:collisionEnabled") is not True
         if filters and edge.other(node) is target:
             return edge.joint

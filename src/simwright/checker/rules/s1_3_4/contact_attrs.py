@@ -32,6 +32,7 @@ _STATIC, _DYNAMIC, _BOUNCE = "physics:staticFriction", "physics:dynamicFriction"
     fix="unsafe",
     fix_title="author the missing values",
 )
+# one function: three values, each missing, out of range, or at odds with another
 def contact_attrs(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Authored opinions, then their ranges."""
     values = {name: read_number(node, name) for name in (_STATIC, _DYNAMIC, _BOUNCE)}
@@ -44,6 +45,7 @@ def contact_attrs(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]
             data={"missing": absent},
         )
     for name, value in values.items():
+        # restitution above 1 adds energy at every contact
         highest = 1.0 if name == _BOUNCE else math.inf
         if value is not None and not (0 <= value <= highest and math.isfinite(value)):
             allowed = "between 0 and 1" if name == _BOUNCE else "0 or more"

@@ -45,16 +45,19 @@ def contact_material_bound(node: PrimNode, snapshot: StageSnapshot) -> Iterator[
     for binding in book.find(node, PHYSICS):
         finding = _judge(node, binding, snapshot)
         if finding is not None:
+            # asked last: most colliders pass before
             if node.value("physics:collisionEnabled") is not False and not _has_subsets(node, snapshot):
                 yield finding
             return
 
 
+# one function: the stations from the collider to the material, the first that fails is told
 def _judge(node: PrimNode, binding: Binding | None, snapshot: StageSnapshot) -> Finding | None:
     if is_physics_material(binding, snapshot):
         return None
     if binding is None:
         others = read_bindings(snapshot).find(node, ALL_PURPOSE)
+        # reported by contact-physics-purpose: the material is there, only the purpose is wrong
         if others and all(is_physics_material(other, snapshot) for other in others):
             return None
         return Finding("the collider is bound to no physics material", hint=_HINT, at=node)

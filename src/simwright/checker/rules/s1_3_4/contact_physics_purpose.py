@@ -32,6 +32,7 @@ from simwright.checker.rule import Finding, rule
 def contact_physics_purpose(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Only colliders without a physics binding can get their material from the all-purpose one."""
     book = read_bindings(snapshot)
+    # one of several instances without a physics binding is enough
     if not is_geometry(node) or None not in book.find(node, PHYSICS) or book.find_subsets(node, PHYSICS):
         return
     for binding in book.find(node, ALL_PURPOSE):

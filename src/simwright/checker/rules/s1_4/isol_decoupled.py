@@ -35,6 +35,7 @@ def isol_decoupled(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Find
     """Layers with both."""
     physics = facts.counts[Domain.PHYSICS] + facts.counts[Domain.EXTENDED]
     engine = facts.of(Domain.VENDOR)
+    # a vendor layer may tune neutral values for its engine, as long as it applies no neutral schema
     if not physics or not engine or facts.is_vendor:
         return
     shared = {opinion.path.GetPrimPath() for opinion in engine}

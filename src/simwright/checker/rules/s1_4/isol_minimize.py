@@ -39,6 +39,7 @@ def isol_minimize(snapshot: StageSnapshot) -> Iterator[Finding]:
     for facts in snapshot.layers:
         for opinion in facts.of(Domain.VENDOR):
             held.setdefault(opinion.vendor, []).append((facts, opinion))
+    # per vendor over all layers: how far an asset is from neutral is one number to follow
     for vendor, uses in sorted(held.items()):
         neutral = [
             (facts, opinion)

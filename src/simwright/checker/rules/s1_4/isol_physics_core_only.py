@@ -25,6 +25,7 @@ from simwright.checker.facts.wording import tally_names
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
+# what a physics layer needs to bind materials and to form collision groups
 _PLUMBING = ("MaterialBindingAPI", "CollectionAPI", "GeomModelAPI", "VisibilityAPI")
 
 
@@ -40,6 +41,7 @@ def isol_physics_core_only(facts: LayerFacts, _snapshot: StageSnapshot) -> Itera
     """Everything in the physics layer that is neither physics nor plumbing."""
     if not facts.is_neutral_physics:
         return
+    # REP-0158 2.10 puts the ROS name of a joint on the joint itself
     ros = [o for o in facts.of(Domain.ROS, Domain.CONTROL, Domain.SENSOR) if o.what != "ros:joint:name"]
     foreign = [(opinion.path, opinion.what) for opinion in ros]
     foreign += [(path, name) for path, name in facts.neutral_apis if name.partition(":")[0] not in _PLUMBING]

@@ -32,6 +32,7 @@ from simwright.checker.rule import Finding, rule
 )
 def isol_physics_no_vendor(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Vendor schemas and attributes in the physics layer."""
+    # other layers with vendor words are reported by proprietary-confined
     if not facts.is_neutral_physics:
         return
     opinions = facts.of(Domain.VENDOR)

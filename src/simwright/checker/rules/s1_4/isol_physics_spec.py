@@ -23,6 +23,7 @@ from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable
 
+# the validators end their texts with the prim path, which a finding has anyway
 _PLACE = re.compile(r",?\s*(prim path:|[Jj]oint ?[Pp]rim:?|prim:?)\s*/\S*\s*$")
 _VALIDATORS = (
     "usdPhysicsValidators:RigidBodyChecker",
@@ -45,6 +46,7 @@ def isol_physics_spec(snapshot: StageSnapshot) -> Iterator[Finding]:
     prims = [node.prim for node in list_physics_nodes(snapshot)]
     if not prims:
         return
+    # imported late: only a stage with physics needs the validators
     from pxr import UsdValidation
 
     registry = UsdValidation.ValidationRegistry()
@@ -65,6 +67,7 @@ def isol_physics_spec(snapshot: StageSnapshot) -> Iterator[Finding]:
                 hint=f"see the UsdPhysics specification; OpenUSD calls this {name}",
                 at=node,
                 prop=prop,
+                # the only one of their findings with a fix: the others depend on what was meant
                 fix=None if "diagonalInertia" in message else Fixable.NO,
             )
 

@@ -37,6 +37,7 @@ def isol_vendor_layer(snapshot: StageSnapshot) -> Iterator[Finding]:
     for facts in snapshot.layers:
         if not facts.is_vendor:
             for opinion in facts.of(Domain.VENDOR):
+                # parameters only; schemas are counted by proprietary-confined
                 if opinion.kind == "property":
                     held.setdefault(opinion.vendor, []).append((facts, opinion))
     for vendor, uses in sorted(held.items()):

@@ -32,6 +32,7 @@ def isol_vendor_namespace(snapshot: StageSnapshot) -> Iterator[Finding]:
     places: dict[str, list[PrimNode]] = {}
     for node in list_physics_nodes(snapshot):
         for name in names.intersection(node.property_names()):
+            # a schema plugin of this installation may define a name that we do not list
             if not node.prim.GetPrimDefinition().GetPropertyDefinition(name):
                 places.setdefault(name, []).append(node)
     for name, nodes in sorted(places.items()):

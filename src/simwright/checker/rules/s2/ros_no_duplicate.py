@@ -30,7 +30,9 @@ from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
 _NAME_INPUTS = ("inputs:topicName", "inputs:serviceName", "inputs:actionName")
+# Isaac Sim renamed its bridge from omni.isaac.ros2_bridge to isaacsim.ros2.bridge
 _NODE_TYPE = re.compile(r"(isaacsim\.ros2|omni\.isaac\.ros2|.*\bros2?_?bridge)", re.IGNORECASE)
+# Gazebo plugins are kept as SDF text in a vendor attribute
 _PLUGIN_NAME = re.compile(
     r"<(?:topic|topicName|topic_name|service|serviceName|service_name|ros_topic)>\s*([\w/~]+)\s*</"
 )
@@ -58,6 +60,7 @@ class Bridge:
 )
 def ros_no_duplicate(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Compare names that graphs and plugin texts of a layer use with the interfaces of the stage."""
+    # nothing to compare: no other form, or no schema
     if not facts.counts[Domain.VENDOR] or not snapshot.interfaces:
         return
     seen: set[tuple[Sdf.Path, str]] = set()
@@ -70,6 +73,7 @@ def ros_no_duplicate(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Fin
                 f"{bridge.what} uses the {known.kind} {bridge.name!r}, which {known.path} already declares",
                 hint="keep the Ros*API prim and remove the other form; simulators make it from the schema",
                 at=bridge.path,
+                # some simulators save the graph they made from the schema into their own layer
                 level=Level.INFO if facts.role == Domain.VENDOR else None,
                 data={"name": known.resolved, "declared": known.path},
             )
@@ -83,6 +87,7 @@ def _is_same(name: str, namespace: str, known: InterfaceName) -> bool:
     full = full if full.startswith("/") else f"/{full}"
     if full == known.resolved:
         return True
+    # graphs often leave the namespace to a parameter at run time
     return not namespace and not name.startswith("/") and name == known.name
 
 

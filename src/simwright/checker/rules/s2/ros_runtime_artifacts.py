@@ -36,6 +36,7 @@ def ros_runtime_artifacts(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterat
     graphs = [o for o in facts.opinions if o.kind == "type" and o.what in GRAPH_TYPES]
     roots = {opinion.path for opinion in graphs}
     for opinion in graphs:
+        # the nodes of a graph are below it
         if not any(prefix in roots for prefix in opinion.path.GetParentPath().GetPrefixes()):
             yield Finding(
                 f"{facts.name} holds the execution graph {opinion.path.name} ({opinion.what}) beside neutral data",

@@ -36,6 +36,7 @@ def ros_single_apply(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Fi
     for opinion in facts.opinions:
         if opinion.kind != "api" or opinion.domain not in (Domain.ROS, Domain.CONTROL):
             continue
+        # OpenUSD drops the name from the composed prim, so the layer is asked
         api, colon, instance = opinion.what.partition(":")
         if colon:
             yield Finding(

@@ -21,6 +21,8 @@ from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _NAME = "ros:context:domain_id"
+# DDS port = 7400 + 250 * domain: above 232 there is no port; Linux hands out 32768 to 60999 as ephemeral
+# ports
 _LAST, _SAFE, _SAFE_AGAIN = 232, 101, 215
 
 

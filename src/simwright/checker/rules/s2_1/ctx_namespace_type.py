@@ -35,6 +35,7 @@ _NAME = "ros:context:namespace"
 def ctx_namespace_type(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Ask the layers for the declared type: a registered schema would answer with its own."""
     yield from check_declared(node, _NAME, "string")
+    # node.authored would answer with the default value and hide the samples
     spec = strongest_spec(node, _NAME)
     if spec is not None and spec.HasInfo("timeSamples"):
         yield Finding(

@@ -28,6 +28,7 @@ def ctx_parentframe(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Findin
     value = node.authored(_NAME)
     if value is None:
         return
+    # a token or an asset as value: its text is not judged as well
     faults = list(check_declared(node, _NAME, "string"))
     yield from faults
     if not faults and isinstance(value, str) and not is_frame_id(value):

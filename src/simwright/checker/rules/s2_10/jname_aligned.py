@@ -37,6 +37,7 @@ def jname_aligned(snapshot: StageSnapshot) -> Iterator[Finding]:
         node = snapshot.node(path)
         if node is None or not isinstance(value, str) or not value.strip():
             continue
+        # two ways to make a name legal, OpenUSD's and ours, give different results for a leading digit
         wanted = {Tf.MakeValidIdentifier(value), make_identifier(value)}
         if node.name in wanted or _is_displaced(node, wanted):
             continue

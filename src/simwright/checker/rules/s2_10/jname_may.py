@@ -38,6 +38,7 @@ def jname_may(snapshot: StageSnapshot) -> Iterator[Finding]:
             )
             continue
         attribute = node.prim.GetAttribute(JOINT_NAME)
+        # no schema defines the property, so GetTypeName tells what the layers say
         found = str(attribute.GetTypeName()) if attribute else "a relationship"
         if found != "string":
             yield Finding(

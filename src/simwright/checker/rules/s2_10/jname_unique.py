@@ -40,6 +40,7 @@ def jname_unique(snapshot: StageSnapshot) -> Iterator[Finding]:
             )
             continue
         name = value if isinstance(value, str) else joint.name
+        # an instance multiplies its joints, each copy in the robot the instance belongs to
         for place in list_copies(joint, snapshot) or [joint]:
             robot = find_robot(place, snapshot)
             if robot is not None:

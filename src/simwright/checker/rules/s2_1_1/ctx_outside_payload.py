@@ -35,6 +35,7 @@ def ctx_outside_payload(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Fin
     hidden = find_payload_loss(node, snapshot, ("RosContextAPI",), ("ros:context:",))
     if hidden is None:
         return
+    # the first thing that is missing explains all later ones
     lost = {
         "prim": "the context's prim does not exist",
         "api": "RosContextAPI is not applied",

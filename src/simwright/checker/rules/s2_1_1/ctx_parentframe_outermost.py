@@ -46,6 +46,7 @@ def ctx_parentframe_outermost(node: PrimNode, _snapshot: StageSnapshot) -> Itera
             hint=f"remove it here; the frame of the robot is said on {above.path} or above",
             at=node,
             prop=_NAME,
+            # a part that is right on its own is not at fault for being mounted
             level=Level.WARNING if is_local(node, _NAME) else Level.INFO,
             data={"value": str(value), "above": above.path},
         )

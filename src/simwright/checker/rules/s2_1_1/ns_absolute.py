@@ -35,6 +35,7 @@ def ns_absolute(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
         return
     default = snapshot.default_node
     is_scene = default is None or str(default.prim.GetMetadata("kind") or "") in ("assembly", "group")
+    # the scene that places a robot may name it absolutely: nothing is composed above the scene
     if is_scene or (node is not default and has_arc(node) and is_local(node, _NAME)):
         return
     yield Finding(

@@ -39,6 +39,7 @@ _NAME = "ros:context:namespace"
 def ns_composable(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Check the text of one segment."""
     text = own_namespace(node)
+    # empty adds nothing, and a bare slash is the root: both are legal (ns-absolute mentions the latter)
     if not text or text == "/":
         return
     fault, level = _find_fault(text)
@@ -59,6 +60,7 @@ def ns_composable(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]
 
 def _find_fault(text: str) -> tuple[str, Level | None]:
     bare = text.removeprefix("/")
+    # ROS expands these per node at run time; an asset has no node
     if re.search(r"[~{}]", text):
         return "has a runtime substitution (~ or {}), which assets cannot use", None
     if bare.endswith("/"):

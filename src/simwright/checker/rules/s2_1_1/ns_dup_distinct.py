@@ -39,6 +39,7 @@ def ns_dup_distinct(snapshot: StageSnapshot) -> Iterator[Finding]:
         taken: dict[str, PrimNode] = {}
         for node in copies:
             namespace = effective_namespace(node)
+            # effective namespaces: a context above one of the copies keeps them apart too
             other = taken.setdefault(namespace, node)
             if other is node:
                 continue

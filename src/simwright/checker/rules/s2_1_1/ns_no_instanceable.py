@@ -34,6 +34,7 @@ def ns_no_instanceable(snapshot: StageSnapshot) -> Iterator[Finding]:
         yield from _judge_prototype(root)
 
 
+# one function: what is inside, and whether the instances help themselves
 def _judge_prototype(root: PrimNode) -> Iterator[Finding]:
     """A context inside cannot be renamed per copy; interfaces can, by a namespace on the instance itself."""
     inside = list(root.descendants())

@@ -32,11 +32,13 @@ _NAME = "ros:context:namespace"
 def ns_override_entry(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """A local opinion about a context that an ancestor's reference brought in."""
     attribute = node.prim.GetAttribute(_NAME)
+    # a prim with a reference of its own is the entry, and may be overridden
     if not attribute or not attribute.HasAuthoredValue() or node.in_prototype or has_arc(node):
         return
     local = local_layers(snapshot)
     specs = attribute.GetPropertyStack()
     is_override = any(spec.layer in local for spec in specs)
+    # a context that this layer stack made itself is not an override
     if not is_override or is_applied_locally(node, "RosContextAPI", local):
         return
     entry = find_entry(node)

@@ -51,6 +51,8 @@ def ns_override_root_only(facts: LayerFacts, snapshot: StageSnapshot) -> Iterato
 
 def _find_instance(path: Sdf.Path, layer: Sdf.Layer, snapshot: StageSnapshot) -> Sdf.Path | None:
     """The instance above a path of a layer: by the stage for its own layers, else by the layer's words."""
+    # paths of the stage's own layers are stage paths; in referenced layers only their own words can be
+    # followed
     if layer in local_layers(snapshot):
         prim = snapshot.stage.GetPrimAtPath(path.StripAllVariantSelections())
         if prim and prim.IsInstanceProxy():

@@ -60,6 +60,8 @@ def _compare_siblings(contexts: list[ContextName]) -> Iterator[Finding]:
     """Contexts below one prim; copies of one asset are ns-dup-distinct's."""
     first: dict[tuple[int, str], ContextName] = {}
     for context in contexts:
+        # a nested context without a name of its own adds nothing, and shares its parent's namespace on
+        # purpose
         if not context.segment.strip("/"):
             continue
         other = first.setdefault((id(context.node.parent), context.namespace), context)

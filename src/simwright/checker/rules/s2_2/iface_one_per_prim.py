@@ -30,6 +30,7 @@ from simwright.checker.rule import Finding, rule
 )
 def iface_one_per_prim(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Count interface APIs."""
+    # frames and contexts on the same prim are fine: they are not interfaces
     applied = [api for api in KINDS if node.has(api)]
     if len(applied) > 1:
         yield Finding(

@@ -42,6 +42,7 @@ def iface_outside_payload(node: PrimNode, snapshot: StageSnapshot) -> Iterator[F
     apis = [api for api in node.apis if api.startswith("Ros") and api != "RosContextAPI"]
     if not apis:
         return
+    # an API that is not ours, such as a controller's: every ros: property counts
     spaces = tuple(_SPACES[api] for api in apis if api in _SPACES)
     hidden = find_payload_loss(node, snapshot, apis, spaces or ("ros:",))
     if hidden is None:

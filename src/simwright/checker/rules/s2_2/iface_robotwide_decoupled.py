@@ -35,6 +35,7 @@ def iface_robotwide_decoupled(node: PrimNode, _snapshot: StageSnapshot) -> Itera
         type_name = node.authored(f"ros:{kind}:type") if node.has(api) else None
         if type_name not in ROBOT_WIDE_TYPES:
             continue
+        # through the first instance too: a robot may be instanced as a whole
         body = next((place for place in lineage(node) if place.has("PhysicsRigidBodyAPI")), None)
         if body is not None:
             where = "on" if body is node else "below"

@@ -48,6 +48,7 @@ def iface_robotwide_logical(node: PrimNode, _snapshot: StageSnapshot) -> Iterato
 def _find_fault(node: PrimNode) -> str:
     if outermost_context(node) is None:
         return "no prim above it has RosContextAPI"
+    # a body is reported by iface-robotwide-decoupled, and the context prim speaks for the robot
     if node.has("RosContextAPI") or node.has("PhysicsRigidBodyAPI"):
         return ""
     if node.type not in ("", "Xform", "Scope"):

@@ -58,9 +58,11 @@ def _find_fault(node: PrimNode, snapshot: StageSnapshot) -> tuple[str, str]:
             f'make a child: def Xform "{node.name}_sensor", and move it there',
         )
     chain = lineage(node)
+    # a camera on a wall, in a world where other things move: its frame is RosFrameAPI's
     stands_still = any(above.has("RosFrameAPI") for above in chain[1:-1])
     if not stands_still and not any(above.has("PhysicsRigidBodyAPI") for above in chain[1:]):
         root = outermost_context(node) or chain[-1]
+        # only a robot with links has a link to put the sensor on
         if root.path in snapshot.shared("paths above bodies", _find_scopes):
             return (
                 "is not below any rigid body",

@@ -32,4 +32,5 @@ def starts_enabled(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding
     """Ask the layers for the declared type."""
     for api, kind in KINDS.items():
         if node.has(api):
+            # a registered schema answers with its own type, so the declaration in the layers is read
             yield from check_declared(node, f"ros:{kind}:starts_enabled", "bool")

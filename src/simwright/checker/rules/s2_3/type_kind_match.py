@@ -33,6 +33,7 @@ def type_kind_match(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Findin
         value = node.authored(name) if node.has(api) else None
         if not isinstance(value, str):
             continue
+        # empty for a malformed type, which type-resolve reports
         word = kind_of(value)
         if word and word != WORDS[kind]:
             fitting = next(a for a, k in KINDS.items() if WORDS[k] == word)

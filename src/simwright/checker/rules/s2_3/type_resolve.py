@@ -59,6 +59,7 @@ def _check(node: PrimNode, prop: str, value: str, word: str, snapshot: StageSnap
         return
     meant = types.suggest(value)
     package = value.partition("/")[0]
+    # a known package without the type is a typo; an unknown package may only not be sourced
     lacks = "has no such type" if types.knows_package(package) else "is not known here"
     advice = "source the ROS 2 workspace that has it, or list its folder in the interfaces setting"
     yield Finding(

@@ -18,6 +18,7 @@ from simwright.checker.facts.names import KINDS, effective_namespace
 from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
+# REP-0158 2.9 forbids /clock in an asset; that rule says so
 _GLOBAL = frozenset({"/tf", "/tf_static", "/diagnostics", "/clock"})
 
 

@@ -40,6 +40,7 @@ def qos_depth(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
             prop=_NAME,
             data={"value": value},
         )
+    # rmw reads the depth for keep_last only; system_default may be keep_all
     elif history != "keep_last":
         said = "not said" if history is None else repr(history)
         yield Finding(

@@ -32,6 +32,7 @@ _NAME = "ros:topic:qos:durability"
 def qos_map(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Map types are known by name."""
     type_name = node.authored("ros:topic:type")
+    # a subscription follows its publisher
     if type_name not in MAP_TYPES or node.authored("ros:topic:role") != "publisher":
         return
     value = node.authored(_NAME)

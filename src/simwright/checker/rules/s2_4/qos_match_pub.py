@@ -49,6 +49,7 @@ def qos_match_pub(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]
         return
     for name in _IGNORED:
         said = node.authored(name)
+        # system_default asks for nothing, so nothing is ignored
         if said is not None and said != "system_default":
             yield Finding(
                 f"{name} = {said!r} is ignored, because match_publisher is true",

@@ -43,6 +43,7 @@ def topic_override_frame(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Fi
     if faults or not isinstance(value, str) or not value:
         return
     frames = snapshot.shared("frames by id", _index_frames)
+    # simulators differ in whether they prefix frame ids with the namespace
     frame = frames.get(value) or frames.get(value.rpartition("/")[2])
     if frame is not None:
         yield Finding(
@@ -63,4 +64,5 @@ def topic_override_frame(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Fi
 
 
 def _index_frames(snapshot: StageSnapshot) -> dict[str, TfFrame]:
+    # reversed, so that explicit frames, which come first, win
     return {frame.id: frame for frame in reversed(snapshot.names.frames)}

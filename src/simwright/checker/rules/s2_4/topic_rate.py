@@ -43,6 +43,7 @@ def topic_rate(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
                 prop=_NAME,
                 level=Level.INFO,
             )
+    # without a role, topic-role has the first word
     elif value is None:
         if role == "publisher":
             yield from check_required(node, _NAME, "double", "30")

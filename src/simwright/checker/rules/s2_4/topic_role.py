@@ -18,6 +18,7 @@ from simwright.checker.facts.attributes import check_token
 from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
+# words of ROS 1, of ROS 2 client libraries and of graph editors
 _ALIASES = {
     "pub": "publisher", "publish": "publisher", "sender": "publisher", "output": "publisher",
     "sub": "subscription", "subscriber": "subscription", "subscribe": "subscription", "input": "subscription",

@@ -47,6 +47,7 @@ def frame_dynamic(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
             f"the frame is static, but {which} has time samples",
             hint="write bool ros:frame:static = false, or remove the time samples",
             prop="ros:frame:static",
+            # leftover samples that all hold one value look the same
             level=Level.WARNING,
         )
 
@@ -57,6 +58,7 @@ def _find_moving(node: PrimNode, snapshot: StageSnapshot) -> PrimNode | None:
         return node
     frames = snapshot.names.frame_of
     for above in walk_up(node, snapshot):
+        # tf2 has the transform to the next frame above; what moves beyond it is that frame's
         if above.path in frames:
             return None
         if _is_animated(above):

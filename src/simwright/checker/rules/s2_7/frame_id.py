@@ -45,6 +45,7 @@ def _find_problem(value: object) -> str:
         return f"is {value!r}, which is no text"
     if not value.strip():
         return "is empty"
+    # tf2 strips the slash on arrival and refuses it in look-ups
     if value.startswith("/"):
         return f"is {value!r}: tf2 allows no leading slash"
     if any(character.isspace() for character in value):

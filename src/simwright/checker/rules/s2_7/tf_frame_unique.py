@@ -37,8 +37,10 @@ def tf_frame_unique(snapshot: StageSnapshot) -> Iterator[Finding]:
     for frame in snapshot.names.frames:
         if not is_identifier(frame.node.name) and not frame.node.authored("ros:frame:id"):
             yield _name_unusable(frame)
+        # robots have namespaces, and a bridge sends each robot's TF apart
         for robot in _robots(frame.node, snapshot):
             groups.setdefault((id(robot), frame.id), []).append(frame)
+    # a pair inside an instanced part clashes once for every instance
     reported: set[tuple[str, str]] = set()
     for (_, name), frames in groups.items():
         if len(frames) > 1 and (name, frames[1].node.path) not in reported:

@@ -19,6 +19,7 @@ from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
+# messages whose header frame nobody uses
 _FRAMELESS = frozenset({
     "JointState", "MultiDOFJointState", "Joy", "JoyFeedback", "JoyFeedbackArray", "BatteryState", "TimeReference",
 })  # fmt: skip
@@ -40,6 +41,7 @@ def tf_frameid_nearest(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Find
     kind = str(node.authored("ros:topic:type") or "")
     if not _is_sensor_message(kind) or node.authored("ros:topic:role") == "subscription":
         return
+    # topic-override-frame judges the value
     if node.authored("ros:topic:override_frame_id"):
         return
     if nearest_frame(node, snapshot.names) is not None:

@@ -71,6 +71,7 @@ def _find_camera(chain: list[PrimNode]) -> PrimNode | None:
         if place.is_a("Camera"):
             return place
     link = next((place for place in chain if place.has("PhysicsRigidBodyAPI")), None)
+    # a camera elsewhere on the same link is the likeliest source of an image topic on the link
     scope = link or (chain[1] if len(chain) > 1 else None)
     if scope is None:
         return None

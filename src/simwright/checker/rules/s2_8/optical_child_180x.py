@@ -52,6 +52,7 @@ def _judge(frame: OpticalFrame) -> Iterator[Finding]:
             data={"camera": camera},
         )
         return
+    # all three axes: optical-face-z only asks for the view and the roll
     if frame.turn_error > TOLERANCE:
         degrees = math.degrees(frame.turn_error)
         yield Finding(
@@ -75,6 +76,7 @@ def _judge(frame: OpticalFrame) -> Iterator[Finding]:
             hint="move the camera instead, and leave the optical frame at its origin",
             at=frame.node,
             prop="xformOp:translate",
+            # an offset shifts every image by the same amount, a wrong rotation makes it useless
             level=Level.WARNING,
             data={"camera": camera},
         )

@@ -28,6 +28,7 @@ from simwright.checker.rule import Finding, rule
 )
 def optical_decouple(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per camera, naming all of its ROS APIs."""
+    # RosFrameAPI too: a frame on the camera has the camera's axes
     found = [api for api in node.apis if api.startswith("Ros")]
     if found:
         yield Finding(

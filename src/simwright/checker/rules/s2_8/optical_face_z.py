@@ -42,6 +42,7 @@ def optical_face_z(snapshot: StageSnapshot) -> Iterator[Finding]:
             message = (
                 f"the optical frame's +Z is {degrees:.4g} degrees away from the view of {frame.camera.path}"
             )
+        # with the view off, a roll about it has no meaning
         elif frame.roll_error > TOLERANCE:
             degrees = math.degrees(frame.roll_error)
             message = f"the optical frame is rolled by {degrees:.4g} degrees: X is not right and Y not down"

@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
+# ROS 2 and ROS 1 spelling
 CLOCK = ("rosgraph_msgs/msg/Clock", "rosgraph_msgs/Clock")
 
 

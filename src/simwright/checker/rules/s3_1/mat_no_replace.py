@@ -31,6 +31,7 @@ from simwright.checker.rule import Finding, rule
 def mat_no_replace(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Look at what outputs:surface resolves to; terminals of render contexts are free."""
     facts = read_material(node, snapshot)
+    # an unknown shader that is nobody's is reported by mat-preview
     if facts.surface is None or facts.is_preview or not is_proprietary(facts.surface):
         return
     context = _name_context(facts.surface_id)

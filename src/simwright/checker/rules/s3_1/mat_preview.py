@@ -29,11 +29,13 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="add a UsdPreviewSurface that comes close and connect it to outputs:surface",
 )
+# one function: first the cases that other rules report, then the words for what is there instead
 def mat_preview(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """What is only connected wrongly is the finding of mat-surface-wired."""
     facts = read_material(node, snapshot)
     if facts.is_preview or (facts.is_empty and any(api.endswith("MaterialAPI") for api in node.apis)):
         return
+    # a broken connection is mat-surface-wired's finding
     if facts.connections and facts.surface is None:
         return
     has_stranger = facts.surface is not None and not is_proprietary(facts.surface)

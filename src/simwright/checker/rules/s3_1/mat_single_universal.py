@@ -32,6 +32,7 @@ _NAMES = ("material:binding", "material:binding:full", "material:binding:preview
 def mat_single_universal(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Prims are asked only where some layer binds for a purpose at all."""
     special = _NAMES[1:]
+    # bindings per purpose are rare, and asking every prim is slow
     if any(facts.list_relations(special.__contains__) for facts in snapshot.layers):
         for node in snapshot.nodes:
             yield from _check_bindings(node)

@@ -33,6 +33,7 @@ def mat_surface_wired(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Findi
     """A connection that ends nowhere is as bad as none; a material without a preview is mat-preview's."""
     facts = read_material(node, snapshot)
     is_loose = facts.surface is None and (facts.previews or facts.connections)
+    # library materials that nothing uses may be unfinished
     if not is_loose or not is_render_bound(node, snapshot):
         return
     if facts.connections:

@@ -23,6 +23,7 @@ from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.texcoords import find_tiles, list_uses
 from simwright.checker.rule import Finding, rule
 
+# OpenUSD's own token, and the forms that exporters of other renderers leave
 _MARKER = re.compile(r"<udim>|%\(udim\)d|<uvtile\d?>|_mapid_", re.IGNORECASE)
 _TILE = re.compile(r"^(?P<stem>.+[._-])(?P<tile>1\d{3})(?P<tail>\.\w+)$")
 _HINT = "pack the tiles into one image, or split the mesh into materialBind subsets with one texture each"
@@ -36,6 +37,7 @@ _HINT = "pack the tiles into one image, or split the mesh into materialBind subs
     fix="unsafe",
     fix_title="pack the tiles into one atlas",
 )
+# one function: three signs of one thing, from the certain to the indirect
 def tex_no_udim(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Look at names, then at neighbours in the folder, then at the coordinates themselves."""
     folders: dict[str, set[str]] = {}

@@ -27,6 +27,7 @@ def uv_atlas(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Once per mesh and primvar."""
     seen: set[tuple[str, str]] = set()
     for use in list_uses(snapshot):
+        # mirror tiles as well, and is uv-tiling's finding
         outside = [(axis, wrap) for axis, wrap in use.outside if wrap not in ("repeat", "mirror")]
         key = (use.look.mesh.path, use.texture.primvar)
         if not outside or key in seen:

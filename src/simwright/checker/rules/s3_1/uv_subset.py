@@ -70,6 +70,7 @@ def _check_indices(node: PrimNode, mesh: PrimNode) -> Iterator[Finding]:
             prop="indices",
         )
     for sibling in mesh.children:
+        # earlier siblings only: a shared face is told once, at the later subset
         if sibling is node:
             return
         if not is_bound_subset(sibling):

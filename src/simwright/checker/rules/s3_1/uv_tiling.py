@@ -27,6 +27,7 @@ def uv_tiling(snapshot: StageSnapshot) -> Iterator[Finding]:
     for use in list_uses(snapshot):
         mirrored = [axis for axis, wrap in use.outside if wrap == "mirror"]
         path = use.texture.shader.GetPath().pathString
+        # the wrap mode is set on the shader, which many meshes share
         if not mirrored or path in seen:
             continue
         seen.add(path)

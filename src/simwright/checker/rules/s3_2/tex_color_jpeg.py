@@ -25,6 +25,7 @@ from simwright.checker.rule import Finding, rule
 def tex_color_jpeg(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Only where the alpha is connected."""
     for texture in list_textures(snapshot):
+        # UsdUVTexture gives 1 for an alpha that the image does not have
         readers = [role for role, output in texture.feeds if output == "a"]
         if readers and read_image(texture.path, texture.resolved, snapshot).format == "jpeg":
             yield Finding(

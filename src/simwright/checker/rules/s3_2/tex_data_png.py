@@ -37,6 +37,7 @@ _ALSO = ("opacity", "displacement", "clearcoat", "clearcoatRoughness", "ior")
 def tex_data_png(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Reading the alpha of a JPEG is tex-color-jpeg's finding."""
     for texture in list_textures(snapshot):
+        # the alpha of a JPEG is always 1: that finding says more
         roles = {role for role, output in texture.feeds if (role, output) != ("opacity", "a")}
         named = [role for role in (*_DATA, *_ALSO) if role in roles]
         if not named or read_image(texture.path, texture.resolved, snapshot).format != "jpeg":

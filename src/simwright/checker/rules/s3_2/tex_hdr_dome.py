@@ -50,6 +50,7 @@ def tex_hdr_dome(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
                 prop=_PROP,
             )
         return
+    # the unknown extension of a file that is not there proves nothing
     if image.format not in _DOME and (image.format != "unknown" or image.found):
         yield Finding(
             f"the environment map {value.path} is {image.name}",

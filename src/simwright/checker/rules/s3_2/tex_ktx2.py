@@ -31,6 +31,7 @@ def tex_ktx2(snapshot: StageSnapshot) -> Iterator[Finding]:
                 found, data = f"{asset.text} is a KTX texture", {"path": asset.text}
                 yield Finding(found, hint=_HINT, at=asset.path, layer=facts.layer, data=data)
     for texture in list_textures(snapshot):
+        # told by its name already, in the loop above
         if extension_of(texture.path) in CONTAINERS:
             continue
         image = read_image(texture.path, texture.resolved, snapshot)

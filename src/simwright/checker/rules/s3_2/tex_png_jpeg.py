@@ -57,8 +57,10 @@ def tex_png_jpeg(snapshot: StageSnapshot) -> Iterator[Finding]:
 def _judge(image: ImageFile, texture: ShaderTexture) -> tuple[str, Level | None]:
     level = None if texture.is_universal else Level.WARNING
     if image.format in ("png", "jpeg"):
+        # 0: the file is not there to be opened
         if image.bits in (0, 8):
             return "", None
+        # fewer bits load everywhere, they only look banded
         milder = Level.WARNING if image.bits < 8 else level
         return (
             f"the texture {texture.path} is a {image.name} with {image.bits} bits per channel, not 8",

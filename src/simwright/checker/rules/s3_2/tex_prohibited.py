@@ -33,6 +33,7 @@ def tex_prohibited(snapshot: StageSnapshot) -> Iterator[Finding]:
             continue
         image = read_image(texture.path, texture.resolved, snapshot)
         if image.format in PRODUCTION:
+            # a renamed TIFF is the reason why a file works in one tool only
             inside = " inside" if image.extension_lies else ""
             yield Finding(
                 f"the texture {texture.path} is {image.name}{inside} and feeds {named[0]}",

@@ -49,6 +49,7 @@ def bake_primvar(snapshot: StageSnapshot) -> Iterator[Finding]:
 
 
 def _is_there(look: MaterialUse, reader: PrimvarReader) -> bool:
+    # a fallback colour is a colour; a fallback coordinate is one texel for the whole mesh
     if reader.has_fallback and not reader.is_texcoord:
         return True
     primvar = UsdGeom.PrimvarsAPI(look.mesh.prim).FindPrimvarWithInheritance(reader.primvar)

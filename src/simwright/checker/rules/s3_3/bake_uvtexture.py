@@ -26,6 +26,7 @@ _ALLOWED = ("UsdUVTexture", "UsdTransform2d", "UsdPrimvarReader_", "UsdPreviewSu
 def bake_uvtexture(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every shader behind the universal surface, node graphs looked through."""
     facts = read_material(node, snapshot)
+    # an image node can be replaced by UsdUVTexture, a procedural one has to be baked
     reading = {texture.shader.GetPath() for texture in facts.textures}
     for shader in facts.network:
         name = identify_shader(shader)

@@ -57,6 +57,7 @@ def geo_coll_tri(snapshot: StageSnapshot) -> Iterator[Finding]:
                 prop="holeIndices",
                 level=Level.WARNING,
             )
+        # the fallback is catmullClark, so nearly every exporter forgets it: one finding for all
         if node.value("subdivisionScheme") not in ("none", None):
             smooth.append(node)
     if smooth:

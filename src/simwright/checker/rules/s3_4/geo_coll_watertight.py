@@ -46,6 +46,7 @@ def geo_coll_watertight(snapshot: StageSnapshot) -> Iterator[Finding]:
                 prop="faceVertexIndices",
             )
         elif not facts.topology.is_closed:
+            # a plane cannot be closed, and as a floor it works
             flat = facts.is_flat
             yield Finding(
                 f"the collision mesh is not closed: {describe_faults(facts.topology)}"

@@ -59,6 +59,7 @@ def geo_no_doublesided_mask(node: PrimNode, snapshot: StageSnapshot) -> Iterator
 
 
 def _find_wrong_winding(node: PrimNode, facts: MeshFacts) -> str:
+    # leftHanded faces are wound clockwise seen from outside
     sign = -1.0 if node.value("orientation") == "leftHanded" else 1.0
     topology = facts.topology
     if topology.flipped:
@@ -66,6 +67,7 @@ def _find_wrong_winding(node: PrimNode, facts: MeshFacts) -> str:
     if topology.is_closed and sign * facts.volume < 0:
         return "the closed mesh is inside out"
     share = _opposed_share(node, facts, sign)
+    # smooth normals at sharp edges may lean past a right angle; most of them do not
     if share > 0.5:
         return f"the normals of {share:.0%} of its corners point away from their faces"
     return ""
@@ -78,6 +80,7 @@ def _opposed_share(node: PrimNode, facts: MeshFacts, sign: float) -> float:
         return 0.0
     authored = facts.faces
     triangles = authored.triangles
+    # vertex, faceVarying or uniform: the count tells, whatever the metadata says
     if len(normals) == len(facts.points):
         corners = normals[triangles]
     elif len(normals) == len(authored.indices):

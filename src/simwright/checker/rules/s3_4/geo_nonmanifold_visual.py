@@ -22,6 +22,7 @@ from simwright.checker.facts.topology import describe_faults
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
+# no authored purpose is the purpose default
 _DRAWN = {"", "default", "render"}
 
 

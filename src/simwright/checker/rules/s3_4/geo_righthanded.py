@@ -28,6 +28,7 @@ from simwright.checker.rule import Finding, rule
 )
 def geo_righthanded(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:  # noqa: ARG001 - a rule's form
     """An authored opinion only."""
+    # a mirroring transform flips the winding in every renderer alike, so only the token counts
     if node.authored("orientation") == "leftHanded":
         yield Finding(
             "orientation is leftHanded",

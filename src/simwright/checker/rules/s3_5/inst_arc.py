@@ -24,6 +24,7 @@ def inst_arc(snapshot: StageSnapshot) -> Iterator[Finding]:
     for node in _find_candidates(snapshot):
         prim = node.prim
         if prim.IsInstanceable() and not prim.IsInstance():
+            # an arc that leads nowhere shares nothing either, but is reported as such
             if prim.HasAuthoredReferences() or prim.HasPayload() or prim.HasAuthoredInherits():
                 continue
             if node.in_prototype and node.parent is None:

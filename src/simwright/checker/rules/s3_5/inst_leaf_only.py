@@ -31,6 +31,7 @@ _LOGIC = ("PhysicsRigidBodyAPI", "PhysicsArticulationRootAPI")
 )
 def inst_leaf_only(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Each prim of a prototype once; then targets into instances."""
+    # no instances at all: most assets
     if all(node.prototype is None for node in snapshot.nodes):
         return
     seen: set[int] = set()
@@ -69,6 +70,7 @@ def _find_targets(snapshot: StageSnapshot) -> Iterator[Finding]:
             continue
         for relationship in node.prim.GetAuthoredRelationships():
             name = relationship.GetName()
+            # materials may be shared, also those in an instance
             if name.startswith("material:binding"):
                 continue
             for target in relationship.GetTargets():

@@ -40,6 +40,7 @@ def inst_point(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     chosen = as_ints(node.value("protoIndices"))
     for name in _ARRAYS:
         length = _length(node.value(name))
+        # the optional arrays may be absent, positions may not
         if length != len(chosen) and (length or name == "positions"):
             yield Finding(
                 f"{name} has {length} entries, protoIndices has {len(chosen)}",

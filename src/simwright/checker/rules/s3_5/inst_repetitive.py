@@ -33,6 +33,7 @@ from simwright.checker.rule import Finding, rule
 )
 def inst_repetitive(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Primvars are compared only where that many meshes are equal."""
+    # a setting of 1 would make every mesh a repetition
     least = max(2, snapshot.settings.repeat_count)
     for alike in _list_equal(snapshot, least):
         by_primvars: dict[tuple[Any, ...], list[PrimNode]] = {}

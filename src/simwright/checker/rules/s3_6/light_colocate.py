@@ -28,6 +28,7 @@ _WORDS = frozenset({
     "searchlight", "flashlight",
 })  # fmt: skip
 _SIGNALS = frozenset({"status", "indicator", "signal", "led", "warning", "traffic", "brake", "tail", "warn"})
+# sun and sky have no place where a lamp could be
 _FAR = ("DistantLight", "DomeLight", "DomeLight_1")
 
 
@@ -45,6 +46,7 @@ def light_colocate(snapshot: StageSnapshot) -> Iterator[Finding]:
 
 def _judge_light(light: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     parent = next(walk_up(light, snapshot), None)
+    # a mesh light is its own shape, and lights of a room are not below a body
     if light.is_a("Gprim") or parent is None or find_body(light, snapshot) is None:
         return
     if not find_glowing([node for node in parent.descendants() if is_shape(node)], snapshot):
@@ -69,5 +71,6 @@ def _judge_lamp(lamp: LampPrim, snapshot: StageSnapshot) -> Iterator[Finding]:
 
 def _has_light(node: PrimNode, snapshot: StageSnapshot) -> bool:
     top = node if not node.is_a("Gprim") else next(walk_up(node, snapshot), node)
+    # the light may be next to the lamp's Xform instead of below it
     beside = next(walk_up(top, snapshot), top)
     return any("LightAPI" in other.apis for root in (top, beside) for other in root.descendants())

@@ -42,6 +42,7 @@ _STAND_INS = {
 )
 def light_no_area(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:  # noqa: ARG001 - a rule's form
     """The subscription says it all."""
+    # the prim stays a mesh, so its type does not name the light
     if node.has("MeshLightAPI") or node.has("VolumeLightAPI"):
         found, instead = f"the {node.type} is made an area light", "an emissive material beside a SphereLight"
     else:

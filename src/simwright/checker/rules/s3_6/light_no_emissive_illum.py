@@ -42,6 +42,7 @@ def light_no_emissive_illum(snapshot: StageSnapshot) -> Iterator[Finding]:
         else:
             lit = True
     root = snapshot.default_node
+    # a robot with glowing eyes needs no lamp of its own
     if lit or root is None or not _is_environment(root):
         return
     glowing = [

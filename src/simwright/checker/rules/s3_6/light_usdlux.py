@@ -26,6 +26,7 @@ from simwright.core.diag import Level
 
 _LIGHT = re.compile(r"(?:^|[a-z\d_])Light(?:$|[A-Z_\d])|Light$")
 _RENDERERS = ("ri:", "arnold:", "karma:", "redshift:", "cycles:", "vray:", "primvars:arnold:", "primvars:ri:")
+# UsdLux moved its attributes to inputs: in OpenUSD 21.02
 _OLD = ("intensity", "exposure", "color", "radius", "angle", "width", "height", "length", "texture:file")
 
 
@@ -57,6 +58,7 @@ def _is_strange(type_name: str) -> bool:
     """Is it called a light, but not of UsdLux?  PluginLight is a door to renderers' own lights."""
     if type_name == "PluginLight":
         return True
+    # an unregistered type is a kind of nothing but itself
     return bool(_LIGHT.search(type_name)) and find_bases(type_name) == {type_name}
 
 

@@ -48,6 +48,7 @@ def schema_core(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Compare what the layers declare with the schema; a spec is looked at once, however often it is used."""
     strangers = sorted({api for _, apis in snapshot.kinds() for api in apis if _is_stranger(api)})
     yield from _check_names(snapshot, strangers)
+    # an API that we do not know may define the property: then silence
     has_extensions = any(not suggest_class(api) for api in strangers)
     for facts in snapshot.layers:
         for opinion in facts.of(Domain.ROS, Domain.CONTROL):
@@ -115,6 +116,7 @@ def _check_known(known: RegistryProperty, path: Sdf.Path, facts: LayerFacts) -> 
         return
     if spec is None:
         return
+    # OpenUSD keeps samples of a uniform attribute, and readers ignore them
     if prop.variability == "uniform" and layer.GetNumTimeSamplesForPath(path):
         yield Finding(
             f"{prop.name} has time samples, but the schema declares it uniform",

@@ -26,6 +26,7 @@ from simwright.usd.submission_words import find_native
 def ext_native(subject: PrimNode | LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Names are compared by their last part; what the registry has accepted is fine."""
     for prop in list_properties(subject, snapshot):
+        # a relationship holds no value that could contradict another
         native = None if prop.is_relationship or prop.name in known_properties() else find_native(prop.name)
         if native:
             owner, attribute = native

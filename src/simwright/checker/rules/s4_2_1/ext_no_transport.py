@@ -46,4 +46,5 @@ def ext_no_transport(subject: PrimNode | LayerFacts, snapshot: StageSnapshot) ->
 def _find_sign(prop: ExtensionProperty) -> str:
     if prop.is_relationship or prop.name in known_properties():
         return ""
+    # a value such as sensor_msgs/msg/Image gives a topic away, whatever the attribute is called
     return find_phrase(prop.name, TRANSPORT) or (prop.text if ROS_TYPE.match(prop.text) else "")

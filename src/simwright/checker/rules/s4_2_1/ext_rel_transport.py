@@ -45,6 +45,7 @@ _WORDS: dict[str, tuple[tuple[str, ...], str]] = {
 def ext_rel_transport(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Relationships by name; their targets by API and role."""
     for name, paths in node.relationships().items():
+        # the last word is the noun: "imagePublisher", "command_topic"
         words = split_words(name.rpartition(":")[2])
         if name in known_properties() or not words or words[-1] not in _WORDS:
             continue

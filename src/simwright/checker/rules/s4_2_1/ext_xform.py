@@ -30,6 +30,7 @@ def ext_xform(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     found = node.type or "a prim without a type"
     control = [api for api in node.apis if api.startswith("RosControl") and not allowed_types(api)]
     if control and not node.is_a("Xform"):
+        # a Scope below <robot>/Controllers is a plausible place for a controller
         is_scope = node.type == "Scope"
         yield Finding(
             f"{control[0]} is on {found}, it must be on an Xform",

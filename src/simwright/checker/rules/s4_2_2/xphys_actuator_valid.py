@@ -46,6 +46,7 @@ def xphys_actuator_valid(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Fi
             hint="target a PhysicsRevoluteJoint or a PhysicsPrismaticJoint",
             prop=TARGETS,
         )
+    # gains are per radian or per metre: one number cannot be both
     if len(kinds) > 1:
         yield Finding(
             f"{TARGETS} mixes revolute and prismatic joints: gains and ranges have one unit",

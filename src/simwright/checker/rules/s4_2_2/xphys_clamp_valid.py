@@ -32,6 +32,7 @@ EFFORTS = "ext_physics:clamp_position:lookupEfforts"
     fix="unsafe",
     fix_title="sort the table by position",
 )
+# one function: the checks of one small table, the later ones only where the earlier passed
 def xphys_clamp_valid(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Both columns are read as authored."""
     positions, efforts = _read(node.authored(POSITIONS)), _read(node.authored(EFFORTS))
@@ -55,6 +56,7 @@ def xphys_clamp_valid(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Find
             hint="sort the pairs by position and keep each position once",
             prop=POSITIONS,
         )
+    # written with not, so that nan is found too
     low = next((value for value in efforts if not value >= 0), None)
     if low is not None:
         yield Finding(

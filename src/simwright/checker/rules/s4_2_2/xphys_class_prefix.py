@@ -50,6 +50,7 @@ def _check(node: PrimNode, name: str) -> Iterator[Finding]:
         yield from _check_known(node, name, known)
         return
     applied = [api.partition(":")[0] for api in node.apis if api.startswith(PREFIX)]
+    # an ExtendedPhysics API of a newer registry may define the property
     if any(api not in known_classes() for api in applied):
         return
     meant = suggest_property(name)
@@ -73,6 +74,7 @@ def _check_known(node: PrimNode, name: str, known: RegistryProperty) -> Iterator
         )
         return
     specs = node.prim.GetProperty(name).GetPropertyStack()
+    # the composed attribute answers with the schema's type: only the specs show another one
     found = {str(spec.typeName) if isinstance(spec, Sdf.AttributeSpec) else "rel" for spec in specs}
     if found - {prop.type}:
         yield Finding(

@@ -43,6 +43,7 @@ def xphys_lifecycle(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Fin
             found.setdefault(opinion.vendor, []).append(opinion)
     is_vendor_layer = bool(found) and facts.is_vendor
     for vendor, opinions in found.items():
+        # by path, so that the finding does not move when a layer is written again
         first = min(opinions, key=lambda opinion: opinion.path)
         names = sorted({opinion.what for opinion in opinions})
         shown = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")

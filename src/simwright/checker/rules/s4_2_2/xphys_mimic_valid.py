@@ -68,6 +68,7 @@ def _closes_loop(start: PrimNode, snapshot: StageSnapshot) -> bool:
             return False
         if leader is start:
             return len(loop) > 1 and start.path == min(node.path for node in loop)
+        # a loop further up that this joint is not part of: its own joints report it
         if leader in loop:
             return False
         loop.append(leader)

@@ -88,6 +88,7 @@ def _find_hint(name: str, core: frozenset[str]) -> str:
 
 def _find_meant(name: str, core: frozenset[str]) -> list[str]:
     """A name of core that is almost the same, else the extended ones with the same last word."""
+    # a typo differs in a letter; below 0.9 different words match
     meant = get_close_matches(name, core, n=1, cutoff=0.9)
     tail = name.rpartition(":")[2]
     known = [n for n in known_properties() if n.startswith("ext_physics:") and n.endswith(f":{tail}")]

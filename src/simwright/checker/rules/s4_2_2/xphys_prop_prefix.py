@@ -21,6 +21,7 @@ from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.usd.submission_words import split_words
 
+# spellings seen in the wild, folded to lower case without separators
 _ALMOST = frozenset({
     "extphysics", "extendedphysics", "extphys", "extphysic", "ephysics", "extendedphys", "physicsext",
 })  # fmt: skip
@@ -76,6 +77,7 @@ def _concepts(node: PrimNode) -> set[str]:
             if schema:
                 found.update(_fold(prop.name.split(":")[1]) for prop in schema.properties)
             else:
+                # an unregistered class: its name is the only hint to its concept
                 found.add(_fold(api.removeprefix(_CLASS).partition(":")[0].removesuffix("API")))
     return found
 

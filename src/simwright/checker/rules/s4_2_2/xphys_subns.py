@@ -27,6 +27,7 @@ from simwright.checker.rule import Finding, rule
 def xphys_subns(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """A name of three parts or more."""
     for opinion in facts.of(Domain.EXTENDED):
+        # ext_physics:concept:name has two colons
         if opinion.kind != "property" or opinion.what.count(":") > 1:
             continue
         tail = opinion.what.rpartition(":")[2]

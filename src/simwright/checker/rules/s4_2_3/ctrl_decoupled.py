@@ -29,6 +29,7 @@ from simwright.checker.rule import Finding, rule
 )
 def ctrl_decoupled(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """The prim is no body and has none above it."""
+    # a fixed base is a body too: the controller would go with its variants and payload
     body = find_body(node, snapshot)
     if body is None:
         return

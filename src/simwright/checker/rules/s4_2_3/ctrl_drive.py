@@ -35,6 +35,7 @@ def ctrl_drive(snapshot: StageSnapshot) -> Iterator[Finding]:
     if not snapshot.controllers:
         return
     actuated = find_actuated(snapshot)
+    # two controllers for one joint are normal, one finding is enough
     commanded: dict[str, tuple[PrimNode, ControllerPrim]] = {}
     for controller in find_controllers(snapshot):
         for target in controller.commands:
@@ -54,6 +55,7 @@ def _check(joint: PrimNode, controller: ControllerPrim) -> Iterator[Finding]:
         )
         return
     drives = joint.instances("PhysicsDriveAPI")
+    # a D6 joint has drives per axis, and which one is commanded is not said
     axis = _AXES.get(joint.type, "")
     if not drives:
         message = f"{controller.node.path} commands the joint, but it has no drive"

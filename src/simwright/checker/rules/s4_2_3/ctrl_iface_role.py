@@ -45,6 +45,7 @@ def _check(name: str, end: ExpectedTarget, interface: PrimNode) -> Iterator[Find
             prop=name,
         )
     if kind and kind not in end.types:
+        # newer ros2_controllers take stamped commands
         is_newer = kind in end.newer
         yield Finding(
             f"{name} leads to {interface.path} of type {kind}, the schema says {' or '.join(end.types)}",

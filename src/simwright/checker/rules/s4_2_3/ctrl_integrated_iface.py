@@ -24,6 +24,7 @@ from simwright.checker.rule import Finding, rule
 def ctrl_integrated_iface(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Any relationship of the prim counts."""
     controller = find_controller(node, snapshot)
+    # an external controller talks to hardware interfaces instead
     if controller.is_integrated and not controller.interfaces:
         yield Finding(
             "no relationship of this integrated controller leads to a ROS topic, service or action",

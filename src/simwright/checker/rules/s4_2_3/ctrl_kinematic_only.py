@@ -33,6 +33,7 @@ def ctrl_kinematic_only(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Fin
     if not api:
         return
     for body in controller.commands:
+        # a commanded joint has a drive, which does not fight the solver
         if body.has("PhysicsRigidBodyAPI") and body.value("physics:kinematicEnabled") is not True:
             yield Finding(
                 f"{api} moves {body.path}, which is a dynamic body",

@@ -37,6 +37,7 @@ def ctrl_no_conflict(snapshot: StageSnapshot) -> Iterator[Finding]:
     holder: dict[str, ControllerPrim] = {}
     for controller in find_controllers(snapshot):
         commands = controller.commands
+        # broadcasters only read, and a controller that starts disabled waits
         if not commands or not controller.is_active:
             continue
         taken = [target.path for target in commands if target.path in holder]
@@ -49,5 +50,6 @@ def ctrl_no_conflict(snapshot: StageSnapshot) -> Iterator[Finding]:
                 at=controller.node,
                 data={"other": other, "targets": taken},
             )
+        # also of a controller in conflict: a third one is compared with the first holder
         for target in commands:
             holder.setdefault(target.path, controller)

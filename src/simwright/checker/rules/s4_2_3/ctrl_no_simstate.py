@@ -33,6 +33,7 @@ def ctrl_no_simstate(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Findin
         if sign := find_phrase(api, SIMULATION_STATE):
             yield Finding(f"{api} changes the simulator's state ({sign})", hint=_HINT)
     for name in node.property_names():
+        # a registered name has been reviewed
         if name not in known_properties() and (sign := find_phrase(name, SIMULATION_STATE)):
             yield Finding(f"{name} changes the simulator's state ({sign})", hint=_HINT, prop=name)
     for name, targets in controller.rels.items():

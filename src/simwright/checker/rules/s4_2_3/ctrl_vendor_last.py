@@ -35,6 +35,7 @@ def ctrl_vendor_last(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Findin
     schema = next((name for name in names if vendor_of_schema(name) and _ACTUATES.search(name)), "")
     if not schema:
         return
+    # muscles and motors on tendons: no drive could replace them
     if node.type == MJC and not has_neutral_form(node, snapshot):
         return
     actuated = snapshot.shared("ctrl.actuated", find_actuated)

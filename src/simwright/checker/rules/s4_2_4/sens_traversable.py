@@ -47,6 +47,7 @@ def _judge(sensor: SensorPrim, unloaded: StageSnapshot) -> str:
     node = unloaded.node(sensor.node.path)
     if node is None:
         return "is there only when payloads are loaded"
+    # the prim is there, but only the payload makes it a sensor
     if sensor.schema not in (node.type, *node.apis):
         return "is none while payloads are unloaded: its schema comes by a payload"
     return ""

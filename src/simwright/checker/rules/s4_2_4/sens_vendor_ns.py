@@ -27,6 +27,7 @@ def sens_vendor_ns(snapshot: StageSnapshot) -> Iterator[Finding]:
         if sensor.vendor:
             continue  # a vendor's schema may define names that are not known here
         for name in list_custom(sensor.node):
+            # any prefix tells whose it is, also one that we do not know
             if ":" not in name:
                 yield Finding(
                     f"the custom property {name!r} of a sensor has no namespace",
