@@ -137,7 +137,7 @@ def _load_config(request: CheckRequest) -> Config:
 
 
 def _refuse_partial_stamp(request: CheckRequest, config: Config) -> None:
-    """A claim is about a whole profile."""
+    """Refuse options that leave rules out: a claim says that every rule of a profile was checked."""
     chosen = request.select or request.ignore or config.select or config.ignore or config.severity
     if request.stamp and chosen:
         raise UsageError(

@@ -117,7 +117,7 @@ def check_opened(
     settings: CheckSettings | None = None,
     memory: dict[str, Any] | None = None,
 ) -> AssetResult:
-    """The findings of a stage that was opened from a file, with what opening it had to tell.
+    """The findings of a stage that was opened from a file, with the diagnostics of opening it.
 
     ``memory`` keeps what was found out about meshes for the next check of the same stage; empty it when meshes change.
     """
@@ -132,7 +132,7 @@ def check_opened(
 
 
 class _Request:
-    """What was asked for."""
+    """The options of one check."""
 
     __slots__ = ("memory", "rules", "settings", "variants", "with_files")
 

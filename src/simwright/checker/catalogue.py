@@ -28,8 +28,8 @@ _PEER_ID = re.compile(r"\d+(?:\.\d+)+[a-z]?")
 class LedgerRow:
     """One statement.  ``mode`` is auto, heuristic, behaviour, info or manual.
 
-    ``peer`` tells which check of the reference tool covers it and how well.  ``fixable`` says that a tool could mend an
-    asset that breaks it.
+    ``peer`` is the check of the reference tool for the same statement, ``peer_verdict`` how well it covers it.
+    ``fixable`` says that a tool could repair an asset that breaks it.
     """
 
     id: str

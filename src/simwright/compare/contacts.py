@@ -165,7 +165,7 @@ def _compare_appearance(
     element = f"visual {a.shape!r}"
     # a mesh without a material has the colours of its file, which is not read here
     if None in (a.color, b.color) and a.images != b.images:
-        unsaid["textures"] += 1  # of a mesh that has the looks of its file
+        unsaid["textures"] += 1
     elif a.images != b.images:
         section.items.append(DifferenceItem(element, "textures", a.images, b.images))
     # an image replaces the colour

@@ -51,7 +51,7 @@ class MeasuredError:
 class DifferenceSection:
     """One subject.  ``compared`` counts the elements that were held against each other.
 
-    ``notes`` say what is told in another way on one side but means the same, and what could not be compared.
+    ``notes`` list what the two files write differently with the same meaning, and what could not be compared.
     """
 
     name: str
@@ -102,7 +102,11 @@ TINY = 1e-12
 
 @dataclass(frozen=True, slots=True)
 class ValueComparer:
-    """``rtol`` decides what is equal; ``length`` [m] is the size of the machine."""
+    """Compares values and adds what differs to a section.
+
+    ``rtol`` is the relative error that still counts as equal; ``length`` [m] is the size of the mechanism, against
+    which positions are measured.
+    """
 
     rtol: float
     length: float

@@ -101,7 +101,7 @@ def measure_inertials(a: Inertial, b: Inertial) -> tuple[float, float, float]:
     heavy = max(abs(a.mass), abs(b.mass))
     if heavy == 0.0:
         return 0.0, 0.0, _norm_error(a.inertia, b.inertia)
-    # the radius of gyration: how large a body is, as far as its mass tells
+    # the radius of gyration: the size of a body as seen from its mass
     spread = max(math.sqrt(max(float(np.trace(i.inertia)), 0.0) / heavy) for i in (a, b))
     # 1e-300 keeps a point mass at the origin from dividing by zero
     size = max(spread, float(np.abs(a.com).max()), float(np.abs(b.com).max()), 1e-300)
@@ -292,7 +292,10 @@ def _list_blocks(pairing: Pairing) -> list[list[int]]:
 
 
 class _LargestErrors:
-    """Keeps the largest scaled errors; a bias below ``least`` (N over the root of kg) is nothing but rounding."""
+    """The largest scaled errors so far, and where they are.
+
+    A bias below ``least`` [N / sqrt(kg)] is rounding.
+    """
 
     def __init__(self, names: list[str], least: float = 0.0) -> None:
         self._names = names

@@ -31,7 +31,10 @@ from simwright.model.mechanism import Freedom, Mechanism, compile_mechanism
 
 @dataclass(slots=True, eq=False)
 class ComparedAsset:
-    """``places`` gives the group of each body (named by its first body) and the body's pose in it."""
+    """One of the two assets with its tree, its masses and its rigid groups.
+
+    ``places`` gives the group of each body (named by its first body) and the body's pose in it.
+    """
 
     asset: Asset
     tree: Tree
@@ -70,7 +73,7 @@ class ComparedAsset:
 
 
 def prepare_asset(asset: Asset) -> ComparedAsset:
-    """Everything the sections ask for."""
+    """The tree, mass properties and rigid groups of an asset."""
     tree = build_tree(asset)
     side = ComparedAsset(asset, tree, body_inertials(asset), tree.parents())
     side.places[WORLD] = (WORLD, IDENTITY)
@@ -99,7 +102,7 @@ class Pairing:
     """Matches from ``a`` to ``b`` by name; ``anchors`` by group of ``a``; freedoms as pairs.
 
     ``mechanisms`` count free bases for frames that both sides have; ``shapes`` keeps matched shapes by role.
-    ``has_one_zero`` tells that both sides count joint coordinates from the same zero, whatever they start at.
+    ``has_one_zero``: both assets count joint coordinates from the same zero, whatever they start at.
     """
 
     a: ComparedAsset
@@ -134,7 +137,7 @@ class Pairing:
 
 
 def pair_assets(a: ComparedAsset, b: ComparedAsset) -> Pairing:
-    """Match everything that sections ask for."""
+    """Match bodies, joints, groups and freedoms of two assets."""
     pairing = Pairing(a, b)
     pairing.bodies = {WORLD: WORLD, **match_elements(a.asset.bodies, b.asset.bodies)}
     pairing.joints = match_elements(

@@ -41,7 +41,6 @@ def compare_assets(a: Asset, b: Asset, settings: CompareSettings | None = None) 
     ruler = ValueComparer(settings.rtol, max(measure_length(pairing.a), measure_length(pairing.b)))
     table = list_sections(settings)
     difference = Difference(a.name, b.name)
-    # numbers that are none come from the input; they are told as differences
     # files hold nan and infinity, and each is reported as a difference
     with np.errstate(all="ignore"):
         for name in settings.sections:

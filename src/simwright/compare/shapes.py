@@ -56,7 +56,7 @@ Values = dict[str, tuple[float | Array | None, float]]
 class ShapeOutline:
     """``points`` [m] are a set unless ``ordered``; ``counts`` are exact.
 
-    ``support`` [m] tells how far the shape reaches in many directions: all there is to say of a convex hull.
+    ``support`` [m] is how far the shape reaches in many directions, which describes a convex hull completely.
     """
 
     kind: str
@@ -118,8 +118,7 @@ def _outline_axial(geometry: Cylinder | Capsule | Cone, scale: Array, pose: Pose
 def _outline_plane(geometry: Plane, pose: Pose) -> ShapeOutline:
     normal = pose.rotation[:, 2]
     size = None if geometry.size is None else np.sort(geometry.size)
-    # a plane's own point may be anywhere on it: the nearest to the origin tells which plane it is
-    # any point of a plane may be its origin
+    # a plane's own point may be anywhere on it: the point nearest to the origin identifies the plane
     nearest = (normal * float(normal @ pose.p))[None]
     return ShapeOutline("plane", nearest, values={"normal": (normal, 1.0), "size": (size, 0.0)})
 

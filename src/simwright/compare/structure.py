@@ -187,7 +187,7 @@ def _compare_motions(section: DifferenceSection, element: str, a: Joint, b: Join
 def _compare_loop_frames(
     section: DifferenceSection, pairing: Pairing, ruler: ValueComparer, a: Joint, b: Joint
 ) -> None:
-    """Anchors of joints that close loops, which no pose tells about."""
+    """Anchors of joints that close loops: they are in no pose of the tree."""
     if not pairing.a.closes_loop(a):
         return
     for what in ("parent", "child"):

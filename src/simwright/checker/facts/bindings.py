@@ -54,7 +54,7 @@ Answers: TypeAlias = tuple[Binding | None, ...]
 
 
 class MaterialBindings:
-    """Bindings of one snapshot, remembered per prim."""
+    """Which material each prim of a snapshot is bound to, by purpose; answers are kept per prim."""
 
     def __init__(self, snapshot: StageSnapshot) -> None:
         self._snapshot = snapshot

@@ -27,7 +27,7 @@ _CONVEX_COST = 6
 
 @dataclass(slots=True)
 class CrossingSearch:
-    """What the search of a stage's collision meshes gave."""
+    """The result of searching the collision meshes of a stage for self-intersections."""
 
     crossing: list[tuple[PrimNode, int, int]] = field(default_factory=list)
     """A mesh and two of its faces (triangles, where faces are polygons) that cross."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an opinion is about, told by its name: geometry, materials, physics, ROS, a vendor (REP-0158 1.2.1)."""
+"""What an opinion is about, by its name: geometry, materials, physics, ROS, a vendor (REP-0158 1.2.1)."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ _INTERESTING = frozenset({
     *_ARC_KEYS, *_DICTIONARIES,
 })  # fmt: skip
 _SHARED = frozenset({"apiSchemas", "typeName", "variantSelection", "variantSetNames"})
-"""Fields of a prim that its sort tells."""
+"""Fields that are the same for all specs of a group."""
 # assetInfo:identifier is an asset path by type, and names the asset itself
 _NOT_DEPENDENCIES = ("identifier",)
 """Asset-typed entries of dictionaries that name the asset itself."""
@@ -62,7 +62,7 @@ _PLAIN_PROPERTIES = SMALL_GEOMETRY | {
 }  # fmt: skip
 _RELATIONSHIPS = ("physics:body0", "physics:body1", "material:binding")
 _ARRAYS = frozenset({"points", "normals", "faceVertexCounts", "faceVertexIndices"})
-"""Properties whose kind the name tells."""
+"""Properties that are known to be arrays by their name."""
 _POSE_OPS = ("xformOp:translate", "xformOp:orient")
 _PHYSICS_RELATIONSHIPS = ("physics:body", "physics:filtered", "physics:simulationOwner", "physics:mergeGroup")
 _UNLISTED = (Domain.GEOMETRY, Domain.KINEMATIC, Domain.MATERIAL)
@@ -74,7 +74,7 @@ _DEF = Sdf.SpecifierDef
 
 @dataclass(slots=True)
 class _PropertyPlan:
-    """What to do with properties of a name."""
+    """What to do with properties of one name, decided when the name is met for the first time."""
 
     domain: Domain | None
     open: bool
@@ -87,7 +87,7 @@ class _PropertyPlan:
 
 @dataclass(slots=True)
 class _SpecGroup:
-    """What prims have in common that say the same: property names, fields, APIs, type; and how many there are."""
+    """What specs with the same property names, fields, APIs and type have in common, and how many there are."""
 
     domains: list[Domain]
     """Of its properties, APIs and type."""
@@ -108,14 +108,14 @@ class _SpecGroup:
 
 @dataclass(slots=True)
 class _SchemaFacts:
-    """What a type or API name stands for."""
+    """The domain of a type or API name, and the content of opinions that use it."""
 
     domain: Domain | None
     content: OpinionContent | None
 
 
 class _LayerReader:
-    """The walk over one layer."""
+    """Walks over the specs of one layer and fills in its facts."""
 
     def __init__(self, facts: LayerFacts, vendors: tuple[str, ...]) -> None:
         self.facts = facts
@@ -247,7 +247,7 @@ class _LayerReader:
             self.facts.other_ops.append(path)
 
     def count(self) -> None:
-        """Sum up by domain: counting sorts first saves a look-up per opinion."""
+        """Sum up by domain, group by group: that saves a look-up per opinion."""
         facts = self.facts
         for group in self.groups.values():
             for domain in group.domains:

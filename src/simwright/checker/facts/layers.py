@@ -27,7 +27,7 @@ COUNTED_ELEMENTS = 1_000_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpinionContent:
-    """What many opinions have in common: one object for all properties, APIs or types of a name in a layer."""
+    """What an opinion is about: one object for all properties, APIs or types of one name in a layer."""
 
     domain: Domain
     what: str
@@ -74,7 +74,7 @@ class Opinion:
 
 
 class PrimOpinions(NamedTuple):
-    """All that one prim of a layer says of the kind that rules want to point at; many prims share their sayings."""
+    """The opinions of one prim of a layer that rules may point at; prims with equal opinions share ``contents``."""
 
     at: Sdf.Path
     contents: tuple[OpinionContent, ...]

@@ -50,7 +50,7 @@ def is_render_binding(name: str) -> bool:
 
 def is_render_bound(material: PrimNode, snapshot: StageSnapshot) -> bool:
     """Does any binding for rendering name this Material?"""
-    return material.path in snapshot.shared("looks.bound", _gather_bound)
+    return material.path in snapshot.shared("material_uses.bound", _gather_bound)
 
 
 def _gather_bound(snapshot: StageSnapshot) -> set[str]:
@@ -101,8 +101,8 @@ def _list_prims(node: PrimNode, snapshot: StageSnapshot) -> list[Usd.Prim]:
 
 
 def list_material_uses(snapshot: StageSnapshot) -> list[MaterialUse]:
-    """Meshes and bound subsets that wear a Material with textures or primvar readers."""
-    return snapshot.shared("looks", _gather_material_uses)
+    """Meshes and subsets that are bound to a Material with textures or primvar readers."""
+    return snapshot.shared("material uses", _gather_material_uses)
 
 
 # one function: meshes, their subsets and their materials, gathered by one call
@@ -141,7 +141,7 @@ _CARRIERS = ("Xform", "Scope", "")
 
 @dataclass(frozen=True, slots=True)
 class LampPrim:
-    """A prim with a telling name and the shapes that are drawn at and below it."""
+    """A prim that is called a lamp or LED, and the shapes that are drawn at and below it."""
 
     node: PrimNode
     shapes: list[PrimNode]
@@ -188,7 +188,7 @@ def _is_drawn(node: PrimNode, snapshot: StageSnapshot) -> bool:
 
 
 def find_glowing(shapes: Iterable[PrimNode], snapshot: StageSnapshot) -> list[PrimNode]:
-    """Those shapes that wear an emissive material, on the whole or on a subset of faces."""
+    """Those shapes, or face subsets of them, that are bound to an emissive material."""
     nodes = [part for shape in shapes for part in (shape, *_list_subsets(shape))]
     worn = find_materials(nodes, snapshot)
     return [node for node in nodes if any(material.emits for material in worn.get(node.path, ()))]

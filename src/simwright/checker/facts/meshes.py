@@ -37,11 +37,11 @@ Load: TypeAlias = Callable[[str], Any]
 Weld: TypeAlias = Callable[[npt.NDArray[Any]], Ints]
 _COUNTS, _INDICES = "faceVertexCounts", "faceVertexIndices"
 Sketch: TypeAlias = tuple[int, int]
-"""Number of points and three of them: different sketches, different points."""
+"""Number of points and a hash of three of them: a cheap test, meshes with different sketches differ."""
 
 
 class FaceArrays:
-    """Faces as arrays, for as long as somebody looks at them: decompressed indices are most of a stage's memory."""
+    """Faces as arrays.  They are read again when asked for: decompressed indices are most of a stage's memory."""
 
     def __init__(self, counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> None:
         self.counts = counts
@@ -216,7 +216,7 @@ class MeshFacts:
 
 @dataclass(slots=True)
 class MeshCache:
-    """Everything looked at, for one snapshot."""
+    """Mesh facts of one snapshot, shared by meshes with equal content."""
 
     by_prim: dict[str, MeshFacts] = field(default_factory=dict)
     by_sketch: dict[tuple[int, int, int], MeshFacts] = field(default_factory=dict)

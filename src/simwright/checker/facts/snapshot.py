@@ -48,7 +48,7 @@ _LIVE = Usd.PrimIsActive & Usd.PrimIsDefined & ~Usd.PrimIsAbstract
 
 
 class _MentionedNames:
-    """Names of all properties that any layer mentions; None while nobody knows."""
+    """Names of all properties that any layer mentions; None until the layers were read."""
 
     __slots__ = ("names",)
 
@@ -71,7 +71,7 @@ class _KindFacts:
 
 
 class PrimNode:
-    """A prim with what was looked up once.
+    """A prim of the stage, with its type, APIs and place in the hierarchy.
 
     ``apis`` are applied API names, multiple-apply ones with their instance (``PhysicsDriveAPI:angular``), also
     of schemas that are not registered.  ``bases`` are the schema types it is a kind of, its own included.
@@ -221,7 +221,10 @@ class PrimNode:
 
 
 class StageSnapshot:
-    """A stage as rules see it."""
+    """A stage as rules see it: every live prim as a node, and facts that are computed when first asked for.
+
+    It is made once per check and never changed; the stage is not edited.
+    """
 
     def __init__(self, stage: Usd.Stage, settings: CheckSettings | None = None, *, path: str = "") -> None:
         self.stage = stage
@@ -363,7 +366,7 @@ class StageSnapshot:
 
     @cached_property
     def _groups(self) -> dict[_KindFacts, list[PrimNode]]:
-        """Nodes by what they have in common: there are few sorts and many nodes."""
+        """Nodes by type and APIs: there are few kinds and many nodes."""
         groups: dict[_KindFacts, list[PrimNode]] = {}
         for node in self.nodes:
             groups.setdefault(node.kind_facts, []).append(node)

@@ -47,7 +47,7 @@ class TextureUse:
 
 
 def list_uses(snapshot: StageSnapshot) -> list[TextureUse]:
-    """Every texture of the universal network on every mesh that wears it, with coordinates to look at."""
+    """Every texture of a universal surface on every mesh that it is bound to and that has coordinates for it."""
     return snapshot.shared("texcoords", _gather_uses)
 
 

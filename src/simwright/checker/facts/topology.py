@@ -38,7 +38,7 @@ class Topology:
 
 
 class EdgeTable:
-    """Room for every directed edge between few points, used again and again and never cleared."""
+    """A table with one cell per directed edge between up to ``MOST_POINTS`` points, reused without clearing."""
 
     MOST_POINTS = 1024
 

@@ -91,7 +91,7 @@ NO_OPS = OpStack()
 
 @dataclass(slots=True)
 class TransformFacts:
-    """Stacks read so far, and the prims with ops of the kinds that rules ask for."""
+    """Transform stacks read so far, and the prims with matrices, Euler angles, scales or suffixed ops."""
 
     stacks: dict[int, OpStack] = field(default_factory=dict)
     parsed: dict[tuple[str, ...], OpStack] = field(default_factory=dict)

@@ -52,7 +52,6 @@ def _list_paired() -> dict[str, str]:
     """Attributes of the translation table; where several say one thing, the first of them."""
     paired: dict[str, str] = {}
     for pair in (pair for prim in PrimType for pair in list_pairs(prim)):
-        # only a symmetric range is a limit
         if pair.theirs.transform is not EFFORT_RANGE:  # only a symmetric range is a limit
             paired.setdefault(pair.theirs.attributes[0], pair.name)
     return paired

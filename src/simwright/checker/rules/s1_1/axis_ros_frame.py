@@ -6,7 +6,8 @@ sideways or turns the wrong way, and nothing in the file says so.
 
 Fails: a mirrored transform (a negative scale on one axis, or a matrix with negative determinant) on or above a
 body or frame; wheels of a differential drive whose axes are not along Y, or whose left wheels are on the right.
-Passes: mirrored leaf geometry; grippers, whose left and right are nobody's.
+Passes: mirrored leaf geometry.  Fingers and grippers are not asked for left and right, because no convention says
+from where they are seen.
 
 Names are weak evidence: bodies named left and right that stand the other way round, and cameras named front
 that look back, are infos.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The origin of an asset that stands on the ground is at the bottom centre of its bounding box.
 
-Why: a rack that is dropped into a scene at z = 0 then stands on the floor, where the cursor is, in every
+Why: a rack that is placed at z = 0 of a scene then stands on the floor at the place that was chosen, in every
 simulator.
 
 Fails: a component without joints whose lowest point is not at z = 0, or whose middle is not above the origin.

@@ -9,7 +9,7 @@ base_link; a differential drive whose wheels are not left and right of base_link
 Passes: base_link between the driven wheels, base_footprint at z = 0 below it; arms and drones, which have no
 wheels.
 
-Fix: none.  Where the base is, is a decision; names alone do not tell.
+Fix: none.  Where the base frame belongs has to be decided by the author; names alone do not tell.
 """
 
 from __future__ import annotations

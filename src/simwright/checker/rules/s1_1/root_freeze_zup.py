@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Meshes are modelled Z-up: no quarter turn about X stands between their points and the link.
+"""Meshes are modelled Z-up: they are not turned by 90 degrees about X against their link.
 
 Why: a turn that is left on the mesh comes from a Y-up source.  It is lost or doubled by tools that take the
 points alone, such as exporters of single meshes, convex decomposition or instancing.
 
 Fails: most meshes of the asset are turned by 90 degrees about X, and by nothing else, against their link.
-Passes: meshes without rotation; a few turned ones; cylinders and capsules, where a quarter turn is the way to
-say an axis.
+Passes: meshes without rotation; a few turned ones; cylinders and capsules, whose axis is often set by a rotation.
 
 At most 64 meshes, spread over the asset, are looked at.
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scale stands on leaf geometry only: on shapes that nothing hangs on.
+"""Only leaf geometry is scaled: shapes without transformable prims below them.
 
 Why: a scale above a link moves and sizes everything below, but engines that read the link's pose as a
 geometry_msgs/Transform cannot know it, and joint frames and masses stay as they were.
 
-Fails: `xformOp:scale` other than 1 on an Xform that has shapes, links or frames below it; the same hidden in
-a matrix; non-uniform scale on a sphere or capsule collider, which is then no sphere any more (warning).
+Fails: `xformOp:scale` other than 1 on an Xform that has shapes, links or frames below it; the same hidden in a
+matrix; non-uniform scale on a sphere or capsule collider, which makes it a shape that no engine has (warning).
 Passes: scale on a Mesh or Cube; on the root of instanced geometry; a PointInstancer's scales for shapes.
 
-Bodies themselves are the matter of scale-kinematic-identity.
+The scale of a body itself is reported by scale-kinematic-identity.
 
 Fix: unsafe.  The scale is baked into points, sizes and translates of what is below.
 """

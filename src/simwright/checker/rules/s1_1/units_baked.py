@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Units of the source (millimetres, inches, Y-up) are baked in, not carried along as metadata or scale.
+"""Units of the source (millimetres, inches, Y-up) are converted in the data, not corrected by metadata or a scale.
 
-Why: OpenUSD does not convert units between layers.  A referenced layer in millimetres appears a thousand times
-too large, one that is Y-up lies down; and a scale of 0.001 above the links also scales what engines read as
-metres: joint frames, masses' lever arms, other links.
+Why: OpenUSD does not convert units between layers.  A referenced layer in millimetres appears a thousand times too
+large, one that is Y-up lies down; and a scale of 0.001 above the links also scales what engines read as metres:
+joint frames, centres of mass, other links.
 
-Fails: a referenced layer with `metersPerUnit = 0.01` in an asset of metres; `xformOp:scale = (0.001, 0.001,
-0.001)` on an Xform with things below; ops with the suffix `unitsResolve`, which some tools add instead.
+Fails: a referenced layer with `metersPerUnit = 0.01` in an asset of metres; `xformOp:scale = (0.001, 0.001, 0.001)`
+on an Xform with other prims below; ops with the suffix `unitsResolve`, which some tools add instead.
 Passes: every layer in metres, kilograms, seconds and Z-up; a scale on a leaf mesh.
 
-A note of the source's units in customLayerData is reported as an info: it may be history only.
+A note of the source's units in customLayerData is reported as an info: it may only tell where the data came from.
 
 Fix: unsafe.  The scale is pushed into points, sizes and translates, and the op is dropped.
 """

@@ -7,8 +7,8 @@ radians, OpenUSD degrees.  A quaternion has none of these questions and is what 
 Fails: `float3 xformOp:rotateXYZ = (0, 90, 0)` on a link (error), on a mesh, light or camera (warning).
 Passes: `quatf xformOp:orient`; any of the rotate ops in a source asset (`asset-state = "source"`).
 
-Fix: safe: the same rotation is written as orient.  Unsafe for animated angles: between two samples the angles
-and the quaternions take different ways.
+Fix: safe: the same rotation is written as orient.  Unsafe for animated angles: between two samples angles and
+quaternions are interpolated differently.
 """
 
 from __future__ import annotations

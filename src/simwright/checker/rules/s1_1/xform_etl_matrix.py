@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pipeline has taken CAD matrices apart into translate and orient.
+"""Matrices of the CAD source are converted to translate and orient.
 
 Why: what a matrix means decides how it must be converted.  A pose becomes translate and orient as it is; a
 scale has to move to the leaf geometry; a mirror cannot become a quaternion at all, and a converter that tries

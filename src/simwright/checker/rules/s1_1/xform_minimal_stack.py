@@ -9,9 +9,9 @@ such as `xformOp:translate:pivot`; orient before translate; ops that are authore
 Passes: `xformOpOrder = ["xformOp:translate", "xformOp:orient"]`, in half, float or double precision, also when
 the order comes from a weaker layer.
 
-Reading: a scale op is left to scale-kinematic-identity.  A body without any op is the identity: an info.
-Joints have no transform.  Frames (RosFrameAPI) are held to the same, as a warning.  In source assets
-(`asset-state = "source"`) rotateXYZ may stand for orient.
+Reading: a scale op is left to scale-kinematic-identity.  A body without any op is at its parent's origin: an info.
+Joints have no transform.  The same on a frame (RosFrameAPI) is a warning.  In source assets (`asset-state =
+"source"`) rotateXYZ may stand for orient.
 
 Fix: safe where the local transform is a pose (it is written as translate and orient); unsafe where it holds
 scale or shear, is animated, or resets the stack.

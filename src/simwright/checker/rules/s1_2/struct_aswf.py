@@ -7,9 +7,9 @@ and that keeps heavy data behind a payload.
 Fails: a file with two unrelated root prims, no defaultPrim and no kind.
 Passes: one root prim that is the defaultPrim, with a model kind; meshes behind a payload or too few to matter.
 
-Reading: the guideline moves, so five points of it are pinned here: a named entry file, a defaultPrim, one root
-prim (a PhysicsScene, classes and render settings beside it are fine), a model kind, and payloads for heavy data.
-All points that fail are one finding; other rules say more about each.
+Reading: the guideline changes over time, so five points of it are checked here: a named entry file, a defaultPrim,
+one root prim (a PhysicsScene, classes and render settings beside it are fine), a model kind, and payloads for heavy
+data.  All points that fail are one finding; other rules say more about each point.
 
 Fix: no.  Every point has a rule of its own, with its own fix.
 """

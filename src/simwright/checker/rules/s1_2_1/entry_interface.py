@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The entry layer is light and brings in the rest by arcs.
 
-Why: a browser, a launch tool or a scene opens the entry layer to learn what the asset is.  It should cost nothing.
+Why: a browser, a launch tool or a scene opens the entry layer to learn what the asset is.  It should open fast.
 
 Fails: an entry layer that is the whole asset, or that holds big meshes.
 Passes: an entry layer with references, payloads or sublayers that load the features.
 
-Reading: the text loads features by payload, and elsewhere forbids links, joints and ROS prims in payloads.  Heavy
-geometry comes by payload, physics and ROS by reference or sublayer, so that they are there with payloads unloaded.
-A small prop in one file is left alone.
+Reading: REP-0158 lets the entry load features by payload here, and forbids links, joints and ROS prims in payloads
+elsewhere.  Heavy geometry should come by payload, physics and ROS by reference or sublayer, so that they are there
+without payloads.  A small prop in one file is not reported.
 
 Fix: unsafe.  What the entry holds is moved to layers that it brings in; heavy data alone, to geometries.usdc.
 """

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The entry file is called like the asset, and is a .usda.
+"""The entry file has the name of the asset and is a .usda.
 
 Why: who looks into a folder of ten layers should see at once which one to open.
 
 Fails: main.usd with the default prim "rover".
 Passes: rover.usda with the default prim "rover", or with assetInfo name "rover".
 
-Reading: a convention of the text, not a strict demand.  A .usdz package is a container and keeps its extension.
+Reading: REP-0158 gives this as a convention, not as a strict demand.  A .usdz package is a container and keeps its
+extension.
 
 Fix: shown.  Renaming a file breaks those who refer to it; a new folder gets the right name by
 `simwright fix main.usd -o out/rover.usda`.

@@ -2,13 +2,13 @@
 """Mesh data is not in the layer that defines the links.
 
 Why: split into geometry, materials and a bare tree of links, meshes are stored once, shared, and loaded only by
-those who draw them.
+tools that draw them.
 
 Fails: a layer with the link Xforms and, below them, meshes with all their points.
 Passes: base.usda with the links, and geometries.usdc with the meshes it refers to.
 
 Reading: what a layer holds counts, not its name.  Primitives (Cube, Sphere ...) are small enough to stay with the
-links, and so is a small prop in one file.  Materials have a rule of their own.
+links, and a small prop in one file is not reported.  Materials are checked by layer-materials.
 
 Fix: unsafe.  The mesh data is moved to a crate layer and comes back by payload.
 """

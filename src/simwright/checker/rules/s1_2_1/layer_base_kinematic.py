@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The layer that defines the links holds the bare tree.
+"""The layer that defines the links holds only the tree of links.
 
 Why: the tree of Xforms is what every other layer builds on.  Free of physics, ROS and vendor data it opens
 everywhere, and each feature can be left out.
@@ -8,7 +8,7 @@ Fails: base.usda whose links also have PhysicsRigidBodyAPI, or meshes with all t
 Passes: base.usda with Xforms and references; physics.usda with `over` specs of the same links.
 
 Reading: the base layer is the one that defines and places Xforms, whatever its name.  An asset of one layer is
-judged by layer-functional.
+checked by layer-functional.
 
 Fix: unsafe.  The opinions are moved to overlay layers.
 """

@@ -7,7 +7,8 @@ Fails: physics.usdc, or a robot.usd that is binary inside, with joints.
 Passes: physics.usda, also as physics.usd with text inside; geometries.usdc with meshes and material bindings.
 
 Reading: what the bytes are counts, not the extension.  Bindings to materials, proxies, skeletons and collections
-belong to geometry and are fine in a crate.  Members of a .usdz package are judged like files; the package is not.
+belong to geometry and are fine in a crate.  Files inside a .usdz package are checked like other files; the package
+itself is not.
 
 Fix: unsafe.  The layer is written as .usda, and the arcs that name it change; mesh data goes to geometries.usdc.
 """

@@ -6,8 +6,8 @@ Why: text with a million numbers is slow to read, big on disk, and no diff of it
 Fails: a .usda with a mesh of 20,000 points.
 Passes: the same mesh in a .usdc; a .usda with primitives, or with a box of eight points.
 
-Reading: heavy means more than `heavy_elements` (10,000) array elements or `heavy_bytes` (256 KiB) in one layer,
-time samples included.  The text gives no number.
+Reading: heavy means more than `heavy_elements` (10,000) array elements or `heavy_bytes` (256 KiB) in one layer, time
+samples included.  REP-0158 gives no number.
 
 Fix: unsafe.  A layer of mesh data alone is written as .usdc, and the arcs that name it change; out of any other layer
 mesh data goes to geometries.usdc.

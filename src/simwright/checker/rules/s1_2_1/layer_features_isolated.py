@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Physics, ROS and other features are overlays, each in its own layer.
 
-Why: an overlay says only what it adds, so it can be left out or replaced.  A layer that defines the links again,
-or that mixes two features, takes everything with it.
+Why: an overlay says only what it adds, so it can be left out or replaced.  A layer that defines the links again, or
+that mixes two features, can only be left out as a whole.
 
 Fails: physics and ROS opinions in one overlay; `def Xform "link"` with PhysicsRigidBodyAPI; a `def` without a type
 where `over` is meant.
 Passes: `over "link"` with PhysicsRigidBodyAPI in physics.usda, and joints as `def` beside it: joints are new prims.
 
 Reading: interfaces, materials, groups, scenes and joints are new prims and defined in their feature's layer.
-`ros:joint:name` may stand with the joint.  A small prop in one file is left alone.
+`ros:joint:name` may be on the joint.  A small prop in one file is not reported.
 
 Fix: unsafe.  The opinions are moved to overlays.
 """

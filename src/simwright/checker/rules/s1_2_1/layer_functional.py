@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The asset is divided into functional layers.
 
-Why: geometry, looks, physics and ROS interfaces change at different times and by different hands.  In layers of
+Why: geometry, looks, physics and ROS interfaces are changed at different times by different people.  In layers of
 their own they can be updated, replaced and loaded one by one.
 
 Fails: one robot.usda with meshes, materials, joints and topics.

@@ -7,8 +7,8 @@ and a simulator that does not draw need not load them.
 Fails: a layer with meshes or links, and Material and Shader prims beside them.
 Passes: materials.usda with Material and Shader prims; physics.usda with a Material that only has PhysicsMaterialAPI.
 
-Reading: physical materials belong to the physics layer.  A library of materials may be binary.  A small prop in
-one file is left alone.
+Reading: physical materials belong to the physics layer.  A library of materials may be binary.  A small prop in one
+file is not reported.
 
 Fix: unsafe.  The prims are moved to a layer of their own.
 """

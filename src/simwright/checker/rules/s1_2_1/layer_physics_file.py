@@ -7,8 +7,8 @@ Fails: joints in physics.usda and PhysicsMaterialAPI in materials.usda.
 Passes: bodies, joints, collision and physical materials in physics.usda; values overridden elsewhere; variants
 that switch physics.
 
-Reading: what counts are applied Physics APIs and Physics prims.  Variants may carry them, a PhysicsScene belongs
-to whoever composes the stage, and each asset that a scene composes has its own physics layer.
+Reading: applied Physics APIs and prims of Physics types count, values do not.  Variants may carry them, a
+PhysicsScene belongs to whoever composes the stage, and each asset that a scene composes has its own physics layer.
 
 Fix: unsafe.  The opinions are moved to the layer with most of them.
 """

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Geometry and materials are kept apart from simulation and ROS schemas.
 
-Why: a tool that only wants shapes should not meet schemas it does not know, and a new interface should not
-touch the layer with the meshes.
+Why: a tool that only wants shapes should not meet schemas it does not know, and adding an interface should not
+change the layer with the meshes.
 
 Fails: a layer that defines a Mesh and applies RosTopicAPI, ExtendedPhysicsMimicAPI or PhysxRigidBodyAPI.
 Passes: the Mesh in one layer, and an `over` with the API in another.
 
-Reading: core UsdPhysics beside geometry is a warning, because every OpenUSD tool knows its schemas.  A small prop
-in one file is left alone, and so is a context that a composing layer names.
+Reading: core UsdPhysics beside geometry is a warning, because every OpenUSD tool knows its schemas.  A small prop in
+one file is not reported, nor is a context that a composing layer names.
 
 Fix: unsafe.  The opinions are moved to an overlay layer.
 """

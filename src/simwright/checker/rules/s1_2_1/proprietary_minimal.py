@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a neutral schema can say is not said in a vendor's words.
+"""What a neutral schema can express is not written with a vendor's attributes.
 
 Why: other engines do not read a vendor's attributes.  An armature or a mimic joint that only one engine finds is
 lost to all others.
 
 Fails: `newton:armature`, `mjc:damping` or NewtonMimicAPI.
-Passes: `ext_physics:joint:armature`, ExtendedPhysicsMimicAPI; vendor attributes that have no neutral twin.
+Passes: `ext_physics:joint:armature`, ExtendedPhysicsMimicAPI; vendor attributes without a neutral equivalent.
 
-Reading: what is "necessary" is a judgement; reported is what has a known neutral equivalent, also inside a vendor
-layer, once per name and layer.
+Reading: what is "necessary" cannot be computed.  Reported is what has a known neutral equivalent, also inside a
+vendor layer, once per name and layer.
 
 Fix: unsafe.  The value is translated; units and conventions may differ between engines.
 """

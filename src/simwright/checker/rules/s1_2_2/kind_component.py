@@ -6,8 +6,8 @@ Why: kind is how tools tell an asset from its parts, for selecting, listing and 
 Fails: a robot whose root prim has no kind, or kind = "subcomponent".
 Passes: kind = "component" on the default prim, or a custom kind derived from it.
 
-Reading: an asset with models inside is an aggregate; kind-assembly speaks of it.  kind = "assembly" with nothing
-to assemble is a warning.
+Reading: an asset with models inside is checked by kind-assembly.  kind = "assembly" with nothing to assemble is a
+warning.
 
 Fix: unsafe.  `kind = "component"` is authored on the default prim.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models stand in an unbroken chain of groups, and no model is inside a component.
 
-Why: tools select and skip whole models by kind.  They stop looking at a component and at a gap in the chain, so
-what is below does not exist for them.
+Why: tools select and skip whole models by kind.  They stop looking at a component and at a gap in the chain, so they
+do not find what is below.
 
 Fails: a component inside a component; components below an Xform without kind.
 Passes: assembly, group, component; inside a component only subcomponents.

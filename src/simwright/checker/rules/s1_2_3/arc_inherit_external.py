@@ -7,8 +7,8 @@ layers, the robot's physics depends on where it is loaded.
 Fails: `inherits = </_class_link>` on a body, where only the scene that uses the robot defines `_class_link`.
 Passes: the class is defined in one of the asset's layers.
 
-Reading: in-asset classes are recommended and never reported.  A class that is nowhere gives nothing now, but could
-later: an info.  Only prims with kinematics, physics or ROS count.
+Reading: classes inside the asset are recommended and never reported.  A class that does not exist has no effect now,
+but could get one later: an info.  Only prims with kinematics, physics or ROS count.
 
 Fix: unsafe.  The class is copied into the asset; an arc to a class that is nowhere is taken away.
 """

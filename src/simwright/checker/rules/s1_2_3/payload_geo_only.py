@@ -6,8 +6,8 @@ Why: a payload may be left unloaded.  Physics, controllers and vendor settings i
 Fails: a payload layer with joints, controllers or `physx` attributes.
 Passes: a payload layer with meshes and materials.
 
-Reading: collision schemas on meshes inside a geometry payload are a grey zone: an info.  Layers that are also in
-use without payloads do not count.
+Reading: collision schemas on meshes inside a geometry payload are not clearly forbidden: an info.  Layers that are
+also in use without payloads do not count.
 
 Fix: unsafe.  The payload becomes a reference, and the mesh data in it a payload.
 """

@@ -7,8 +7,8 @@ left out.
 Fails: a reference to geometries.usdc with a million points.
 Passes: the same by payload, also inside a referenced layer.
 
-Reading: heavy means more than `heavy_elements` (10,000) array elements or `heavy_bytes` (256 KiB) in one layer.
-Compared is the stage opened without payloads; small collision meshes may stay.
+Reading: heavy means more than `heavy_elements` (10,000) array elements or `heavy_bytes` (256 KiB) in one layer.  The
+stage is opened without payloads to see what is loaded anyway; small collision meshes may be.
 
 Fix: unsafe.  The reference becomes a payload; mesh data among other things goes to geometries.usdc.
 """

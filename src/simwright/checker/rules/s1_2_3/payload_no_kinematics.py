@@ -8,7 +8,7 @@ Fails: an entry layer whose root prim has the whole robot as its payload.
 Passes: links and joints by reference, and payloads of geometry below them.
 
 Reading: compared are the stage with all payloads and with none.  One finding per prim that holds such a payload;
-prims that exist anyway but get their APIs from a payload are payload-topology-loaded's.
+prims that exist anyway but get their APIs from a payload are reported by payload-topology-loaded.
 
 Fix: unsafe.  The payload becomes a reference, and the mesh data in it a payload.
 """

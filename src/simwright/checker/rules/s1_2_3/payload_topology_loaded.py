@@ -7,7 +7,7 @@ to tools that read the tree without payloads.
 Fails: `def Xform "link"` in the entry layer, whose PhysicsRigidBodyAPI comes from its payload.
 Passes: the API in the entry layer, or in a referenced physics.usda.
 
-Reading: prims that are missing altogether are payload-no-kinematics'.
+Reading: prims that are missing altogether are reported by payload-no-kinematics.
 
 Fix: unsafe.  The payload becomes a reference, and the mesh data in it a payload.
 """

@@ -7,7 +7,8 @@ visuals, no colliders.
 Fails: a variant set without `variants = {...}`, or with a name that is none of its variants.
 Passes: `variants = { string gripper = "parallel" }`, in the layer of the set or in a stronger one of the asset.
 
-Reading: a selection in the session layer or from a fallback table is not the asset's.  One in a referenced layer is.
+Reading: a selection in the session layer or from a fallback table does not count, because it does not come with the
+asset.  One in a referenced layer does.
 
 Fix: unsafe.  The first variant is selected; another may be meant.
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The default variants give a complete asset.
 
-Why: whoever loads the asset without choosing should get a robot one can see and touch, not half of one.
+Why: whoever loads the asset without choosing should get a robot with visuals and colliders, not a part of it.
 
 Fails: a default variant without colliders where another one has them; a joint to a link that only another variant has.
 Passes: defaults with visuals and colliders; an empty "none" variant of a gripper mount, with no joint left behind.
@@ -9,7 +9,7 @@ Passes: defaults with visuals and colliders; an empty "none" variant of a grippe
 Reading: only assets with variant sets are judged, in the state the asset selects.  A set that leaves out bodies as a
 whole ("no gripper") is legal as long as no joint points at them.
 
-Fix: no.  What is missing is the author's to choose.
+Fix: no.  The author has to choose what belongs there.
 """
 
 from __future__ import annotations

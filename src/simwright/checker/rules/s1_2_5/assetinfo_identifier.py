@@ -6,9 +6,9 @@ Why: registries, caches and bug reports need a name for the asset that does not 
 Fails: assetInfo without identifier, an empty one, or an attribute called `assetInfo:identifier`.
 Passes: `assetInfo = { string identifier = "package://my_robot/usd/robot.usda" }` on the default prim.
 
-Reading: core OpenUSD types it as an asset, the text as a string: both are accepted.
+Reading: core OpenUSD gives it the type asset, REP-0158 string: both are accepted.
 
-Fix: unsafe.  The identifier is the author's to choose; a template may fill it.
+Fix: unsafe.  The author has to choose the identifier; a template may fill it.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands for an asset is composed by references and payloads.
+"""A prim that stands for another asset composes it by a reference or payload.
 
 Why: a prim that is empty until one simulator fills it is empty everywhere else: no bounds, no joints, no frames.
 

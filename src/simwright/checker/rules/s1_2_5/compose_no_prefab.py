@@ -8,7 +8,7 @@ Fails: `custom string my_sim:prefabPath = "robot.usd"`, `custom asset sim:model 
 Passes: `references = @./robot.usda@`; textures; assetInfo with the package the asset comes from.
 
 Reading: the value counts, not the name: a scene, a robot description, or a mesh.  Attributes that say where the
-asset came from (`source`, `origin` ...) are left alone.
+asset came from (`source`, `origin` ...) are not reported.
 
 Fix: shown.  A reference is proposed.
 """

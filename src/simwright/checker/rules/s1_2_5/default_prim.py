@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The root layer names its default prim.
 
-Why: `@robot.usda@` without a prim path means the default prim.  Without one the reference is empty, and nobody is
-told.
+Why: `@robot.usda@` without a prim path means the default prim.  Without one the reference is empty, and no error is
+shown.
 
 Fails: no defaultPrim; one that does not exist, is inactive, a class, or only an `over`.
 Passes: `defaultPrim = "robot"` with `def Xform "robot"`; a PhysicsScene beside it does not matter.

@@ -6,8 +6,8 @@ Why: an asset that is copied, zipped or installed takes only its own folder alon
 Fails: `@../../library/bolt.usda@` that leads out of the asset; a texture that does not exist.
 Passes: `@./textures/wood.png@`; inside a ROS package, `@../gripper/gripper.usda@` of the same package.
 
-Reading: in a ROS package (a package.xml in a folder above) the package is the whole; else the asset's folder is.
-package:// names a dependency by design.  Absolute paths and other schemes have rules of their own.
+Reading: in a ROS package (a package.xml in a folder above) the package has to be self-contained; else the asset's
+folder.  package:// names a dependency on purpose.  Absolute paths and other schemes are reported by other rules.
 
 Fix: unsafe.  The files are collected into the asset.
 """

@@ -8,7 +8,7 @@ Passes: one robot, from which the simulator makes the array; robots that stand w
 
 Fix: unsafe.  The first copy is kept.
 
-Reading: copies are counted as for `canonical-single`; here their regular places give the array away.
+Reading: copies are counted as for `canonical-single`; here it is their regular places that show the array.
 """
 
 from __future__ import annotations

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames that are only a place are not rigid bodies.
+"""Frames that only mark a place are not rigid bodies.
 
 Why: a massless body makes solvers invent mass or fail, and every such body costs a joint.
 
 Fails: `camera_optical_frame` with PhysicsRigidBodyAPI and a fixed joint to the camera.
 Passes: an Xform below the link, with RosFrameAPI and no physics.
 
-Fix: unsafe.  The body and its fixed joint go, RosFrameAPI comes, and the prim moves below its link.
+Fix: unsafe.  The rigid body and its fixed joint are removed, RosFrameAPI is applied, and the prim moves below its
+link.
 
 Reading: a dummy has no geometry and nothing but fixed joints, and either no mass or the name of a frame.  A
 base link without geometry but with inertia, and a massless link between two moving joints, are not dummies.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames that are only a place carry RosFrameAPI.
+"""Frames that only mark a place have RosFrameAPI.
 
 Why: without it the frame is a prim that no ROS bridge publishes.
 

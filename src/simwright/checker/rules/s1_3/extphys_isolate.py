@@ -9,8 +9,8 @@ Passes: the same opinions in a layer that holds nothing else, such as `physx.usd
 
 Fix: unsafe.  The opinions are moved into a vendor layer.
 
-Reading: a layer is judged by what it holds, not by its name.  Vendor schemas with a neutral equivalent are the
-matter of `extphys-use`.
+Reading: a layer is judged by what it holds, not by its name.  Vendor schemas with a neutral equivalent are reported
+by `extphys-use`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Physics that UsdPhysics lacks is said with ExtendedPhysics schemas.
 
-Why: a mimic joint in one engine's words is lost in all the others.
+Why: a mimic joint that is written with one engine's schema is lost in all other engines.
 
 Fails: a joint with PhysxMimicJointAPI, NewtonMimicAPI, MjcEqualityJointAPI or MimicJointAPI only; a prim of type
 NewtonActuator; an MjcActuator that is a plain motor or servo of a joint.

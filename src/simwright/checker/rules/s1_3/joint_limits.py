@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joints that are not continuous author a lower and an upper limit, in order.
 
-Why: the fallback limits are minus and plus infinity, so a forgotten limit is a joint that turns for ever; and a
-reader that asks for the value never learns that nobody said it.
+Why: the fallback limits are minus and plus infinity, so a joint whose limits were forgotten turns without end, and a
+reader that asks for the value cannot see that it was not authored.
 
 Fails: a prismatic joint without limits; a revolute one with `physics:lowerLimit` only; a lower limit above
 the upper one.

@@ -10,8 +10,8 @@ Passes: `/robot/base/elbow_joint` beside `/robot/base/arm`, with body0 `/robot/b
 Fix: unsafe.  Moving a prim changes its path; relationships that name it must follow.
 
 Reading: a joint to the world belongs beside the base link or above it.  A joint that closes a loop
-(`physics:excludeFromArticulation = true`) has no natural place and is left alone.  Joints that are misplaced
-in the same prim are reported together.
+(`physics:excludeFromArticulation = true`) belongs to two branches and is not reported.  Joints that are misplaced in
+the same prim are reported together.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ a prim that is neither body nor collider.
 Passes: eigenvalues of which none is above the sum of the others.  (0, 0, 0) inertia, a zero quaternion, a
 centre of mass of -inf and a density of 0 mean "compute it" and are fine.
 
-Fix: unsafe.  A quaternion is normalised, what is not read goes, and moments that no body can have become the nearest
-that one can; the right ones are in the source.
+Fix: unsafe.  A quaternion is normalised, attributes that are not read are removed, and impossible moments become the
+nearest possible ones; the right values are in the source.
 """
 
 from __future__ import annotations

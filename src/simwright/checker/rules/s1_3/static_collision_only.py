@@ -9,7 +9,7 @@ Passes: the rack with PhysicsCollisionAPI on its shapes, and nothing else.
 
 Fix: unsafe.  PhysicsRigidBodyAPI and the joint are removed.
 
-Reading: a body of an articulation, or with any other joint, is a robot's base and is left alone.
+Reading: a body of an articulation, or with any other joint, is the base of a robot and is not reported.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ Passes: `/robot/base/visual/...` and `/robot/base/collision/...` (`visuals` and 
 
 Fix: unsafe.  Prims move; relationships that name them must follow.
 
-Reading: a link with a single shape is left alone.  Two separate scopes with other names are an info.
+Reading: a link with a single shape is not reported.  Two separate scopes with other names are an info.
 """
 
 from __future__ import annotations

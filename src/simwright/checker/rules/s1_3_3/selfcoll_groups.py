@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collision filtering is said with PhysicsCollisionGroup, and its groups lead somewhere.
+"""Collision filtering uses PhysicsCollisionGroup, and the targets of its groups exist.
 
 Why: an engine's own self-collision switch is not read by the others, where the links then collide.
 

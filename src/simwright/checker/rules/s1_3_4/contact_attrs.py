@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A physics material authors static friction, dynamic friction and restitution, with possible values.
 
-Why: all three fall back to 0, so a forgotten one is ice, and nobody can tell whether it was meant.
+Why: all three fall back to 0, so a value that was forgotten means no friction or no bounce, and nobody can tell
+whether that was meant.
 
 Fails: PhysicsMaterialAPI without `physics:restitution`; a friction below 0; a restitution above 1.
 Passes: `staticFriction = 0.6`, `dynamicFriction = 0.5`, `restitution = 0.05`.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Physics materials are bound with the physics purpose.
 
-Why: the all-purpose binding is the one for looks.  A physics material there takes the place of the visual one,
-or the next look that is bound replaces the friction.
+Why: the all-purpose binding is the one for looks.  A physics material there takes the place of the visual one, or
+the next visual material that is bound replaces the friction.
 
 Fails: `rel material:binding = </materials/rubber>` on a collider, where rubber has PhysicsMaterialAPI.
 Passes: `rel material:binding:physics`, or a collection binding `material:binding:collection:physics:NAME`.

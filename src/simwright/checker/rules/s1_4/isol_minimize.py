@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The proprietary part of an asset is as small as it can be.
 
-Why: what is said in a vendor's words works in one engine.  Each opinion that has a neutral form should use it.
+Why: what is written with a vendor's schema works in one engine.  Everything that has a neutral form should use it.
 
 Fails: 40 newton opinions, 12 of which ExtendedPhysics or UsdPhysics can say.
 Passes: vendor opinions that have no neutral equivalent.
 
-Reading: how small is small enough is a judgement.  Told is, per vendor, how many opinions there are and how many of
-them have a neutral equivalent; proprietary-minimal names each.
+Reading: how small is small enough cannot be computed.  Reported is, per vendor, how many opinions there are and how
+many of them have a neutral equivalent; proprietary-minimal names each of them.
 
 Fix: unsafe.  The values are translated.
 """

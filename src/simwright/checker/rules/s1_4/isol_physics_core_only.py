@@ -6,8 +6,9 @@ Why: it is the one layer that every engine reads.  What only some can read belon
 Fails: physics.usda with RosTopicAPI, an unknown API or unknown attributes.
 Passes: bodies, joints, limits, masses, collision, physical materials, transforms and relationships.
 
-Reading: ExtendedPhysics* has no home in the text.  It belongs in a layer of its own, extended_physics.usda: a
-warning.  `ros:joint:name` may stand with its joint.  Vendor schemas are isol-physics-no-vendor's.
+Reading: REP-0158 does not say where ExtendedPhysics* belongs.  Here it is expected in a layer of its own,
+extended_physics.usda: a warning.  `ros:joint:name` may be on its joint.  Vendor schemas are reported by
+isol-physics-no-vendor.
 
 Fix: unsafe.  The others are moved to layers of their own.
 """

@@ -6,8 +6,8 @@ Why: engines differ in what they do with a body that has no transform, a scaled 
 Fails: PhysicsRigidBodyAPI on a Scope; a sphere collider scaled unevenly; a joint with more than one target per side.
 Passes: what OpenUSD's rigid body, collider, joint and articulation validators accept.
 
-Reading: the validators of OpenUSD are run, and what they find is told in their words.  A body below another is fine:
-links are nested, and joints alone connect them.  Prims inside instances are checked once.
+Reading: the validators of OpenUSD are run, and their findings are reported with their own messages.  A body below
+another is fine: links are nested, and joints alone connect them.  Prims inside instances are checked once.
 
 Fix: unsafe.  An inertia that no body can have becomes the nearest that one can; other remedies depend on the finding.
 """

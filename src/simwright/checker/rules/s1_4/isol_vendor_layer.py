@@ -7,7 +7,7 @@ Fails: `mjc:solref` in the geometry layer, or in the payload of the entry layer.
 Passes: a vendor layer beside the baseline, also one behind a variant.
 
 Reading: the baseline is every layer but the vendors' own.  One finding per vendor tells how many parameters there
-are and in which layers; proprietary-confined speaks of each layer.
+are and in which layers; proprietary-confined reports each layer.
 
 Fix: unsafe.  The parameters are moved to a layer per vendor.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Engine parameters carry a vendor's prefix.
 
-Why: `solverIterations` on a body is somebody's, but whose?  `physx:solverIterations` says it, and tools can sort it
-out.
+Why: nobody can tell which engine `solverIterations` on a body is for.  `physx:solverIterations` says so, and other
+engines can skip it.
 
 Fails: `custom float solverIterations` on a rigid body or a joint.
 Passes: `custom float mujoco:solverIterations` in a vendor layer; `userProperties:` for private notes.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Execution graphs, which simulators write while they run, are only in a proprietary layer.
 
-Why: the neutral ROS layer says what an interface is; how one simulator executes it is that simulator's
-business.  Graph prims in neutral layers are unknown types everywhere else.
+Why: the neutral ROS layer describes an interface; how one simulator executes it concerns that simulator only.  Graph
+prims in neutral layers are unknown types everywhere else.
 
 Fails: `def OmniGraph "ActionGraph"` in the layer that holds the Ros*API prims.
 Passes: the same graph in `isaac.usda`, a layer with nothing but vendor opinions.

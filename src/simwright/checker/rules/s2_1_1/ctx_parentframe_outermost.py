@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ros:context:parent_frame is only said on the outermost context.
+"""ros:context:parent_frame is only authored on the outermost context.
 
 Why: it names the frame in which the true pose of the whole robot is sent.  On a nested context simulators
 have to ignore it, so the line does nothing and misleads the reader.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A namespace is overridden on the prim that references the asset.
 
-Why: that prim is the asset's door.  An override deeper inside depends on how the asset is built today, and is
-lost without a word as soon as the reference is made instanceable.
+Why: that prim is the one place that every reference has.  An override deeper inside depends on how the asset is
+built today, and is lost without a warning as soon as the reference is made instanceable.
 
 Fails: `def "robot" (references = @arm.usda@) { over "gripper" { string ros:context:namespace = "left" } }`.
 Passes: the override on "robot" itself.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Namespace overrides are not written below an instance.
 
-Why: OpenUSD ignores opinions about prims inside an instance, silently.  The file says `"left"`, the topic says
-`"camera"`.
+Why: OpenUSD ignores opinions about prims inside an instance, silently.  The file has `"left"`, and the topic still
+gets `"camera"`.
 
 Fails: an `over` with `ros:context:namespace` below a prim that has `instanceable = true`.
 Passes: the namespace on the instanceable prim itself, or on a prim above it.

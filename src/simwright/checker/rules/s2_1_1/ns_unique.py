@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each robot has a namespace of its own.
 
-Why: two robots in one namespace publish the same joint states, the same scans and the same TF.  Nothing
-complains, and both robots drive when one is told to.
+Why: two robots in one namespace publish the same joint states, the same scans and the same TF.  No error is shown,
+and both robots drive when one is commanded.
 
 Fails: two robots whose contexts both say `"robot"`, or both say nothing; two robots, one without a context.
 Passes: `"robot_1"` and `"robot_2"`; a single robot without a namespace.
@@ -57,7 +57,7 @@ def _compare(contexts: list[ContextName]) -> Iterator[Finding]:
 
 
 def _compare_siblings(contexts: list[ContextName]) -> Iterator[Finding]:
-    """Contexts below one prim; copies of one asset are ns-dup-distinct's."""
+    """Contexts below one prim; copies of one asset are reported by ns-dup-distinct."""
     first: dict[tuple[int, str], ContextName] = {}
     for context in contexts:
         # a nested context without a name of its own adds nothing, and shares its parent's namespace on

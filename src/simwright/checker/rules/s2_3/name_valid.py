@@ -37,7 +37,7 @@ _LONGEST = 247
     fix_title="replace what ROS does not allow by underscores",
 )
 def name_valid(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
-    """Missing and empty names are topic-name's, srv-name's and act-name's."""
+    """Missing and empty names are reported by topic-name, srv-name and act-name."""
     for api, kind in KINDS.items():
         prop = f"ros:{kind}:name"
         value = node.authored(prop) if node.has(api) else None

@@ -27,7 +27,7 @@ from simwright.checker.rule import Finding, rule
     on=("api:RosTopicAPI", "api:RosServiceAPI", "api:RosActionAPI"),
 )
 def type_kind_match(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
-    """Compare the middle word; malformed types are type-resolve's."""
+    """Compare the middle word; malformed types are reported by type-resolve."""
     for api, kind in KINDS.items():
         name = f"ros:{kind}:type"
         value = node.authored(name) if node.has(api) else None

@@ -35,7 +35,7 @@ from simwright.core.diag import Level
     fix_title="write the three-part form of the known type",
 )
 def type_resolve(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
-    """Missing and empty types are topic-type's, srv-type's and act-type's."""
+    """Missing and empty types are reported by topic-type, srv-type and act-type."""
     for api, kind in KINDS.items():
         name = f"ros:{kind}:type"
         value = node.authored(name) if node.has(api) else None

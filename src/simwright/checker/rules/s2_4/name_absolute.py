@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Topic names do not start with a slash.
 
-Why: a leading slash bypasses the robot's namespace.  Two such robots publish to one topic.  The REP names the
-topic relative to the active namespace.
+Why: a leading slash bypasses the robot's namespace.  Two such robots publish to one topic.  REP-0158 asks for names
+relative to the active namespace.
 
 Fails: `string ros:topic:name = "/scan"`; the same for services and actions.
 Passes: `"scan"`.  Names that are global by design pass: /tf, /tf_static, /diagnostics, /clock.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""QoS depth is a positive int, said together with keep_last.
+"""QoS depth is a positive int, authored together with keep_last.
 
 Why: the depth is the length of the queue, and is used only when history is keep_last.  Zero or less is no
 queue; with another history the number does nothing.

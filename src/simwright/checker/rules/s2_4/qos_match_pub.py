@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ros:topic:qos:match_publisher is a bool, and only said on subscriptions.
+"""ros:topic:qos:match_publisher is a bool, and only authored on subscriptions.
 
 Why: a subscription can take over the quality of service of the publisher it finds; a publisher has nothing to
 match.  When it matches, explicit reliability and durability are ignored.
 
 Fails: `bool ros:topic:qos:match_publisher = true` on a publisher, or together with a reliability.
-Passes: the same on a subscription that says nothing else; false anywhere.
+Passes: the same on a subscription without other QoS values; false anywhere.
 
 Fix: safe.  What has no effect is removed.
 """

@@ -6,7 +6,7 @@ Why: without it a simulator does not know whether to answer or to ask.  Simulate
 Fails: no `ros:service:role`; `"provider"`; a role declared as string.
 Passes: `token ros:service:role = "server"`.
 
-Fix: none.  A missing or wrong role is the author's to say.
+Fix: none.  Only the author knows the right role.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ optical frame, a Mesh may be replaced or unloaded.
 Fails: `def Scope "tool0" (prepend apiSchemas = ["RosFrameAPI"])`.
 Passes: `def Xform "tool0" (prepend apiSchemas = ["RosFrameAPI"])`, also where the Xform is a rigid body.
 
-Fix: none.  Usually a child Xform takes the frame over, but its pose is the author's to say.
+Fix: none.  Usually a child Xform takes the frame over, but only the author knows its pose.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ is none, simulators have nothing to write there and the data cannot be placed.
 Fails: a topic of type sensor_msgs/msg/LaserScan under prims without RosContextAPI, RosFrameAPI or jointed body.
 Passes: the same with RosFrameAPI on the sensor's Xform.
 
-Fix: unsafe.  RosFrameAPI can be applied to the sensor's Xform, but where the data originates is the author's to say.
+Fix: unsafe.  RosFrameAPI can be applied to the sensor's Xform, but only the author knows where the data originates.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ Passes: image_raw and camera_info on children of an optical frame that has RosFr
 
 Fix: unsafe.  The topic's prim moves below the optical frame; its path changes.
 
-Reading: one interface per prim (2.2) and "all on the optical frame" (2.8) pull two ways.  Children of the optical
-frame are fine.  A topic on the Camera prim itself is optical-decouple's finding.
+Reading: one interface per prim (2.2) and "all on the optical frame" (2.8) contradict each other.  Children of the
+optical frame are accepted.  A topic on the Camera prim itself is reported by optical-decouple.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Geometry is bound to one Material for all render purposes.
 
-Why: a Material holds one terminal per renderer, so one binding serves all.  Bindings per purpose are looks that
-drift apart, and converters read only one of them.
+Why: a Material holds one terminal per renderer, so one binding serves all.  With a binding per purpose the two
+appearances become different over time, and converters read only one of them.
 
 Fails: `material:binding:full` and `material:binding:preview` to two Materials.
 Passes: one `material:binding`.  `material:binding:physics` is for contacts and does not count.

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A texture that tiles beyond [0, 1] says wrap mode repeat, not mirror.
+"""A texture that tiles beyond [0, 1] has the wrap mode repeat, not mirror.
 
 Why: repeat is the one tiling mode REP-0158 names.  Mirrored tiling exists in glTF, but not in every simulator.
 
 Fails: coordinates up to 4 with `wrapS = "mirror"`.
 Passes: the same with `wrapS = "repeat"` and `wrapT = "repeat"`; any wrap mode inside [0, 1].
 
-Reading: clamping or unsaid modes outside [0, 1] are uv-atlas's finding, an error.
+Reading: clamping or missing modes outside [0, 1] are reported by uv-atlas, as an error.
 
 Fix: unsafe.  Setting repeat is right only if the image's borders match.
 """

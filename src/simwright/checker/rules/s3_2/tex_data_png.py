@@ -35,7 +35,7 @@ _ALSO = ("opacity", "displacement", "clearcoat", "clearcoatRoughness", "ior")
     fix_title="convert the map to PNG",
 )
 def tex_data_png(snapshot: StageSnapshot) -> Iterator[Finding]:
-    """Reading the alpha of a JPEG is tex-color-jpeg's finding."""
+    """Reading the alpha of a JPEG is reported by tex-color-jpeg."""
     for texture in list_textures(snapshot):
         # the alpha of a JPEG is always 1: that finding says more
         roles = {role for role, output in texture.feeds if (role, output) != ("opacity", "a")}

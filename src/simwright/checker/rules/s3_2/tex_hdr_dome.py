@@ -7,8 +7,8 @@ and .hdr anywhere else by fewer.
 Fails: `asset inputs:texture:file = @sky.exr@` on a DomeLight; an .hdr on a RectLight.
 Passes: an .hdr, PNG or JPEG on a DomeLight.
 
-Reading: the texture of a light is an attribute of the light, not a shader.  An .hdr in a material is
-tex-prohibited's or tex-png-jpeg's finding.
+Reading: the texture of a light is an attribute of the light, not a shader.  An .hdr in a material is reported by
+tex-prohibited or tex-png-jpeg.
 
 Fix: unsafe.  Pictures of 8 bits are converted to PNG; OpenEXR has to be converted to .hdr by hand.
 """

@@ -7,9 +7,9 @@ and is black in the next.
 Fails: `inputs:file = @albedo.tga@`; a PNG of 16 bits per channel; `albedo.png` that is a WebP inside.
 Passes: 8-bit PNG (grey, colour, palette, with alpha or without) and 8-bit JPEG, whatever their extension.
 
-Reading: the bytes decide, not the extension; a file that cannot be found is judged by its extension only (that
-it is missing is another rule's finding).  KTX2 and the production formats for colour, normal and ORM maps have
-rules of their own.  Textures that only a renderer's own terminal uses are a warning.
+Reading: the bytes decide, not the extension; a file that cannot be found is judged by its extension only (that it is
+missing is reported by another rule).  KTX2, and production formats for colour, normal and ORM maps, are reported by
+other rules.  Textures that only a renderer's own terminal uses are a warning.
 
 Fix: unsafe.  Files are converted; 16 bits lose precision.
 """
@@ -39,7 +39,7 @@ _OWN_RULE = {"diffuseColor", "normal", "occlusion", "roughness", "metallic"}
 def tex_png_jpeg(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every texture of every material, once."""
     for texture in list_textures(snapshot):
-        if "<" in texture.path:  # a tile set is tex-no-udim's
+        if "<" in texture.path:  # a tile set is reported by tex-no-udim
             continue
         image = read_image(texture.path, texture.resolved, snapshot)
         found, level = _judge(image, texture)

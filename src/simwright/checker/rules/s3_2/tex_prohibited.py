@@ -26,7 +26,7 @@ _ROLES = ("diffuseColor", "normal", "occlusion", "roughness", "metallic")
     "tex-prohibited", "3.2", "must not", on="stage", fix="unsafe", fix_title="convert the file to 8-bit PNG"
 )
 def tex_prohibited(snapshot: StageSnapshot) -> Iterator[Finding]:
-    """Other uses of such files are tex-png-jpeg's."""
+    """Other uses of such files are reported by tex-png-jpeg."""
     for texture in list_textures(snapshot):
         named = [role for role in _ROLES if role in texture.roles]
         if not named:

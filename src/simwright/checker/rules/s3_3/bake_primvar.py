@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Primvars that a material reads are on the meshes that wear it.
+"""Primvars that a material reads are on the meshes that it is bound to.
 
 Why: a reader whose primvar is missing gives its fallback: a texture shrinks to one texel, baked colours turn
 black.
@@ -7,7 +7,7 @@ black.
 Fails: a UsdPrimvarReader_float2 with `varname = "st"` on a mesh that has `primvars:UVMap` only.
 Passes: the primvar is on the mesh or inherited from a prim above it; a colour reader with a `fallback`.
 
-Fix: no.  The primvar is to be baked or the name corrected; which of both is the author's to say.
+Fix: no.  Either the primvar has to be baked or the name corrected; only the author knows which.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ Fails: a Mesh with PhysicsCollisionAPI (or below a prim that has it) with `faceV
 Passes: all counts are 3.  Visual meshes may have quads.
 
 Reading: a collider is known by the API, not by its name or purpose; one that is switched off does not collide.
-`holeIndices` are a warning, a subdivision scheme other than none is an info: engines see the cage.
+`holeIndices` are a warning, a subdivision scheme other than none is an info: physics engines read the control mesh.
 
 Fix: unsafe.  Flat faces keep their shape, warped ones do not.
 """

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Open or non-manifold meshes are only looked at, never collided with.
+"""Open or non-manifold meshes are only visual, never colliders.
 
-Why: leaves, decals and thin sheets may be open as long as no physics depends on them.  A mesh that is both the
-picture and the collider needs the stricter of both rules.
+Why: leaves, decals and thin sheets may be open as long as no physics depends on them.  A mesh that is both visual
+and collider has to meet the stricter of both rules.
 
 Fails: a mesh that is drawn (purpose default or render), has PhysicsCollisionAPI, and is open.
 Passes: the open mesh without the API, beside a closed collider of purpose `guide`.

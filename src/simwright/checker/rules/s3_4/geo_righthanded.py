@@ -5,7 +5,7 @@ Why: glTF knows counter-clockwise front faces only.  A left-handed mesh comes ou
 
 Fails: `uniform token orientation = "leftHanded"`.
 Passes: no opinion (the fallback is rightHanded) or `"rightHanded"`.  A mirroring transform flips the winding in
-every renderer alike and is not asked here.
+every renderer alike and is not checked here.
 
 Fix: safe.  Turning every face (and its faceVarying primvars) around and writing rightHanded shows the same.
 """

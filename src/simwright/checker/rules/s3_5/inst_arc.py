@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A prim that says instanceable brings its content in by a reference or payload.
+"""A prim with instanceable = true brings its content in by a reference or payload.
 
 Why: OpenUSD shares what comes through a composition arc.  Without one the flag does nothing: nothing is shared, and a
 converter that trusts it writes a broken node.
@@ -7,7 +7,7 @@ converter that trusts it writes a broken node.
 Fails: `instanceable = true` on a prim whose children are written right below it.
 Passes: `instanceable = true` together with `references`, `payload` or an inherited class.
 
-Fix: safe.  The flag without an arc has no effect, so it can go.
+Fix: safe.  The flag without an arc has no effect, so it is removed.
 """
 
 from __future__ import annotations

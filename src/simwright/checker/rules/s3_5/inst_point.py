@@ -8,7 +8,7 @@ Fails: `protoIndices` and `positions` of different lengths; an index beyond the 
 meshes, or none.
 Passes: one mesh per prototype, `positions`, `orientations`, `scales` as long as `protoIndices`.
 
-Fix: no.  Which array is right is the author's to say.
+Fix: no.  Only the author knows which array is right.
 """
 
 from __future__ import annotations

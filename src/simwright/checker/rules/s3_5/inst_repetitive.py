@@ -4,8 +4,8 @@
 Why: every copy of a bolt costs memory in each simulator and each exported file.  An instance costs a transform.
 
 Fails: three or more Mesh prims with equal points, faces and primvars (the number is `repeat_count`).
-Passes: one mesh in a library, referenced by prims with `instanceable = true`, or a PointInstancer.  A mesh that
-serves as picture and as collider is not a repetition.
+Passes: one mesh in a library, referenced by prims with `instanceable = true`, or a PointInstancer.  A visual mesh
+and an equal collider are not counted as repetitions of each other.
 
 Fix: unsafe.  One copy becomes a prototype and the others references to it; opinions inside a copy are lost.
 """

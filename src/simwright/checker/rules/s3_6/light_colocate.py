@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A headlight is a UsdLux light beside geometry that glows, below one parent.
+"""A headlight is a UsdLux light beside geometry with an emissive material, below one parent.
 
-Why: the material shows where light comes from, the light makes it.  One without the other is a dark lamp that
-lights, or a bright lamp that does not; apart from each other they come loose when the part moves.
+Why: the material shows where light comes from, the light makes it.  Without the material the lamp looks dark
+although it lights; without the light it looks bright but lights nothing.  Below different parents the two separate
+when the part moves.
 
 Fails: a SphereLight in a robot link with no emissive shape below the same parent; an emissive `headlight` with no
 light.
 Passes: `headlight` (Xform) with `lens` (emissive Mesh) and `beam` (SphereLight) below it.
 
-Reading: lights of the surroundings (not below a rigid body) and sun or sky lights are not asked.  Names are a guess, so
-it is heuristic; status lights and LEDs only need to glow.
+Reading: lights of the surroundings (not below a rigid body) and sun or sky lights are not checked.  Lamps are
+recognised by their names, so the rule is heuristic; status lights and LEDs only need an emissive material.
 
-Fix: no.  Which part glows is the author's to say.
+Fix: no.  Only the author knows which part glows.
 """
 
 from __future__ import annotations

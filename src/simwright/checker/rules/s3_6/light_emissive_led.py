@@ -9,7 +9,7 @@ Passes: a material with `color3f inputs:emissiveColor = (0, 1, 0)`, on the mesh 
 
 Reading: by names only (led, lamp, indicator), so it is heuristic.  Colliders and lights of these names do not count.
 
-Fix: no.  Which colour it glows in is the author's to say.
+Fix: no.  Only the author knows the colour.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ Fails: an environment (kind assembly or group, or called world, room, warehouse 
 UsdLux light; MeshLightAPI on a mesh.
 Passes: an environment with a DistantLight; a robot with LEDs and no light at all.
 
-Fix: no.  Where lights go is the author's to say.
+Fix: no.  Only the author knows where lights belong.
 """
 
 from __future__ import annotations

@@ -2,13 +2,13 @@
 """Ros*API names, types and tokens are those of the normative schema.
 
 Why: readers ask for exact names and types.  A misspelt `ros:topic:publishrate`, or a rate declared as float instead
-of double, is simply not there for them, and nothing says so.
+of double, is not found, and no error is shown.
 
 Fails: `ros:topic:publishrate`; `float ros:topic:publish_rate`; `ros:topic:qos:reliability = "besteffort"`; an API
 called `RosTopicsAPI`; time samples on an attribute that the schema declares uniform.
 Passes: `double ros:topic:publish_rate = 30`; `ros:joint:name`, which REP-0158 2.10 defines outside the schema.
 
-Fix: unsafe.  A name that is close to one of the schema is renamed, a type is changed; both need a look.
+Fix: unsafe.  A name that is close to one of the schema is renamed, a type is changed; both have to be reviewed.
 
 Reading: the schema says `uniform`, the REP's own examples leave the word out.  The composed attribute is uniform
 either way, so the missing word is no finding; values over time are.

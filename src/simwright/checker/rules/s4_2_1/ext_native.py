@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Extension schemas do not repeat what core OpenUSD has an attribute for.
 
-Why: a value said twice can be said differently.  A camera schema with a focal length of its own leaves the reader
-to choose between two.
+Why: a value that is authored twice can have two different values.  A camera schema with a focal length of its own
+leaves the reader to choose between two.
 
 Fails: `float sensor:camera:focalLength` on a Camera, which has focalLength; `float ext_physics:body:mass`.
 Passes: attributes that only the extension knows, such as `sensor:camera:readoutTime`.
 
-Fix: none.  Which of the two values is right is the author's to say.
+Fix: none.  Only the author knows which of the two values is right.
 """
 
 from __future__ import annotations

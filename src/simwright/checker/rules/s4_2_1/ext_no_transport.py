@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sensors and controllers say nothing about topics, QoS or frame ids.
+"""Schemas of sensors and controllers have no attributes for topics, QoS or frame ids.
 
 Why: ROS communication is described once, by RosTopicAPI and its like.  An extension with a topic name of its own
 makes a second place that tools have to know and that namespaces and QoS rules do not reach.

@@ -9,8 +9,8 @@ Passes: the same relationship to a prim with RosTopicAPI and `ros:topic:role = "
 
 Fix: none.  Which interface was meant is not known.
 
-Reading: relationships that a registered schema defines are the matter of ctrl-targets-rel and ctrl-iface-role; here
-it is the others, recognised by their last word (publisher, subscriber, topic, service, action, server, client).
+Reading: relationships that a registered schema defines are checked by ctrl-targets-rel and ctrl-iface-role; here it
+is the others, recognised by their last word (publisher, subscriber, topic, service, action, server, client).
 """
 
 from __future__ import annotations

@@ -8,10 +8,10 @@ Fails: RosControlDiffDriveAPI on a Mesh; ExtendedPhysicsFrictionAPI on an Xform 
 ExtendedPhysicsFooAPI on a prim without a type.
 Passes: a controller on an Xform; an actuator on an Xform, a Scope or a joint, as its schema says.
 
-Fix: none.  Where the API belongs is the author's to say.
+Fix: none.  Only the author knows where the API belongs.
 
 Reading: a controller on a Scope below /Robot/Controllers is plausible, so it is a warning.  Sensor*API and
-ExtendedPhysicsMimicAPI have rules of their own (sens-prim, ext-camera, xphys-mimic-valid).
+ExtendedPhysicsMimicAPI are checked by other rules (sens-prim, ext-camera, xphys-mimic-valid).
 """
 
 from __future__ import annotations

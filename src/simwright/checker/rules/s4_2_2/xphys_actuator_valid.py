@@ -8,7 +8,7 @@ Fails: ExtendedPhysicsActuatorAPI without targets; with a body, a fixed joint or
 revolute and a prismatic joint together.
 Passes: `rel ext_physics:actuator:targets = </arm/shoulder>`.
 
-Fix: none.  The joint is the author's to say.
+Fix: none.  Only the author knows which joint is meant.
 """
 
 from __future__ import annotations

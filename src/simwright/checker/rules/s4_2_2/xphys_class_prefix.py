@@ -2,13 +2,13 @@
 """Every ext_physics: property belongs to an ExtendedPhysics*API that is applied to its prim.
 
 Why: a simulator looks for the applied class and reads its properties.  Without the class, or under a class with
-another name, the values are dead text.
+another name, the values are not read.
 
 Fails: `rel ext_physics:mimic:joint` on a joint without ExtendedPhysicsMimicAPI; under an API called MimicAPI; a
 property that the class does not have, or has with another type.
 Passes: the property together with `prepend apiSchemas = ["ExtendedPhysicsMimicAPI"]`.
 
-Fix: none.  The API can be applied, but then the value comes into force.
+Fix: none.  Applying the API would make the value take effect.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A distributed asset has left the stage of vendor prefixes behind.
+"""A distributed asset does not use vendor prefixes for values that have a neutral form.
 
-Why: vendor prefixes are for development inside one tool, ext_physics: for incubation across engines, physics: for what
-AOUSD has ratified.  A layer that still says engine-neutral things in a vendor's words works in that engine only.
+Why: vendor prefixes are for development inside one tool, ext_physics: for incubation across engines, physics: for
+what AOUSD has ratified.  A layer with engine-neutral values under a vendor's prefix works in that engine only.
 
-Fails: a physics layer with `physxJoint:armature`, or `newton:inertia`, which core says as physics:diagonalInertia (an
+Fails: a physics layer with `physxJoint:armature`, or `newton:inertia`, which core has as physics:diagonalInertia (an
 error); a vendor layer that repeats them (a warning).
-Passes: a vendor layer that holds only what the engine alone knows.
+Passes: a vendor layer that holds only parameters of that engine.
 
 Fix: unsafe.  Properties with a neutral form are translated, and the vendor's removed.
 
 Reading: "prohibited in distributed assets" (4.2.2) against "isolated in vendor layers" (1.4): an error in neutral
-layers, a warning in vendor layers.  This rule tells once per layer and vendor how far the asset is;
+layers, a warning in vendor layers.  This rule reports once per layer and vendor how many values are left;
 xphys-no-vendor names every place.
 """
 

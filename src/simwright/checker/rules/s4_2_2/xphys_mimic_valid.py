@@ -8,7 +8,7 @@ Fails: ExtendedPhysicsMimicAPI on a fixed joint, with no target, two targets, a 
 two joints that follow each other.
 Passes: a finger joint with `rel ext_physics:mimic:joint = </gripper/left_joint>`; chains.
 
-Fix: none.  The leader is the author's to say.
+Fix: none.  Only the author knows which joint leads.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Properties in physics: are those of UsdPhysics, on prims that have the schema for them.
 
-Why: the prefix is reserved for what AOUSD ratifies.  A home-made `physics:armature` is read by nobody and collides with
-the day when core defines it otherwise; `physics:mass` without PhysicsMassAPI is ignored.
+Why: the prefix is reserved for what AOUSD ratifies.  A home-made `physics:armature` is read by no engine, and is in
+conflict as soon as core defines the name differently; `physics:mass` without PhysicsMassAPI is ignored.
 
 Fails: `float physics:armature` on a joint (an error); `float physics:mass` without PhysicsMassAPI (a warning).
 Passes: `float physics:mass` with PhysicsMassAPI; `drive:angular:physics:damping`, `limit:rotX:physics:low`;
@@ -98,7 +98,7 @@ def _find_meant(name: str, core: frozenset[str]) -> list[str]:
 def _are_in_place(
     at: Sdf.Path, names: list[str], snapshot: StageSnapshot, known: dict[tuple[int, int], bool]
 ) -> bool:
-    """Do schemas of the stage's prim at the layer's path define the properties?  Asked once per sort of prim."""
+    """Do schemas of the stage's prim at the layer's path define the properties?  Asked once per kind of prim."""
     node = snapshot.node(at)
     if node is None:
         return False

@@ -39,7 +39,7 @@ def xphys_no_vendor(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Fin
     is_vendor_layer = facts.is_vendor
     for opinion in facts.of(Domain.VENDOR):
         neutral = find_neutral_form(opinion)
-        # what core UsdPhysics can say is xphys-lifecycle's to count
+        # what core UsdPhysics can express is counted by xphys-lifecycle
         if neutral and not neutral.startswith(("physics:", "Physics")) and not is_of_other(facts, opinion):
             where = "in a vendor layer, though" if is_vendor_layer else "where"
             yield Finding(

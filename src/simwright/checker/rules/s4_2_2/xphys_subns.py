@@ -7,9 +7,9 @@ or a motor's.
 Fails: `float ext_physics:armature`.
 Passes: `float ext_physics:joint:armature`.
 
-Fix: none.  The concept is the author's to say.
+Fix: none.  Only the author knows the concept.
 
-Reading: the REP's example `ext_physics::mimic` is a slip of the pen; two colons in a row are no property name.
+Reading: the REP's example `ext_physics::mimic` is a typing error; two colons in a row are no property name.
 """
 
 from __future__ import annotations

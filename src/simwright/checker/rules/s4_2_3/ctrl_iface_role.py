@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interface of a controller has the role and the type that the controller speaks.
+"""The interface of a controller has the role and the type that its schema asks for.
 
 Why: a drive that listens on a topic of the wrong type never hears a command, and one that is connected to a publisher
 has nothing to listen to.
@@ -27,7 +27,7 @@ _APIS = {"topic": "RosTopicAPI", "action": "RosActionAPI"}
 
 @rule("ctrl-iface-role", "4.2.3", "must", on="api:RosControl*")
 def ctrl_iface_role(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
-    """Interfaces with another API are the matter of ctrl-targets-rel, missing attributes that of section 2."""
+    """Interfaces with another API are reported by ctrl-targets-rel, missing attributes by the rules of section 2."""
     controller = find_controller(node, snapshot)
     for name, end in list_expected_targets(controller):
         for target in controller.rels.get(name, []):

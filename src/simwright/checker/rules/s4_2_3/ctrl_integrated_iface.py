@@ -6,7 +6,7 @@ Why: its commands or its results travel through a topic, service or action.  Wit
 Fails: RosControlIntegratedAPI, or a schema with it built in, whose relationships lead to joints only.
 Passes: `rel ros:diff_drive:subscriber = </robot/Interfaces/cmd_vel>`, a prim with RosTopicAPI.
 
-Fix: none.  Which interface is the author's to say.
+Fix: none.  Only the author knows which interface is meant.
 
 Reading: the schema's text speaks of "all prims referenced", but wheels are joints; one interface is asked for.
 """

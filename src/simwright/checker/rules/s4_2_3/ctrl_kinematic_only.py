@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A controller that moves a body by hand acts on a kinematic body.
+"""A controller that sets the pose or velocity of a body acts on a kinematic body.
 
 Why: writing poses or velocities into a dynamic body fights the solver: contacts and joints are overruled at every
 step, and forces become arbitrary.
@@ -9,8 +9,8 @@ Passes: the same body with `bool physics:kinematicEnabled = true`.
 
 Fix: none.  Making a body kinematic changes how it behaves.
 
-Reading: the twist controller sets velocities and not transforms, so a dynamic body can be meant (a drone); this is for
-knowing only.
+Reading: the twist controller sets velocities and not transforms, so a dynamic body can be meant (a drone); the
+finding is only an info.
 """
 
 from __future__ import annotations

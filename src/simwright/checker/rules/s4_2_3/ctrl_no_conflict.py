@@ -8,7 +8,8 @@ Fails: a trajectory controller and an effort controller on the same joints, both
 Passes: the second with `bool control:starts_enabled = false`; a joint state broadcaster beside a controller, because
 it only reads; a controller whose command topic starts disabled.
 
-Fix: unsafe.  All but the first are set to control:starts_enabled = false; which one is to start is the author's to say.
+Fix: unsafe.  All but the first are set to control:starts_enabled = false; only the author knows which one is to
+start.
 
 Reading: no registered schema defines control:starts_enabled, so any `*:starts_enabled` on the controller's prim counts.
 """

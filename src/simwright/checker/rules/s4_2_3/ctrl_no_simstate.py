@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Controllers do not reset, spawn or teleport.
 
-Why: changing the simulator's state is the simulator's own interface.  In a controller it is a back door that each
-engine would have to build anew, and that real hardware does not have.
+Why: changing the simulator's state is the simulator's own interface.  In a controller it would be a second way to do
+so, which each engine has to implement and which real hardware does not have.
 
 Fails: `control:reset_on_start`, a RosControlResetAPI, or a controller whose relationship leads to an interface of
 simulation_interfaces.
 Passes: gains, limits, time-outs, tolerances.
 
-Fix: none.  The feature has to leave the asset.
+Fix: none.  The feature has to be removed from the asset.
 """
 
 from __future__ import annotations

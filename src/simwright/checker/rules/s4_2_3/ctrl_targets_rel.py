@@ -7,7 +7,7 @@ Fails: RosControlDiffDriveAPI without `ros:diff_drive:left_wheels`; a wheel rela
 target that does not exist; a bare RosControlIntegratedAPI with neither relationship nor collection.
 Passes: every relationship of the schema authored, joints to joints, topics to prims with RosTopicAPI.
 
-Fix: none.  The targets are the author's to say.
+Fix: none.  Only the author knows the targets.
 
 Reading: RosControlIntegratedAPI and RosControlExternalAPI define no relationships; any relationship or CollectionAPI on
 their prim will do.  For the external marker alone it is a warning: the registry offers it no property for this.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A vendor's actuator is used only where no standard one does.
+"""A vendor's actuator is used only where no standard one is enough.
 
 Why: PhysicsDriveAPI moves revolute and prismatic joints in every engine.  A joint that has a vendor's motor alone
 stands still everywhere else.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A sensor gives what a real one could measure, no ground truth.
 
-Why: software that is tested with perfect segmentation from "the camera" fails on the robot.  Ground truth is asked for
-through an annotator of its own, so that everyone sees it is one.
+Why: software that is tested with perfect segmentation from "the camera" fails on the robot.  Ground truth comes from
+a dedicated annotator, so that everyone can see what it is.
 
 Fails: `bool sensor:camera:semantic_segmentation = true` on a prim with SensorCameraAPI; a topic
 `bounding_boxes` below it.

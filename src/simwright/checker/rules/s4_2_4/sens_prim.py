@@ -7,7 +7,7 @@ both may be gone when geometry is unloaded.
 Fails: SensorLidarAPI on a Mesh, a Scope or a prim without a type; a vendor's own sensor prim type (a warning).
 Passes: SensorLidarAPI on an Xform, SensorCameraAPI on a Camera.
 
-Fix: none.  The origin is the author's to say.
+Fix: none.  Only the author knows the origin of the sensor.
 
 Reading: the registry has no sensor schema yet; every Sensor*API counts, and sensor prim types of engines.
 """
@@ -27,7 +27,7 @@ _WANTED = ("Xform", "Camera")
 
 @rule("sens-prim", "4.2.4", "must", on="stage")
 def sens_prim(snapshot: StageSnapshot) -> Iterator[Finding]:
-    """SensorCamera*APIs are the matter of ext-camera."""
+    """SensorCamera*APIs are checked by ext-camera."""
     for sensor in find_sensors(snapshot):
         node = sensor.node
         if sensor.schema.startswith("SensorCamera"):

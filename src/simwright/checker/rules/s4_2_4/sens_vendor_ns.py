@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Custom attributes of a sensor have a namespace: the schema's, or a vendor's.
 
-Why: engine-specific behaviour is ignored by others only if they see whose it is.  `noiseModel` could be anyone's;
-`isaac:noiseModel` is skipped safely by all but one.
+Why: other engines can ignore an engine-specific attribute only if they see whose it is.  `noiseModel` could belong
+to anyone; `isaac:noiseModel` is skipped safely by all but one.
 
 Fails: `custom string noiseModel = "gaussian_v2"` on a prim with SensorLidarAPI.
 Passes: `custom string isaac:noiseModel = "..."` (in a vendor layer, see 1.4); attributes of the prim's own schemas.
 
-Fix: none.  Whose attribute it is, is not known.
+Fix: none.  Only the author knows whose attribute it is.
 """
 
 from __future__ import annotations
