@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from pxr import Sdf, Usd
 
-from simwright.checker.facts.snapshot import PrimNode
 from simwright.checker.rule import Finding
 from simwright.core.diag import Level
 

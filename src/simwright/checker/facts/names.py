@@ -13,11 +13,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from simwright.checker.facts.graph import Component
-from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.core.names import make_identifier
 
 if TYPE_CHECKING:
+    from simwright.checker.facts.graph import Component
     from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 
 

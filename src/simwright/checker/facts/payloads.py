@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING
 
 from pxr import Sdf, Usd
 
-from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
-
 if TYPE_CHECKING:
     from simwright.checker.facts.layers import LayerFacts
     from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
