@@ -21,22 +21,22 @@ OURS = """
 import json, re, sys, time
 from pxr import Usd, UsdPhysics
 from simwright.checker.run import all_rules, run_rules
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.usd.open import open_stage
 def peak(): return int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read()).group(1)) / 1024
 rules = all_rules()
 if "memory" in sys.argv:
     tiny = Usd.Stage.CreateInMemory()
     UsdPhysics.RigidBodyAPI.Apply(tiny.DefinePrim("/Body", "Xform"))
-    list(run_rules(Snapshot(tiny), rules))
+    list(run_rules(StageSnapshot(tiny), rules))
 stage = open_stage(sys.argv[1])
 [p for p in stage.Traverse()]
 opened = peak()
 start = time.process_time()
-found = list(run_rules(Snapshot(stage), rules))
+found = list(run_rules(StageSnapshot(stage), rules))
 seconds, most = time.process_time() - start, peak()
 start = time.process_time()
-list(run_rules(Snapshot(stage), rules))
+list(run_rules(StageSnapshot(stage), rules))
 again = time.process_time() - start
 print(json.dumps({"seconds": seconds, "again": again, "memory": most / opened, "found": len(found)}))
 """

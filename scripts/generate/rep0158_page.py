@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from generate import NOTE, list_our_rules
-from simwright.checker.ledger import Row, find_statement, read_ledger
+from simwright.checker.catalogue import LedgerRow, find_statement, read_ledger
 from simwright.checker.rule import Rule
 from simwright.sanitizer.fixer import all_fixers
 
@@ -126,7 +126,7 @@ def generate() -> str:
     return "\n".join(lines) + "\n"
 
 
-def _here(row: Row, rules: list[Rule]) -> str:
+def _here(row: LedgerRow, rules: list[Rule]) -> str:
     if rules:
         fixes = {rule.code: ", with a fix" if rule.code in all_fixers() else "" for rule in rules}
         return "; ".join(f"rule [{code}](rules/{code}.md){fix}" for code, fix in fixes.items())

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from generate import NOTE, list_our_rules
-from simwright.checker.ledger import find_statement, read_ledger
+from simwright.checker.catalogue import find_statement, read_ledger
 from simwright.checker.rule import Rule
 
 _PART = re.compile(r"^(Why|Fails|Passes|Fix|Reading): ?", re.MULTILINE)

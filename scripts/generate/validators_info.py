@@ -25,7 +25,7 @@ def generate() -> str:
 
 
 def _list_validators() -> dict[str, Any]:
-    from simwright.checker.ledger import find_statement
+    from simwright.checker.catalogue import find_statement
 
     found: dict[str, Any] = {"keywords": [_FAMILY, "simwright"]}
     for rule in list_our_rules():

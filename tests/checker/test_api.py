@@ -10,7 +10,7 @@ from pxr import Usd, UsdGeom
 
 import simwright
 from simwright.app.report.report import Report
-from simwright.checker.settings import Settings
+from simwright.checker.settings import CheckSettings
 from simwright.core.errors import UnknownNameError
 
 
@@ -40,7 +40,7 @@ def test_a_file_and_a_folder(tmp_path):
 def test_ignore_profile_and_settings(tmp_path):
     file = tmp_path / "a.usda"
     file.write_text("#usda 1.0\n")
-    assert "units-meters" in codes(simwright.check(file, profile="core", settings=Settings()))
+    assert "units-meters" in codes(simwright.check(file, profile="core", settings=CheckSettings()))
     assert "units-meters" not in codes(simwright.check(file, profile="ros"))
     assert "units-meters" not in codes(simwright.check(file, ignore=["units-*"]))
 

@@ -13,7 +13,7 @@ from simwright.checker.facts.bases import (
     list_wheels,
     split_name,
 )
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.usd.plugins import register_plugins
 
 register_plugins()
@@ -79,7 +79,7 @@ def test_words_of_names(name, words, opposite):
 def test_base_is_above_all_bodies_of_the_mechanism_and_joints_are_seen_from_it():
     stage = Usd.Stage.CreateInMemory()
     stage.GetRootLayer().ImportFromString(ROBOT)
-    snapshot = Snapshot(stage)
+    snapshot = StageSnapshot(stage)
     (wheels,) = list_wheels(snapshot)
     assert [link.joint.name for link in wheels.all] == ["l", "r"]
     assert wheels.controller is None

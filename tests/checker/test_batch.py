@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from simwright.checker import batch
-from simwright.checker.batch import Plan, check_paths
+from simwright.checker.batch import CheckPlan, check_paths
 from simwright.checker.cache import Cache
-from simwright.checker.settings import Settings
+from simwright.checker.settings import CheckSettings
 
-PLAN = Plan(("units-meters",))
+PLAN = CheckPlan(("units-meters",))
 GOOD = "#usda 1.0\n(\n    metersPerUnit = 1\n)\n"
 
 
@@ -69,10 +69,10 @@ def test_without_cache_everything_is_checked_again(tmp_path, counted):
 @pytest.mark.parametrize(
     "plan",
     [
-        Plan(("units-meters", "axis-up-z")),
-        Plan(("units-meters",), variants=True),
-        Plan(("units-meters",), Settings(heavy_bytes=1)),
-        Plan(("units-meters",), packages=(("some", "/"),)),
+        CheckPlan(("units-meters", "axis-up-z")),
+        CheckPlan(("units-meters",), variants=True),
+        CheckPlan(("units-meters",), CheckSettings(heavy_bytes=1)),
+        CheckPlan(("units-meters",), packages=(("some", "/"),)),
     ],
 )
 def test_another_plan_is_another_result(tmp_path, cache, counted, plan):
@@ -161,7 +161,7 @@ batch.check_path = check_path
 
 if __name__ == "__main__":
     check_path.__module__ = "__main__"
-    results = batch.check_paths(sys.argv[1:], batch.Plan(("units-meters",)), Cache(None), jobs=2, force_pool=True)
+    results = batch.check_paths(sys.argv[1:], batch.CheckPlan(("units-meters",)), Cache(None), jobs=2, force_pool=True)
     print([[d.kind for d in result.findings] for result in results])
 """
 

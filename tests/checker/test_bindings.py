@@ -6,7 +6,7 @@ import pytest
 from pxr import Usd, UsdShade
 
 from simwright.checker.facts.bindings import ALL_PURPOSE, PHYSICS, read_bindings
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 
 STAGE = """#usda 1.0
 def Material "m" {}
@@ -85,7 +85,7 @@ def Cube "bare" {}
 def snapshot():
     stage = Usd.Stage.CreateInMemory()
     stage.GetRootLayer().ImportFromString(STAGE)
-    return Snapshot(stage)
+    return StageSnapshot(stage)
 
 
 def test_agrees_with_openusd_on_every_prim(snapshot):
@@ -132,6 +132,6 @@ def test_a_prototype_has_the_bindings_of_all_its_instances():
         }
         """
     )
-    snapshot = Snapshot(stage)
+    snapshot = StageSnapshot(stage)
     answers = read_bindings(snapshot).find(snapshot.node("/two/c"), PHYSICS)
     assert {b.target.pathString if b else None for b in answers} == {"/m", None}

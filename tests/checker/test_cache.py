@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from simwright.checker.cache import Cache, open_cache
-from simwright.checker.signature import confirm_signature, take_signature
+from simwright.checker.cache import Cache, confirm_signature, open_cache, take_signature
 
 
 @pytest.fixture
@@ -100,7 +99,7 @@ def test_a_file_with_another_time_is_read_once(cache, tmp_path, monkeypatch):
     cache.put_result(key, {"r": 1}, [str(file)], time.time_ns())
     age(file, 10)
     assert cache.get_result(key) == {"r": 1}
-    monkeypatch.setattr("simwright.checker.signature.hash_file", lambda path: pytest.fail("was read again"))
+    monkeypatch.setattr("simwright.checker.cache.hash_file", lambda path: pytest.fail("was read again"))
     assert cache.get_result(key) == {"r": 1}
 
 
@@ -127,7 +126,7 @@ def test_settled_files_are_not_read_again(tmp_path, monkeypatch):
     file.write_text("one")
     age(file)
     signature = take_signature(str(file))
-    monkeypatch.setattr("simwright.checker.signature.hash_file", lambda path: pytest.fail("was read"))
+    monkeypatch.setattr("simwright.checker.cache.hash_file", lambda path: pytest.fail("was read"))
     assert confirm_signature(str(file), signature) == signature
 
 

@@ -12,9 +12,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from case_file import Case, read_cases
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.run import all_rules, run_rules
-from simwright.checker.settings import Settings
+from simwright.checker.settings import CheckSettings
 from simwright.core.diag import Diagnostic
 from simwright.usd.open import open_stage
 
@@ -27,10 +27,10 @@ def run_case(case: Case, folder: Path) -> list[Diagnostic]:
     path = case.write(folder)
     stage = open_stage(path)
     values = dict(item.split("=") for item in case.options.get("settings", "").split())
-    kinds = {f.name: str(f.type) for f in dataclasses.fields(Settings)}
+    kinds = {f.name: str(f.type) for f in dataclasses.fields(CheckSettings)}
     read = {"int": int, "tuple[str, ...]": lambda text: tuple(text.split(","))}
-    settings = Settings(**{key: read.get(kinds[key], str)(value) for key, value in values.items()})
-    return list(run_rules(Snapshot(stage, settings, path=str(path)), [RULES[case.rule]]))
+    settings = CheckSettings(**{key: read.get(kinds[key], str)(value) for key, value in values.items()})
+    return list(run_rules(StageSnapshot(stage, settings, path=str(path)), [RULES[case.rule]]))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from simwright.checker.config import find_config, read_config
-from simwright.checker.policy import REASON_OFF, build_policy
+from simwright.checker.config import REASON_OFF, build_policy, find_config, read_config
 from simwright.checker.result import AssetResult
 from simwright.checker.select import Selectable
 from simwright.core.diag import Diagnostic, Level, Where

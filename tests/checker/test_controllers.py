@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simwright.checker.facts.controllers import ENDS
+from simwright.checker.facts.controllers import EXPECTED_TARGETS
 from simwright.checker.facts.schemas import known_classes
 
 
@@ -14,4 +14,4 @@ def test_every_registered_relationship_has_an_end():
         for prop in schema.properties
         if prop.is_relationship
     }
-    assert registered == set(ENDS)
+    assert registered == set(EXPECTED_TARGETS)

@@ -76,10 +76,12 @@ def test_what_was_learnt_is_remembered_until_a_file_changes(tmp_path, monkeypatc
     folder = tmp_path / "assets"
     write(folder / "robot.usdc", "./base.usda")
     write(folder / "base.usda")
-    monkeypatch.setattr("simwright.checker.mentions._SETTLED_NS", 0)
+    monkeypatch.setattr("simwright.checker.entry_points._SETTLED_NS", 0)
     assert names(folder, cache) == ["robot.usdc"]
     with monkeypatch.context() as patch:
-        patch.setattr("simwright.checker.mentions.read_mentions", lambda file: pytest.fail("was read again"))
+        patch.setattr(
+            "simwright.checker.entry_points.read_mentions", lambda file: pytest.fail("was read again")
+        )
         assert names(folder, cache) == ["robot.usdc"]
     (folder / "robot.usdc").unlink()
     write(folder / "robot.usdc")

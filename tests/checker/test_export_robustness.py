@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pxr import Usd
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.run import RULE_CRASHED, all_rules, run_rules
 from simwright.usd.silence import capture
 
@@ -124,5 +124,5 @@ def test_nonsense_makes_no_rule_crash(name):
     stage = Usd.Stage.CreateInMemory()
     with capture():
         assert stage.GetRootLayer().ImportFromString(f"#usda 1.0\n{NONSENSE[name]}")
-        found = list(run_rules(Snapshot(stage), RULES))
+        found = list(run_rules(StageSnapshot(stage), RULES))
     assert [str(d) for d in found if d.kind == RULE_CRASHED.code] == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pxr import Usd
 
 from simwright.checker.facts.graph import JointGraph
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.usd.plugins import register_plugins
 
 register_plugins()
@@ -31,7 +31,7 @@ def joint(
 def graph_of(text: str) -> JointGraph:
     stage = Usd.Stage.CreateInMemory()
     assert stage.GetRootLayer().ImportFromString("#usda 1.0\n" + text)
-    return Snapshot(stage).graph
+    return StageSnapshot(stage).graph
 
 
 def names(components) -> list[list[str]]:
@@ -42,8 +42,8 @@ def test_components_are_what_joints_hold_together():
     graph = graph_of(bodies("a", "b", "c", "d") + joint("j", "/a", "/b") + joint("k", "/d", "/c"))
     assert names(graph.components) == [["a", "b"], ["c", "d"]]
     assert graph.of_body["/a"] is graph.of_body["/b"]
-    assert [link.joint.name for link in graph.of_body["/a"].links] == ["j"]
-    assert [link.joint.name for link in graph.links_of["/c"]] == ["k"]
+    assert [edge.joint.name for edge in graph.of_body["/a"].edges] == ["j"]
+    assert [edge.joint.name for edge in graph.edges_of["/c"]] == ["k"]
     assert graph.loops == []
 
 
@@ -63,7 +63,7 @@ def test_a_target_below_a_body_counts_as_the_body_and_one_without_body_as_the_wo
     graph = graph_of(
         bodies("a", "b") + 'def Xform "w" {}\n' + joint("j", "/a/part", "/b") + joint("k", "/w", "/a")
     )
-    first, second = graph.links
+    first, second = graph.edges
     assert (first.body0.path, first.body1.path) == ("/a", "/b")
     assert second.body0 is None
     assert second.missing == []
@@ -72,22 +72,22 @@ def test_a_target_below_a_body_counts_as_the_body_and_one_without_body_as_the_wo
 
 def test_targets_that_lead_nowhere_are_kept_apart():
     graph = graph_of(bodies("a") + joint("j", "/gone", "/a"))
-    (link,) = graph.links
-    assert link.body0 is None
-    assert link.missing == ["/gone"]
+    (edge,) = graph.edges
+    assert edge.body0 is None
+    assert edge.missing == ["/gone"]
 
 
 def test_a_joint_without_any_body_is_in_no_component():
     graph = graph_of(joint("j") + bodies("a"))
-    assert graph.links[0].body0 is graph.links[0].body1 is None
-    assert not graph.links[0].to_world
-    assert graph.of_body["/a"].links == []
+    assert graph.edges[0].body0 is graph.edges[0].body1 is None
+    assert not graph.edges[0].to_world
+    assert graph.of_body["/a"].edges == []
 
 
 def test_disabled_joints_hold_nothing():
     graph = graph_of(bodies("a", "b") + joint("j", "/a", "/b", "bool physics:jointEnabled = 0"))
     assert names(graph.components) == [["a"], ["b"]]
-    assert not graph.links[0].enabled
+    assert not graph.edges[0].enabled
     assert graph.loops == []
 
 
@@ -98,7 +98,7 @@ def test_a_cycle_has_one_loop_joint():
     assert names(graph.components) == [["a", "b", "c"]]
     (loop,) = graph.loops
     cycle = graph.find_cycle(loop)
-    assert {link.joint.name for link in cycle} == {"j", "k", "l"}
+    assert {edge.joint.name for edge in cycle} == {"j", "k", "l"}
     assert cycle[-1] is loop
 
 
@@ -122,7 +122,7 @@ def test_two_anchors_close_a_loop_through_the_world():
 
 def test_a_joint_from_a_body_to_itself_is_a_loop():
     graph = graph_of(bodies("a") + joint("j", "/a", "/a/part"))
-    assert [link.joint.name for link in graph.loops] == ["j"]
+    assert [edge.joint.name for edge in graph.loops] == ["j"]
     assert graph.find_cycle(graph.loops[0]) == graph.loops
 
 
@@ -141,4 +141,4 @@ def test_articulation_roots_on_a_body_a_joint_or_a_prim_above():
 def test_a_loose_body_is_a_component_of_its_own():
     graph = graph_of(bodies("a", "b"))
     assert names(graph.components) == [["a"], ["b"]]
-    assert graph.links == []
+    assert graph.edges == []

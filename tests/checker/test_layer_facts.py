@@ -9,7 +9,7 @@ import simwright
 from simwright.checker.facts.assets import find_assets
 from simwright.checker.facts.domains import Domain, domain_of_api, domain_of_property, domain_of_type
 from simwright.checker.facts.layers import encoding_of
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.vendors import vendor_of_key, vendor_of_property, vendor_of_schema
 from simwright.checker.run import all_rules, run_rules
 from simwright.usd.open import open_stage
@@ -17,7 +17,7 @@ from simwright.usd.open import open_stage
 RULES = {rule.code: rule for rule in all_rules()}
 
 
-def find(snapshot: Snapshot, code: str) -> list[str]:
+def find(snapshot: StageSnapshot, code: str) -> list[str]:
     return [d.message for d in run_rules(snapshot, [RULES[code]])]
 
 
@@ -61,7 +61,7 @@ def test_domains():
 
 def test_roles_follow_content(samples):
     stage = open_stage(samples / "warehouse" / "warehouse.usda")
-    snapshot = Snapshot(stage)
+    snapshot = StageSnapshot(stage)
     roles = {facts.name: facts.role for facts in snapshot.layers}
     assert roles["warehouse.usda"] == "entry"
     assert roles["physics.usda"] == "physics"
@@ -73,7 +73,7 @@ def test_roles_follow_content(samples):
 
 
 def test_each_asset_of_a_scene_has_its_own_layers(samples):
-    snapshot = Snapshot(open_stage(samples / "warehouse" / "warehouse.usda"))
+    snapshot = StageSnapshot(open_stage(samples / "warehouse" / "warehouse.usda"))
     assets = find_assets(snapshot)
     assert assets[0].name == "warehouse.usda"
     assert {asset.name for asset in assets[1:]} == {"floor.usda", "rack.usda", "box.usda", "fourbar.usda"}
@@ -93,7 +93,7 @@ def test_session_layers_are_not_the_asset(tmp_path):
         prim = stage.GetPrimAtPath("/robot")
         prim.CreateAttribute("mjc:margin", Sdf.ValueTypeNames.Float).Set(1.0)
         prim.SetAssetInfoByKey("identifier", "robot")
-    snapshot = Snapshot(stage)
+    snapshot = StageSnapshot(stage)
     assert [facts.name for facts in snapshot.layers] == ["robot.usda"]
     assert not find(snapshot, "proprietary-confined")
     assert find(snapshot, "assetinfo-identifier")
@@ -107,7 +107,7 @@ def test_a_selection_in_the_session_layer_is_no_default(tmp_path):
     )
     stage = open_stage(path, variants={"v": "a"})
     assert stage.GetPrimAtPath("/robot").GetVariantSet("v").GetVariantSelection() == "a"
-    assert "has no default selection" in find(Snapshot(stage), "variant-default")[0]
+    assert "has no default selection" in find(StageSnapshot(stage), "variant-default")[0]
 
 
 def make_stage_in_memory() -> Usd.Stage:
@@ -121,7 +121,7 @@ def make_stage_in_memory() -> Usd.Stage:
 
 
 def test_stages_in_memory_are_judged_without_files():
-    snapshot = Snapshot(make_stage_in_memory())
+    snapshot = StageSnapshot(make_stage_in_memory())
     assert len(snapshot.layers) == 2
     found = list(run_rules(snapshot, RULES.values()))
     kinds = {d.kind for d in found}
@@ -149,7 +149,7 @@ def test_layers_of_a_package_are_gathered(tmp_path):
     )
     package = tmp_path / "robot.usdz"
     assert UsdUtils.CreateNewUsdzPackage(str(entry), str(package))
-    snapshot = Snapshot(open_stage(package), path=str(package))
+    snapshot = StageSnapshot(open_stage(package), path=str(package))
     assert len(snapshot.layers) == 2
     assert not find(snapshot, "path-relative"), "paths inside a package are anchored in it"
     assert not find(snapshot, "path-self-contained")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.run import all_rules, run_rules
 from simwright.usd.open import open_stage
 
@@ -87,5 +87,5 @@ def test_odd_stages_do_not_crash_a_rule(tmp_path, name, default):
     (tmp_path / "part.usda").write_text(
         '#usda 1.0\n(\n    defaultPrim = "a/b"\n)\ndef Xform "a" (\n    kind = "component"\n)\n{\n}\n'
     )
-    found = run_rules(Snapshot(open_stage(path), path=str(path)), all_rules())
+    found = run_rules(StageSnapshot(open_stage(path), path=str(path)), all_rules())
     assert not [d.message for d in found if d.kind == "check-rule-crashed"]

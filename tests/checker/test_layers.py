@@ -5,15 +5,9 @@ from __future__ import annotations
 import pytest
 from pxr import Sdf, Usd
 
-from simwright.checker.facts.layers import (
-    Domain,
-    LayerFacts,
-    domain_of_api,
-    domain_of_property,
-    domain_of_type,
-    encoding_of,
-)
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.domains import Domain, domain_of_api, domain_of_property, domain_of_type
+from simwright.checker.facts.layers import LayerFacts, encoding_of
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.usd.open import open_stage
 from simwright.usd.plugins import register_plugins
 
@@ -33,17 +27,17 @@ def Xform "r" (
 def facts_of(text: str) -> LayerFacts:
     stage = Usd.Stage.CreateInMemory()
     assert stage.GetRootLayer().ImportFromString("#usda 1.0\n" + text)
-    return Snapshot(stage).layers[0]
+    return StageSnapshot(stage).layers[0]
 
 
-def write_asset(folder) -> Snapshot:
+def write_asset(folder) -> StageSnapshot:
     (folder / "root.usda").write_text(ROOT)
     (folder / "zz_sub.usda").write_text('#usda 1.0\nover "r" {}\n')
     (folder / "ref.usda").write_text('#usda 1.0\n(\n    defaultPrim = "x"\n)\ndef Xform "x" {}\n')
     layer = Sdf.Layer.CreateAnonymous(".usda")
     layer.ImportFromString('#usda 1.0\ndef Mesh "m"\n{\n    point3f[] points = [(0, 0, 0), (1, 0, 0)]\n}\n')
     layer.Export(str(folder / "mesh.usdc"), args={"format": "usdc"})
-    return Snapshot(open_stage(folder / "root.usda"))
+    return StageSnapshot(open_stage(folder / "root.usda"))
 
 
 def test_every_used_layer_is_there_root_first_session_aside(tmp_path):

@@ -6,7 +6,7 @@ import dataclasses
 
 import pytest
 
-from simwright.checker.ledger import find_statement, read_ledger
+from simwright.checker.catalogue import find_statement, read_ledger
 from simwright.checker.run import all_rules
 
 ROWS = {row.code: row for row in read_ledger()}

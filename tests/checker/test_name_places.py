@@ -10,8 +10,8 @@ from simwright.checker.facts.names import (
     nearest_frame,
     outermost_context,
 )
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.settings import Settings
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.settings import CheckSettings
 from simwright.usd.open import open_stage
 
 _PART = """#usda 1.0
@@ -88,7 +88,7 @@ def Xform "robot" (
 def _open(tmp_path, settings=None):
     for name, text in (("part", _PART), ("pair", _PAIR), ("robot", _ROBOT)):
         (tmp_path / f"{name}.usda").write_text(text)
-    return Snapshot(open_stage(tmp_path / "robot.usda"), settings)
+    return StageSnapshot(open_stage(tmp_path / "robot.usda"), settings)
 
 
 def test_every_instance_has_its_own_names(tmp_path):
@@ -115,7 +115,7 @@ def test_contexts_in_prototypes_know_what_is_above(tmp_path):
 def test_types_come_from_settings(tmp_path):
     (tmp_path / "acme_msgs/msg").mkdir(parents=True)
     (tmp_path / "acme_msgs/msg/Widget.msg").write_text("int32 a\n")
-    snapshot = _open(tmp_path, Settings(interfaces=(tmp_path,)))
+    snapshot = _open(tmp_path, CheckSettings(interfaces=(tmp_path,)))
     assert find_types(snapshot).knows("acme_msgs/msg/Widget")
 
 
@@ -172,13 +172,13 @@ def Xform "crate" (
 
 def test_segments_join_from_the_top_and_empty_ones_add_nothing(tmp_path):
     (tmp_path / "chain.usda").write_text(_CHAIN)
-    names = Snapshot(open_stage(tmp_path / "chain.usda")).names
+    names = StageSnapshot(open_stage(tmp_path / "chain.usda")).names
     assert [i.resolved for i in names.interfaces] == ["/r1/scan"]
 
 
 def test_frames_are_contexts_and_joined_bodies_not_props_nor_interfaces(tmp_path):
     (tmp_path / "chain.usda").write_text(_CHAIN)
-    snapshot = Snapshot(open_stage(tmp_path / "chain.usda"))
+    snapshot = StageSnapshot(open_stage(tmp_path / "chain.usda"))
     names = snapshot.names
     assert set(names.frame_of) == {"/robot", "/robot/base", "/robot/base/empty", "/robot/arm"}
     assert nearest_frame(snapshot.node("/robot/base/empty/scan"), names).id == "empty"

@@ -6,7 +6,7 @@ import pytest
 from pxr import Usd
 
 from simwright.checker.facts.names import effective_namespace, nearest_frame
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 
 STAGE = """#usda 1.0
 (
@@ -83,7 +83,7 @@ def Xform "prop" (
 def snapshot():
     stage = Usd.Stage.CreateInMemory()
     assert stage.GetRootLayer().ImportFromString(STAGE)
-    return Snapshot(stage)
+    return StageSnapshot(stage)
 
 
 @pytest.mark.parametrize(

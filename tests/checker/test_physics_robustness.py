@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pxr import Sdf, Usd
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.run import RULE_CRASHED, all_rules, run_rules
 
 SECTIONS = {"1.2.6", "1.3", "1.3.1", "1.3.2", "1.3.3", "1.3.4"}
@@ -125,7 +125,7 @@ def open_text(text):
 
 
 def crashes(stage):
-    return [str(d) for d in run_rules(Snapshot(stage), RULES) if d.kind == RULE_CRASHED.code]
+    return [str(d) for d in run_rules(StageSnapshot(stage), RULES) if d.kind == RULE_CRASHED.code]
 
 
 def test_strange_values_crash_no_rule():
@@ -133,7 +133,7 @@ def test_strange_values_crash_no_rule():
 
 
 def test_empty_stage():
-    assert list(run_rules(Snapshot(Usd.Stage.CreateInMemory()), RULES)) == []
+    assert list(run_rules(StageSnapshot(Usd.Stage.CreateInMemory()), RULES)) == []
 
 
 @pytest.mark.parametrize("instanceable", [True, False])
@@ -184,17 +184,17 @@ def test_a_variant_chosen_in_the_session_is_not_the_default():
     with Usd.EditContext(stage, stage.GetSessionLayer()):
         prim.GetVariantSet("collision_fidelity").SetVariantSelection("advanced")
     assert stage.GetPrimAtPath("/collision/m")
-    assert not list(run_rules(Snapshot(stage), rules))
+    assert not list(run_rules(StageSnapshot(stage), rules))
     stage.GetSessionLayer().Clear()
     prim.GetVariantSet("collision_fidelity").SetVariantSelection("advanced")
-    assert len(list(run_rules(Snapshot(stage), rules))) == 1
+    assert len(list(run_rules(StageSnapshot(stage), rules))) == 1
 
 
 def test_the_stage_is_not_edited():
     text = VARIANTS.replace("collision_fidelity", "visual_representation")
     stage = open_text(text)
     before = [layer.ExportToString() for layer in (stage.GetRootLayer(), stage.GetSessionLayer())]
-    found = [d.kind for d in run_rules(Snapshot(stage), RULES)]
+    found = [d.kind for d in run_rules(StageSnapshot(stage), RULES)]
     assert "vis-not-collision" in found
     assert [layer.ExportToString() for layer in (stage.GetRootLayer(), stage.GetSessionLayer())] == before
     assert stage.GetPrimAtPath("/collision/c")

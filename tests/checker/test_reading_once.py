@@ -9,10 +9,10 @@ from collections.abc import Callable
 import pytest
 from pxr import Usd, UsdGeom
 
-from simwright.checker.facts.meshes import MeshBook
+from simwright.checker.facts.attributes import read_number
+from simwright.checker.facts.meshes import MeshCache
 from simwright.checker.facts.owners import find_owners
-from simwright.checker.facts.readings import read_number
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.core.collector import pause_collector
 
 LOWER = "physics:lowerLimit"
@@ -24,8 +24,8 @@ def make_joint() -> Usd.Stage:
     return stage
 
 
-def look_at(stage: Usd.Stage, path: str = "/joint") -> Node:
-    snapshot = Snapshot(stage)
+def look_at(stage: Usd.Stage, path: str = "/joint") -> PrimNode:
+    snapshot = StageSnapshot(stage)
     assert snapshot.layers
     node = snapshot.node(path)
     assert node is not None
@@ -70,7 +70,7 @@ def test_session_layer_counts() -> None:
         stage.GetPrimAtPath("/joint").GetAttribute(LOWER).Set(-5.0)
     node = look_at(stage)
     assert node.authored(LOWER) == -5.0
-    assert not Snapshot(stage).is_plain
+    assert not StageSnapshot(stage).is_plain
 
 
 def test_value_clips_may_say_anything() -> None:
@@ -103,7 +103,7 @@ def mesh(points: object, counts: object, indices: object) -> Callable[[str], obj
 
 
 def test_meshes_with_one_sketch_are_told_apart() -> None:
-    book = MeshBook()
+    book = MeshCache()
     counts, indices = [3, 3], [0, 1, 2, 2, 3, 4]
     points = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1]]
     other = [[0, 0, 0], [2, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 1]]
@@ -121,12 +121,12 @@ def test_owners_keep_their_name_unless_an_arc_leads_to_them() -> None:
     shape = UsdGeom.Cube.Define(stage, "/library/shape")
     UsdGeom.Xform.Define(stage, "/robot")
     path = shape.GetPath().AppendProperty("size")
-    plain = Snapshot(stage)
+    plain = StageSnapshot(stage)
     owners = find_owners([path], plain)
     assert owners.names == {"shape"}
     assert not owners.anywhere
     stage.DefinePrim("/robot/part").GetReferences().AddInternalReference("/library/shape")
-    again = Snapshot(stage)
+    again = StageSnapshot(stage)
     part = again.node("/robot/part")
     assert part is not None
     assert find_owners([path], again).may_be(part)

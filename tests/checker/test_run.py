@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pxr import Sdf, Usd
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, Rule, Word, rule
 from simwright.checker.run import all_rules, run_rules
 from simwright.core.diag import Fixable, Level
@@ -43,10 +43,10 @@ def make_rule(on, findings=None, *, word="must", heuristic=False, fix="no", code
     return made
 
 
-def snap(text: str = TEXT) -> Snapshot:
+def snap(text: str = TEXT) -> StageSnapshot:
     stage = Usd.Stage.CreateInMemory()
     assert stage.GetRootLayer().ImportFromString(text)
-    return Snapshot(stage)
+    return StageSnapshot(stage)
 
 
 def found_at(on) -> list[str]:
@@ -130,7 +130,7 @@ def test_a_finding_may_grade_its_fix():
 def test_findings_name_file_line_and_property(tmp_path):
     path = tmp_path / "root.usda"
     path.write_text(TEXT)
-    snapshot = Snapshot(open_stage(path), path=str(path))
+    snapshot = StageSnapshot(open_stage(path), path=str(path))
     findings = [Finding("a", prop="size"), Finding("b"), Finding("c", prop="absent")]
     where = {d.message: d.where for d in run_rules(snapshot, [make_rule("type:Mesh", findings)])}
     assert where["a"].file == str(path)
@@ -143,7 +143,7 @@ def test_findings_in_a_weaker_layer_are_placed_there(tmp_path):
     (tmp_path / "base.usda").write_text('#usda 1.0\ndef Mesh "m"\n{\n    double size = 3\n}\n')
     path = tmp_path / "root.usda"
     path.write_text("#usda 1.0\n(\n    subLayers = [@./base.usda@]\n)\n")
-    snapshot = Snapshot(open_stage(path), path=str(path))
+    snapshot = StageSnapshot(open_stage(path), path=str(path))
     (found,) = run_rules(snapshot, [make_rule("type:Mesh", [Finding("a", prop="size")])])
     assert found.where.file.endswith("base.usda")
     assert found.where.line == 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.run import all_rules, run_rules
 from simwright.core.diag import Level
 from simwright.usd.open import open_stage
@@ -16,5 +16,5 @@ RULES = [rule for rule in all_rules() if rule.section in SECTIONS]
 @pytest.mark.parametrize("name", ["fourbar", "rack", "box", "floor", "warehouse"])
 def test_sample_exports(name, samples):
     path = samples / name / f"{name}.usda"
-    found = list(run_rules(Snapshot(open_stage(path), path=str(path)), RULES))
+    found = list(run_rules(StageSnapshot(open_stage(path), path=str(path)), RULES))
     assert [str(d) for d in found if d.level is not Level.INFO] == []

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.run import RULE_CRASHED, all_rules, run_rules
 from simwright.core.diag import Level
 from simwright.usd.open import open_stage
@@ -16,7 +16,7 @@ RULES = [rule for rule in all_rules() if rule.section in SECTIONS]
 
 
 def run(path, **options):
-    return list(run_rules(Snapshot(open_stage(path, **options), path=str(path)), RULES))
+    return list(run_rules(StageSnapshot(open_stage(path, **options), path=str(path)), RULES))
 
 
 @pytest.mark.parametrize("name", ["fourbar", "rack", "box", "floor", "warehouse"])

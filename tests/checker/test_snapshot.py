@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pxr import Sdf, Usd
 
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.settings import Settings
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.settings import CheckSettings
 from simwright.usd.open import open_stage
 from simwright.usd.plugins import register_plugins
 
@@ -43,13 +43,13 @@ class "lib"
 """
 
 
-def snap(text: str) -> Snapshot:
+def snap(text: str) -> StageSnapshot:
     stage = Usd.Stage.CreateInMemory()
     assert stage.GetRootLayer().ImportFromString("#usda 1.0\n" + text)
-    return Snapshot(stage)
+    return StageSnapshot(stage)
 
 
-def paths(snapshot: Snapshot) -> list[str]:
+def paths(snapshot: StageSnapshot) -> list[str]:
     return [node.path for node in snapshot.nodes]
 
 
@@ -91,12 +91,12 @@ def Xform "r" (
 }
 def Xform "z" {}
 """)
-    loaded = Snapshot(open_stage(root))
+    loaded = StageSnapshot(open_stage(root))
     assert set(paths(loaded)) == {"/r", "/r/m", "/r/local", "/z"}
     assert loaded.unloaded is not None
     assert set(paths(loaded.unloaded)) == {"/r", "/r/local", "/z"}
     assert loaded.folder == tmp_path
-    without = Snapshot(open_stage(tmp_path / "heavy.usda"))
+    without = StageSnapshot(open_stage(tmp_path / "heavy.usda"))
     assert without.unloaded is None
 
 
@@ -257,7 +257,7 @@ def test_shared_facts_are_built_once():
     s = snap('def "a" {}')
     calls = []
 
-    def build(snapshot: Snapshot) -> int:
+    def build(snapshot: StageSnapshot) -> int:
         calls.append(snapshot)
         return len(snapshot.nodes)
 
@@ -267,7 +267,7 @@ def test_shared_facts_are_built_once():
 
 def test_settings_are_kept():
     stage = Usd.Stage.CreateInMemory()
-    assert Snapshot(stage, Settings(repeat_count=7), path="x.usda").settings.repeat_count == 7
+    assert StageSnapshot(stage, CheckSettings(repeat_count=7), path="x.usda").settings.repeat_count == 7
 
 
 def test_variants_only_the_selected_state_is_there():

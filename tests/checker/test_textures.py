@@ -15,7 +15,7 @@ from case_file import TINY_JPEG, make_png
 from pxr import UsdUtils
 
 from simwright.checker.facts.shading import list_textures
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.textures import extension_of, identify, read_image
 from simwright.usd.open import open_stage
 
@@ -86,7 +86,7 @@ def test_extension_of_a_packaged_file():
 def test_a_missing_file_is_judged_by_its_name(tmp_path):
     layer = tmp_path / "a.usda"
     layer.write_text("#usda 1.0\n")
-    image = read_image("./gone.exr", "", Snapshot(open_stage(layer)))
+    image = read_image("./gone.exr", "", StageSnapshot(open_stage(layer)))
     assert (image.format, image.found) == ("exr", False)
 
 
@@ -116,7 +116,7 @@ def Material "m"
     package = tmp_path / "a.usdz"
     assert UsdUtils.CreateNewUsdzPackage(str(layer), str(package))
     (tmp_path / "a.png").unlink()
-    snapshot = Snapshot(open_stage(package))
+    snapshot = StageSnapshot(open_stage(package))
     (texture,) = list_textures(snapshot)
     assert texture.roles == {"diffuseColor"}
     image = read_image(texture.path, texture.resolved, snapshot)

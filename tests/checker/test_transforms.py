@@ -6,13 +6,13 @@ import pytest
 from pxr import Usd
 
 from simwright.checker.facts.kinematics import (
-    Role,
+    KinematicRole,
     find_common_path,
     is_leaf_geometry,
     list_kinematic,
     walk_inheritors,
 )
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.transforms import (
     find_rotation,
     find_scale,
@@ -21,9 +21,9 @@ from simwright.checker.facts.transforms import (
     list_local,
     list_strays,
     parse_order,
-    read_book,
     read_in,
     read_stack,
+    read_transforms,
     split_rotation,
 )
 from simwright.checker.run import all_rules, run_rules
@@ -32,13 +32,13 @@ from simwright.usd.plugins import register_plugins
 register_plugins()
 
 
-def snap(text: str) -> Snapshot:
+def snap(text: str) -> StageSnapshot:
     stage = Usd.Stage.CreateInMemory()
     assert stage.GetRootLayer().ImportFromString("#usda 1.0\n" + text)
-    return Snapshot(stage)
+    return StageSnapshot(stage)
 
 
-def node_of(snapshot: Snapshot, path: str):
+def node_of(snapshot: StageSnapshot, path: str):
     node = snapshot.node(path)
     assert node is not None
     return node
@@ -65,7 +65,7 @@ def test_only_xformable_prims_have_a_stack():
 }}"""
     assert read_stack(node_of(xform := snap(text.format("Xform")), "/a"), xform).ops
     assert not read_stack(node_of(scope := snap(text.format("Scope")), "/a"), scope).ops
-    assert not read_book(scope).scales
+    assert not read_transforms(scope).scales
 
 
 def test_strays_are_ops_that_no_order_names():
@@ -208,7 +208,7 @@ def "renamed" (
 def Xform "kept" (
     references = </lib>
 ) {}""")
-    assert [node.path for node, _ in read_book(s).scales] == ["/renamed", "/kept/part"]
+    assert [node.path for node, _ in read_transforms(s).scales] == ["/renamed", "/kept/part"]
 
 
 def test_scale_reaches_what_does_not_reset_its_stack():
@@ -275,10 +275,10 @@ def test_kinematic_prims_and_their_roles():
 }}""")
     roles = {node.path: role for node, role in list_kinematic(s).values()}
     assert roles == {
-        "/robot/base": Role.BODY,
-        "/robot/base/mid/s/arm": Role.BODY,
-        "/robot/base/mid": Role.BETWEEN,
-        "/robot/base/grasp": Role.FRAME,
+        "/robot/base": KinematicRole.BODY,
+        "/robot/base/mid/s/arm": KinematicRole.BODY,
+        "/robot/base/mid": KinematicRole.BETWEEN,
+        "/robot/base/grasp": KinematicRole.FRAME,
     }
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from pxr import Sdf, Usd
 
-from simwright.checker.asset import check_stage
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.asset import check_stage, sweep_variants
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.checker.run import run_rules
-from simwright.checker.variants import sweep_variants
 
 TEXT = """#usda 1.0
 (
@@ -83,7 +82,7 @@ def test_a_selection_in_the_session_counts_as_the_default_state(stage):
 
 
 def test_the_sweep_is_bounded_and_says_so(stage):
-    snapshot = Snapshot(stage)
+    snapshot = StageSnapshot(stage)
     default = list(run_rules(snapshot, [no_shapes]))
     found = list(sweep_variants(snapshot, [no_shapes], default, limit=1))
     assert [d.kind for d in found] == ["no-shapes", "check-variants-left-out"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simwright.checker.ledger import read_ledger
+from simwright.checker.catalogue import read_ledger
 from simwright.checker.run import all_rules
 from simwright.core.diag import Fixable
 from simwright.sanitizer.fixer import all_fixers

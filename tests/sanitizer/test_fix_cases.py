@@ -12,7 +12,7 @@ import pytest
 
 import simwright
 from simwright.checker.run import all_rules
-from simwright.checker.settings import Settings
+from simwright.checker.settings import CheckSettings
 from simwright.core.diag import Fixable
 from simwright.sanitizer.fixer import all_fixers
 from simwright.sanitizer.result import FixResult
@@ -91,12 +91,12 @@ def fix_case(source: Path, target: Path, case: Case) -> FixResult:
     )
 
 
-def read_settings(case: Case) -> Settings:
+def read_settings(case: Case) -> CheckSettings:
     texts = dict(item.split("=") for item in case.options.get("settings", "").split())
-    kinds = {field.name: str(field.type) for field in dataclasses.fields(Settings)}
+    kinds = {field.name: str(field.type) for field in dataclasses.fields(CheckSettings)}
     read = {"int": int, "tuple[str, ...]": lambda text: tuple(text.split(","))}
     values: dict[str, Any] = {key: read.get(kinds[key], str)(text) for key, text in texts.items()}
-    return Settings(**values)
+    return CheckSettings(**values)
 
 
 def read_files(folder: Path) -> dict[str, bytes]:

@@ -9,7 +9,7 @@ import pytest
 from pxr import Sdf, Usd
 
 import simwright
-from simwright.checker.settings import Settings
+from simwright.checker.settings import CheckSettings
 from simwright.sanitizer.result import FixResult
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -318,7 +318,7 @@ def test_arrays_that_are_said_twice_are_refused(tmp_path: Path) -> None:
     source = write(tmp_path / "in", root=entry, part=part)
     result = simwright.fix(
         source, tmp_path / "out", select=["entry-interface"], unsafe=True,
-        settings=Settings(heavy_elements=0),
+        settings=CheckSettings(heavy_elements=0),
     )  # fmt: skip
 
     assert any("points of /m is said in 2 places" in reason for reason in list_reasons(result))
@@ -366,7 +366,7 @@ def test_only_mesh_data_becomes_a_payload(tmp_path: Path) -> None:
     tree = '#usda 1.0\ndef Xform "m" (\n    prepend apiSchemas = ["PhysicsRigidBodyAPI"]\n)\n{\n}\n'
     arcs = '#usda 1.0\ndef Xform "a" (\n    references = [{}]\n)\n{{\n}}\n'
     names = ("@./tree.usda@</m>", "@./mesh.usda@</m>")
-    settings = Settings(heavy_elements=1)
+    settings = CheckSettings(heavy_elements=1)
     for number, order in enumerate((names, names[::-1])):
         folder = tmp_path / str(number)
         source = write(folder / "in", root=arcs.format(", ".join(order)), mesh=mesh, tree=tree)

@@ -22,7 +22,7 @@ from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 if TYPE_CHECKING:
     from pxr import Usd
 
-    from simwright.checker.settings import Settings
+    from simwright.checker.settings import CheckSettings
     from simwright.compare.difference import Difference
     from simwright.sanitizer.result import FixResult
 
@@ -222,7 +222,7 @@ def check(
     ignore: Iterable[str] = (),
     profile: str = "all",
     variants: bool = False,
-    settings: Settings | None = None,
+    settings: CheckSettings | None = None,
     packages: Mapping[str, str | os.PathLike[str]] | None = None,
     allow_outside: Iterable[str | os.PathLike[str]] = (),
 ) -> Report:
@@ -269,7 +269,7 @@ def fix(
     dry_run: bool = False,
     diff: bool = False,
     values: Mapping[str, str] | None = None,
-    settings: Settings | None = None,
+    settings: CheckSettings | None = None,
     packages: Mapping[str, str | os.PathLike[str]] | None = None,
     allow_outside: Iterable[str | os.PathLike[str]] = (),
 ) -> FixResult:
@@ -283,7 +283,7 @@ def fix(
     from simwright.checker.catalogue import build_catalogue
     from simwright.checker.run import all_rules
     from simwright.checker.select import choose_rules
-    from simwright.checker.settings import Settings as CheckSettings
+    from simwright.checker.settings import CheckSettings
     from simwright.core.collector import pause_collector
     from simwright.sanitizer.fixer import UserValues
     from simwright.sanitizer.rounds import FixOptions

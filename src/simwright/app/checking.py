@@ -16,12 +16,11 @@ from simwright.app.report.report import Report, build_asset_report
 from simwright.app.report.wording import shorten_path
 from simwright.app.scenes import check_scene, split_scenes
 from simwright.checker.baseline import read_baseline, subtract_baseline, write_baseline
-from simwright.checker.batch import Listener, Plan, check_paths
+from simwright.checker.batch import CheckPlan, Listener, check_paths
 from simwright.checker.cache import open_cache
-from simwright.checker.catalogue import Entry, load_catalogue
-from simwright.checker.config import Config, find_config, read_config
+from simwright.checker.catalogue import CatalogueEntry, load_catalogue
+from simwright.checker.config import Config, build_policy, find_config, read_config
 from simwright.checker.entry_points import find_assets
-from simwright.checker.policy import build_policy
 from simwright.checker.result import AssetResult
 from simwright.checker.select import choose_rules, match_words
 from simwright.core.diag import Diagnostic, Level
@@ -55,7 +54,7 @@ class CheckOutcome:
     """What came out.  ``known`` and ``gone`` count findings of the baseline, seen and no longer seen."""
 
     results: list[AssetResult]
-    entries: list[Entry]
+    entries: list[CatalogueEntry]
     fail_on: str = "error"
     known: int = 0
     gone: int = 0
@@ -103,7 +102,7 @@ def run_check(request: CheckRequest, listener: Listener | None = None) -> CheckO
     results = [check_scene(path) for path in scenes]
     results += check_paths(
         find_assets(others, cache),
-        Plan(choice.codes, settings, request.variants, packages),
+        CheckPlan(choice.codes, settings, request.variants, packages),
         cache,
         jobs=request.jobs or _count_cores(),
         force_pool=request.jobs is not None,
@@ -138,7 +137,7 @@ def _load_config(request: CheckRequest) -> Config:
 
 
 def _refuse_partial_stamp(request: CheckRequest, config: Config) -> None:
-    """A claim is about a whole profile."""
+    """Refuse options that leave rules out: a claim says that every rule of a profile was checked."""
     chosen = request.select or request.ignore or config.select or config.ignore or config.severity
     if request.stamp and chosen:
         raise UsageError(

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from simwright.app.describe import to_plain
-from simwright.compare.difference import Difference, Item, Section
-from simwright.compare.settings import Settings
+from simwright.compare.difference import Difference, DifferenceItem, DifferenceSection
+from simwright.compare.settings import CompareSettings
 from simwright.core.diag import Diagnostic
 
 VERSION = 1
@@ -19,7 +19,7 @@ _WIDE = 44
 
 
 def describe_difference(
-    difference: Difference, settings: Settings, findings: Sequence[Diagnostic] = ()
+    difference: Difference, settings: CompareSettings, findings: Sequence[Diagnostic] = ()
 ) -> dict[str, Any]:
     """The whole result as a JSON-ready dictionary."""
     return {
@@ -37,7 +37,7 @@ def describe_difference(
     }
 
 
-def _describe_section(section: Section) -> dict[str, Any]:
+def _describe_section(section: DifferenceSection) -> dict[str, Any]:
     return {
         "name": section.name,
         "group": section.group,
@@ -75,7 +75,7 @@ def render_difference(difference: Difference, *, limit: int = 5) -> Iterator[tup
         yield f"equal in all {len(difference.sections)} sections", "good"
 
 
-def _render_section(section: Section, limit: int) -> Iterator[tuple[str, str]]:
+def _render_section(section: DifferenceSection, limit: int) -> Iterator[tuple[str, str]]:
     head = f"  {section.name:<12}"
     if not section.equal:
         count = len(section.items) or sum(not figure.equal for figure in section.figures)
@@ -93,13 +93,13 @@ def _render_section(section: Section, limit: int) -> Iterator[tuple[str, str]]:
         yield f"    note: {note}", "dim"
 
 
-def _tell_figures(section: Section) -> str:
+def _tell_figures(section: DifferenceSection) -> str:
     """``(position to 2e-16, ...)``."""
     told = [f"{figure.name} to {figure.error:.1g}" for figure in section.figures]
     return f" ({', '.join(told)})" if told else ""
 
 
-def _render_items(section: Section, limit: int) -> Iterator[tuple[str, str]]:
+def _render_items(section: DifferenceSection, limit: int) -> Iterator[tuple[str, str]]:
     """The first ones in order, and the largest where there are more."""
     for item in section.items[:limit]:
         yield f"    {item.element}: {item.what}: {_show(item.a)} -> {_show(item.b)}{_tell_error(item)}", ""
@@ -112,7 +112,7 @@ def _render_items(section: Section, limit: int) -> Iterator[tuple[str, str]]:
         yield more, "dim"
 
 
-def _tell_error(item: Item) -> str:
+def _tell_error(item: DifferenceItem) -> str:
     return f"  (by {item.error:.2g})" if item.error < float("inf") else ""
 
 

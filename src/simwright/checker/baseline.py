@@ -37,8 +37,10 @@ def make_fingerprint(finding: Diagnostic, asset: str, root: Path) -> str:
         layer,
         where.prim,
         where.prop,
+        # a limit that moved from 1.2 to 1.3 is still the same finding
         _NUMBER.sub("#", _forget_folders(finding.message, root)),
     ]
+    # file names need not be valid UTF-8
     text = json.dumps(parts).encode("utf-8", "surrogatepass")
     return hashlib.blake2b(text, digest_size=16).hexdigest()
 
@@ -82,6 +84,7 @@ def read_baseline(path: Path) -> Counter[str]:
         raise NotFoundError(
             "there is no such baseline", hint="make it with --write-baseline", where=where
         ) from None
+    # the file is edited by people and merged by git: anything may be in it
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise ParseError(
             f"is not a baseline: {error}", hint="write it again with --write-baseline", where=where
@@ -108,6 +111,7 @@ def subtract_baseline(results: Iterable[AssetResult], known: Counter[str], path:
 
 def _relate(file: str, folder: Path) -> str:
     """The path relative to a folder, with forward slashes; a name that is no path stays as it is."""
+    # the identifier of a layer in memory holds an address that differs from run to run
     if file.startswith("anon:"):
         return file.partition(":")[0]
     return Path(os.path.relpath(os.path.realpath(file), os.path.realpath(folder))).as_posix()

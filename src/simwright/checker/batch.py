@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 from simwright.checker.cache import Cache
 from simwright.checker.package_view import PackageView, describe_folders
 from simwright.checker.result import AssetResult, decode_result, encode_result
-from simwright.checker.settings import Settings
+from simwright.checker.settings import CheckSettings
 from simwright.core.diag import Level, declare
 from simwright.core.pool import NO_LIMITS, Limits, Loss, describe_loss, run_each
 
@@ -35,19 +35,20 @@ Listener: TypeAlias = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CheckPlan:
     """What is done with every asset: the rules by code, and everything else that decides the result."""
 
     codes: tuple[str, ...]
-    settings: Settings = field(default_factory=Settings)
+    settings: CheckSettings = field(default_factory=CheckSettings)
     variants: bool = False
     packages: tuple[tuple[str, str], ...] = ()
     """Explicit ROS packages, name and folder."""
 
 
+# one function: cache, workers and results are three steps over the same list of paths
 def check_paths(
     paths: Sequence[str],
-    plan: Plan,
+    plan: CheckPlan,
     cache: Cache,
     *,
     jobs: int = 1,
@@ -79,11 +80,13 @@ def check_paths(
         finding = describe_loss(loss, str(Path(task.path).absolute()), limits, CHECKER_DIED)
         return encode_result(AssetResult(task.path, [finding], failed=True))
 
+    # limits on time and memory can only be held in a process of its own
     if limits or (jobs > 1 and len(tasks) >= least):
         run_each(check_path, tasks, keep, lose, jobs=jobs, limits=limits)
     else:
         for task in tasks:
             keep(task, check_path(task))
+    # a run of hits adds nothing, and trimming lists the whole folder
     if tasks:
         cache.trim()
     return [decode_result(path, plain[path]) for path in paths]
@@ -93,12 +96,13 @@ def check_paths(
 class _Task:
     path: str
     key: str
-    plan: Plan
+    plan: CheckPlan
     folder: Path | None
 
 
 def check_path(task: _Task) -> dict[str, Any]:
     """Check one asset and remember the result; this is what a worker does."""
+    # imported in the worker: a run of cache hits loads neither OpenUSD nor a rule
     from simwright.checker.asset import check_file
     from simwright.checker.run import RULE_CRASHED, all_rules
 
@@ -115,12 +119,13 @@ def check_path(task: _Task) -> dict[str, Any]:
         with_files=task.folder is not None,
     )
     plain = encode_result(result)
+    # a failed check is no result: another run, with more memory for example, may succeed
     if not result.failed and all(finding.kind != RULE_CRASHED.code for finding in result.findings):
         cache.put_result(task.key, plain, result.files, started)
     return plain
 
 
-def _make_keys(paths: Sequence[str], plan: Plan, cache: Cache, packages: PackageView) -> dict[str, str]:
+def _make_keys(paths: Sequence[str], plan: CheckPlan, cache: Cache, packages: PackageView) -> dict[str, str]:
     if cache.folder is None:
         return dict.fromkeys(paths, "")
     interfaces = describe_folders(plan.settings.interfaces)

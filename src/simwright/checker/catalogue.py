@@ -1,25 +1,82 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of rules as plain data, so that choosing and explaining rules needs no rule module.
+"""The table of rules as plain data, and the ledger: every normative statement of REP-0158, checkable or not.
 
-Besides the rules it lists the other findings a check can give (composition errors, suppressions ...), which
-have no REP section.
+With the table in the cache, choosing and explaining rules imports no rule module.  Besides the rules it lists the
+other findings a check can give (composition errors, suppressions ...), which have no REP section.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from simwright.checker.cache import Cache
+from simwright.checker.rule import Rule
 from simwright.core.diag import CATALOGUE, Kind, Level
 from simwright.core.errors import UnknownNameError
+
+_FILE = Path(__file__).parent / "data" / "ledger.json"
+_PEER_ID = re.compile(r"\d+(?:\.\d+)+[a-z]?")
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRow:
+    """One statement.  ``mode`` is auto, heuristic, behaviour, info or manual.
+
+    ``peer`` is the check of the reference tool for the same statement, ``peer_verdict`` how well it covers it.
+    ``fixable`` says that a tool could repair an asset that breaks it.
+    """
+
+    id: str
+    section: str
+    level: str
+    binds: str
+    requirement: str
+    mode: str
+    peer: str
+    peer_verdict: str
+    fixable: bool = False
+
+    @property
+    def code(self) -> str:
+        """The id as rules write their codes."""
+        return self.id.lower()
+
+    @property
+    def is_checkable(self) -> bool:
+        """Can it be checked on an asset?"""
+        return self.mode in ("auto", "heuristic")
+
+    @property
+    def peer_ids(self) -> list[str]:
+        """Ids of the reference tool's checks for the same statement."""
+        # the note in brackets may name sections of the REP, which look like ids
+        head = self.peer.partition("(")[0]
+        return _PEER_ID.findall(head)
+
+
+@cache
+def read_ledger() -> tuple[LedgerRow, ...]:
+    """Every row, in the order of the REP."""
+    return tuple(LedgerRow(**row) for row in json.loads(_FILE.read_text()))
+
+
+def find_statement(rule: Rule) -> LedgerRow | None:
+    """The statement that a rule checks: the one it names, else the one its code is the id of, else none."""
+    wanted = (rule.statement or rule.code).lower()
+    return next((row for row in read_ledger() if row.code == wanted), None)
+
 
 _FAMILIES = ("check-", "usd-")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CatalogueEntry:
     """A rule, or another kind of finding (``section`` is empty).  ``doc`` is the teaching text.
 
     ``statement`` is the id of the statement of REP-0158 that a rule checks, empty for a rule of our own or a plugin's.
@@ -43,7 +100,7 @@ class Entry:
         return bool(self.section)
 
 
-def load_catalogue(cache: Cache) -> list[Entry]:
+def load_catalogue(cache: Cache) -> list[CatalogueEntry]:
     """Every rule by section, then the other findings by code; from the cache where it is there."""
     key = cache.make_key("catalogue")
     stored = cache.get(key)
@@ -57,14 +114,15 @@ def load_catalogue(cache: Cache) -> list[Entry]:
     return entries
 
 
-def build_catalogue() -> list[Entry]:
+def build_catalogue() -> list[CatalogueEntry]:
     """The table from the rules themselves; imports every one of them."""
+    # declares the kinds of findings that opening and checking can give
     import simwright.checker.asset  # noqa: F401 - declares the kinds of findings
-    from simwright.checker.ledger import find_statement
+    from simwright.checker.catalogue import find_statement
     from simwright.checker.run import all_rules
 
     rows = [
-        Entry(
+        CatalogueEntry(
             code=rule.code,
             level=rule.level,
             title=rule.title,
@@ -86,7 +144,7 @@ def build_catalogue() -> list[Entry]:
     return [*rows, *map(_describe_kind, kinds)]
 
 
-def find_entry(entries: list[Entry], code: str) -> Entry:
+def find_entry(entries: list[CatalogueEntry], code: str) -> CatalogueEntry:
     """The entry of a code; an unknown one gets a suggestion."""
     for entry in entries:
         if entry.code == code.lower():
@@ -94,10 +152,10 @@ def find_entry(entries: list[Entry], code: str) -> Entry:
     raise UnknownNameError("rule", code.lower(), [entry.code for entry in entries])
 
 
-def _describe_kind(kind: Kind) -> Entry:
+def _describe_kind(kind: Kind) -> CatalogueEntry:
     title = kind.doc.partition(". ")[0].rstrip(".")
-    return Entry(kind.code, kind.level, title or kind.code, kind.doc or kind.message)
+    return CatalogueEntry(kind.code, kind.level, title or kind.code, kind.doc or kind.message)
 
 
-def _decode(row: Mapping[str, Any]) -> Entry:
-    return Entry(**{**row, "level": Level(row["level"])})
+def _decode(row: Mapping[str, Any]) -> CatalogueEntry:
+    return CatalogueEntry(**{**row, "level": Level(row["level"])})

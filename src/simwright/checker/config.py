@@ -28,6 +28,9 @@
 
 One file counts for a run: the nearest one upwards from the folder that holds all inputs, else upwards from the
 working folder.  A key that is not known is an error with the line it is on.
+
+:class:`FindingPolicy` is what the file does to findings: other levels, and silence for some paths, with the reason.
+It is applied to finished results, so a changed configuration needs no second check.
 """
 
 from __future__ import annotations
@@ -38,13 +41,14 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from fnmatch import fnmatchcase
+from pathlib import Path, PurePath
 from typing import Any
 
-from simwright.checker.config_place import find_key
-from simwright.checker.select import PROFILES
-from simwright.checker.settings import Settings
-from simwright.core.diag import Where
+from simwright.checker.result import AssetResult, Suppressed
+from simwright.checker.select import PROFILES, Selectable, match_words
+from simwright.checker.settings import CheckSettings
+from simwright.core.diag import Diagnostic, Level, Where
 from simwright.core.errors import ParseError, UnknownNameError, UsageError
 from simwright.core.files import read_bytes
 
@@ -55,6 +59,7 @@ SEVERITIES = ("error", "warning", "info", "off")
 _TABLES = ("check", "fix")
 _KEYS = ("select", "ignore", "profile", "fail-on", "severity", "settings", "per-path")
 _PATH_KEYS = ("path", "ignore", "reason")
+# tomllib tells the place in the text of its error only
 _TOML_PLACE = re.compile(r"\(at line (\d+), column (\d+)\)")
 _CHOICES = {"asset-state": ("final", "source")}
 
@@ -88,7 +93,7 @@ class Config:
     profile: str = "all"
     fail_on: str = "error"
     severity: Mapping[str, str] = field(default_factory=dict)
-    settings: Settings = field(default_factory=Settings)
+    settings: CheckSettings = field(default_factory=CheckSettings)
     per_path: tuple[PathIgnore, ...] = ()
     fix: tuple[FixValue, ...] = ()
 
@@ -101,6 +106,7 @@ class Config:
 def find_config(inputs: Sequence[str | os.PathLike[str]]) -> Path | None:
     """The file that counts for these inputs, if there is one."""
     places = [Path(path).absolute() for path in inputs]
+    # one configuration per run: two assets must not be judged by different rules in one report
     starts = [Path(os.path.commonpath(places))] if places else []
     for start in (*starts, Path.cwd()):
         for folder in (start, *start.parents):
@@ -113,7 +119,7 @@ def find_config(inputs: Sequence[str | os.PathLike[str]]) -> Path | None:
 
 def read_config(path: str | os.PathLike[str]) -> Config:
     """Read a file; anything in it that is not understood is an error with its line."""
-    return _Reader(Path(path)).read()
+    return _ConfigReader(Path(path)).read()
 
 
 def _has_table(file: Path) -> bool:
@@ -127,7 +133,7 @@ def _has_table(file: Path) -> bool:
     return isinstance(ours, dict) and any(table in ours for table in _TABLES)
 
 
-class _Reader:
+class _ConfigReader:
     """Reads one file; every complaint names the line."""
 
     def __init__(self, file: Path) -> None:
@@ -181,6 +187,7 @@ class _Reader:
     def _read_value(self, key: str, value: Any, place: tuple[str, ...]) -> FixValue:
         if not isinstance(value, str | int | float):
             raise self._wrong(key, place, f"{key} must be a string or a number, got {value!r}")
+        # TOML spells true and false in lower case, and so do the values of fixes
         text = str(value).lower() if isinstance(value, bool) else str(value)
         return FixValue(key, text, Where(str(self.file), find_key(self.text, place, key)))
 
@@ -189,17 +196,17 @@ class _Reader:
         place = (*self.table, "severity")
         return {code: self._choice(table, code, SEVERITIES, "", place) for code in table}
 
-    def _read_settings(self, value: Any) -> Settings:
+    def _read_settings(self, value: Any) -> CheckSettings:
         table = self._expect(value, dict, "settings", self.table)
         place = (*self.table, "settings")
-        known = {item.name.replace("_", "-"): item for item in dataclasses.fields(Settings)}
+        known = {item.name.replace("_", "-"): item for item in dataclasses.fields(CheckSettings)}
         self._check_keys(table, tuple(known), place)
-        default = Settings()
+        default = CheckSettings()
         values = {
             known[key].name: self._setting(table, key, getattr(default, known[key].name), place, known[key])
             for key in table
         }
-        return Settings(**values)
+        return CheckSettings(**values)
 
     def _setting(
         self, table: Mapping[str, Any], key: str, default: Any, place: tuple[str, ...], item: Any
@@ -211,6 +218,7 @@ class _Reader:
         if key in _CHOICES:
             return self._choice(table, key, _CHOICES[key], default, place)
         value = table[key]
+        # type() and not isinstance: true would pass as the number 1
         right = type(value) is type(default) or (type(default) is float and type(value) is int)
         if not right or (isinstance(default, int) and value < 0):
             raise self._wrong(key, place, f"{key} must be {_name_kind(default)}, got {value!r}")
@@ -279,3 +287,104 @@ class _Reader:
 def _name_kind(default: Any) -> str:
     kinds = {bool: "true or false", int: "a whole number, 0 or more", float: "a number", str: "a string"}
     return kinds.get(type(default), "of another kind")
+
+
+_HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_ASSIGNMENT = re.compile(r"^\s*((?:\"[^\"]*\"|'[^']*'|[\w\-. ]+?))\s*=")
+
+
+def find_key(text: str, table: tuple[str, ...], key: str, number: int = 0) -> int | None:
+    """The line, from 1, that assigns ``key`` in a table or opens the table ``table.key``.
+
+    ``number`` says which one of an array of tables.  None where it is written in a way this does not see
+    (inline tables over several lines).
+    """
+    current: tuple[str, ...] = ()
+    seen = -1
+    for line_number, line in enumerate(text.splitlines(), 1):
+        header = _HEADER.match(line)
+        if header:
+            current = _split_key(header.group(2))
+            if header.group(1) == "[[" and current == table:
+                seen += 1
+            if current[: len(table) + 1] == (*table, key):
+                return line_number
+            continue
+        assignment = _ASSIGNMENT.match(line)
+        # keys of another table of the same array are not meant
+        if assignment and seen in (-1, number):
+            full = (*current, *_split_key(assignment.group(1)))
+            if full[: len(table) + 1] == (*table, key):
+                return line_number
+    return None
+
+
+def _split_key(text: str) -> tuple[str, ...]:
+    parts = re.findall(r'"([^"]*)"|\'([^\']*)\'|([^.\s"\']+)', text)
+    return tuple(next(filter(None, part), "") for part in parts)
+
+
+REASON_OFF = "switched off in the configuration"
+
+
+@dataclass(frozen=True, slots=True)
+class FindingPolicy:
+    """The configuration with its words resolved to codes."""
+
+    levels: dict[str, Level | None]
+    paths: tuple[tuple[str, frozenset[str], str], ...]
+    hidden: frozenset[str]
+    root: Path
+
+    def apply(self, result: AssetResult) -> AssetResult:
+        """The result with levels replaced and ignored findings moved to the suppressed ones."""
+        findings: list[Diagnostic] = []
+        suppressed = list(result.suppressed)
+        for finding in result.findings:
+            if finding.kind in self.hidden:
+                continue
+            reason = self._find_reason(result.path, finding)
+            if reason:
+                suppressed.append(Suppressed(finding, reason))
+            else:
+                findings.append(self._grade(finding))
+        return dataclasses.replace(result, findings=findings, suppressed=suppressed)
+
+    def _grade(self, finding: Diagnostic) -> Diagnostic:
+        level = self.levels.get(finding.kind)
+        return finding if level is None else dataclasses.replace(finding, level=level)
+
+    def _find_reason(self, asset: str, finding: Diagnostic) -> str:
+        if finding.kind in self.levels and self.levels[finding.kind] is None:
+            return REASON_OFF
+        for pattern, codes, reason in self.paths:
+            if finding.kind in codes and any(
+                _matches(file, pattern, self.root) for file in (asset, finding.where.file) if file
+            ):
+                return reason
+        return ""
+
+
+def build_policy(config: Config, known: Sequence[Selectable], hidden: frozenset[str]) -> FindingPolicy:
+    """Resolve the words of a configuration; one that names nothing is an error."""
+    levels: dict[str, Level | None] = {}
+    for word, name in config.severity.items():
+        level = None if name == "off" else Level(name)
+        levels.update(dict.fromkeys(match_words(known, [word], config.where), level))
+    paths = tuple(
+        (item.path, frozenset(match_words(known, item.ignore, item.where)), item.reason)
+        for item in config.per_path
+    )
+    root = config.file.absolute().parent if config.file else Path.cwd()
+    return FindingPolicy(levels, paths, hidden, root)
+
+
+def _matches(file: str, pattern: str, root: Path) -> bool:
+    """Does a path match, relative to the configuration's folder?  A pattern without a slash is a name."""
+    # an asset may be named through a link that lies outside the project
+    path = PurePath(os.path.realpath(file))
+    # "*.usda" means files anywhere, as in .gitignore
+    if "/" not in pattern:
+        return fnmatchcase(path.name, pattern)
+    base = root.resolve()
+    return path.is_relative_to(base) and fnmatchcase(path.relative_to(base).as_posix(), pattern)

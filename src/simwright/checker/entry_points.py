@@ -1,22 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 # paths stay text here: it runs over thousands of files before anything else does
 # ruff: noqa: PTH100, PTH112, PTH118, PTH120, PTH207
+# ruff: noqa: PTH116, PTH118, PTH123
 """Which files are assets: what the user named, and the entry points in a folder.
 
 In a folder, every layer file is an asset unless a file beside it, or in a folder above it, mentions it: then it
 is a part of that asset.  A mention that goes upwards or sideways (``../box/box.usda``, ``package://``) is the
 use of another asset, which is checked on its own.  Where files mention each other in a circle, the first by
 name counts as the asset.
+
+Mentions are found without composing: text layers are scanned for ``@address@``, binary layers are opened by
+OpenUSD.  They are kept in the cache by size, time and inode of the file, so that finding the assets of an unchanged
+folder opens nothing.
 """
 
 from __future__ import annotations
 
 import glob
+import mmap
 import os
+import re
+import time
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from simwright.checker.cache import Cache
-from simwright.checker.mentions import Mentions
 from simwright.core.diag import Where
 from simwright.core.errors import UsageError
 
@@ -35,6 +43,7 @@ def find_assets(inputs: Sequence[str | os.PathLike[str]], cache: Cache | None = 
         for path in _expand(text):
             paths = find_entry_points(path, cache or Cache(None)) if os.path.isdir(path) else [path]
             for asset in paths:
+                # one asset that is named twice, also through a link, is checked once
                 found.setdefault(os.path.realpath(asset), asset)
     return list(found.values())
 
@@ -44,7 +53,7 @@ def find_entry_points(folder: str, cache: Cache) -> list[str]:
     files = _list_layers(folder)
     if not files:
         raise UsageError("there is no USD file in this folder", where=Where(folder))
-    mentions = Mentions(folder, cache)
+    mentions = LayerMentions(folder, cache)
     parts: dict[str, list[str]] = {file: _list_parts(file, mentions.find(file)) for file in files}
     mentions.save()
     return _choose_entries(files, parts)
@@ -82,6 +91,7 @@ def _list_parts(file: str, mentioned: Iterable[str]) -> list[str]:
         path = text.partition("[")[0]
         if "://" in path or not path.lower().endswith(SUFFIXES):
             continue
+        # by text: links are not followed, and files need not exist
         target = os.path.normpath(os.path.join(folder, path))
         if target.startswith(folder + os.sep):
             parts.append(target)
@@ -96,6 +106,7 @@ def _choose_entries(files: list[str], parts: dict[str, list[str]]) -> list[str]:
     }
     entries = [file for file in files if file not in used]
     reached: set[str] = set()
+    # what no entry reaches is a circle: its first file becomes an entry
     for file in [*entries, *files]:
         if file not in reached:
             if file in used:
@@ -111,3 +122,78 @@ def _reach(start: str, parts: dict[str, list[str]], by_path: dict[str, str], rea
         if file not in reached:
             reached.add(file)
             stack += [by_path[part] for part in parts[file] if part in by_path]
+
+
+_ADDRESS = re.compile(rb"@@@(.+?)@@@|@([^@\n]+)@")
+_TEXT_MAGIC = b"#usda"
+_ARCHIVE = ".usdz"
+# a file that was read within a tenth of a second of its last change may have changed again since
+_SETTLED_NS = 100_000_000
+
+
+class LayerMentions:
+    """The mentions of the files below one folder."""
+
+    def __init__(self, folder: str, cache: Cache) -> None:
+        self._cache = cache
+        self._prefix = os.path.join(folder, "")
+        self._key = cache.make_key("mentions", os.path.realpath(folder))
+        stored = cache.get(self._key)
+        self._known: dict[str, Any] = stored if stored is not None else {}
+        self._fresh: dict[str, Any] = {}
+
+    def find(self, file: str) -> list[str]:
+        """Addresses that a file in the folder mentions, as written; none for one that cannot be read."""
+        name = file.removeprefix(self._prefix)
+        try:
+            state = os.stat(file)
+        except OSError:
+            return []
+        stamp = [state.st_size, state.st_mtime_ns, state.st_ino]
+        row: Any = self._known.get(name)
+        if not _is_row(row) or row[0] != stamp or row[2] < state.st_mtime_ns + _SETTLED_NS:
+            row = [stamp, read_mentions(file), time.time_ns()]
+        self._fresh[name] = row
+        found: list[str] = row[1]
+        return found
+
+    def save(self) -> None:
+        """Remember what was found."""
+        if self._fresh != self._known:
+            self._cache.put(self._key, self._fresh)
+
+
+def read_mentions(file: str) -> list[str]:
+    """Addresses in one file, as written; a .usdz package is complete in itself and mentions nothing."""
+    if file.lower().endswith(_ARCHIVE):
+        return []
+    try:
+        with open(file, "rb") as stream:
+            if stream.read(len(_TEXT_MAGIC)) != _TEXT_MAGIC:
+                return _ask_openusd(file)
+            # text layers with meshes have hundreds of megabytes
+            with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as text:
+                matches = (first or second for first, second in _ADDRESS.findall(text))
+                return sorted({match.decode("utf-8", "replace") for match in matches})
+    except (OSError, ValueError):
+        return []
+
+
+def _ask_openusd(file: str) -> list[str]:
+    from pxr import Sdf, Tf
+
+    from simwright.core.errors import InputError
+    from simwright.usd.guard import check_file
+    from simwright.usd.silence import capture
+
+    try:
+        check_file(file)
+        with capture():
+            layer = Sdf.Layer.OpenAsAnonymous(file, metadataOnly=False)
+            return sorted(set(layer.GetCompositionAssetDependencies())) if layer else []
+    except (InputError, Tf.ErrorException):
+        return []
+
+
+def _is_row(row: Any) -> bool:
+    return isinstance(row, list) and len(row) == 3 and isinstance(row[1], list) and isinstance(row[2], int)

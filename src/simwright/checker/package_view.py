@@ -30,6 +30,7 @@ class PackageView:
         """The packages that an asset at an absolute path can use."""
         folder = str(Path(asset).parent)
         if folder not in self._by_folder:
+            # the environment was searched once, for all folders
             around = find_packages(near=[Path(folder)], environ={})
             near = [*self._base.near, *around.near]
             found = PackageMap(dict(self._base.packages), near, self._base.allowed)
@@ -47,6 +48,8 @@ class PackageView:
 
     def _describe(self, package: Package) -> str:
         if package not in self._stamps:
+            # adding a message changes the time of its folder; reading every file would cost more than the
+            # check
             times = [_read_time(package.path / kind) for kind in _INTERFACES]
             self._stamps[package] = f"{package.name}={package.path}{times}"
         return self._stamps[package]

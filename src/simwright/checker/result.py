@@ -45,6 +45,7 @@ def encode_result(result: AssetResult) -> dict[str, Any]:
         "suppressed": [[_encode_finding(item.finding), item.reason] for item in result.suppressed],
         "failed": result.failed,
     }
+    # through JSON and back, so that a fresh result and one from the cache are the same to the caller
     decoded: dict[str, Any] = json.loads(json.dumps(plain, default=_simplify))
     return decoded
 

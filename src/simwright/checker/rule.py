@@ -29,7 +29,7 @@ from simwright.core.diag import Fix, Fixable, Level
 if TYPE_CHECKING:
     from pxr import Sdf
 
-    from simwright.checker.facts.snapshot import Node
+    from simwright.checker.facts.snapshot import PrimNode
 
 
 class Word(enum.StrEnum):
@@ -58,6 +58,7 @@ _LEVELS = {
     Word.MAY: Level.INFO,
 }
 _SECTION = re.compile(r"\d+(\.\d+)*")
+# a guess must not fail a build that only errors fail
 _LOWER = {Level.ERROR: Level.WARNING, Level.WARNING: Level.INFO, Level.INFO: Level.INFO}
 
 
@@ -72,7 +73,7 @@ class Finding:
 
     message: str
     hint: str = ""
-    at: Node | Sdf.Path | str | None = None
+    at: PrimNode | Sdf.Path | str | None = None
     prop: str = ""
     layer: Sdf.Layer | None = None
     words: str = ""
@@ -91,7 +92,7 @@ class Rule:
 
     ``code`` is permanent.  ``statement`` is the id of the statement of REP-0158 that it checks; where it is empty the
     code may be one in lower case, and a rule for which neither is in the ledger is one of our own or of a plugin
-    (:func:`simwright.checker.ledger.find_statement`), filed under the ``section`` it is about.
+    (:func:`simwright.checker.catalogue.find_statement`), filed under the ``section`` it is about.
 
     ``on`` says what it subscribes to: ``"stage"``, ``"layer"``, ``"prim"``, ``"type:Mesh"``,
     ``"isa:PhysicsJoint"``, ``"api:PhysicsRigidBodyAPI"``
@@ -125,6 +126,7 @@ class Rule:
     @property
     def doc(self) -> str:
         """The teaching text: the module docstring of the rule's file."""
+        # read when asked: the texts are not needed to run the rules
         return inspect.cleandoc(sys.modules[self.module].__doc__ or "")
 
     @property

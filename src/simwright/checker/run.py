@@ -12,7 +12,7 @@ from typing import Any
 from pxr import Sdf
 
 from simwright.checker import rules as rules_package
-from simwright.checker.facts.snapshot import Node, PrimKind, Snapshot
+from simwright.checker.facts.snapshot import PrimKind, PrimNode, StageSnapshot
 from simwright.checker.facts.types import find_bases
 from simwright.checker.rule import Check, Finding, Rule
 from simwright.core.collector import pause_collector
@@ -34,17 +34,20 @@ PLUGIN_RULES: Registry[Rule] = Registry("rule", "simwright.rules", {})
 
 @cache
 def all_rules() -> tuple[Rule, ...]:
-    """Every rule: ours (each module of ``check.rules`` holds one) and those of plugins, by section."""
+    """Every rule: ours (each module of ``checker.rules`` holds one) and those of plugins, by section."""
     found: dict[str, Rule] = {}
     for module in pkgutil.walk_packages(rules_package.__path__, f"{rules_package.__name__}."):
         if module.ispkg:
             continue
         for value in vars(importlib.import_module(module.name)).values():
             if isinstance(value, Rule) and value.module == module.name:
+                # codes are permanent and in users' configurations: two rules with one code would be told
+                # apart by nobody
                 assert value.code not in found, f"rule {value.code} is declared twice"
                 found[value.code] = value
     for _, plugin in PLUGIN_RULES.items(None):
         if isinstance(plugin, Rule):
+            # a plugin cannot replace a rule of ours
             found.setdefault(plugin.code, plugin)
     return tuple(sorted(found.values(), key=lambda r: (_section_key(r.section), r.code)))
 
@@ -56,7 +59,7 @@ def _section_key(section: str) -> tuple[int, ...]:
 class Runner:
     """Runs a choice of rules; collects diagnostics."""
 
-    def __init__(self, snapshot: Snapshot, rules: Iterable[Rule]) -> None:
+    def __init__(self, snapshot: StageSnapshot, rules: Iterable[Rule]) -> None:
         self.snapshot = snapshot
         self.rules = list(rules)
         self.locator = Locator.for_stage(snapshot.stage)
@@ -70,7 +73,7 @@ class Runner:
             self._run(self.snapshot)
         return self.found
 
-    def _run(self, snapshot: Snapshot) -> None:
+    def _run(self, snapshot: StageSnapshot) -> None:
         for rule in self._subscribed("stage"):
             self._collect(rule, snapshot)
         layer_rules = self._subscribed("layer")
@@ -78,9 +81,10 @@ class Runner:
             for facts in snapshot.layers:
                 for rule in layer_rules:
                     self._collect(rule, facts, snapshot, layer=facts.layer)
+        # there are few kinds of prims and many prims: who wants what is decided per kind
         plan = self._plan()
         for node in snapshot.nodes:  # the hot loop: most checks find nothing
-            for rule, check in plan[node.sort.kind]:
+            for rule, check in plan[node.kind_facts.kind]:
                 try:
                     for finding in check(node, snapshot) or ():
                         self.found.append(self._make_diagnostic(rule, finding, node, None))
@@ -106,6 +110,7 @@ class Runner:
             self._note_crash(rule, error)
 
     def _note_crash(self, rule: Rule, error: Exception) -> None:
+        # a rule that fails on one prim fails on thousands: one finding says it
         if rule.code not in self._crashed:
             self._crashed.add(rule.code)
             self.found.append(self._make_crash(rule, error))
@@ -113,8 +118,9 @@ class Runner:
     def _make_diagnostic(
         self, rule: Rule, finding: Finding, subject: Any, layer: Sdf.Layer | None
     ) -> Diagnostic:
-        at = finding.at if finding.at is not None else subject if isinstance(subject, Node) else None
+        at = finding.at if finding.at is not None else subject if isinstance(subject, PrimNode) else None
         level = rule.level
+        # a finding may be milder than its rule, never harsher: the RFC word is the limit
         if finding.level is not None and finding.level.rank > level.rank:
             level = finding.level
         note = " (heuristic)" if rule.heuristic else ""
@@ -129,9 +135,12 @@ class Runner:
             fix=rule.make_fix(finding.fix),
         )
 
-    def _locate(self, at: Node | Sdf.Path | str | None, finding: Finding, layer: Sdf.Layer | None) -> Where:
+    def _locate(
+        self, at: PrimNode | Sdf.Path | str | None, finding: Finding, layer: Sdf.Layer | None
+    ) -> Where:
         """File and line of the strongest opinion; for layer rules, of the spec in that layer."""
-        if isinstance(at, Node):
+        if isinstance(at, PrimNode):
+            # all opinions are in one crate file, which has no lines: no need to look for the spec
             if self._file:
                 return Where(self._file, prim=at.path, prop=finding.prop)
             where = self._locate_node(at, finding.prop)
@@ -145,7 +154,7 @@ class Runner:
         prop = path.name if path.IsPropertyPath() else finding.prop
         return Where(where.file, where.line, where.column, prim, prop)
 
-    def _locate_node(self, node: Node, prop: str) -> Where:
+    def _locate_node(self, node: PrimNode, prop: str) -> Where:
         if prop:
             found = node.prim.GetProperty(prop)
             if found and found.IsAuthored():
@@ -180,6 +189,6 @@ def _wants(topic: str, type_name: str, apis: tuple[str, ...]) -> bool:
     return False
 
 
-def run_rules(snapshot: Snapshot, rules: Iterable[Rule]) -> Iterator[Diagnostic]:
+def run_rules(snapshot: StageSnapshot, rules: Iterable[Rule]) -> Iterator[Diagnostic]:
     """Findings of some rules on a snapshot."""
     yield from Runner(snapshot, rules).run()

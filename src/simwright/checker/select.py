@@ -40,7 +40,7 @@ class Selectable(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class RuleChoice:
     """``codes`` are the rules to run; ``hidden`` the codes of other findings that are not wanted."""
 
     codes: tuple[str, ...]
@@ -53,10 +53,11 @@ def choose_rules(
     ignore: Iterable[str] = (),
     profile: str = "all",
     where: Where | None = None,
-) -> Choice:
+) -> RuleChoice:
     """The rules that are selected and of the profile, without the ignored ones."""
     if profile not in PROFILES:
         raise UnknownNameError("profile", profile, PROFILES, where=where)
+    # nothing selected means everything
     wanted = match_words(known, select, where) or {row.code for row in known}
     ignored = match_words(known, ignore, where)
     rules = [row for row in known if row.section]
@@ -65,7 +66,7 @@ def choose_rules(
         for row in rules
         if row.code in wanted and row.code not in ignored and profile in ("all", row.profile)
     ]
-    return Choice(tuple(codes), frozenset(ignored - {row.code for row in rules}))
+    return RuleChoice(tuple(codes), frozenset(ignored - {row.code for row in rules}))
 
 
 def match_words(known: Sequence[Selectable], words: Iterable[str], where: Where | None = None) -> set[str]:
@@ -92,6 +93,7 @@ def _matches(word: str, row: Selectable) -> bool:
     code = word.lower()
     if _WILD & set(code):
         return fnmatchcase(row.code, code)
+    # up to a dash: "mass" must not select "massless-..." rules of a plugin
     return row.code == code or row.code.startswith(f"{code}-")
 
 

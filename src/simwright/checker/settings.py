@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class CheckSettings:
     """What rules may ask for.
 
     ``heavy_elements`` and ``heavy_bytes``: array data in one layer above which it is heavy (REP-0158 gives

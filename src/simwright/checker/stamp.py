@@ -69,6 +69,7 @@ def _write_claim(profiles: Any, path: Path, name: str, exceptions: Sequence[str]
             where=Where(str(path)),
         )
     with capture():
+        # a copy: the layer on the checked stage must not change under its readers
         layer = Sdf.Layer.OpenAsAnonymous(str(file.absolute()))
         prim_name = layer.defaultPrim
         if not prim_name:
@@ -82,6 +83,7 @@ def _write_claim(profiles: Any, path: Path, name: str, exceptions: Sequence[str]
                 return
             claims.ClearProfileCompatibility(name)
         else:
+            # an unchanged claim leaves the file alone, and with it the comments and times of a text layer
             if claimed and list(claims.GetProfileExceptions(name)) == list(exceptions):
                 return
             profiles.ClaimsAPI.Apply(prim)

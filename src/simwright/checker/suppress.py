@@ -23,7 +23,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.result import Suppressed
 from simwright.core.diag import Diagnostic, Level, Reporter, Where, declare
 from simwright.core.errors import UnknownNameError
@@ -72,7 +72,7 @@ class Suppression:
 
 
 def gather_suppressions(
-    snapshot: Snapshot, known: Collection[str], reporter: Reporter, locator: Locator
+    snapshot: StageSnapshot, known: Collection[str], reporter: Reporter, locator: Locator
 ) -> list[Suppression]:
     """Every suppression of an asset; those that are not right are reported."""
     found: list[Suppression] = []
@@ -82,6 +82,7 @@ def gather_suppressions(
         place = Where(where.file, where.line, where.column)
         found += _read_entries(whole, "", place, known, reporter)
     for node in snapshot.nodes:
+        # GetCustomDataByKey composes the whole dictionary; few prims have one
         if not node.prim.HasAuthoredMetadata("customData"):
             continue
         own = node.prim.GetCustomDataByKey(KEY)

@@ -1,6 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are two assets the same machine?  Structure, kinematics, dynamics and geometry, held against each other.
+"""Are two assets the same mechanism?  Structure, kinematics, dynamics and geometry are compared section by section.
 
-``run.py`` is the table of contents: one function per section, each in a file of its own.  ``side.py`` and
-``pairing.py`` find out what corresponds to what; ``difference.py`` is the answer.
+run          the comparison: a table of the sections, one function each
+settings     which sections are compared, and how closely
+pairing      what corresponds to what in the two assets: bodies, joints, dofs, rigid groups
+difference   the answer of a comparison, and how far two values are apart
+structure    sections bodies, frames, joints, order and limits
+constraints  sections constraints, drives and actuators
+equipment    sections sensors, cameras, lights, keyframes and ros
+dynamics     sections gravity, masses, poses and motion
+shapes       sections visuals and collisions
+contacts     sections materials and contacts
 """

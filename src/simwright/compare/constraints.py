@@ -1,31 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Constraints beside the tree: mimics, points and frames held together, tendons.
+"""What acts on the joints beside the tree: mimics, equality constraints, tendons, springs, drives and actuators.
 
-They are compared as they are told; none is solved.  A joint that closes a loop and an equality constraint that
-holds the same two bodies say the same.
+Constraints are compared as the files give them; none is solved.  A joint that closes a loop and an equality constraint
+that holds the same two bodies mean the same.  Armature, friction, damping and gains that a file does not give are zero.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from simwright.compare.difference import Item, Section
-from simwright.compare.joints import HOLDS, is_hold
-from simwright.compare.pairing import Pairing, match_elements
-from simwright.compare.side import Side
-from simwright.compare.values import Ruler
+from simwright.compare.difference import DifferenceItem, DifferenceSection, ValueComparer
+from simwright.compare.pairing import ComparedAsset, Pairing, match_elements, same_name
+from simwright.compare.structure import HOLDS, is_hold
 from simwright.core.math3d import Pose
-from simwright.core.names import make_identifier
-from simwright.model.joint import EqualityKind, Mimic, Tendon
+from simwright.model.asset import Actuator
+from simwright.model.joint import Dof, Drive, EqualityKind, Mimic, Tendon
+from simwright.model.servo import make_law
 
 _HELD = (EqualityKind.CONNECT, EqualityKind.WELD)
 
 
 @dataclass(slots=True, eq=False)
-class Hold:
+class FrameConstraint:
     """Two frames that are held together."""
 
     name: str
@@ -35,7 +35,7 @@ class Hold:
     enabled: bool
 
 
-def compare_constraints(section: Section, pairing: Pairing, ruler: Ruler) -> None:
+def compare_constraints(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
     """Mimics by follower, holds and tendons by name."""
     _compare_mimics(section, pairing, ruler)
     _compare_holds(section, pairing, ruler)
@@ -43,14 +43,10 @@ def compare_constraints(section: Section, pairing: Pairing, ruler: Ruler) -> Non
     _compare_equalities(section, pairing, ruler)
 
 
-def same_name(a: str, b: str) -> bool:
-    """The same name, or the same once made legal."""
-    return a == b or make_identifier(a).lower() == make_identifier(b).lower()
-
-
-def _compare_mimics(section: Section, pairing: Pairing, ruler: Ruler) -> None:
+def _compare_mimics(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
     names = {b.name: a.name for a, b in pairing.freedoms}
     refs = [{p[number].name: pairing.zeros(*p)[number] for p in pairing.freedoms} for number in (0, 1)]
+    # a joint follows at most one other, so the follower identifies a mimic
     first = {mimic.follower: mimic for mimic in pairing.a.asset.mimics}
     second = {names.get(mimic.follower, mimic.follower): mimic for mimic in pairing.b.asset.mimics}
     for follower in dict.fromkeys((*first, *second)):
@@ -58,12 +54,12 @@ def _compare_mimics(section: Section, pairing: Pairing, ruler: Ruler) -> None:
         element = f"mimic of {follower!r}"
         if a is None or b is None:
             leaders = [None if mimic is None else mimic.leader for mimic in (a, b)]
-            section.items.append(Item(element, "leader", *leaders))
+            section.items.append(DifferenceItem(element, "leader", *leaders))
             continue
         section.compared += 1
         leader = names.get(b.leader, b.leader)
         if a.leader != leader:
-            section.items.append(Item(element, "leader", a.leader, leader))
+            section.items.append(DifferenceItem(element, "leader", a.leader, leader))
             continue
         ruler.compare(section, element, "law", _law(a, refs[0]), _law(b, refs[1]))
         ruler.compare(section, element, "enabled", a.enabled, b.enabled)
@@ -71,6 +67,7 @@ def _compare_mimics(section: Section, pairing: Pairing, ruler: Ruler) -> None:
 
 def _law(mimic: Mimic, refs: dict[str, float]) -> list[float]:
     """Coefficients between coordinates counted from ``refs``."""
+    # both files' laws are rewritten for coordinates counted from the same zero, then coefficients compare
     law = Polynomial(np.array((mimic.offset, mimic.multiplier, *mimic.polynomial)))
     moved = law(Polynomial((refs.get(mimic.leader, 0.0), 1.0)))
     values = [float(value) for value in moved.coef] + [0.0] * (5 - len(moved.coef))
@@ -78,51 +75,58 @@ def _law(mimic: Mimic, refs: dict[str, float]) -> list[float]:
     return values
 
 
-def list_holds(side: Side) -> list[Hold]:
+def list_holds(side: ComparedAsset) -> list[FrameConstraint]:
     """Connects and welds of a side, and joints that close loops likewise."""
     holds = [
-        Hold(e.name, e.kind, (e.a, e.frame_a), (e.b, e.frame_b), e.enabled)
+        FrameConstraint(e.name, e.kind, (e.a, e.frame_a), (e.b, e.frame_b), e.enabled)
         for e in side.asset.equalities
         if e.kind in _HELD
     ]
     holds += [
-        Hold(j.name, HOLDS[j.kind], (j.parent, j.parent_frame), (j.child, j.child_frame), j.enabled)
+        FrameConstraint(
+            j.name, HOLDS[j.kind], (j.parent, j.parent_frame), (j.child, j.child_frame), j.enabled
+        )
         for j in side.asset.joints
         if is_hold(side, j)
     ]
     return holds
 
 
-def _compare_holds(section: Section, pairing: Pairing, ruler: Ruler) -> None:
+def _compare_holds(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
     first, second = list_holds(pairing.a), list_holds(pairing.b)
     left = list(second)
     for hold in first:
+        # by place, not by name: OpenUSD and MJCF name loop constraints differently
         best = min(left, key=lambda twin: _distance(pairing, hold, twin), default=None)
         gap = np.inf if best is None else _distance(pairing, hold, best)
         if best is None or not np.isfinite(gap):
-            section.items.append(Item(f"equality {hold.name!r}", str(hold.kind), hold.name, None))
+            section.items.append(DifferenceItem(f"equality {hold.name!r}", str(hold.kind), hold.name, None))
             continue
         left.remove(best)
         section.compared += 1
         element = f"equality {hold.name!r}"
         if gap / ruler.length > ruler.rtol:
             section.items.append(
-                Item(element, "where it holds", hold.name, best.name, error=gap / ruler.length)
+                DifferenceItem(element, "where it holds", hold.name, best.name, error=gap / ruler.length)
             )
         ruler.compare(section, element, "enabled", hold.enabled, best.enabled)
-    section.items += [Item(f"equality {hold.name!r}", str(hold.kind), None, hold.name) for hold in left]
+    section.items += [
+        DifferenceItem(f"equality {hold.name!r}", str(hold.kind), None, hold.name) for hold in left
+    ]
 
 
-def _distance(pairing: Pairing, a: Hold, b: Hold) -> float:
+def _distance(pairing: Pairing, a: FrameConstraint, b: FrameConstraint) -> float:
     """How far the held points are apart [m]; infinite for other bodies or another kind."""
     if a.kind is not b.kind:
         return float("inf")
     gaps = []
+    # which of the two bodies is first has no meaning
     for ends in ((b.a, b.b), (b.b, b.a)):
         met = [pairing.meet(x, y) for x, y in zip((a.a, a.b), ends, strict=True)]
         if None in met:
             continue
         (pa, qa), (pb, qb) = (m for m in met if m is not None)
+        # a connect holds points together, a weld whole frames
         if a.kind is EqualityKind.CONNECT:
             gaps.append(max(float(np.linalg.norm(x.p - y.p)) for x, y in ((pa, qa), (pb, qb))))
         else:
@@ -130,7 +134,7 @@ def _distance(pairing: Pairing, a: Hold, b: Hold) -> float:
     return min(gaps, default=float("inf"))
 
 
-def _compare_tendons(section: Section, pairing: Pairing, ruler: Ruler) -> None:
+def _compare_tendons(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
     first, second = pairing.a.asset.tendons, pairing.b.asset.tendons
     matches = match_elements(first, second)
     twins = {tendon.name: tendon for tendon in second}
@@ -138,7 +142,7 @@ def _compare_tendons(section: Section, pairing: Pairing, ruler: Ruler) -> None:
         twin = twins.get(matches.get(tendon.name, ""))
         element = f"tendon {tendon.name!r}"
         if twin is None:
-            section.items.append(Item(element, "tendon", tendon.name, None))
+            section.items.append(DifferenceItem(element, "tendon", tendon.name, None))
             continue
         section.compared += 1
         _compare_path(section, ruler, element, tendon, twin)
@@ -147,24 +151,27 @@ def _compare_tendons(section: Section, pairing: Pairing, ruler: Ruler) -> None:
             ruler.compare(section, element, what.replace("_", " "), x, y)
     taken = set(matches.values())
     section.items += [
-        Item(f"tendon {t.name!r}", "tendon", None, t.name) for t in second if t.name not in taken
+        DifferenceItem(f"tendon {t.name!r}", "tendon", None, t.name) for t in second if t.name not in taken
     ]
 
 
-def _compare_path(section: Section, ruler: Ruler, element: str, a: Tendon, b: Tendon) -> None:
+def _compare_path(
+    section: DifferenceSection, ruler: ValueComparer, element: str, a: Tendon, b: Tendon
+) -> None:
     same = len(a.path) == len(b.path) and all(
         x.kind == y.kind and same_name(x.name, y.name) and same_name(x.side, y.side)
         for x, y in zip(a.path, b.path, strict=True)
     )
     if not same:
         paths = ([f"{point.kind} {point.name}".strip() for point in t.path] for t in (a, b))
-        section.items.append(Item(element, "path", *paths))
+        section.items.append(DifferenceItem(element, "path", *paths))
     else:
         values = ([point.value for point in t.path] for t in (a, b))
         ruler.compare(section, element, "path coefficients", *values)
 
 
-def _compare_equalities(section: Section, pairing: Pairing, ruler: Ruler) -> None:
+# one function: found, of the same kind, with the same ends and law
+def _compare_equalities(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
     """Those between tendons, and distances."""
     first, second = ([e for e in s.asset.equalities if e.kind not in _HELD] for s in (pairing.a, pairing.b))
     matches = match_elements(first, second)
@@ -173,15 +180,120 @@ def _compare_equalities(section: Section, pairing: Pairing, ruler: Ruler) -> Non
         twin = twins.get(matches.get(equality.name, ""))
         element = f"equality {equality.name!r}"
         if twin is None or twin.kind is not equality.kind:
-            section.items.append(Item(element, str(equality.kind), equality.name, twin and str(twin.kind)))
+            section.items.append(
+                DifferenceItem(element, str(equality.kind), equality.name, twin and str(twin.kind))
+            )
             continue
         section.compared += 1
         for end in ("a", "b"):
             if not same_name(getattr(equality, end), getattr(twin, end)):
-                section.items.append(Item(element, f"end {end}", getattr(equality, end), getattr(twin, end)))
+                section.items.append(
+                    DifferenceItem(element, f"end {end}", getattr(equality, end), getattr(twin, end))
+                )
         ruler.compare(section, element, "law", equality.polynomial, twin.polynomial)
         ruler.compare(section, element, "enabled", equality.enabled, twin.enabled)
     taken = set(matches.values())
     section.items += [
-        Item(f"equality {e.name!r}", str(e.kind), None, e.name) for e in second if e.name not in taken
+        DifferenceItem(f"equality {e.name!r}", str(e.kind), None, e.name)
+        for e in second
+        if e.name not in taken
     ]
+
+
+_PASSIVE = ("armature", "friction", "damping", "stiffness")
+_WORDS = {"mjcf"}
+"""Settings that only say in which words a law was written."""
+_DRIVE = ("stiffness", "damping", "target_velocity")
+
+
+def compare_drives(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
+    """Freedom by freedom."""
+    section.compared = len(pairing.freedoms)
+    for a, b in pairing.freedoms:
+        # a free base has no drives and no springs
+        if a.is_base:
+            continue
+        element = f"freedom {a.name!r}"
+        zeros = pairing.zeros(a, b)
+        for what in _PASSIVE:
+            ruler.compare(section, element, what, getattr(a.dof, what) or 0.0, getattr(b.dof, what) or 0.0)
+        # without a spring its rest position has no effect
+        if a.dof.stiffness and b.dof.stiffness:
+            rests = [(f.dof.spring_ref or 0.0) - zero for f, zero in zip((a, b), zeros, strict=True)]
+            ruler.compare(section, element, "rest of the spring", *rests, scale=1.0)
+        _compare_drive(section, ruler, element, (a.dof, b.dof), zeros)
+
+
+def _compare_drive(
+    section: DifferenceSection,
+    ruler: ValueComparer,
+    element: str,
+    dofs: tuple[Dof, Dof],
+    zeros: tuple[float, float],
+) -> None:
+    # no drive and a drive with zero gains move the same
+    first, second = (dof.drive or Drive() for dof in dofs)
+    for what in _DRIVE:
+        x, y = getattr(first, what), getattr(second, what)
+        ruler.compare(section, element, f"drive {what.replace('_', ' ')}", x, y)
+    if first.stiffness and second.stiffness:
+        targets = (first.target_position - zeros[0], second.target_position - zeros[1])
+        ruler.compare(section, element, "drive target", *targets, scale=1.0)
+    # force or acceleration makes no difference to zero gains
+    gains = first.stiffness or first.damping or second.stiffness or second.damping
+    if gains:
+        ruler.compare(section, element, "drive is acceleration", first.acceleration, second.acceleration)
+
+
+def compare_actuators(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
+    """Motors by name: what they pull on, and by which law."""
+    first, second = pairing.a.asset.actuators, pairing.b.asset.actuators
+    matches = match_elements(first, second)
+    section.compared = len(matches)
+    twins = {actuator.name: actuator for actuator in second}
+    for actuator in first:
+        twin = twins.get(matches.get(actuator.name, ""))
+        if twin is None:
+            section.items.append(
+                DifferenceItem(f"actuator {actuator.name!r}", "actuator", actuator.kind, None)
+            )
+        else:
+            _compare_actuator(section, pairing, ruler, actuator, twin)
+    taken = set(matches.values())
+    section.items += [
+        DifferenceItem(f"actuator {x.name!r}", "actuator", None, x.kind)
+        for x in second
+        if x.name not in taken
+    ]
+
+
+def _compare_actuator(
+    section: DifferenceSection, pairing: Pairing, ruler: ValueComparer, a: Actuator, b: Actuator
+) -> None:
+    element = f"actuator {a.name!r}"
+    dofs = {x.name: y.name for x, y in pairing.freedoms}
+    target = dofs.get(a.target, pairing.joints.get(a.target, a.target))
+    if not same_name(target, b.target):
+        section.items.append(DifferenceItem(element, "target", a.target, b.target))
+    for what in ("transmission", "control_range", "force_range"):
+        ruler.compare(section, element, what.replace("_", " "), getattr(a, what), getattr(b, what))
+    ruler.compare(section, element, "gear", _trim(a.gear), _trim(b.gear))
+    first, second = _complete(a), _complete(b)
+    for key in sorted({*first, *second} - _WORDS):
+        ruler.compare(section, element, key.replace("_", " "), first.get(key), second.get(key))
+
+
+def _complete(actuator: Actuator) -> dict[str, Any]:
+    """Settings with the whole law: that of a plain servo where none is said."""
+    law = {**make_law(actuator.kind, actuator.stiffness, actuator.damping), **actuator.settings}
+    if law["bias_type"] == "none":
+        law["bias"] = [0.0] * len(law["bias"])  # numbers of a bias that is switched off
+    return law
+
+
+def _trim(gear: tuple[float, ...]) -> list[Any]:
+    """Without zeros at the end."""
+    values = list(gear)
+    while len(values) > 1 and values[-1] == 0.0:
+        values.pop()
+    return values

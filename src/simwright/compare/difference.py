@@ -1,14 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The answer of a comparison: sections with what was measured and what differs."""
+"""The answer of a comparison (sections with what was measured and what differs), and how far two values are apart.
+
+Numbers: ``|a - b| / max(|a|, |b|, scale)``, so 1e-6 means six digits; ``scale`` is the size of a number that
+counts as something (the length of the robot, the span of a range), so that noise around zero does not.  Vectors
+are measured by their largest entry.  Texts, flags and missing values are the same (0) or not (infinite).
+"""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from simwright.core.math3d import Pose, quat_angle
+
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class DifferenceItem:
     """One thing that differs: a value, or an element that only one side has (the other is None).
 
     ``error`` is the relative difference of numbers, infinite where values cannot be compared.
@@ -22,7 +33,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class MeasuredError:
     """The largest relative error of a measured quantity, and where it was found."""
 
     name: str
@@ -37,17 +48,17 @@ class Figure:
 
 
 @dataclass(slots=True)
-class Section:
+class DifferenceSection:
     """One subject.  ``compared`` counts the elements that were held against each other.
 
-    ``notes`` say what is told in another way on one side but means the same, and what could not be compared.
+    ``notes`` list what the two files write differently with the same meaning, and what could not be compared.
     """
 
     name: str
     group: str
     compared: int = 0
-    items: list[Item] = field(default_factory=list)
-    figures: list[Figure] = field(default_factory=list)
+    items: list[DifferenceItem] = field(default_factory=list)
+    figures: list[MeasuredError] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -62,24 +73,107 @@ class Difference:
 
     a: str
     b: str
-    sections: list[Section] = field(default_factory=list)
+    sections: list[DifferenceSection] = field(default_factory=list)
 
     @property
     def equal(self) -> bool:
         """Are the two the same in everything that was compared?"""
         return all(section.equal for section in self.sections)
 
-    def section(self, name: str) -> Section:
+    def section(self, name: str) -> DifferenceSection:
         """One section; KeyError if it was not asked for."""
         for section in self.sections:
             if section.name == name:
                 return section
         raise KeyError(name)
 
-    def figure(self, name: str) -> Figure:
+    def figure(self, name: str) -> MeasuredError:
         """One figure of any section; KeyError if there is none."""
         for section in self.sections:
             for figure in section.figures:
                 if figure.name == name:
                     return figure
         raise KeyError(name)
+
+
+TINY = 1e-12
+"""Numbers below this are zero, whatever their unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueComparer:
+    """Compares values and adds what differs to a section.
+
+    ``rtol`` is the relative error that still counts as equal; ``length`` [m] is the size of the mechanism, against
+    which positions are measured.
+    """
+
+    rtol: float
+    length: float
+
+    def compare(
+        self, section: DifferenceSection, element: str, what: str, a: Any, b: Any, *, scale: float = 0.0
+    ) -> None:
+        """Add an item where two values differ."""
+        error = measure(a, b, scale)
+        if error > self.rtol:
+            section.items.append(DifferenceItem(element, what, a, b, error=error))
+
+    def compare_pose(self, section: DifferenceSection, element: str, a: Pose, b: Pose) -> None:
+        """Positions against the size of the machine, rotations in radians."""
+        shift = float(np.linalg.norm(a.p - b.p)) / self.length
+        # q and -q are one rotation: components cannot be compared
+        turn = quat_angle(a.q, b.q)
+        if shift > self.rtol:
+            section.items.append(DifferenceItem(element, "position", a.p.tolist(), b.p.tolist(), error=shift))
+        if turn > self.rtol:
+            section.items.append(
+                DifferenceItem(element, "orientation", a.q.tolist(), b.q.tolist(), error=turn)
+            )
+
+
+# one function: a value may be of any kind, and the order of the questions matters
+def measure(a: Any, b: Any, scale: float = 0.0) -> float:
+    """The relative error between two values of any kind."""
+    if a is None or b is None:
+        return 0.0 if a is b else math.inf
+    # bool before int: True is an int in Python
+    if isinstance(a, str | bool) or isinstance(b, str | bool):
+        return 0.0 if a == b else math.inf
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        if a.keys() != b.keys():
+            return math.inf
+        return max((measure(a[key], b[key], scale) for key in a), default=0.0)
+    if isinstance(a, int | float) and isinstance(b, int | float):
+        return _measure_numbers(float(a), float(b), scale)
+    return _measure_rows(a, b, scale)
+
+
+def _measure_numbers(a: float, b: float, scale: float) -> float:
+    # a value that both files fail to give is not a difference
+    if a == b or (math.isnan(a) and math.isnan(b)):
+        return 0.0
+    if not (math.isfinite(a) and math.isfinite(b)):
+        return math.inf
+    gap = abs(a - b)
+    return gap / max(abs(a), abs(b), scale) if gap > TINY else 0.0
+
+
+# one function: lists of numbers, of anything else, and with numbers that are not finite
+def _measure_rows(a: Any, b: Any, scale: float) -> float:
+    try:
+        first, second = (np.asarray(v, dtype=np.float64) for v in (a, b))
+    except (TypeError, ValueError):
+        if isinstance(a, list | tuple) and isinstance(b, list | tuple) and len(a) == len(b):
+            return max((measure(x, y, scale) for x, y in zip(a, b, strict=True)), default=0.0)
+        return 0.0 if str(a) == str(b) else math.inf
+    if first.shape != second.shape:
+        return math.inf
+    if first.size == 0:
+        return 0.0
+    if not (np.isfinite(first).all() and np.isfinite(second).all()):
+        pairs = zip(first.ravel().tolist(), second.ravel().tolist(), strict=True)
+        return max(_measure_numbers(x, y, scale) for x, y in pairs)
+    gap = float(np.abs(first - second).max())
+    size = max(float(np.abs(first).max()), float(np.abs(second).max()), scale)
+    return gap / size if gap > TINY else 0.0

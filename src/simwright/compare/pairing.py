@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What corresponds to what: bodies, joints, freedoms and rigid groups of two assets.
+"""What corresponds to what in two assets: bodies, joints, dofs and rigid groups.
+
+Each asset is prepared first: its tree, its masses, and which bodies are one rigid *group*, held together by fixed
+joints.  What is fixed to the world, or does not move, is the group of the world.  Whether a file writes a frame as a
+massless link or as a site, what is attached to it is in the same group at the same place.
 
 Elements are matched by name, then by the name ROS uses, then by the name made legal for OpenUSD.  A body whose
-name changed is matched by the joint that leads to it.  Freedoms are matched by their own names, so a joint with
-several freedoms and a chain of single joints with massless bodies between them can be the same; those that are
-left over in matched joints are matched by motion and axis.
+name changed is matched by the joint that leads to it.  Freedoms (dofs of the mechanism) are matched by their own names,
+so a joint with several freedoms and a chain of single joints with massless bodies between them can be the same; those
+that are left over in matched joints are matched by motion and axis.
 """
 
 from __future__ import annotations
@@ -15,11 +19,79 @@ from typing import Any
 
 import numpy as np
 
-from simwright.compare.side import Side
 from simwright.core.math3d import IDENTITY, Array, Pose
 from simwright.core.names import make_identifier
+from simwright.model.asset import Asset
+from simwright.model.inertia import Inertial, combine
 from simwright.model.joint import WORLD, Joint
+from simwright.model.kinematics import Edge, Tree, build_tree
+from simwright.model.mass import body_inertials
 from simwright.model.mechanism import Freedom, Mechanism, compile_mechanism
+
+
+@dataclass(slots=True, eq=False)
+class ComparedAsset:
+    """One of the two assets with its tree, its masses and its rigid groups.
+
+    ``places`` gives the group of each body (named by its first body) and the body's pose in it.
+    """
+
+    asset: Asset
+    tree: Tree
+    inertials: dict[str, Inertial]
+    edges: dict[str, Edge]
+    places: dict[str, tuple[str, Pose]] = field(default_factory=dict)
+    groups: dict[str, list[str]] = field(default_factory=dict)
+
+    def place(self, body: str, pose: Pose) -> tuple[str, Pose]:
+        """The group that a frame on a body belongs to, and its pose there."""
+        group, at = self.places.get(body, (WORLD, IDENTITY))
+        return group, at @ pose
+
+    def closes_loop(self, joint: Joint) -> bool:
+        """Is a joint outside of the tree, closing a loop?"""
+        # by identity: joints of two files may be equal in every value
+        return any(joint is other for other in self.tree.loops)
+
+    def lump(self, group: str) -> Inertial:
+        """Mass properties of a whole group, in its frame."""
+        return combine(self.inertials[name].moved(self.places[name][1]) for name in self.groups[group])
+
+    def carve(self, bodies: list[str]) -> str:
+        """Make a group of its own of some bodies of one group; gives its name."""
+        first = bodies[0]
+        old, base = self.places[first]
+        # the world group is never taken whole: its frame is the world's
+        if set(bodies) == set(self.groups.get(old, ())) and old:
+            return old
+        name = first if first != old else f"{first} (part)"
+        for body in bodies:
+            self.groups[old].remove(body)
+            self.places[body] = (name, ~base @ self.places[body][1])
+        self.groups[name] = list(bodies)
+        return name
+
+
+def prepare_asset(asset: Asset) -> ComparedAsset:
+    """The tree, mass properties and rigid groups of an asset."""
+    tree = build_tree(asset)
+    side = ComparedAsset(asset, tree, body_inertials(asset), tree.parents())
+    side.places[WORLD] = (WORLD, IDENTITY)
+    bodies = {body.name: body for body in asset.bodies}
+    for root in tree.roots:
+        body = bodies[root]
+        # such a body does not move: what is attached to it is attached to the world
+        still = body.kinematic or not body.enabled
+        side.places[root] = (WORLD, body.pose) if still else (root, IDENTITY)
+    for edge in tree.edges:
+        if edge.joint.dofs:
+            side.places[edge.child] = (edge.child, IDENTITY)
+        else:
+            side.places[edge.child] = side.place(edge.parent, edge.transform(()))
+    for body in asset.bodies:
+        side.groups.setdefault(side.places[body.name][0], []).append(body.name)
+    return side
+
 
 Anchor = tuple[str, Pose, Pose]
 """The group on the other side, and a common frame on both."""
@@ -30,11 +102,11 @@ class Pairing:
     """Matches from ``a`` to ``b`` by name; ``anchors`` by group of ``a``; freedoms as pairs.
 
     ``mechanisms`` count free bases for frames that both sides have; ``shapes`` keeps matched shapes by role.
-    ``has_one_zero`` tells that both sides count joint coordinates from the same zero, whatever they start at.
+    ``has_one_zero``: both assets count joint coordinates from the same zero, whatever they start at.
     """
 
-    a: Side
-    b: Side
+    a: ComparedAsset
+    b: ComparedAsset
     bodies: dict[str, str] = field(default_factory=dict)
     joints: dict[str, str] = field(default_factory=dict)
     anchors: dict[str, Anchor] = field(default_factory=dict)
@@ -64,8 +136,8 @@ class Pairing:
         return ~anchor[1] @ pose_a, ~anchor[2] @ pose_b
 
 
-def pair_sides(a: Side, b: Side) -> Pairing:
-    """Match everything that sections ask for."""
+def pair_assets(a: ComparedAsset, b: ComparedAsset) -> Pairing:
+    """Match bodies, joints, groups and freedoms of two assets."""
     pairing = Pairing(a, b)
     pairing.bodies = {WORLD: WORLD, **match_elements(a.asset.bodies, b.asset.bodies)}
     pairing.joints = match_elements(
@@ -84,6 +156,7 @@ def pair_sides(a: Side, b: Side) -> Pairing:
     return pairing
 
 
+# one function: the same neutral pose is computed in two ways and compared
 def _has_one_zero(pairing: Pairing) -> bool:
     """Do equal coordinates mean equal poses, or only equal distances from the reference coordinates?"""
     turned = [(a, b) for a, b in pairing.freedoms if a.dof.ref != b.dof.ref]
@@ -112,6 +185,7 @@ def match_elements(a: Sequence[Any], b: Sequence[Any], *keys: Callable[[Any], st
     taken: set[str] = set()
     ways: list[Callable[[Any], str]] = []
     for key in keys or (lambda element: str(element.name),):
+        # exact names first, then names as a writer may have changed them
         ways += [key, lambda element, key=key: make_identifier(key(element)).lower()]  # type: ignore[misc]
     for way in ways:
         left = _index((x for x in b if x.name not in taken), way)
@@ -122,11 +196,17 @@ def match_elements(a: Sequence[Any], b: Sequence[Any], *keys: Callable[[Any], st
     return matches
 
 
+def same_name(a: str, b: str) -> bool:
+    """The same name, or the same once made legal."""
+    return a == b or make_identifier(a).lower() == make_identifier(b).lower()
+
+
 def _index(elements: Iterable[Any], way: Callable[[Any], str]) -> dict[str, str]:
     """Elements by their word, those with the same word left out."""
     found: dict[str, list[str]] = {}
     for element in elements:
         found.setdefault(way(element), []).append(element.name)
+    # two elements with one name: a guess would compare the wrong ones
     return {word: names[0] for word, names in found.items() if len(names) == 1}
 
 
@@ -161,6 +241,7 @@ def _anchor_groups(pairing: Pairing) -> None:
         if group_a not in pairing.anchors and group_b not in taken:
             _anchor(pairing, bodies[0])
             taken.add(group_b)
+        # one asset welds what the other keeps apart
         elif pairing.anchors.get(group_a, ("?",))[0] != group_b:
             apart.append(bodies)
     for bodies in apart:
@@ -181,6 +262,7 @@ def _choose_bases(pairing: Pairing) -> tuple[dict[str, Pose], dict[str, Pose]]:
     return first, second
 
 
+# one function: by base, then by name, then by axis; each takes what the one before left
 def _match_freedoms(pairing: Pairing) -> list[tuple[Freedom, Freedom]]:
     first, second = pairing.mechanisms
     matches = _match_bases(pairing, first, second)
@@ -229,5 +311,6 @@ def _name_of(joint: Joint | None) -> str:
 
 def _axis(screws: Array, freedom: Freedom) -> Array:
     screw = screws[freedom.velocity]
+    # screws are rotation first, then translation
     axis: Array = screw[:3] if np.any(screw[:3]) else screw[3:]
     return axis

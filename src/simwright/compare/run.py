@@ -8,44 +8,49 @@ from functools import partial
 
 import numpy as np
 
-from simwright.compare.bodies import compare_bodies, compare_frames
-from simwright.compare.constraints import compare_constraints
-from simwright.compare.contacts import compare_contacts
-from simwright.compare.difference import Difference, Section
-from simwright.compare.drives import compare_actuators, compare_drives
-from simwright.compare.equipment import compare_cameras, compare_keyframes, compare_lights, compare_sensors
-from simwright.compare.joints import compare_joints, compare_limits, compare_order
-from simwright.compare.masses import compare_gravity, compare_masses
-from simwright.compare.motion import compare_motion, compare_poses
-from simwright.compare.pairing import Pairing, pair_sides
-from simwright.compare.ros import compare_ros
-from simwright.compare.settings import SECTIONS, Settings
+from simwright.compare.constraints import compare_actuators, compare_constraints, compare_drives
+from simwright.compare.contacts import compare_contacts, compare_materials
+from simwright.compare.difference import Difference, DifferenceSection, ValueComparer
+from simwright.compare.dynamics import compare_gravity, compare_masses, compare_motion, compare_poses
+from simwright.compare.equipment import (
+    compare_cameras,
+    compare_keyframes,
+    compare_lights,
+    compare_ros,
+    compare_sensors,
+)
+from simwright.compare.pairing import ComparedAsset, Pairing, pair_assets, prepare_asset
+from simwright.compare.settings import SECTIONS, CompareSettings
 from simwright.compare.shapes import compare_shapes
-from simwright.compare.side import Side, prepare_side
-from simwright.compare.surfaces import compare_materials
-from simwright.compare.values import Ruler
+from simwright.compare.structure import (
+    compare_bodies,
+    compare_frames,
+    compare_joints,
+    compare_limits,
+    compare_order,
+)
 from simwright.model.asset import Asset
 
-Compare = Callable[[Section, Pairing, Ruler], None]
+Compare = Callable[[DifferenceSection, Pairing, ValueComparer], None]
 
 
-def compare_assets(a: Asset, b: Asset, settings: Settings | None = None) -> Difference:
+def compare_assets(a: Asset, b: Asset, settings: CompareSettings | None = None) -> Difference:
     """Hold two assets against each other."""
-    settings = settings or Settings()
-    pairing = pair_sides(prepare_side(a), prepare_side(b))
-    ruler = Ruler(settings.rtol, max(measure_length(pairing.a), measure_length(pairing.b)))
+    settings = settings or CompareSettings()
+    pairing = pair_assets(prepare_asset(a), prepare_asset(b))
+    ruler = ValueComparer(settings.rtol, max(measure_length(pairing.a), measure_length(pairing.b)))
     table = list_sections(settings)
     difference = Difference(a.name, b.name)
-    # numbers that are none come from the input; they are told as differences
+    # files hold nan and infinity, and each is reported as a difference
     with np.errstate(all="ignore"):
         for name in settings.sections:
-            section = Section(name, SECTIONS[name])
+            section = DifferenceSection(name, SECTIONS[name])
             table[name](section, pairing, ruler)
             difference.sections.append(section)
     return difference
 
 
-def list_sections(settings: Settings) -> dict[str, Compare]:
+def list_sections(settings: CompareSettings) -> dict[str, Compare]:
     """The function of each section."""
     return {
         "bodies": compare_bodies,
@@ -72,7 +77,7 @@ def list_sections(settings: Settings) -> dict[str, Compare]:
     }
 
 
-def measure_length(side: Side) -> float:
+def measure_length(side: ComparedAsset) -> float:
     """The size of a machine [m]: the sum of the link offsets on its longest way from a root, at least a millimetre.
 
     Shapes count as well where there is no such way: a single body is as large as its mass is spread.
@@ -81,6 +86,7 @@ def measure_length(side: Side) -> float:
     longest = 1e-3
     for name, inertial in side.inertials.items():
         if inertial.mass > 0.0:
+            # a single body has no link offsets: its radius of gyration is the only length
             spread = np.sqrt(max(float(np.trace(inertial.inertia)), 0.0) / inertial.mass)
             longest = max(longest, float(spread) + float(np.linalg.norm(inertial.com)))
         reach.setdefault(name, 0.0)

@@ -35,7 +35,7 @@ SECTIONS: dict[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class CompareSettings:
     """``rtol`` is the relative error that still counts as equal; ``sections`` what is compared."""
 
     rtol: float = 1e-6
@@ -51,7 +51,7 @@ def make_settings(
     rtol: float = 1e-6,
     configurations: int = 20,
     seed: int = 0,
-) -> Settings:
+) -> CompareSettings:
     """Settings from words: ``only`` and ``ignore`` take sections and groups."""
     if not rtol >= 0.0:
         raise UsageError(f"the tolerance has to be zero or more, got {rtol:g}")
@@ -63,7 +63,7 @@ def make_settings(
     left = wanted - _expand(ignore)
     if not left:
         raise UsageError("nothing is left to compare", hint="ignore fewer sections")
-    return Settings(rtol, configurations, seed, tuple(name for name in SECTIONS if name in left))
+    return CompareSettings(rtol, configurations, seed, tuple(name for name in SECTIONS if name in left))
 
 
 def _expand(words: Iterable[str]) -> set[str]:

@@ -1,33 +1,252 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes of each rigid piece, what is seen and what is touched apart, matched by what they are.
+"""Shapes of each rigid group, visuals and collisions apart, matched by their geometry.
 
-Equal shapes are matched first, then shapes of the same name, then what is left in order: so names may change and a
-shape that is seen and touched may be two on the other side.
+Equal shapes are matched first, then shapes of the same name, then what is left in order: so names may change, and a
+shape that is visual and collision in one asset may be two shapes in the other.
+
+A shape is measured by where its corners or ends are and how large it is.  Rotations that map it on itself (a cylinder
+about its axis, a box by a quarter turn with its edges exchanged) change nothing.  Meshes are measured by points,
+triangles, bounds, area, volume and second moments of the surface, which do not depend on the order of points or on how
+polygons are cut into triangles.  Where one of two is a convex hull, only the reach in many directions is compared.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field
+from itertools import product
 
-from simwright.compare.difference import Figure, Item, Section
-from simwright.compare.outline import Outline, measure_outlines, outline_shape
-from simwright.compare.pairing import Pairing
-from simwright.compare.side import Side
-from simwright.compare.values import Ruler
-from simwright.core.math3d import Pose
+import numpy as np
+
+from simwright.compare.difference import (
+    DifferenceItem,
+    DifferenceSection,
+    MeasuredError,
+    ValueComparer,
+    measure,
+)
+from simwright.compare.pairing import ComparedAsset, Pairing
+from simwright.core.math3d import Array, Pose
 from simwright.core.names import make_identifier
-from simwright.model.asset import Shape
+from simwright.model.asset import Shape, scaled
+from simwright.model.geometry import (
+    Box,
+    Capsule,
+    Cone,
+    Cylinder,
+    Ellipsoid,
+    Heightfield,
+    Mesh,
+    Plane,
+    Polyline,
+    Sphere,
+)
 from simwright.model.joint import WORLD
+
+HULLS = ("convexHull",)
+"""Approximations that leave of a mesh only how far it reaches."""
+_ROUND = 1e-9
+
+
+Values = dict[str, tuple[float | Array | None, float]]
+"""What is measured, each with the scale it is measured against."""
+
+
+@dataclass(slots=True, eq=False)
+class ShapeOutline:
+    """``points`` [m] are a set unless ``ordered``; ``counts`` are exact.
+
+    ``support`` [m] is how far the shape reaches in many directions, which describes a convex hull completely.
+    """
+
+    kind: str
+    points: Array
+    ordered: bool = False
+    counts: dict[str, int] = field(default_factory=dict)
+    values: Values = field(default_factory=dict)
+    support: Array | None = None
+    is_hull: bool = False
+
+
+def outline_shape(shape: Shape, pose: Pose) -> ShapeOutline:
+    """The outline of a shape that stands at ``pose``."""
+    geometry, scale = shape.geometry, np.abs(scaled(shape))
+    match geometry:
+        case Box():
+            corners = np.array(list(product((-0.5, 0.5), repeat=3))) * geometry.size * scale
+            return ShapeOutline("box", pose.apply(corners))
+        case Sphere():
+            return _outline_round(np.full(3, geometry.radius) * scale, pose)
+        case Ellipsoid():
+            return _outline_round(np.asarray(geometry.radii) * scale, pose)
+        case Cylinder() | Capsule() | Cone():
+            return _outline_axial(geometry, scale, pose)
+        case Plane():
+            return _outline_plane(geometry, pose)
+        case Heightfield():
+            return _outline_heights(geometry, scale, pose)
+        case Polyline():
+            return _outline_polyline(geometry, scale, pose)
+        case Mesh():
+            outline = _outline_mesh(geometry, scaled(shape), pose)
+            if shape.collision:
+                token = "" if shape.approximation is None else shape.approximation.token
+                outline.is_hull = token in HULLS
+                points = np.asarray(geometry.data.vertices, dtype=np.float64) * scaled(shape)
+                outline.support = _measure_support(pose.apply(points))
+            return outline
+
+
+def _outline_round(radii: Array, pose: Pose) -> ShapeOutline:
+    size = float(radii.max())
+    if float(radii.max() - radii.min()) <= _ROUND * size:
+        return ShapeOutline("sphere", pose.p[None], values={"radius": (size, 0.0)})
+    axes = np.diag(radii)
+    return ShapeOutline("ellipsoid", pose.apply(np.concatenate((axes, -axes))))
+
+
+def _outline_axial(geometry: Cylinder | Capsule | Cone, scale: Array, pose: Pose) -> ShapeOutline:
+    half = geometry.length / 2.0 * float(scale[2])
+    ends = pose.apply(np.array(((0.0, 0.0, half), (0.0, 0.0, -half))))
+    radii = sorted(float(geometry.radius * s) for s in scale[:2])
+    values: Values = {"radius": (radii[1], 0.0)}
+    if radii[1] - radii[0] > _ROUND * radii[1]:
+        values["smaller radius"] = (radii[0], 0.0)
+    return ShapeOutline(geometry.kind, ends, isinstance(geometry, Cone), values=values)
+
+
+def _outline_plane(geometry: Plane, pose: Pose) -> ShapeOutline:
+    normal = pose.rotation[:, 2]
+    size = None if geometry.size is None else np.sort(geometry.size)
+    # a plane's own point may be anywhere on it: the point nearest to the origin identifies the plane
+    nearest = (normal * float(normal @ pose.p))[None]
+    return ShapeOutline("plane", nearest, values={"normal": (normal, 1.0), "size": (size, 0.0)})
+
+
+def _outline_heights(geometry: Heightfield, scale: Array, pose: Pose) -> ShapeOutline:
+    x, y = geometry.size / 2.0 * scale[:2]
+    corners = pose.apply(np.array(((-x, -y, 0.0), (x, -y, 0.0), (x, y, 0.0), (-x, y, 0.0))))
+    heights = np.asarray(geometry.heights, dtype=np.float64) * float(scale[2])
+    rows, columns = heights.shape
+    span = float(np.abs(heights).max()) if heights.size else 0.0
+    return ShapeOutline(
+        "heightfield",
+        corners,
+        ordered=True,
+        counts={"rows": rows, "columns": columns},
+        values={"heights": (heights, span)},
+    )
+
+
+def _outline_polyline(geometry: Polyline, scale: Array, pose: Pose) -> ShapeOutline:
+    flat = np.concatenate([np.asarray(loop, dtype=np.float64) for loop in geometry.loops])
+    points = np.column_stack((flat, np.zeros(len(flat)))) * scale
+    height = geometry.height * float(scale[2])
+    return ShapeOutline(
+        "polyline",
+        pose.apply(points),
+        counts={"loops": len(geometry.loops)},
+        values={"height": (height, 0.0)},
+    )
+
+
+def _outline_mesh(geometry: Mesh, scale: Array, pose: Pose) -> ShapeOutline:
+    data = geometry.data
+    triangles = data.triangles()
+    counts = {"points": len(data.vertices), "triangles": len(triangles)}
+    if not len(triangles):
+        return ShapeOutline("mesh", np.zeros((0, 3)), counts=counts)
+    points = pose.apply(np.asarray(data.vertices, dtype=np.float64) * scale)
+    corners = points[triangles]
+    used = corners.reshape(-1, 3)
+    middle = used.mean(axis=0)
+    # far from the origin area and volume would lose digits
+    corners = corners - middle
+    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    normals = np.cross(b - a, c - a)
+    areas = np.linalg.norm(normals, axis=1) / 2.0
+    area = float(areas.sum())
+    volume = float(np.einsum("ij,ij->i", a, normals).sum()) / 6.0
+    # a mirroring scale turns the winding, and the volume with it
+    if float(np.prod(np.sign(scale))) < 0.0:
+        volume = -volume
+    size = float(np.linalg.norm(np.ptp(used, axis=0)))
+    total = a + b + c
+    center = (areas[:, None] * total).sum(axis=0) / (3.0 * area) if area else np.zeros(3)
+    # exact for triangles: second moments from the corners and their sum
+    weighted = areas[:, None] / 12.0
+    second = sum(((weighted * x).T @ x for x in (a, b, c, total)), np.zeros((3, 3)))
+    # an open or flat mesh has next to no volume, and points are as exact as they are far from their origin
+    reach = max(size, float(np.abs(data.vertices * scale).max()))
+    return ShapeOutline(
+        "mesh",
+        np.stack((used.min(axis=0), used.max(axis=0), middle + center)),
+        ordered=True,
+        counts=counts,
+        values={
+            "area": (area, size * reach),
+            "volume": (abs(volume), size**2 * reach / 6.0),
+            "second moments": (second, size**3 * reach / 12.0),
+        },
+    )
+
+
+def _spread_directions(count: int) -> Array:
+    """Directions all over the sphere, on a spiral."""
+    z = 1.0 - (2.0 * np.arange(count) + 1.0) / count
+    # the golden angle: points of a Fibonacci sphere
+    angle = np.arange(count) * math.pi * (3.0 - math.sqrt(5.0))
+    radius = np.sqrt(1.0 - z * z)
+    return np.stack((radius * np.cos(angle), radius * np.sin(angle), z), axis=1)
+
+
+_DIRECTIONS = _spread_directions(128)
+
+
+def _measure_support(points: Array) -> Array:
+    """How far points reach in each direction [m]."""
+    if not len(points):
+        return np.zeros(len(_DIRECTIONS))
+    reach: Array = (points @ _DIRECTIONS.T).max(axis=0)
+    return reach
+
+
+def measure_outlines(a: ShapeOutline, b: ShapeOutline, length: float) -> dict[str, float]:
+    """Relative errors by what differs; positions are measured against ``length`` [m]."""
+    if a.kind != b.kind or a.values.keys() != b.values.keys():
+        return {"kind": math.inf}
+    # one side is a hull: what is inside it does not count
+    if a.support is not None and b.support is not None and (a.is_hull or b.is_hull):
+        return {"reach": float(np.abs(a.support - b.support).max()) / length}
+    errors = {what: 0.0 if count == b.counts.get(what) else math.inf for what, count in a.counts.items()}
+    errors["place"] = _measure_points(a, b) / length
+    for what, (value, scale) in a.values.items():
+        errors[what] = measure(value, b.values[what][0], scale)
+    return errors
+
+
+def _measure_points(a: ShapeOutline, b: ShapeOutline) -> float:
+    """The largest distance of a point to its counterpart, or to the nearest one."""
+    if len(a.points) != len(b.points):
+        return math.inf
+    if not len(a.points):
+        return 0.0
+    if a.ordered:
+        return float(np.linalg.norm(a.points - b.points, axis=1).max())
+    gaps = np.linalg.norm(a.points[:, None] - b.points[None], axis=-1)
+    # in both directions: a subset of the points would pass in one
+    return max(float(gaps.min(axis=0).max()), float(gaps.min(axis=1).max()))
+
 
 ROLES = {"visuals": "visual", "collisions": "collision"}
 
 
 @dataclass(slots=True, eq=False)
-class Standing:
+class PlacedShape:
     """A shape and its outline in the common frame of its rigid piece."""
 
     shape: Shape
-    outline: Outline
+    outline: ShapeOutline
 
 
 @dataclass(slots=True, eq=False)
@@ -39,7 +258,8 @@ class ShapePair:
     errors: dict[str, float]
 
 
-def compare_shapes(section: Section, pairing: Pairing, ruler: Ruler) -> None:
+# one function: the worst errors are collected over all pairs of one role
+def compare_shapes(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
     """One role: ``section`` is called visuals or collisions."""
     pairs, left_a, left_b = pair_shapes(pairing, ruler, ROLES[section.name])
     section.compared = len(pairs)
@@ -57,30 +277,30 @@ def compare_shapes(section: Section, pairing: Pairing, ruler: Ruler) -> None:
             ruler.compare(section, element, "enabled", pair.a.enabled, pair.b.enabled)
             ruler.compare(section, element, "margin", pair.a.margin or 0.0, pair.b.margin or 0.0)
             ruler.compare(section, element, "gap", pair.a.gap or 0.0, pair.b.gap or 0.0)
-    section.items += [Item(f"{word} {s.name!r}", _tell(s), s.name, None) for s in left_a]
-    section.items += [Item(f"{word} {s.name!r}", _tell(s), None, s.name) for s in left_b]
+    section.items += [DifferenceItem(f"{word} {s.name!r}", _tell(s), s.name, None) for s in left_a]
+    section.items += [DifferenceItem(f"{word} {s.name!r}", _tell(s), None, s.name) for s in left_b]
     for what, (error, where) in worst.items():
         if error < float("inf"):
-            section.figures.append(Figure(what, error, ruler.rtol, where))
+            section.figures.append(MeasuredError(what, error, ruler.rtol, where))
 
 
 def _tell(shape: Shape) -> str:
     return f"{shape.geometry.kind} on {shape.body or 'the world'}"
 
 
-def _describe(element: str, what: str, pair: ShapePair, error: float) -> Item:
+def _describe(element: str, what: str, pair: ShapePair, error: float) -> DifferenceItem:
     if what == "kind":
-        return Item(element, what, pair.a.geometry.kind, pair.b.geometry.kind, error=error)
+        return DifferenceItem(element, what, pair.a.geometry.kind, pair.b.geometry.kind, error=error)
     first, second = (outline_shape(shape, shape.pose) for shape in (pair.a, pair.b))
     if what in first.counts:
-        return Item(element, what, first.counts[what], second.counts.get(what), error=error)
+        return DifferenceItem(element, what, first.counts[what], second.counts.get(what), error=error)
     if what in first.values and what not in ("heights", "second moments"):
-        return Item(element, what, first.values[what][0], second.values[what][0], error=error)
-    return Item(element, what, pair.a.name, pair.b.name, error=error)
+        return DifferenceItem(element, what, first.values[what][0], second.values[what][0], error=error)
+    return DifferenceItem(element, what, pair.a.name, pair.b.name, error=error)
 
 
 def pair_shapes(
-    pairing: Pairing, ruler: Ruler, role: str
+    pairing: Pairing, ruler: ValueComparer, role: str
 ) -> tuple[list[ShapePair], list[Shape], list[Shape]]:
     """Pairs of one role, and what only one side has; worked out once."""
     if role not in pairing.shapes:
@@ -92,13 +312,14 @@ def pair_shapes(
 class _Matcher:
     """Takes pairs out of the shapes of one rigid piece."""
 
-    def __init__(self, ruler: Ruler) -> None:
+    def __init__(self, ruler: ValueComparer) -> None:
         self._ruler = ruler
         self.pairs: list[ShapePair] = []
 
-    def match(self, a: list[Standing], b: list[Standing]) -> None:
+    def match(self, a: list[PlacedShape], b: list[PlacedShape]) -> None:
         """Equal shapes first, then those of the same name, then those of the same kind; the rest stays."""
         for x in list(a):
+            # equal geometry first, whatever the names: writers rename shapes freely
             same = [y for y in b if max(self._measure(x, y).values()) <= self._ruler.rtol]
             if same:
                 self._take(a, b, x, min(same, key=lambda y, x=x: not _is_named(x, y)))  # type: ignore[misc]
@@ -108,18 +329,20 @@ class _Matcher:
                 if y is not None:
                     self._take(a, b, x, y)
 
-    def _measure(self, x: Standing, y: Standing) -> dict[str, float]:
+    def _measure(self, x: PlacedShape, y: PlacedShape) -> dict[str, float]:
         return measure_outlines(x.outline, y.outline, self._ruler.length)
 
-    def _take(self, a: list[Standing], b: list[Standing], x: Standing, y: Standing) -> None:
+    def _take(self, a: list[PlacedShape], b: list[PlacedShape], x: PlacedShape, y: PlacedShape) -> None:
         a.remove(x)
         b.remove(y)
         self.pairs.append(ShapePair(x.shape, y.shape, self._measure(x, y)))
 
 
-def _pair(pairing: Pairing, ruler: Ruler, role: str) -> tuple[list[ShapePair], list[Shape], list[Shape]]:
-    first = _stand(pairing.a, role, {group: anchor[1] for group, anchor in pairing.anchors.items()})
-    second = _stand(pairing.b, role, {anchor[0]: anchor[2] for anchor in pairing.anchors.values()})
+def _pair(
+    pairing: Pairing, ruler: ValueComparer, role: str
+) -> tuple[list[ShapePair], list[Shape], list[Shape]]:
+    first = _place_shapes(pairing.a, role, {group: anchor[1] for group, anchor in pairing.anchors.items()})
+    second = _place_shapes(pairing.b, role, {anchor[0]: anchor[2] for anchor in pairing.anchors.values()})
     matcher = _Matcher(ruler)
     for group, anchor in pairing.anchors.items():
         matcher.match(first.get(group, []), second.get(anchor[0], []))
@@ -127,8 +350,8 @@ def _pair(pairing: Pairing, ruler: Ruler, role: str) -> tuple[list[ShapePair], l
     return matcher.pairs, left_a, left_b
 
 
-def _stand(side: Side, role: str, frames: dict[str, Pose]) -> dict[str, list[Standing]]:
-    result: dict[str, list[Standing]] = {}
+def _place_shapes(side: ComparedAsset, role: str, frames: dict[str, Pose]) -> dict[str, list[PlacedShape]]:
+    result: dict[str, list[PlacedShape]] = {}
     for shape in side.asset.shapes:
         if not getattr(shape, role):
             continue
@@ -136,15 +359,16 @@ def _stand(side: Side, role: str, frames: dict[str, Pose]) -> dict[str, list[Sta
         frame = frames.get(group)
         at = pose if frame is None else ~frame @ pose
         result.setdefault(group if shape.body else WORLD, []).append(
-            Standing(shape, outline_shape(shape, at))
+            PlacedShape(shape, outline_shape(shape, at))
         )
     return result
 
 
-def _is_named(x: Standing, y: Standing) -> bool:
+def _is_named(x: PlacedShape, y: PlacedShape) -> bool:
     first, second = (make_identifier(standing.shape.name).lower() for standing in (x, y))
+    # our writers add the suffix where a shape is visual and collision at once
     return second in (first, f"{first}_visual") or first == f"{second}_visual"
 
 
-def _is_kind(x: Standing, y: Standing) -> bool:
+def _is_kind(x: PlacedShape, y: PlacedShape) -> bool:
     return x.outline.kind == y.outline.kind

@@ -13,7 +13,7 @@ from typing import Any
 
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade
 
-from simwright.checker.facts.shaders import read_input
+from simwright.checker.facts.shading import read_input
 
 _KINDS = Sdf.ValueTypeNames
 _COLOURS = {

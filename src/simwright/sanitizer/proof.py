@@ -20,7 +20,7 @@ import numpy as np
 from pxr import Usd, UsdPhysics
 
 from simwright.compare.run import compare_assets
-from simwright.compare.settings import SECTIONS, Settings
+from simwright.compare.settings import SECTIONS, CompareSettings
 from simwright.core.diag import Reporter
 from simwright.core.errors import SimwrightError
 from simwright.core.math3d import Pose
@@ -210,7 +210,7 @@ def _compare_machines(
             continue
         same = _SHAPE_SECTIONS if comparison.have_same_shapes(old, new) else ()
         left = tuple(name for name in sections if name not in same)
-        settings = Settings(rtol=TOLERANCE, configurations=_CONFIGURATIONS, sections=left)
+        settings = CompareSettings(rtol=TOLERANCE, configurations=_CONFIGURATIONS, sections=left)
         for section in compare_assets(old, new, settings).sections:
             found += [
                 Deviation(section.name, f"{item.what} of {item.element} from {item.a} to {item.b}")

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from simwright.checker.asset import check_file, check_opened
 from simwright.checker.rule import Rule
-from simwright.checker.settings import Settings
+from simwright.checker.settings import CheckSettings
 from simwright.core.diag import Diagnostic, Fixable, Reporter, Where, relocate
 from simwright.core.errors import SimwrightError
 from simwright.sanitizer.fixer import DIVIDED, LAYERS, Fixer, UserValues, all_fixers
@@ -44,7 +44,7 @@ class FixOptions:
     rules: Sequence[Rule]
     unsafe: bool = False
     values: UserValues = field(default_factory=UserValues)
-    settings: Settings = field(default_factory=Settings)
+    settings: CheckSettings = field(default_factory=CheckSettings)
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ import click
 from simwright.app.cli.options import console, format_option, print_json
 
 if TYPE_CHECKING:
-    from simwright.checker.catalogue import Entry
+    from simwright.checker.catalogue import CatalogueEntry
 
 EPILOG = """\b
 Examples:
@@ -41,7 +41,7 @@ def explain(code: str, output_format: str) -> None:
         _print_entry(entry)
 
 
-def _print_entry(entry: Entry) -> None:
+def _print_entry(entry: CatalogueEntry) -> None:
     from rich.text import Text
 
     out = console()
@@ -73,7 +73,7 @@ def _capitalise(text: str) -> str:
     return text[:1].upper() + text[1:] if _PLAIN_WORD.match(text) else text
 
 
-def _describe(entry: Entry) -> list[str]:
+def _describe(entry: CatalogueEntry) -> list[str]:
     if not entry.is_rule:
         return ["not a rule of the standard", ""]
     kind = ", a heuristic" if entry.heuristic else ""

@@ -1,2 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Our rules for the frameworks of others."""
+"""The rules for the validation frameworks of others, one folder each.
+
+usd_validation  the rules as validators of OpenUSD's UsdValidation
+"""

@@ -8,7 +8,8 @@ Muscles, cylinders, motors on tendons, sites and bodies have no neutral form, no
 from __future__ import annotations
 
 from simwright.checker.facts.layers import LayerFacts, Opinion
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.vendors import find_neutral_property, find_neutral_schema
 
 MJC = "MjcActuator"
 NEUTRAL = "an Xform or Scope with ExtendedPhysicsActuatorAPI"
@@ -16,7 +17,8 @@ _TENDON = "MjcTendon"
 _JOINTS = ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint")
 
 
-def has_neutral_form(node: Node, snapshot: Snapshot) -> bool:
+# one function: the conditions of one law, force = gain * control + bias
+def has_neutral_form(node: PrimNode, snapshot: StageSnapshot) -> bool:
     """Does an MjcActuator drive a joint by a law that the neutral schema has?"""
     targets = [snapshot.node(path) for path in node.relationships().get("mjc:target", ())]
     if not targets or any(target is None or target.type not in _JOINTS for target in targets):
@@ -28,8 +30,11 @@ def has_neutral_form(node: Node, snapshot: Snapshot) -> bool:
     if bias == "none":
         return True
     gain, numbers = _numbers(node, "mjc:gainPrm", [1.0]), _numbers(node, "mjc:biasPrm", [])
+    # MuJoCo's affine bias has a constant, a factor of the position and a factor of the velocity
     first, second, third = (*numbers, 0.0, 0.0, 0.0)[:3]
+    # a position servo: the gain acts on control minus position, and damping may be added
     is_position = second == -gain[0] and third <= 0.0
+    # a velocity servo: the gain acts on control minus velocity
     is_velocity = second == 0.0 and third == -gain[0]
     return bias == "affine" and first == 0.0 and (is_position or is_velocity)
 
@@ -43,19 +48,26 @@ def is_of_other(facts: LayerFacts, opinion: Opinion) -> bool:
     if spec is None:
         return False
     applied = spec.GetInfo("apiSchemas").GetAppliedItems() if spec.HasInfo("apiSchemas") else ()
+    # mjc:margin on a joint is about its limits, on a geom about its contacts
     return spec.typeName == _TENDON or (opinion.what == "mjc:margin" and "MjcJointAPI" in applied)
 
 
-def _read(node: Node, name: str, default: str) -> str:
+def _read(node: PrimNode, name: str, default: str) -> str:
     attribute = node.prim.GetAttribute(name)
     value = attribute.Get() if attribute else None
     return default if value is None else str(value)
 
 
-def _numbers(node: Node, name: str, default: list[float]) -> list[float]:
+def _numbers(node: PrimNode, name: str, default: list[float]) -> list[float]:
     attribute = node.prim.GetAttribute(name)
     value = attribute.Get() if attribute else None
     try:
         return [float(v) for v in value] or default if value is not None else default
     except (TypeError, ValueError):
         return default
+
+
+def find_neutral_form(opinion: Opinion) -> str | None:
+    """The neutral word for a vendor's opinion."""
+    find = find_neutral_property if opinion.kind == "property" else find_neutral_schema
+    return find(opinion.what)

@@ -16,8 +16,8 @@ from simwright.checker.facts.kinematics import find_common_path
 from simwright.checker.facts.transforms import read_in
 
 if TYPE_CHECKING:
-    from simwright.checker.facts.graph import Component, Link
-    from simwright.checker.facts.snapshot import Node, Snapshot
+    from simwright.checker.facts.graph import Component, JointEdge, JointGraph
+    from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 
 Vector: TypeAlias = npt.NDArray[np.float64]
 
@@ -36,13 +36,13 @@ class Wheels:
     """Driven wheels of a mechanism; the sides are known only from a controller."""
 
     component: Component
-    left: list[Link] = field(default_factory=list)
-    right: list[Link] = field(default_factory=list)
-    other: list[Link] = field(default_factory=list)
-    controller: Node | None = None
+    left: list[JointEdge] = field(default_factory=list)
+    right: list[JointEdge] = field(default_factory=list)
+    other: list[JointEdge] = field(default_factory=list)
+    controller: PrimNode | None = None
 
     @property
-    def all(self) -> list[Link]:
+    def all(self) -> list[JointEdge]:
         """Every wheel."""
         return [*self.left, *self.right, *self.other]
 
@@ -55,6 +55,7 @@ def is_sided(name: str) -> bool:
 @cache
 def split_name(name: str) -> tuple[str, ...]:
     """Words of a prim name, in lower case: ``frontLeft_wheel2`` -> front, left, wheel, 2."""
+    # at separators, at a change from lower to upper case, and before digits
     parts = re.split(r"[_\-\s]+|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Za-z])(?=[0-9])", name)
     return tuple(part.lower() for part in parts if part)
 
@@ -65,36 +66,38 @@ def find_opposite(words: tuple[str, ...]) -> tuple[str, ...] | None:
     return tuple(_LEFT_TO_RIGHT.get(word, word) for word in words) if sides else None
 
 
-def find_base(component: Component, snapshot: Snapshot) -> Node | None:
+def find_base(component: Component, snapshot: StageSnapshot) -> PrimNode | None:
     """The frame a mechanism is described in: the deepest prim at or above all of its bodies."""
     path = find_common_path([body.path for body in component.bodies])
     return snapshot.node(path) if path else None
 
 
-def find_position(node: Node, base: Node | None, snapshot: Snapshot) -> Vector | None:
+def find_position(node: PrimNode, base: PrimNode | None, snapshot: StageSnapshot) -> Vector | None:
     """Origin of a node as seen from a base [m]."""
     found = read_in(node, base, snapshot)
     return None if found is None else np.asarray(found.pose.p, dtype=np.float64)
 
 
-def find_joint_frame(link: Link, base: Node | None, snapshot: Snapshot) -> tuple[Vector, Vector] | None:
+def find_joint_frame(
+    edge: JointEdge, base: PrimNode | None, snapshot: StageSnapshot
+) -> tuple[Vector, Vector] | None:
     """Origin [m] and axis of a joint as seen from a base, from the side of its first body."""
-    body = link.body0 or link.body1
+    body = edge.body0 or edge.body1
     if body is None:
         return None
-    end = "0" if link.body0 is not None else "1"
+    end = "0" if edge.body0 is not None else "1"
     place = read_in(body, base, snapshot)
     if place is None:
         return None
-    position = np.array(link.joint.value(f"physics:localPos{end}") or (0.0, 0.0, 0.0), dtype=np.float64)
+    position = np.array(edge.joint.value(f"physics:localPos{end}") or (0.0, 0.0, 0.0), dtype=np.float64)
     axis = _turn(
-        link.joint.value(f"physics:localRot{end}"),
-        _AXES.get(str(link.joint.value("physics:axis")), (1, 0, 0)),
+        edge.joint.value(f"physics:localRot{end}"),
+        _AXES.get(str(edge.joint.value("physics:axis")), (1, 0, 0)),
     )
     return place.pose.apply(place.scale * position), place.pose.apply(axis) - place.pose.p
 
 
-def list_wheels(snapshot: Snapshot) -> list[Wheels]:
+def list_wheels(snapshot: StageSnapshot) -> list[Wheels]:
     """Mechanisms with driven wheels: by a differential drive controller, else by joints or bodies named so."""
     return snapshot.shared("bases.wheels", _gather_wheels)
 
@@ -102,40 +105,49 @@ def list_wheels(snapshot: Snapshot) -> list[Wheels]:
 def _turn(rotation: Any, axis: tuple[float, float, float]) -> Vector:
     if hasattr(rotation, "GetReal"):
         quat = Gf.Quatd(rotation)
+        # a zero quaternion is how broken exporters write the identity
         if quat.GetLength() > 1e-9:
             axis = Gf.Rotation(quat.GetNormalized()).TransformDir(Gf.Vec3d(*axis))
     return np.array(axis, dtype=np.float64)
 
 
-def _gather_wheels(snapshot: Snapshot) -> list[Wheels]:
+def _gather_wheels(snapshot: StageSnapshot) -> list[Wheels]:
     graph = snapshot.graph
-    of_joint = {link.joint.path: link for link in graph.links}
+    of_joint = {edge.joint.path: edge for edge in graph.edges}
     found: list[Wheels] = []
     known: set[int] = set()
     for controller in snapshot.having(*_DRIVES):
-        sides = [
-            [of_joint[path.pathString] for path in controller.targets(name) if path.pathString in of_joint]
-            for name in ("ros:diff_drive:left_wheels", "ros:diff_drive:right_wheels")
-        ]
-        body = next((link.body0 or link.body1 for side in sides for link in side), None)
-        component = graph.of_body.get(body.path) if body is not None else None
-        if component is not None and id(component) not in known:
-            known.add(id(component))
-            found.append(Wheels(component, left=sides[0], right=sides[1], controller=controller))
+        wheels = _read_drive(controller, of_joint, graph)
+        if wheels is not None and id(wheels.component) not in known:
+            known.add(id(wheels.component))
+            found.append(wheels)
     for component in graph.components:
         if id(component) in known:
             continue
-        named = [link for link in component.links if _is_wheel(link)]
+        named = [edge for edge in component.edges if _is_wheel(edge)]
+        # one wheel may be a steering wheel, a valve or a filter wheel: a vehicle has two or more
         if len(named) >= 2:
             found.append(Wheels(component, other=named))
     return found
 
 
-def _is_wheel(link: Link) -> bool:
-    if link.joint.type != "PhysicsRevoluteJoint":
+def _read_drive(controller: PrimNode, of_joint: dict[str, JointEdge], graph: JointGraph) -> Wheels | None:
+    """The wheels that a differential drive controller names, and the mechanism they belong to."""
+    left, right = (
+        [of_joint[path.pathString] for path in controller.targets(name) if path.pathString in of_joint]
+        for name in ("ros:diff_drive:left_wheels", "ros:diff_drive:right_wheels")
+    )
+    body = next((edge.held for edge in (*left, *right)), None)
+    component = graph.of_body.get(body.path) if body is not None else None
+    return None if component is None else Wheels(component, left=left, right=right, controller=controller)
+
+
+def _is_wheel(edge: JointEdge) -> bool:
+    if edge.joint.type != "PhysicsRevoluteJoint":
         return False
-    names = (link.joint.name, link.body1.name if link.body1 is not None else "")
+    names = (edge.joint.name, edge.body1.name if edge.body1 is not None else "")
     if not any("wheel" in name.lower() for name in names):
         return False
     words = {word for name in names for word in split_name(name)}
+    # casters and steering axes have wheels in their names and are not driven
     return "wheel" in words and not words & {"caster", "castor", "steer", "steering", "hub", "swivel"}

@@ -17,7 +17,7 @@ from simwright.checker.facts.lineage import list_copies
 from simwright.checker.facts.owners import Owners, find_owners
 
 if TYPE_CHECKING:
-    from simwright.checker.facts.snapshot import Node, Snapshot
+    from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 
 PHYSICS = "physics"
 ALL_PURPOSE = ""
@@ -29,7 +29,7 @@ _STRONG = "strongerThanDescendants"
 class Binding:
     """One binding opinion: the prim that holds it, the relationship's name, and where it leads."""
 
-    holder: Node
+    holder: PrimNode
     relation: str
     target: Sdf.Path
     collection: Sdf.Path | None = None
@@ -42,33 +42,35 @@ class Binding:
 
 
 @dataclass(slots=True)
-class _Own:
+class _OwnBindings:
     """The bindings a prim itself holds, for one purpose."""
 
     direct: Binding | None = None
     collections: list[Binding] = field(default_factory=list)
 
 
-_NONE = _Own()
+_NONE = _OwnBindings()
 Answers: TypeAlias = tuple[Binding | None, ...]
 
 
-class BindingBook:
-    """Bindings of one snapshot, remembered per prim."""
+class MaterialBindings:
+    """Which material each prim of a snapshot is bound to, by purpose; answers are kept per prim."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    def __init__(self, snapshot: StageSnapshot) -> None:
         self._snapshot = snapshot
-        self._own: dict[int, dict[str, _Own]] = {}
+        self._own: dict[int, dict[str, _OwnBindings]] = {}
         self._found: dict[str, dict[int, Answers]] = {PHYSICS: {}, ALL_PURPOSE: {}}
         self._with_collections: dict[str, set[int]] = {PHYSICS: set(), ALL_PURPOSE: set()}
         self._queries: dict[Sdf.Path, Any] = {}
         self._owners = find_binders(snapshot)
 
-    def find(self, node: Node, purpose: str) -> Answers:
+    def find(self, node: PrimNode, purpose: str) -> Answers:
         """What a prim is bound to: one answer, or several for a prototype whose instances differ."""
         found = self._found[purpose]
-        passed: list[Node] = []
+        passed: list[PrimNode] = []
         here = node
+        # most prims have no binding of their own: go up to one that may, and remember the answer for all on
+        # the way
         while id(here) not in found and here.parent is not None and not self._may_bind(here):
             passed.append(here)
             here = here.parent
@@ -79,7 +81,7 @@ class BindingBook:
             found[id(between)] = answers
         return answers
 
-    def _work_out(self, node: Node, purpose: str) -> Answers:
+    def _work_out(self, node: PrimNode, purpose: str) -> Answers:
         """The answer for a prim that may have bindings of its own."""
         found = self._found[purpose]
         waiting = [node]
@@ -95,7 +97,8 @@ class BindingBook:
                 found[id(here)] = self._settle(here, above, purpose)
         return found[id(node)]
 
-    def _settle(self, node: Node, above: list[Node], purpose: str) -> Answers:
+    # one function: the rules of precedence of UsdShade, in their order
+    def _settle(self, node: PrimNode, above: list[PrimNode], purpose: str) -> Answers:
         """The answer for a prim whose parents have theirs."""
         own = self._read(node).get(purpose)
         seen = self._with_collections[purpose]
@@ -109,26 +112,27 @@ class BindingBook:
         answers: dict[Binding | None, None] = {}
         for parent in above:
             for inherited in found[id(parent)]:
+                # UsdShade: the nearest binding wins, unless one above says strongerThanDescendants
                 keep = inherited is not None and (direct is None or inherited.strong)
                 answers[inherited if keep else direct] = None
         return tuple(answers) or (direct,)
 
-    def find_subsets(self, node: Node, purpose: str) -> list[Binding]:
+    def find_subsets(self, node: PrimNode, purpose: str) -> list[Binding]:
         """Direct bindings of a mesh's GeomSubset children."""
         subsets = (child for child in node.children if child.type == "GeomSubset")
         owns = (self._read(child).get(purpose, _NONE).direct for child in subsets)
         return [binding for binding in owns if binding is not None]
 
-    def _above(self, node: Node) -> list[Node]:
+    def _above(self, node: PrimNode) -> list[PrimNode]:
         if node.parent is not None:
             return [node.parent]
         return list_copies(node, self._snapshot) if node.in_prototype else []
 
-    def _walk(self, node: Node, purpose: str) -> Binding | None:
+    def _walk(self, node: PrimNode, purpose: str) -> Binding | None:
         """From the prim upwards; out of a prototype by way of its first instance."""
         found: Binding | None = None
         path = Sdf.Path(node.path)
-        here: Node | None = node
+        here: PrimNode | None = node
         while here is not None:
             own = self._read(here).get(purpose, _NONE)
             included = next((b for b in own.collections if self._includes(b, path)), None)
@@ -150,17 +154,17 @@ class BindingBook:
         query = self._queries[where]
         return bool(query is not None and query.IsPathIncluded(path))
 
-    def _read(self, node: Node) -> dict[str, _Own]:
+    def _read(self, node: PrimNode) -> dict[str, _OwnBindings]:
         if id(node) not in self._own:
-            found: dict[str, _Own] = {}
+            found: dict[str, _OwnBindings] = {}
             if self._may_bind(node):
                 for relation in self._list_relations(node.prim):
                     _add(found, node, relation)
             self._own[id(node)] = found
         return self._own[id(node)]
 
-    def _may_bind(self, node: Node) -> bool:
-        return self._owners is None or self._owners.anywhere or node.name in self._owners.names
+    def _may_bind(self, node: PrimNode) -> bool:
+        return self._owners is None or self._owners.may_be(node)
 
     def _list_relations(self, prim: Usd.Prim) -> list[Usd.Relationship]:
         authored = prim.GetAuthoredPropertiesInNamespace("material")
@@ -168,7 +172,7 @@ class BindingBook:
         return [relation for relation in relations if relation.GetName().startswith(_BINDING)]
 
 
-def find_binders(snapshot: Snapshot) -> Owners | None:
+def find_binders(snapshot: StageSnapshot) -> Owners | None:
     """The prims that may hold bindings; None where layers other than the asset's have a say."""
     if not snapshot.is_plain:
         return None
@@ -179,7 +183,7 @@ def find_binders(snapshot: Snapshot) -> Owners | None:
     return find_owners(paths, snapshot)
 
 
-def _add(found: dict[str, _Own], node: Node, relation: Usd.Relationship) -> None:
+def _add(found: dict[str, _OwnBindings], node: PrimNode, relation: Usd.Relationship) -> None:
     """File a relationship under its purpose; ``material:binding[:collection][:PURPOSE][:NAME]``."""
     name: str = relation.GetName()
     targets = relation.GetForwardedTargets()
@@ -187,17 +191,24 @@ def _add(found: dict[str, _Own], node: Node, relation: Usd.Relationship) -> None
     if parts[:1] != ["collection"]:
         if len(parts) <= 1 and targets:
             purpose = parts[0] if parts else ALL_PURPOSE
-            own = found.setdefault(purpose, _Own())
+            own = found.setdefault(purpose, _OwnBindings())
             own.direct = Binding(node, name, targets[0])
         return
+    # material:binding:collection:PURPOSE:NAME; with one part less it has no purpose
     purpose = parts[1] if len(parts) == 3 else ALL_PURPOSE
     collection = next((target for target in targets if target.IsPropertyPath()), None)
     material = next((target for target in targets if target.IsPrimPath()), None)
     if collection is not None and material is not None:
-        own = found.setdefault(purpose, _Own())
+        own = found.setdefault(purpose, _OwnBindings())
         own.collections.append(Binding(node, name, material, collection))
 
 
-def read_bindings(snapshot: Snapshot) -> BindingBook:
+def read_bindings(snapshot: StageSnapshot) -> MaterialBindings:
     """The snapshot's bindings."""
-    return snapshot.shared("bindings", BindingBook)
+    return snapshot.shared("bindings", MaterialBindings)
+
+
+def is_physics_material(binding: Binding | None, snapshot: StageSnapshot) -> bool:
+    """Does the binding lead to a material with PhysicsMaterialAPI?"""
+    material = snapshot.node(binding.target) if binding is not None else None
+    return material is not None and material.type == "Material" and material.has("PhysicsMaterialAPI")

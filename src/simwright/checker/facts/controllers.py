@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Controllers and what they are connected to (REP-0158 4.2.3).
 
-A registered controller's relationships come from the registry; what kind of prim each one leads to is said in
-:data:`ENDS`, because a schema cannot say it.  Relationships of unregistered controllers, and collections, are
-sorted by what their targets are.
+A registered controller's relationships come from the registry; what kind of prim each one has to lead to is in
+:data:`EXPECTED_TARGETS`, because a schema cannot say it.  Relationships of unregistered controllers, and
+collections, are sorted by what their targets are.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from simwright.checker.facts.schemas import known_classes, known_properties
 from simwright.usd.submission_words import split_words
 
 if TYPE_CHECKING:
-    from simwright.checker.facts.snapshot import Node, Snapshot
+    from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class ExpectedTarget:
     """What a controller's relationship leads to.
 
     ``what`` is ``topic``, ``action``, ``joint`` or ``body``.  ``role`` and ``types`` are those of the
@@ -36,49 +36,56 @@ class End:
     reads: bool = False
 
 
-_TWIST = End("topic", "subscription", ("geometry_msgs/msg/Twist",), newer=("geometry_msgs/msg/TwistStamped",))
-ENDS: dict[str, End] = {
+_TWIST = ExpectedTarget(
+    "topic", "subscription", ("geometry_msgs/msg/Twist",), newer=("geometry_msgs/msg/TwistStamped",)
+)
+EXPECTED_TARGETS: dict[str, ExpectedTarget] = {
     "ros:diff_drive:subscriber": _TWIST,
-    "ros:diff_drive:odom": End("topic", "publisher", ("nav_msgs/msg/Odometry",)),
-    "ros:diff_drive:left_wheels": End("joint", many=True),
-    "ros:diff_drive:right_wheels": End("joint", many=True),
-    "ros:joint_trajectory:server": End("action", "server", ("control_msgs/action/FollowJointTrajectory",)),
-    "ros:joint_trajectory:command_joints": End("joint", many=True),
-    "ros:joint_state_broadcaster:publisher": End("topic", "publisher", ("sensor_msgs/msg/JointState",)),
-    "ros:joint_state_broadcaster:joints": End("joint", many=True, reads=True),
+    "ros:diff_drive:odom": ExpectedTarget("topic", "publisher", ("nav_msgs/msg/Odometry",)),
+    "ros:diff_drive:left_wheels": ExpectedTarget("joint", many=True),
+    "ros:diff_drive:right_wheels": ExpectedTarget("joint", many=True),
+    "ros:joint_trajectory:server": ExpectedTarget(
+        "action", "server", ("control_msgs/action/FollowJointTrajectory",)
+    ),
+    "ros:joint_trajectory:command_joints": ExpectedTarget("joint", many=True),
+    "ros:joint_state_broadcaster:publisher": ExpectedTarget(
+        "topic", "publisher", ("sensor_msgs/msg/JointState",)
+    ),
+    "ros:joint_state_broadcaster:joints": ExpectedTarget("joint", many=True, reads=True),
     "ros:rigid_body_twist:subscriber": _TWIST,
-    "ros:rigid_body_twist:body": End("body"),
+    "ros:rigid_body_twist:body": ExpectedTarget("body"),
 }
 """What the relationships of the registered controllers lead to."""
 
 MARKERS = ("RosControlExternalAPI", "RosControlIntegratedAPI")
 """Controller APIs without properties of their own."""
 
+# words that say that a target is measured, not moved
 _READING = {"state", "states", "read", "measured", "observed", "sensor", "sensors", "broadcaster"}
 _CORE_RELATIONSHIPS = ("material:", "physics:", "proxyPrim", "skel:", "light:", "ui:")
 
 
 @dataclass(slots=True)
-class Controller:
+class ControllerPrim:
     """A prim with RosControl*APIs.
 
     ``rels`` are its authored relationships with targets (collections' includes too), by name.
     """
 
-    node: Node
+    node: PrimNode
     apis: list[str]
-    rels: dict[str, list[Target]] = field(default_factory=dict)
+    rels: dict[str, list[ControllerTarget]] = field(default_factory=dict)
 
     @property
-    def interfaces(self) -> list[Node]:
+    def interfaces(self) -> list[PrimNode]:
         """Prims with a topic, service or action API that it references."""
         found = (target.node for targets in self.rels.values() for target in targets)
         return [node for node in found if node is not None and any(node.has(api) for api in KINDS)]
 
     @property
-    def commands(self) -> list[Node]:
+    def commands(self) -> list[PrimNode]:
         """Joints and bodies that it actuates, each once."""
-        found: dict[str, Node] = {}
+        found: dict[str, PrimNode] = {}
         for name, targets in self.rels.items():
             if reads_only(name):
                 continue
@@ -113,6 +120,7 @@ class Controller:
             for api, kind in KINDS.items()
             if node.has(api) and node.authored(f"ros:{kind}:role") in ("subscription", "server")
         ]
+        # the fallback of starts_enabled is true
         return not states or any(state is not False for state in states)
 
 
@@ -120,51 +128,62 @@ _INTERFACE_NAMESPACES = ("ros:topic:", "ros:service:", "ros:action:")
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class ControllerTarget:
     """A target path and the live prim there, if there is one."""
 
     path: str
-    node: Node | None
+    node: PrimNode | None
 
 
-def find_controllers(snapshot: Snapshot) -> list[Controller]:
+def find_controllers(snapshot: StageSnapshot) -> list[ControllerPrim]:
     """Every controller of the stage."""
     return snapshot.shared("controllers", _find)
 
 
-def find_controller(node: Node, snapshot: Snapshot) -> Controller:
+def find_controller(node: PrimNode, snapshot: StageSnapshot) -> ControllerPrim:
     """The controller on a node."""
     index = snapshot.shared("controllers.index", lambda s: {id(c.node): c for c in find_controllers(s)})
     return index[id(node)]
 
 
-def _find(snapshot: Snapshot) -> list[Controller]:
+def _find(snapshot: StageSnapshot) -> list[ControllerPrim]:
     return [_read(node, snapshot) for node in snapshot.controllers]
 
 
-def _read(node: Node, snapshot: Snapshot) -> Controller:
+def _read(node: PrimNode, snapshot: StageSnapshot) -> ControllerPrim:
     heads = dict.fromkeys(api.partition(":")[0] for api in node.apis)
-    controller = Controller(node, [api for api in heads if api.startswith("RosControl")])
+    controller = ControllerPrim(node, [api for api in heads if api.startswith("RosControl")])
     for name, paths in node.relationships().items():
         if name.startswith(_CORE_RELATIONSHIPS) or name.endswith(":excludes"):
             continue
-        controller.rels[name] = [Target(str(path), snapshot.node(path)) for path in paths]
+        controller.rels[name] = [ControllerTarget(str(path), snapshot.node(path)) for path in paths]
     return controller
 
 
 def reads_only(name: str) -> bool:
     """Does a relationship name targets that are only observed?"""
-    if name in ENDS:
-        return ENDS[name].reads
+    if name in EXPECTED_TARGETS:
+        return EXPECTED_TARGETS[name].reads
     return bool(_READING & set(split_words(name)))
 
 
-def list_ends(controller: Controller) -> list[tuple[str, End]]:
+def list_expected_targets(controller: ControllerPrim) -> list[tuple[str, ExpectedTarget]]:
     """The relationships that the registered APIs of a controller define, with what they lead to."""
     return [
-        (name, ENDS[name])
+        (name, EXPECTED_TARGETS[name])
         for api in controller.apis
         if api in known_classes()
         for name in (prop.name for prop in known_classes()[api].properties)
-        if name in ENDS and known_properties()[name].property.is_relationship
+        if name in EXPECTED_TARGETS and known_properties()[name].property.is_relationship
     ]
+
+
+def find_actuated(snapshot: StageSnapshot) -> set[str]:
+    """Paths of joints that an actuator of the registry targets."""
+    found = set()
+    for actuator in snapshot.having("ExtendedPhysicsActuatorAPI"):
+        for path in actuator.targets("ext_physics:actuator:targets"):
+            joint = snapshot.node(path)
+            if joint is not None:
+                found.add(joint.path)
+    return found

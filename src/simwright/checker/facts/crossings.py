@@ -17,7 +17,7 @@ import numpy.typing as npt
 from simwright.checker.facts.meshes import Floats, MeshFacts, cross_columns, list_collision_meshes, read_mesh
 
 if TYPE_CHECKING:
-    from simwright.checker.facts.snapshot import Node, Snapshot
+    from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 
 _PAIRS = 100_000
 """Candidate pairs looked at in one go."""
@@ -26,22 +26,22 @@ _CONVEX_COST = 6
 
 
 @dataclass(slots=True)
-class Search:
-    """What the search of a stage's collision meshes gave."""
+class CrossingSearch:
+    """The result of searching the collision meshes of a stage for self-intersections."""
 
-    crossing: list[tuple[Node, int, int]] = field(default_factory=list)
+    crossing: list[tuple[PrimNode, int, int]] = field(default_factory=list)
     """A mesh and two of its faces (triangles, where faces are polygons) that cross."""
-    too_large: list[Node] = field(default_factory=list)
-    left_out: list[Node] = field(default_factory=list)
+    too_large: list[PrimNode] = field(default_factory=list)
+    left_out: list[PrimNode] = field(default_factory=list)
     """Meshes the budget did not reach."""
 
 
-def search_stage(snapshot: Snapshot) -> Search:
+def search_stage(snapshot: StageSnapshot) -> CrossingSearch:
     """Search every collision mesh once; copies share the answer, convex meshes cannot cross themselves."""
     limits = snapshot.settings
     budget = float(limits.self_intersection_budget)
     answers: dict[int, tuple[int, int] | None] = {}
-    result = Search()
+    result = CrossingSearch()
     for node in list_collision_meshes(snapshot):
         facts = read_mesh(node, snapshot)
         if facts.problem:
@@ -80,6 +80,7 @@ def find_self_intersections(facts: MeshFacts, most: int = 1) -> list[tuple[int, 
     corners = facts.points[triangles].astype(np.float64)
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
     low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
+    # along the longest axis the fewest triangles overlap
     axis = int(np.argmax(high.max(axis=0) - low.min(axis=0)))
     order = np.argsort(low[:, axis], kind="stable")
     sweep = _Sweep(corners[order], triangles[order], low[order], high[order], axis)
@@ -113,6 +114,7 @@ class _Sweep:
         """Pairs with the first triangle in a range of rows."""
         spans = self.spans[begin:end]
         rows = np.arange(begin, end)
+        # all pairs (row, following rows within reach) without a Python loop
         j = np.arange(int(spans.sum())) + np.repeat(rows + 1 - (np.cumsum(spans) - spans), spans)
         low, high = self.bounds[0]
         near = np.repeat(low[begin:end], spans) <= high.take(j)
@@ -121,6 +123,7 @@ class _Sweep:
         low, high = self.bounds[1]
         near = (low.take(i) <= high.take(j)) & (low.take(j) <= high.take(i))
         i, j = i[near], j[near]
+        # neighbours share a corner or an edge and meet there by design
         shares = np.zeros(len(i), bool)
         mine, theirs = self.ids[i], self.ids[j]
         for k in range(3):
@@ -141,6 +144,7 @@ def _edges_pierce(first: Floats, second: Floats) -> npt.NDArray[np.bool_]:
     corners = np.ascontiguousarray(first.transpose(1, 2, 0))
     a, b, c = np.ascontiguousarray(second.transpose(1, 2, 0))
     ab, ac = b - a, c - a
+    # strictly inside: touching, also of coplanar faces, is no crossing
     e = 1e-6
     for start, end in ((0, 1), (1, 2), (2, 0)):
         direction, offset = corners[end] - corners[start], corners[start] - a

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an opinion is about, told by its name: geometry, materials, physics, ROS, a vendor (REP-0158 1.2.1)."""
+"""What an opinion is about, by its name: geometry, materials, physics, ROS, a vendor (REP-0158 1.2.1)."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ _GEOMETRY_PROPERTIES = SMALL_GEOMETRY | _BOUNDS | {
     "curveVertexCounts", "widths", "knots", "protoIndices", "positions", "orientations", "scales",
     "tetVertexIndices", "indices", "elementType", "familyName", "radiusTop", "radiusBottom",
 }  # fmt: skip
+# longer prefixes first: RosControl before Ros
 _API_PREFIXES = (
     ("ExtendedPhysics", Domain.EXTENDED),
     ("Physics", Domain.PHYSICS),
@@ -108,6 +109,7 @@ def domain_of_api(name: str) -> Domain | None:
 @cache
 def domain_of_property(name: str) -> Domain | None:
     """Domain of a property; None for plumbing (visibility, purpose, collections, bindings) and the unknown."""
+    # before vendors: "points" and "normals" are by far the most frequent names
     if name in _GEOMETRY_PROPERTIES:
         return Domain.GEOMETRY
     if vendor_of_property(name):

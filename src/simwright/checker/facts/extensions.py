@@ -23,7 +23,7 @@ from simwright.usd.registry import CORE_CLASSES
 from simwright.usd.submission_words import CORE_NAMESPACES, RESERVED_ROS_NAMESPACES
 
 if TYPE_CHECKING:
-    from simwright.checker.facts.snapshot import Node, Snapshot
+    from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 
 EXTENSION_APIS = ("api:Sensor*", "api:RosControl*", "api:ExtendedPhysics*")
 """What rules about extensions subscribe to, beside ``layer``."""
@@ -39,7 +39,7 @@ class ExtensionProperty:
     name: str
     is_relationship: bool
     text: str
-    at: Node | Sdf.Path
+    at: PrimNode | Sdf.Path
     layer: Sdf.Layer | None = None
 
     def make_finding(self, message: str, hint: str) -> Finding:
@@ -48,7 +48,7 @@ class ExtensionProperty:
         return Finding(message, hint, at=self.at, prop=prop, layer=self.layer)
 
 
-def list_properties(subject: Node | LayerFacts, snapshot: Snapshot) -> Iterator[ExtensionProperty]:
+def list_properties(subject: PrimNode | LayerFacts, snapshot: StageSnapshot) -> Iterator[ExtensionProperty]:
     """Extension properties in a layer, or on a prim with an extension API outside those namespaces."""
     if isinstance(subject, LayerFacts):
         yield from _list_in_layer(subject)
@@ -62,6 +62,7 @@ def in_extension_namespace(name: str) -> bool:
     if not name.startswith(_NAMESPACES):
         return False
     first, _, rest = name.partition(":")
+    # ros:topic:, ros:frame: and the like are core, ros:<other>: are extensions
     return first != "ros" or rest.partition(":")[0] not in RESERVED_ROS_NAMESPACES
 
 
@@ -85,7 +86,7 @@ def _read_spec(name: str, layer: Sdf.Layer, path: Sdf.Path) -> ExtensionProperty
     return ExtensionProperty(name, spec is None, _text(value), path, layer)
 
 
-def _list_in_classes(facts: LayerFacts, snapshot: Snapshot) -> Iterator[ExtensionProperty]:
+def _list_in_classes(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[ExtensionProperty]:
     for schema in list_own_classes(facts, snapshot):
         if schema.name in CORE_CLASSES:
             continue
@@ -94,7 +95,7 @@ def _list_in_classes(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Extensio
             yield ExtensionProperty(prop.name, prop.is_relationship, _text(prop.default), path, facts.layer)
 
 
-def _list_on_node(node: Node) -> Iterator[ExtensionProperty]:
+def _list_on_node(node: PrimNode) -> Iterator[ExtensionProperty]:
     if not any(is_extension(api) for api in node.apis):
         return
     for name in list_custom(node):
@@ -103,7 +104,7 @@ def _list_on_node(node: Node) -> Iterator[ExtensionProperty]:
             yield ExtensionProperty(name, not attribute, _text(attribute.Get() if attribute else None), node)
 
 
-def list_custom(node: Node) -> list[str]:
+def list_custom(node: PrimNode) -> list[str]:
     """Authored properties that no registered schema of the prim defines, core and vendor ones aside."""
     defined = defined_properties(node.type, node.apis)
     return [

@@ -17,16 +17,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pxr import Sdf
 
-    from simwright.checker.facts.snapshot import Node, Snapshot
+    from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 
 
 @dataclass(slots=True)
-class Link:
+class JointEdge:
     """A joint as an edge; a body of None is the world."""
 
-    joint: Node
-    body0: Node | None
-    body1: Node | None
+    joint: PrimNode
+    body0: PrimNode | None
+    body1: PrimNode | None
     enabled: bool
     excluded: bool
     missing: list[str] = field(default_factory=list)
@@ -43,11 +43,11 @@ class Link:
         return (self.body0 is None) != (self.body1 is None)
 
     @property
-    def held(self) -> Node | None:
+    def held(self) -> PrimNode | None:
         """The body at its end, the first one of two."""
         return self.body0 if self.body0 is not None else self.body1
 
-    def other(self, body: Node | None) -> Node | None:
+    def other(self, body: PrimNode | None) -> PrimNode | None:
         """The other end."""
         return self.body1 if self.body0 is body else self.body0
 
@@ -56,27 +56,27 @@ class Link:
 class Component:
     """Bodies that are held together by joints; the world joins nobody."""
 
-    bodies: list[Node] = field(default_factory=list)
-    links: list[Link] = field(default_factory=list)
-    roots: list[Node] = field(default_factory=list)
+    bodies: list[PrimNode] = field(default_factory=list)
+    edges: list[JointEdge] = field(default_factory=list)
+    roots: list[PrimNode] = field(default_factory=list)
     """Prims with PhysicsArticulationRootAPI that govern it."""
 
     @property
-    def anchors(self) -> list[Link]:
+    def anchors(self) -> list[JointEdge]:
         """Joints to the world."""
-        return [link for link in self.links if link.to_world]
+        return [edge for edge in self.edges if edge.to_world]
 
     @property
-    def moving(self) -> list[Link]:
+    def moving(self) -> list[JointEdge]:
         """Joints that are not fixed."""
-        return [link for link in self.links if not link.is_fixed]
+        return [edge for edge in self.edges if not edge.is_fixed]
 
     @property
-    def base(self) -> Node:
+    def base(self) -> PrimNode:
         """The body to name it by: the one a fixed joint anchors, else the one highest up in the hierarchy."""
-        for link in self.links:
-            if link.to_world and link.is_fixed and link.held is not None:
-                return link.held
+        for edge in self.edges:
+            if edge.to_world and edge.is_fixed and edge.held is not None:
+                return edge.held
         return min(self.bodies, key=lambda body: body.path.count("/"))
 
 
@@ -84,36 +84,36 @@ class Component:
 class JointGraph:
     """All joints and the components they make."""
 
-    links: list[Link] = field(default_factory=list)
+    edges: list[JointEdge] = field(default_factory=list)
     components: list[Component] = field(default_factory=list)
     trees: list[Component] = field(default_factory=list)
     """Components of the joints that are not excluded from the articulation."""
-    loops: list[Link] = field(default_factory=list)
+    loops: list[JointEdge] = field(default_factory=list)
     """Enabled joints, not excluded from the articulation, that close a cycle."""
     of_body: dict[str, Component] = field(default_factory=dict)
     tree_of: dict[str, Component] = field(default_factory=dict)
-    links_of: dict[str, list[Link]] = field(default_factory=dict)
+    edges_of: dict[str, list[JointEdge]] = field(default_factory=dict)
 
-    def find_cycle(self, loop: Link) -> list[Link]:
+    def find_cycle(self, loop: JointEdge) -> list[JointEdge]:
         """The joints of the cycle that a loop joint closes, the loop joint last."""
         if loop.held is None or loop.body0 is loop.body1:
             return [loop]
-        skip = {id(link) for link in self.loops}
-        around: dict[int, list[Link]] = {}
-        for link in self.of_body[loop.held.path].links:
-            if not link.excluded and id(link) not in skip:
-                for end in (link.body0, link.body1):
-                    around.setdefault(id(end), []).append(link)
-        came: dict[int, Link | None] = {id(loop.body0): None}
-        queue: deque[Node | None] = deque([loop.body0])
+        skip = {id(edge) for edge in self.loops}
+        around: dict[int, list[JointEdge]] = {}
+        for edge in self.of_body[loop.held.path].edges:
+            if not edge.excluded and id(edge) not in skip:
+                for end in (edge.body0, edge.body1):
+                    around.setdefault(id(end), []).append(edge)
+        came: dict[int, JointEdge | None] = {id(loop.body0): None}
+        queue: deque[PrimNode | None] = deque([loop.body0])
         while queue:
             here = queue.popleft()
-            for link in around.get(id(here), ()):
-                there = link.other(here)
+            for edge in around.get(id(here), ()):
+                there = edge.other(here)
                 if id(there) not in came:
-                    came[id(there)] = link
+                    came[id(there)] = edge
                     queue.append(there)
-        path: list[Link] = []
+        path: list[JointEdge] = []
         end = loop.body1
         while (step := came.get(id(end))) is not None:
             path.append(step)
@@ -131,6 +131,7 @@ class _Sets:
         parent = self._parent
         parent.setdefault(path, path)
         while parent[path] != path:
+            # path halving keeps the trees flat
             parent[path] = parent[parent[path]]
             path = parent[path]
         return path
@@ -142,48 +143,52 @@ class _Sets:
         return a != b
 
 
-def build_graph(snapshot: Snapshot) -> JointGraph:
+# one function: the graph is filled step by step, each step uses the one before
+def build_graph(snapshot: StageSnapshot) -> JointGraph:
     """The graph of a stage, in order of traversal."""
-    graph = JointGraph(links=[_make_link(joint, snapshot) for joint in snapshot.joints])
-    for link in graph.links:
-        if link.body0 is not None:
-            graph.links_of.setdefault(link.body0.path, []).append(link)
-        if link.body1 is not None and link.body1 is not link.body0:
-            graph.links_of.setdefault(link.body1.path, []).append(link)
-    enabled = [link for link in graph.links if link.enabled]
+    graph = JointGraph(edges=[_make_edge(joint, snapshot) for joint in snapshot.joints])
+    for edge in graph.edges:
+        if edge.body0 is not None:
+            graph.edges_of.setdefault(edge.body0.path, []).append(edge)
+        if edge.body1 is not None and edge.body1 is not edge.body0:
+            graph.edges_of.setdefault(edge.body1.path, []).append(edge)
+    enabled = [edge for edge in graph.edges if edge.enabled]
     bodies = snapshot.bodies
     graph.components, graph.of_body = _group(bodies, enabled)
-    if any(link.excluded for link in enabled):
-        graph.trees, graph.tree_of = _group(bodies, [link for link in enabled if not link.excluded])
+    if any(edge.excluded for edge in enabled):
+        graph.trees, graph.tree_of = _group(bodies, [edge for edge in enabled if not edge.excluded])
     else:
-        graph.trees = [Component(list(one.bodies), list(one.links)) for one in graph.components]
+        # without excluded joints trees and components are the same bodies, but their roots are assigned apart
+        graph.trees = [Component(list(one.bodies), list(one.edges)) for one in graph.components]
         graph.tree_of = {body.path: tree for tree in graph.trees for body in tree.bodies}
     _find_loops(graph)
     _assign_roots(snapshot, graph)
     return graph
 
 
-def _group(bodies: list[Node], links: Iterable[Link]) -> tuple[list[Component], dict[str, Component]]:
+def _group(
+    bodies: list[PrimNode], edges: Iterable[JointEdge]
+) -> tuple[list[Component], dict[str, Component]]:
     sets = _Sets()
-    links = list(links)
-    for link in links:
-        if link.body0 is not None and link.body1 is not None:
-            sets.join(link.body0.path, link.body1.path)
+    edges = list(edges)
+    for edge in edges:
+        if edge.body0 is not None and edge.body1 is not None:
+            sets.join(edge.body0.path, edge.body1.path)
     groups: dict[str, Component] = {}
     of_body: dict[str, Component] = {}
     for body in bodies:
         component = groups.setdefault(sets.find(body.path), Component())
         component.bodies.append(body)
         of_body[body.path] = component
-    for link in links:
-        if link.held is not None:
-            of_body[link.held.path].links.append(link)
+    for edge in edges:
+        if edge.held is not None:
+            of_body[edge.held.path].edges.append(edge)
     return list(groups.values()), of_body
 
 
-def _make_link(joint: Node, snapshot: Snapshot) -> Link:
+def _make_edge(joint: PrimNode, snapshot: StageSnapshot) -> JointEdge:
     missing: list[str] = []
-    ends: list[Node | None] = []
+    ends: list[PrimNode | None] = []
     for name in ("physics:body0", "physics:body1"):
         targets = joint.targets(name)
         node = snapshot.node(targets[0].GetPrimPath()) if targets else None
@@ -192,7 +197,7 @@ def _make_link(joint: Node, snapshot: Snapshot) -> Link:
         if node is not None and "PhysicsRigidBodyAPI" not in node.heads:
             node = _find_body(targets[0].GetPrimPath(), snapshot)
         ends.append(node)
-    return Link(
+    return JointEdge(
         joint=joint,
         body0=ends[0],
         body1=ends[1],
@@ -202,7 +207,7 @@ def _make_link(joint: Node, snapshot: Snapshot) -> Link:
     )
 
 
-def _find_body(path: Sdf.Path, snapshot: Snapshot) -> Node | None:
+def _find_body(path: Sdf.Path, snapshot: StageSnapshot) -> PrimNode | None:
     """The body at or above a path, also out of an instance."""
     for place in path.GetAncestorsRange():
         node = snapshot.node(place)
@@ -218,30 +223,37 @@ def _find_loops(graph: JointGraph) -> None:
     """
     sets = _Sets()
     for component in graph.components:
-        if len(component.links) < len(component.bodies) or not component.links:
+        # fewer joints than bodies cannot close a loop: most components
+        if len(component.edges) < len(component.bodies) or not component.edges:
             continue
         world = f"world of {component.bodies[0].path}"
         loops: set[int] = set()
-        for link in sorted(component.links, key=lambda one: not one.joint.has("PhysicsDriveAPI")):
-            a = link.body0.path if link.body0 else world
-            b = link.body1.path if link.body1 else world
-            if not link.excluded and not sets.join(a, b):
-                loops.add(id(link))
-        graph.loops.extend(link for link in component.links if id(link) in loops)
+        for edge in sorted(component.edges, key=lambda one: not one.joint.has("PhysicsDriveAPI")):
+            a = edge.body0.path if edge.body0 else world
+            b = edge.body1.path if edge.body1 else world
+            if not edge.excluded and not sets.join(a, b):
+                loops.add(id(edge))
+        graph.loops.extend(edge for edge in component.edges if id(edge) in loops)
 
 
-def _assign_roots(snapshot: Snapshot, graph: JointGraph) -> None:
+# one function: a root may be on a body, on a joint or above both, and governs trees and components alike
+def _assign_roots(snapshot: StageSnapshot, graph: JointGraph) -> None:
     """Which articulation roots govern what: on a body, on a joint, or on a prim above bodies."""
-    ends = {id(link.joint): link for link in graph.links}
+    ends = {id(edge.joint): edge for edge in graph.edges}
     for root in snapshot.having("PhysicsArticulationRootAPI"):
         if root.has("PhysicsRigidBodyAPI"):
             bodies = [root]
         elif id(root) in ends:
-            link = ends[id(root)]
-            bodies = [body for body in (link.body0, link.body1) if body is not None]
+            edge = ends[id(root)]
+            bodies = [body for body in (edge.body0, edge.body1) if body is not None]
         else:
             bodies = [node for node in root.descendants() if node.has("PhysicsRigidBodyAPI")]
         for table in (graph.of_body, graph.tree_of):
             governed = {id(c): c for c in (table.get(body.path) for body in bodies) if c is not None}
             for component in governed.values():
                 component.roots.append(root)
+
+
+def sort_roots(roots: list[PrimNode]) -> list[PrimNode]:
+    """Outermost first."""
+    return sorted(roots, key=lambda root: root.path.count("/"))

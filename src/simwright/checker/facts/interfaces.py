@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from simwright.checker.facts.snapshot import Snapshot
+    from simwright.checker.facts.snapshot import StageSnapshot
 
 KINDS = {"topic": "msg", "service": "srv", "action": "action"}
 """Sort of interface -> middle word of its types."""
@@ -28,6 +28,7 @@ _TYPE = re.compile(r"(?P<package>[a-z][a-z0-9_]*)/(?P<kind>msg|srv|action)/(?P<n
 _TWO_PARTS = re.compile(r"(?P<package>[a-z][a-z0-9_]*)/(?P<name>[A-Z][A-Za-z0-9]*)\Z")
 _PACKAGE_NAME = re.compile(r"<name>\s*([A-Za-z0-9_-]+)\s*</name>")
 _SUFFIXES = (".msg", ".srv", ".action", ".idl")
+# a workspace: src/repository/package
 _MAX_DEPTH = 4
 
 SENSOR_TYPES = frozenset({
@@ -80,6 +81,7 @@ def kind_of(name: str) -> str:
 
 def repair(name: str, kind: str) -> str:
     """The three-part form that was probably meant by another spelling, or ""."""
+    # C++, Python and doubled-slash spellings
     text = re.sub(r"::|\.|/+", "/", name.strip()).strip("/")
     for suffix in ("/msg", "/srv", "/action"):
         text = text.removesuffix(suffix)
@@ -119,6 +121,7 @@ class InterfaceTypes:
             return same
         if close := difflib.get_close_matches(name, own, n=1, cutoff=0.8):
             return close[0]
+        # the right message in the wrong package: geometry_msgs/msg/Imu
         elsewhere = sorted(known for known in bundled_types() if known.endswith(f"/{rest}"))
         close = difflib.get_close_matches(name, elsewhere, n=1, cutoff=0.6)
         return close[0] if close else elsewhere[0] if len(elsewhere) == 1 else ""
@@ -141,12 +144,12 @@ class InterfaceTypes:
         return self._local
 
 
-def find_types(snapshot: Snapshot) -> InterfaceTypes:
+def find_types(snapshot: StageSnapshot) -> InterfaceTypes:
     """The types known to a check: bundled, environment and settings."""
     return snapshot.shared("interface types", _gather_types)
 
 
-def _gather_types(snapshot: Snapshot) -> InterfaceTypes:
+def _gather_types(snapshot: StageSnapshot) -> InterfaceTypes:
     value = os.environ.get("AMENT_PREFIX_PATH", "")
     prefixes = [Path(part) for part in value.split(os.pathsep) if part]
     return InterfaceTypes(prefixes, snapshot.settings.interfaces)

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING
 from pxr import Kind
 
 if TYPE_CHECKING:
-    from simwright.checker.facts.snapshot import Node, Snapshot
+    from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 
 
 @dataclass(slots=True)
-class Kinds:
+class ModelKinds:
     """Kinds by node path, and the places where the hierarchy is broken."""
 
     of: dict[str, str] = field(default_factory=dict)
-    models: list[Node] = field(default_factory=list)
-    nested: list[tuple[Node, Node]] = field(default_factory=list)
+    models: list[PrimNode] = field(default_factory=list)
+    nested: list[tuple[PrimNode, PrimNode]] = field(default_factory=list)
     """(model, the component above it)"""
-    cut_off: list[tuple[Node, Node]] = field(default_factory=list)
+    cut_off: list[tuple[PrimNode, PrimNode]] = field(default_factory=list)
     """(model, the nearest ancestor that is no group)"""
 
 
@@ -31,24 +31,21 @@ def is_kind(kind: str, base: str) -> bool:
     return bool(kind) and bool(Kind.Registry.IsA(kind, base))
 
 
-def find_kinds(snapshot: Snapshot) -> Kinds:
+def find_kinds(snapshot: StageSnapshot) -> ModelKinds:
     """The hierarchy, read once."""
     return snapshot.shared("kinds", _find_kinds)
 
 
-def _find_kinds(snapshot: Snapshot) -> Kinds:
-    kinds = Kinds()
-    inside: dict[int, list[Node]] = {}
-    said = [(facts, path) for facts in snapshot.layers for path in facts.kinds]
-    names = {path.StripAllVariantSelections().name for _, path in said}
-    # an arc renames the prim it leads to, so with arcs to kinds every prim may be the one
-    anywhere = any(not facts.is_root or any(not arc.asset for arc in facts.arcs) for facts, _ in said)
+def _find_kinds(snapshot: StageSnapshot) -> ModelKinds:
+    kinds = ModelKinds()
+    inside: dict[int, list[PrimNode]] = {}
+    names = _list_candidates(snapshot)
     for node in snapshot.nodes:
         if node.prototype is not None:
             inside.setdefault(id(node.prototype), []).append(node)
         if node.in_prototype and node.parent is None:
             continue  # a prototype's root stands for its instances, which are nodes themselves
-        kind = node.prim.GetKind() if anywhere or node.name in names else ""
+        kind = node.prim.GetKind() if names is None or node.name in names else ""
         if kind:
             kinds.of[node.path] = kind
             if is_kind(kind, "model"):
@@ -58,9 +55,20 @@ def _find_kinds(snapshot: Snapshot) -> Kinds:
     return kinds
 
 
-def _place(model: Node, kinds: Kinds, inside: dict[int, list[Node]]) -> None:
+def _list_candidates(snapshot: StageSnapshot) -> set[str] | None:
+    """Names of the prims that layers give a kind; None where any prim may have one.
+
+    An arc renames the prim it leads to, so with arcs to prims with kinds every prim may be the one.
+    """
+    said = [(facts, path) for facts in snapshot.layers for path in facts.kinds]
+    if any(not facts.is_root or any(not arc.asset for arc in facts.arcs) for facts, _ in said):
+        return None
+    return {path.StripAllVariantSelections().name for _, path in said}
+
+
+def _place(model: PrimNode, kinds: ModelKinds, inside: dict[int, list[PrimNode]]) -> None:
     """Look up from a model: a component above is a fault, and so is a gap in the chain of groups."""
-    gap: Node | None = None
+    gap: PrimNode | None = None
     above = _above(model, inside)
     while above is not None:
         kind = kinds.of.get(above.path, "")
@@ -74,9 +82,10 @@ def _place(model: Node, kinds: Kinds, inside: dict[int, list[Node]]) -> None:
         kinds.cut_off.append((model, gap))
 
 
-def _above(node: Node, inside: dict[int, list[Node]]) -> Node | None:
+def _above(node: PrimNode, inside: dict[int, list[PrimNode]]) -> PrimNode | None:
     parent = node.parent
     if parent is None or not (parent.in_prototype and parent.parent is None):
         return parent
+    # the prototype's root is bare: the instance stands in the hierarchy
     instances = inside.get(id(parent))
     return instances[0] if instances else None

@@ -7,6 +7,12 @@ and a spec is opened only where its name does not say enough.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from simwright.checker.facts.snapshot import StageSnapshot
+
+
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -29,8 +35,8 @@ from simwright.checker.facts.layers import (
     Arc,
     AssetPath,
     LayerFacts,
-    Saying,
-    Statement,
+    OpinionContent,
+    PrimOpinions,
     TextValue,
 )
 from simwright.checker.facts.vendors import vendor_of_property, vendor_of_schema
@@ -47,7 +53,8 @@ _INTERESTING = frozenset({
     *_ARC_KEYS, *_DICTIONARIES,
 })  # fmt: skip
 _SHARED = frozenset({"apiSchemas", "typeName", "variantSelection", "variantSetNames"})
-"""Fields of a prim that its sort tells."""
+"""Fields that are the same for all specs of a group."""
+# assetInfo:identifier is an asset path by type, and names the asset itself
 _NOT_DEPENDENCIES = ("identifier",)
 """Asset-typed entries of dictionaries that name the asset itself."""
 _PLAIN_PROPERTIES = SMALL_GEOMETRY | {
@@ -55,7 +62,7 @@ _PLAIN_PROPERTIES = SMALL_GEOMETRY | {
 }  # fmt: skip
 _RELATIONSHIPS = ("physics:body0", "physics:body1", "material:binding")
 _ARRAYS = frozenset({"points", "normals", "faceVertexCounts", "faceVertexIndices"})
-"""Properties whose kind the name tells."""
+"""Properties that are known to be arrays by their name."""
 _POSE_OPS = ("xformOp:translate", "xformOp:orient")
 _PHYSICS_RELATIONSHIPS = ("physics:body", "physics:filtered", "physics:simulationOwner", "physics:mergeGroup")
 _UNLISTED = (Domain.GEOMETRY, Domain.KINEMATIC, Domain.MATERIAL)
@@ -66,8 +73,8 @@ _DEF = Sdf.SpecifierDef
 
 
 @dataclass(slots=True)
-class _Plan:
-    """What to do with properties of a name."""
+class _PropertyPlan:
+    """What to do with properties of one name, decided when the name is met for the first time."""
 
     domain: Domain | None
     open: bool
@@ -75,80 +82,81 @@ class _Plan:
     relation: bool
     array: bool
     other_op: bool
-    saying: Saying | None
+    content: OpinionContent | None
 
 
 @dataclass(slots=True)
-class _Sort:
-    """What prims have in common that say the same: property names, fields, APIs, type; and how many there are."""
+class _SpecGroup:
+    """What specs with the same property names, fields, APIs and type have in common, and how many there are."""
 
     domains: list[Domain]
     """Of its properties, APIs and type."""
     defines: Domain | None
     """Of its type, where the spec defines the prim."""
-    work: list[tuple[str, _Plan]]
+    work: list[tuple[str, _PropertyPlan]]
     """Properties that are looked at one by one; the others are only counted."""
-    sayings: tuple[Saying, ...]
+    contents: tuple[OpinionContent, ...]
     relations: tuple[str, ...]
     neutral_apis: tuple[str, ...]
     fields: tuple[str, ...]
     """Fields whose values differ from prim to prim."""
     is_prim: bool
     is_placed: bool
-    is_look: bool
+    is_render_material: bool
     count: int = 0
 
 
 @dataclass(slots=True)
-class _Schema:
-    """What a type or API name stands for."""
+class _SchemaFacts:
+    """The domain of a type or API name, and the content of opinions that use it."""
 
     domain: Domain | None
-    saying: Saying | None
+    content: OpinionContent | None
 
 
-class _Walk:
-    """The walk over one layer."""
+class _LayerReader:
+    """Walks over the specs of one layer and fills in its facts."""
 
     def __init__(self, facts: LayerFacts, vendors: tuple[str, ...]) -> None:
         self.facts = facts
         self.layer = facts.layer
         self.counts = facts.counts
         self.vendors = vendors
-        self.plans: dict[str, _Plan] = {}
-        self.sorts: dict[tuple[Any, ...], _Sort] = {}
-        self.types: dict[str, _Schema] = {}
-        self.apis: dict[str, _Schema] = {}
+        self.plans: dict[str, _PropertyPlan] = {}
+        self.groups: dict[tuple[Any, ...], _SpecGroup] = {}
+        self.types: dict[str, _SchemaFacts] = {}
+        self.apis: dict[str, _SchemaFacts] = {}
         self.has_samples = facts.has_samples = bool(self.layer.ListAllTimeSamples())
         self.most = 0
 
     def run(self) -> None:
-        facts, sorts = self.facts, self.sorts
+        facts, groups = self.facts, self.groups
         for spec, path, keys in self.list_prims():
             names = tuple(spec.GetInfo("properties") or ())
             applied = (
                 tuple(spec.GetInfo("apiSchemas").GetAddedOrExplicitItems()) if "apiSchemas" in keys else ()
             )
             key = (names, keys, applied, spec.typeName, spec.specifier, path.IsPrimPath())
-            sort = sorts.get(key)
-            if sort is None:
-                sort = sorts[key] = self.make_sort(names, keys, applied, path.IsPrimPath(), spec)
-            sort.count += 1
-            if sort.sayings:
-                facts.statements.append(Statement(path, sort.sayings))
-            if sort.relations:
-                facts.related.append((path, sort.relations))
-            for name, plan in sort.work:
+            group = groups.get(key)
+            if group is None:
+                group = groups[key] = self.make_group(names, keys, applied, path.IsPrimPath(), spec)
+            group.count += 1
+            if group.contents:
+                facts.prim_opinions.append(PrimOpinions(path, group.contents))
+            if group.relations:
+                facts.related.append((path, group.relations))
+            for name, plan in group.work:
                 self.visit_property(path, name, plan)
-            if sort.is_placed:
+            if group.is_placed:
                 facts.placed.append(path)
-            elif sort.is_look:
-                facts.looks.append(path)
-            if sort.fields or sort.neutral_apis:
-                self.visit_fields(spec, path, sort)
+            elif group.is_render_material:
+                facts.render_materials.append(path)
+            if group.fields or group.neutral_apis:
+                self.visit_fields(spec, path, group)
         facts.names.update(self.plans)
         self.count()
 
+    # one function: a walk over prims and variants with one stack of paths, in the order of the file
     def list_prims(self) -> Iterator[tuple[Sdf.PrimSpec, Sdf.Path, tuple[str, ...]]]:
         """Specs of prims and variants with their fields, outer ones first."""
         layer = self.layer
@@ -161,6 +169,7 @@ class _Walk:
             spec = layer.GetPrimAtPath(path)
             if spec is None:
                 continue
+            # layers have few distinct lists of fields: one shared tuple per list makes keys cheap to compare
             fields = tuple(spec.ListInfoKeys())
             keys = shared.get(fields)
             if keys is None:
@@ -178,39 +187,49 @@ class _Walk:
                 names = variants.variants.keys() if variants is not None else ()
                 waiting.extend([path.AppendVariantSelection(choice, name) for name in reversed(list(names))])
 
-    def make_sort(
+    def make_group(
         self,
         names: tuple[str, ...],
         keys: tuple[str, ...],
         applied: tuple[str, ...],
         is_prim: bool,
         spec: Sdf.PrimSpec,
-    ) -> _Sort:
-        type_name = spec.typeName
-        plans = [(name, self.plans.get(name) or self.plan(name)) for name in names]
-        apis = [self.apis.get(name) or self.look_up(self.apis, name, domain_of_api(name)) for name in applied]
-        own = self.find_type(type_name) if is_prim and "typeName" in keys else None
-        said: list[_Plan | _Schema] = [*apis, *([own] if own is not None else [])]
-        said += [plan for _, plan in plans]
-        is_defined = own is not None and spec.specifier is _DEF
-        return _Sort(
-            [one.domain for one in said if one.domain is not None],
-            own.domain if own is not None and is_defined else None,
-            [(name, plan) for name, plan in plans if not plan.relation and (plan.open or plan.other_op)],
-            tuple(one.saying for one in said if one.saying is not None),
-            tuple(name for name, plan in plans if plan.relation),
-            tuple(name for name, schema in zip(applied, apis, strict=True) if schema.domain is None),
-            tuple(key for key in keys if key not in _SHARED),
-            is_prim,
-            is_defined and "xformOpOrder" in names and _is_link(type_name, keys, applied),
-            is_defined and _is_look(type_name, applied),
+    ) -> _SpecGroup:
+        """What all specs with these property names, fields and APIs have in common."""
+        plans = self.find_plans(names)
+        apis = self.find_apis(applied)
+        own = [*self.find_types(spec.typeName)] if is_prim and "typeName" in keys else []
+        described: list[_PropertyPlan | _SchemaFacts] = [*apis, *own, *plans.values()]
+        is_defined = bool(own) and spec.specifier is _DEF
+        return _SpecGroup(
+            domains=_list_domains(described),
+            defines=own[0].domain if is_defined else None,
+            work=_list_work(plans),
+            contents=tuple(one.content for one in described if one.content is not None),
+            relations=tuple(name for name, plan in plans.items() if plan.relation),
+            neutral_apis=_list_neutral(applied, apis),
+            fields=tuple(key for key in keys if key not in _SHARED),
+            is_prim=is_prim,
+            is_placed=is_defined and _is_placed(spec.typeName, names, keys, applied),
+            is_render_material=is_defined and _is_render_material(spec.typeName, applied),
         )
 
-    def find_type(self, name: str) -> _Schema | None:
-        schema = self.types.get(name) or self.look_up(self.types, name, domain_of_type(name))
-        return schema if schema.domain is not None else None
+    def find_plans(self, names: tuple[str, ...]) -> dict[str, _PropertyPlan]:
+        """The plan of each property name, made when the name is met for the first time."""
+        return {name: self.plans.get(name) or self.plan(name) for name in names}
 
-    def visit_property(self, prim: Sdf.Path, name: str, plan: _Plan) -> None:
+    def find_apis(self, applied: tuple[str, ...]) -> list[_SchemaFacts]:
+        """What the applied API names stand for, in their order."""
+        return [self.apis.get(name) or self.look_up(self.apis, name, domain_of_api(name)) for name in applied]
+
+    def find_types(self, name: str) -> Iterator[_SchemaFacts]:
+        """What a type name stands for; nothing for a type of no domain."""
+        schema = self.types.get(name) or self.look_up(self.types, name, domain_of_type(name))
+        if schema.domain is not None:
+            yield schema
+
+    def visit_property(self, prim: Sdf.Path, name: str, plan: _PropertyPlan) -> None:
+        # heavy beyond doubt: opening every array would only read the file
         if plan.array and self.facts.elements > COUNTED_ELEMENTS:
             return  # heavy beyond doubt: opening every array would only read the file
         path = prim.AppendProperty(name)
@@ -228,39 +247,39 @@ class _Walk:
             self.facts.other_ops.append(path)
 
     def count(self) -> None:
-        """Sum up by domain: counting sorts first saves a look-up per opinion."""
+        """Sum up by domain, group by group: that saves a look-up per opinion."""
         facts = self.facts
-        for sort in self.sorts.values():
-            for domain in sort.domains:
-                self.counts[domain] += sort.count
-            if sort.defines is not None:
-                facts.defines[sort.defines] += sort.count
-            facts.prims += sort.count * sort.is_prim
-            facts.has_variants = facts.has_variants or not sort.is_prim
+        for group in self.groups.values():
+            for domain in group.domains:
+                self.counts[domain] += group.count
+            if group.defines is not None:
+                facts.defines[group.defines] += group.count
+            facts.prims += group.count * group.is_prim
+            facts.has_variants = facts.has_variants or not group.is_prim
 
-    def plan(self, name: str) -> _Plan:
+    def plan(self, name: str) -> _PropertyPlan:
         domain = domain_of_property(name)
         vendor = vendor_of_property(name) or ""
         head, colon, _ = name.partition(":")
         if domain is None and colon and head in self.vendors:
             domain, vendor = Domain.VENDOR, head
         listed = domain is not None and domain not in _UNLISTED
-        self.plans[name] = plan = _Plan(
+        self.plans[name] = plan = _PropertyPlan(
             domain,
             not _is_plain(name),
             domain is None and is_unknown_property(name),
             name.startswith(_RELATIONSHIPS),
             name in _ARRAYS,
             name.startswith("xformOp:") and name not in _POSE_OPS,
-            Saying(domain, name, "property", vendor if domain is Domain.VENDOR else "")
+            OpinionContent(domain, name, "property", vendor if domain is Domain.VENDOR else "")
             if listed and domain is not None
             else None,
         )
         return plan
 
-    def visit_fields(self, spec: Sdf.PrimSpec, path: Sdf.Path, sort: _Sort) -> None:
+    def visit_fields(self, spec: Sdf.PrimSpec, path: Sdf.Path, group: _SpecGroup) -> None:
         facts = self.facts
-        for key in sort.fields:
+        for key in group.fields:
             if key in _ARC_KEYS:
                 self.note_arcs(path, _ARC_KEYS[key], list_items(spec.GetInfo(key)))
             elif key == "instanceable":
@@ -271,15 +290,15 @@ class _Walk:
                 facts.has_clips = facts.has_clips or key == "clips"
                 found = find_assets(spec.GetInfo(key))
                 facts.asset_paths.extend(AssetPath(path, text, "metadata") for text in found)
-        facts.neutral_apis.extend((path, name) for name in sort.neutral_apis)
+        facts.neutral_apis.extend((path, name) for name in group.neutral_apis)
 
-    def look_up(self, book: dict[str, _Schema], name: str, domain: Domain | None) -> _Schema:
+    def look_up(self, book: dict[str, _SchemaFacts], name: str, domain: Domain | None) -> _SchemaFacts:
         vendor = (vendor_of_schema(name) or "") if domain is Domain.VENDOR else ""
         kind = "type" if book is self.types else "api"
         # kinematic types are counted, not listed, like properties of them
         is_listed = domain is not None and not (kind == "type" and domain is Domain.KINEMATIC)
-        saying = Saying(domain, name, kind, vendor) if is_listed and domain is not None else None
-        found = book[name] = _Schema(domain, saying)
+        content = OpinionContent(domain, name, kind, vendor) if is_listed and domain is not None else None
+        found = book[name] = _SchemaFacts(domain, content)
         return found
 
     def note_arcs(self, path: Sdf.Path, kind: str, items: list[Any]) -> None:
@@ -289,7 +308,8 @@ class _Walk:
             else:
                 self.facts.arcs.append(Arc(kind, path, item.assetPath, item.primPath))
 
-    def open_property(self, path: Sdf.Path, plan: _Plan) -> None:
+    def open_property(self, path: Sdf.Path, plan: _PropertyPlan) -> None:
+        """Look at one property whose name does not say enough: its type decides what is noted of it."""
         facts = self.facts
         spec = self.layer.GetAttributeAtPath(path)
         if spec is None:
@@ -297,18 +317,20 @@ class _Walk:
             return
         if plan.unknown:
             facts.unknown[path.name] = path
-        type_name = spec.typeName
-        is_array, content = _describe(type_name)
+        is_array, content = _describe(spec.typeName)
         if is_array and content == "number":
             self.note_array(path, spec)
-        elif content == "asset":
+        elif content in ("asset", "text"):
             for value in self.values(path, spec):
-                texts = (item.path for item in _items(value) if isinstance(item, Sdf.AssetPath))
-                facts.asset_paths.extend(AssetPath(path, text) for text in texts)
-        elif content == "text":
-            for value in self.values(path, spec):
-                texts = (item for item in _items(value) if isinstance(item, str) and len(item) < _MAX_TEXT)
-                facts.texts.extend(TextValue(path, text) for text in texts if looks_like_path(text))
+                self.note_texts(path, value)
+
+    def note_texts(self, path: Sdf.Path, value: Any) -> None:
+        """Asset paths, and strings that could be a file or an address."""
+        for item in _items(value):
+            if isinstance(item, Sdf.AssetPath):
+                self.facts.asset_paths.append(AssetPath(path, item.path))
+            elif isinstance(item, str) and len(item) < _MAX_TEXT and looks_like_path(item):
+                self.facts.texts.append(TextValue(path, item))
 
     def note_array(self, path: Sdf.Path, spec: Sdf.AttributeSpec) -> None:
         default = spec.default
@@ -324,6 +346,7 @@ class _Walk:
         facts.bytes += elements * size
         if elements * size > self.most:
             self.most, facts.heaviest = elements * size, path
+        # an inertia matrix as six or nine numbers
         if elements in _MATRICES:
             facts.matrices.append(path)
         facts.has_meshes = facts.has_meshes or path.name in ("points", "faceVertexIndices")
@@ -342,8 +365,21 @@ def gather_layer(layer: Sdf.Layer, *, is_root: bool = False, vendors: tuple[str,
     root = Sdf.Path.absoluteRootPath
     facts.arcs.extend(Arc("sublayer", root, path, Sdf.Path()) for path in layer.subLayerPaths)
     facts.asset_paths.extend(AssetPath(root, text, "metadata") for text in find_assets(layer.customLayerData))
-    _Walk(facts, vendors).run()
+    _LayerReader(facts, vendors).run()
     return facts
+
+
+def gather_layers(snapshot: StageSnapshot) -> list[LayerFacts]:
+    """Facts of every layer used, the root layer first; session layers, and unnamed ones of a file, aside."""
+    stage, root = snapshot.stage, snapshot.root_layer
+    own = set(stage.GetLayerStack(includeSessionLayers=False))
+    aside = {layer for layer in stage.GetLayerStack() if layer not in own}
+    used = (layer for layer in stage.GetUsedLayers(includeClipLayers=True) if layer not in aside)
+    others = [layer for layer in used if layer != root and (root.anonymous or not layer.anonymous)]
+    # GetUsedLayers has no fixed order, and findings must not move from run to run
+    others.sort(key=lambda layer: layer.identifier)
+    vendors = tuple(snapshot.settings.vendor_namespaces)
+    return [gather_layer(layer, is_root=layer == root, vendors=vendors) for layer in (root, *others)]
 
 
 def list_items(operation: Any) -> list[Any]:
@@ -370,17 +406,35 @@ def looks_like_path(text: str) -> bool:
     return "/" in text or "\\" in text or "." in text[-8:]
 
 
-def _is_link(type_name: str, keys: tuple[str, ...], applied: tuple[str, ...]) -> bool:
-    """Is it an Xform that is no frame of a sensor and does not only place another asset?"""
-    has_arcs = any(key in _ARC_KEYS for key in keys)
+def _list_work(plans: dict[str, _PropertyPlan]) -> list[tuple[str, _PropertyPlan]]:
+    """Properties that have to be looked at one by one; relationships are listed by name alone."""
+    return [
+        (name, plan) for name, plan in plans.items() if not plan.relation and (plan.open or plan.other_op)
+    ]
+
+
+def _list_neutral(applied: tuple[str, ...], apis: list[_SchemaFacts]) -> tuple[str, ...]:
+    """Applied APIs that belong to no domain."""
+    return tuple(name for name, schema in zip(applied, apis, strict=True) if schema.domain is None)
+
+
+def _list_domains(described: list[_PropertyPlan | _SchemaFacts]) -> list[Domain]:
+    return [one.domain for one in described if one.domain is not None]
+
+
+def _is_placed(
+    type_name: str, names: tuple[str, ...], keys: tuple[str, ...], applied: tuple[str, ...]
+) -> bool:
+    """Is it an Xform with a transform, no frame of a sensor, that does not only place another asset?"""
     return (
         type_name == "Xform"
-        and not has_arcs
+        and "xformOpOrder" in names
+        and not any(key in _ARC_KEYS for key in keys)
         and not any(api.startswith(("Ros", "Sensor")) for api in applied)
     )
 
 
-def _is_look(type_name: str, applied: tuple[str, ...]) -> bool:
+def _is_render_material(type_name: str, applied: tuple[str, ...]) -> bool:
     return type_name in SHADING_TYPES and not (type_name == "Material" and "PhysicsMaterialAPI" in applied)
 
 
@@ -398,6 +452,7 @@ def _is_plain(name: str) -> bool:
 def _describe(type_name: Sdf.ValueTypeName) -> tuple[bool, str]:
     """Is it an array, and of what: ``asset``, ``text`` or ``number``?"""
     scalar = str(type_name.scalarType)
+    # tokens are not texts: no token is a file name
     content = "asset" if scalar == "asset" else "text" if scalar == "string" else "number"
     return type_name.isArray, content
 
@@ -423,4 +478,5 @@ _ELEMENT_BYTES = {
 @cache
 def _element_bytes(type_name: Sdf.ValueTypeName) -> int:
     cpp_type = type_name.scalarType.cppTypeName
+    # in the order of the table: GfMatrix4d holds "4d" too
     return next((size for text, size in _ELEMENT_BYTES.items() if text in cpp_type), 16)

@@ -15,42 +15,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pxr import Sdf, Usd
 
-from simwright.checker.facts.domains import (
-    FEATURES,
-    Domain,
-    domain_of_api,
-    domain_of_property,
-    domain_of_type,
-)
+from simwright.checker.facts.domains import FEATURES, Domain
 
 if TYPE_CHECKING:
-    from simwright.checker.facts.snapshot import Snapshot
-    from simwright.checker.settings import Settings
+    from simwright.checker.settings import CheckSettings
 
-__all__ = [
-    "FEATURES",
-    "Arc",
-    "AssetPath",
-    "Domain",
-    "LayerFacts",
-    "Opinion",
-    "TextValue",
-    "domain_of_api",
-    "domain_of_property",
-    "domain_of_type",
-    "encoding_of",
-    "gather_layers",
-    "list_names",
-]
-
-
+# above any threshold that a user would set
 COUNTED_ELEMENTS = 1_000_000
 """Mesh arrays of a layer are counted up to here: heavy beyond doubt."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Saying:
-    """What many opinions have in common: one object for all properties, APIs or types of a name in a layer."""
+class OpinionContent:
+    """What an opinion is about: one object for all properties, APIs or types of one name in a layer."""
 
     domain: Domain
     what: str
@@ -64,31 +41,31 @@ class Opinion:
     ``at`` is the prim; ``what`` the name, ``kind`` is ``api``, ``type`` or ``property``.
     """
 
-    __slots__ = ("at", "saying")
+    __slots__ = ("at", "content")
 
-    def __init__(self, at: Sdf.Path, saying: Saying) -> None:
+    def __init__(self, at: Sdf.Path, content: OpinionContent) -> None:
         self.at = at
-        self.saying = saying
+        self.content = content
 
     @property
     def domain(self) -> Domain:
         """What it is about."""
-        return self.saying.domain
+        return self.content.domain
 
     @property
     def what(self) -> str:
         """The name of the property, API or type."""
-        return self.saying.what
+        return self.content.what
 
     @property
     def kind(self) -> str:
         """``api``, ``type`` or ``property``."""
-        return self.saying.kind
+        return self.content.kind
 
     @property
     def vendor(self) -> str:
         """Whose it is, empty for neutral ones."""
-        return self.saying.vendor
+        return self.content.vendor
 
     @property
     def path(self) -> Sdf.Path:
@@ -96,11 +73,11 @@ class Opinion:
         return self.at.AppendProperty(self.what) if self.kind == "property" else self.at
 
 
-class Statement(NamedTuple):
-    """All that one prim of a layer says of the kind that rules want to point at; many prims share their sayings."""
+class PrimOpinions(NamedTuple):
+    """The opinions of one prim of a layer that rules may point at; prims with equal opinions share ``contents``."""
 
     at: Sdf.Path
-    sayings: tuple[Saying, ...]
+    contents: tuple[OpinionContent, ...]
 
 
 class Arc(NamedTuple):
@@ -133,7 +110,7 @@ class LayerFacts:
 
     layer: Sdf.Layer
     is_root: bool = False
-    statements: list[Statement] = field(default_factory=list)
+    prim_opinions: list[PrimOpinions] = field(default_factory=list)
     """What its prims say, as walked."""
     counts: Counter[Domain] = field(default_factory=Counter)
     arcs: list[Arc] = field(default_factory=list)
@@ -151,7 +128,7 @@ class LayerFacts:
     """Prims and names of relationships they have."""
     defines: Counter[Domain] = field(default_factory=Counter)
     """Prims with specifier ``def`` and a type, by domain."""
-    looks: list[Sdf.Path] = field(default_factory=list)
+    render_materials: list[Sdf.Path] = field(default_factory=list)
     """Materials, shaders and node graphs that are defined here; materials that are only physical aside."""
     placed: list[Sdf.Path] = field(default_factory=list)
     """Xforms defined and placed here: the kinematic tree.  Those that only place another asset do not count."""
@@ -205,8 +182,9 @@ class LayerFacts:
     def opinions(self) -> list[Opinion]:
         """Every opinion that rules want to point at, those of outer prims first."""
         if self._opinions is None:
-            ordered = sorted(self.statements, key=lambda said: said.at.pathElementCount)
-            self._opinions = [Opinion(at, saying) for at, sayings in ordered for saying in sayings]
+            # outer prims first: the first opinion is where a finding points, and people look there first
+            ordered = sorted(self.prim_opinions, key=lambda said: said.at.pathElementCount)
+            self._opinions = [Opinion(at, content) for at, contents in ordered for content in contents]
         return self._opinions
 
     @property
@@ -216,7 +194,7 @@ class LayerFacts:
             return f"more than {COUNTED_ELEMENTS:,} array elements"
         return f"{self.elements:,} array elements ({self.bytes // 1024:,} KiB)"
 
-    def is_heavy(self, settings: Settings) -> bool:
+    def is_heavy(self, settings: CheckSettings) -> bool:
         """Is there more array data in it than the settings allow without a payload or a crate?"""
         return self.elements > settings.heavy_elements or self.bytes > settings.heavy_bytes
 
@@ -233,20 +211,25 @@ class LayerFacts:
     @property
     def vendors(self) -> set[str]:
         """Vendors it has opinions of."""
-        return {opinion.saying.vendor for opinion in self.opinions if opinion.saying.vendor}
+        return {opinion.content.vendor for opinion in self.opinions if opinion.content.vendor}
 
     def of(self, *domains: Domain) -> list[Opinion]:
         """Its opinions in some domains, outer prims first."""
         if domains not in self._memo:
             there = [domain for domain in domains if self.counts[domain]]
-            found = [opinion for opinion in self.opinions if opinion.saying.domain in there] if there else []
+            found = [opinion for opinion in self.opinions if opinion.content.domain in there] if there else []
             self._memo[domains] = found
         return self._memo[domains]
 
     @property
     def is_vendor(self) -> bool:
         """Is it a proprietary layer: a vendor's opinions, and of neutral features at most values to override?"""
-        if not self.counts[Domain.VENDOR] or self.looks or self.defines[Domain.GEOMETRY] or self.has_meshes:
+        if (
+            not self.counts[Domain.VENDOR]
+            or self.render_materials
+            or self.defines[Domain.GEOMETRY]
+            or self.has_meshes
+        ):
             return False
         neutral = self.of(*(domain for domain in FEATURES if domain is not Domain.VENDOR))
         return all(opinion.kind == "property" for opinion in neutral)
@@ -270,6 +253,7 @@ class LayerFacts:
         return self.has_meshes and not self.is_root and self.counts[Domain.GEOMETRY] > strays
 
     @property
+    # one function: the order of the questions is the definition of the roles
     def role(self) -> str:
         """One word: a feature domain, material, geometry, light, base, entry, empty or mixed.
 
@@ -278,15 +262,16 @@ class LayerFacts:
         """
         if self.is_vendor:
             return Domain.VENDOR.value
+        # controllers go with the ROS interfaces they use
         features = self.features - {Domain.CONTROL} if self.counts[Domain.ROS] else self.features
         if len(features) == 1 and not self.has_geometry:
             # physics materials are Material prims that live in the physics layer
-            return "mixed" if self.looks else next(iter(features)).value
+            return "mixed" if self.render_materials else next(iter(features)).value
         if features:
             return "mixed"
         if self.has_geometry:
-            return "mixed" if self.looks else "geometry"
-        if self.looks or (self.counts[Domain.MATERIAL] and not self.counts[Domain.LIGHT]):
+            return "mixed" if self.render_materials else "geometry"
+        if self.render_materials or (self.counts[Domain.MATERIAL] and not self.counts[Domain.LIGHT]):
             return "material"
         if self.counts[Domain.LIGHT]:
             return Domain.LIGHT.value
@@ -303,20 +288,7 @@ def encoding_of(layer: Sdf.Layer) -> str:
     return str(Sdf.UsdFileFormat.GetUnderlyingFormatForLayer(layer)) or format_id
 
 
-def gather_layers(snapshot: Snapshot) -> list[LayerFacts]:
-    """Facts of every layer used, the root layer first; session layers, and unnamed ones of a file, aside."""
-    from simwright.checker.facts.layer_walk import gather_layer
-
-    stage, root = snapshot.stage, snapshot.root_layer
-    own = set(stage.GetLayerStack(includeSessionLayers=False))
-    aside = {layer for layer in stage.GetLayerStack() if layer not in own}
-    used = (layer for layer in stage.GetUsedLayers(includeClipLayers=True) if layer not in aside)
-    others = [layer for layer in used if layer != root and (root.anonymous or not layer.anonymous)]
-    others.sort(key=lambda layer: layer.identifier)
-    vendors = tuple(snapshot.settings.vendor_namespaces)
-    return [gather_layer(layer, is_root=layer == root, vendors=vendors) for layer in (root, *others)]
-
-
+# one function: walked layers tell their names at once, the others have to be traversed
 def list_names(stage: Usd.Stage, facts: list[LayerFacts]) -> frozenset[str] | None:
     """Names of all properties that any layer of the stage mentions; None where clips may bring in others."""
     names: set[str] = set()
@@ -329,6 +301,7 @@ def list_names(stage: Usd.Stage, facts: list[LayerFacts]) -> frozenset[str] | No
         if layer in walked or layer.empty:
             continue
         paths: list[Sdf.Path] = []
+        # session and unnamed layers: they may mention names that no layer of the asset does
         layer.Traverse(Sdf.Path.absoluteRootPath, paths.append)
         prims = (layer.GetPrimAtPath(path) for path in paths if not path.IsPropertyPath())
         if any(prim is not None and prim.HasInfo("clips") for prim in prims):

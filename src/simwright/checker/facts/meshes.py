@@ -29,7 +29,7 @@ from simwright.checker.facts.topology import (
 )
 
 if TYPE_CHECKING:
-    from simwright.checker.facts.snapshot import Node, Snapshot
+    from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Load: TypeAlias = Callable[[str], Any]
@@ -37,11 +37,11 @@ Load: TypeAlias = Callable[[str], Any]
 Weld: TypeAlias = Callable[[npt.NDArray[Any]], Ints]
 _COUNTS, _INDICES = "faceVertexCounts", "faceVertexIndices"
 Sketch: TypeAlias = tuple[int, int]
-"""Number of points and three of them: different sketches, different points."""
+"""Number of points and a hash of three of them: a cheap test, meshes with different sketches differ."""
 
 
-class Faces:
-    """Faces as arrays, for as long as somebody looks at them: decompressed indices are most of a stage's memory."""
+class FaceArrays:
+    """Faces as arrays.  They are read again when asked for: decompressed indices are most of a stage's memory."""
 
     def __init__(self, counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> None:
         self.counts = counts
@@ -60,6 +60,7 @@ class Faces:
     @property
     def euler(self) -> int:
         """Corners - edges + faces of the triangles: 2 for one closed piece without handles."""
+        # points that no face uses must not count as corners
         used = np.zeros(int(self.indices.max()) + 1, bool)
         used[self.indices] = True
         return int(np.count_nonzero(used)) - 3 * len(self.triangles) // 2 + len(self.triangles)
@@ -70,13 +71,14 @@ class Faces:
         corners = self.triangles.astype(np.int64)
         start, end = corners.reshape(-1), corners[:, [1, 2, 0]].reshape(-1)
         key = np.minimum(start, end) * (int(corners.max()) + 1) + np.maximum(start, end)
+        # on a closed surface every edge is there exactly twice, so sorted keys come in pairs
         order = np.argsort(key, kind="stable").reshape(-1, 2)
         far = corners[:, [2, 0, 1]].reshape(-1)
         face: Ints = order[:, 0] // 3
         return face, far[order[:, 1]]
 
 
-class Form:
+class FaceFacts:
     """What follows from the counts and indices of faces alone; the arrays themselves are not kept."""
 
     __slots__ = ("corner_count", "face_count", "is_triangulated", "least", "most", "problem", "topology")
@@ -95,7 +97,7 @@ class Form:
 class MeshFacts:
     """A mesh, checked for sense; ``problem`` says why there is nothing to analyse."""
 
-    def __init__(self, sketch: Sketch, form: Form, book: MeshBook, load: Load) -> None:
+    def __init__(self, sketch: Sketch, form: FaceFacts, book: MeshCache, load: Load) -> None:
         self.form = form
         self.book = book
         self.load = load
@@ -115,7 +117,7 @@ class MeshFacts:
         return self.book.read(self.load)[0]
 
     @property
-    def faces(self) -> Faces:
+    def faces(self) -> FaceArrays:
         """The faces as authored, read again."""
         return self.book.read(self.load)[1]
 
@@ -135,7 +137,7 @@ class MeshFacts:
         return max(0, self.form.corner_count - 2 * self.form.face_count)
 
     @cached_property
-    def surface(self) -> Form:
+    def surface(self) -> FaceFacts:
         """The form with equal points made one, where that is needed to close the surface.
 
         Exporters split points at hard edges and texture seams, some with rounding.
@@ -144,6 +146,7 @@ class MeshFacts:
             return self.form
         faces = self.faces
         self._weld = weld_points
+        # exact first: it is cheaper, and enough for most exporters
         welded = self.book.form(faces.counts, self._rename(faces, weld_points))
         if welded.topology.is_closed:
             return welded
@@ -154,14 +157,14 @@ class MeshFacts:
         return near
 
     @property
-    def surface_faces(self) -> Faces:
+    def surface_faces(self) -> FaceArrays:
         """The faces of the surface, read again."""
         faces = self.faces
         if self.surface is self.form or self._weld is None:
             return faces
-        return Faces(faces.counts, self._rename(faces, self._weld))
+        return FaceArrays(faces.counts, self._rename(faces, self._weld))
 
-    def _rename(self, faces: Faces, weld: Weld) -> npt.NDArray[Any]:
+    def _rename(self, faces: FaceArrays, weld: Weld) -> npt.NDArray[Any]:
         renamed: npt.NDArray[Any] = weld(self.points).astype(faces.indices.dtype)[faces.indices]
         return renamed
 
@@ -174,6 +177,7 @@ class MeshFacts:
     def volume(self) -> float:
         """Signed volume: negative where a closed surface is wound inwards."""
         corners = self.points[self.faces.triangles].astype(np.float64)
+        # about the centre: far from the origin the products would lose all digits
         corners -= corners.reshape(-1, 3).mean(axis=0)
         a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
         return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum()) / 6.0
@@ -192,6 +196,7 @@ class MeshFacts:
         if not self.surface.topology.is_closed:
             return False
         faces = self.surface_faces
+        # a torus bends inwards and outwards at its edges alike: the test below would not see its hole
         if faces.euler != 2:
             return False
         points = self.points
@@ -210,40 +215,42 @@ class MeshFacts:
 
 
 @dataclass(slots=True)
-class MeshBook:
-    """Everything looked at, for one snapshot."""
+class MeshCache:
+    """Mesh facts of one snapshot, shared by meshes with equal content."""
 
     by_prim: dict[str, MeshFacts] = field(default_factory=dict)
     by_sketch: dict[tuple[int, int, int], MeshFacts] = field(default_factory=dict)
     """The first mesh with a sketch."""
     by_content: dict[tuple[int, int, int, bytes], MeshFacts] = field(default_factory=dict)
     """All meshes whose sketch is not theirs alone."""
-    forms: dict[tuple[int, int, int, int], Form] = field(default_factory=dict)
-    recent: deque[tuple[bytes, bytes, Form]] = field(default_factory=lambda: deque(maxlen=2))
+    forms: dict[tuple[int, int, int, int], FaceFacts] = field(default_factory=dict)
+    recent: deque[tuple[bytes, bytes, FaceFacts]] = field(default_factory=lambda: deque(maxlen=2))
     """The last faces as authored, and as welded."""
     table: EdgeTable = field(default_factory=EdgeTable)
     crossings: dict[int, tuple[int, int] | None] = field(default_factory=dict)
     """Triangles that cross each other, by the identity of a mesh."""
-    hot: tuple[Load, npt.NDArray[Any], Faces] | None = None
+    hot: tuple[Load, npt.NDArray[Any], FaceArrays] | None = None
     """The mesh that was read last: what is asked next is often about it."""
 
-    def read(self, load: Load) -> tuple[npt.NDArray[Any], Faces]:
+    def read(self, load: Load) -> tuple[npt.NDArray[Any], FaceArrays]:
         """Points and faces."""
+        # reading decompresses: rules ask several things of one mesh in a row
         if self.hot is None or self.hot[0] is not load:
-            faces = Faces(as_ints(load(_COUNTS)), as_ints(load(_INDICES)))
+            faces = FaceArrays(as_ints(load(_COUNTS)), as_ints(load(_INDICES)))
             self.hot = (load, as_floats(load("points"), 3), faces)
         return self.hot[1], self.hot[2]
 
-    def form(self, counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> Form:
+    def form(self, counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> FaceFacts:
         """The form of these faces, shared by equal ones; meshes that follow each other are often alike."""
         c, i = counts.tobytes(), indices.tobytes()
         for known in self.recent:
             if known[1] == i and known[0] == c:
                 return known[2]
+        # hashes instead of the bytes: the arrays are not to be kept
         key = (len(c), hash(c), len(i), hash(i))
         found = self.forms.get(key)
         if found is None:
-            found = self.forms[key] = Form(counts, indices, self.table)
+            found = self.forms[key] = FaceFacts(counts, indices, self.table)
         self.recent.append((c, i, found))
         return found
 
@@ -301,39 +308,33 @@ def digest_points(points: npt.NDArray[Any]) -> bytes:
     return hashlib.blake2b(points.tobytes(), digest_size=16).digest()
 
 
-def read_mesh(node: Node, snapshot: Snapshot) -> MeshFacts:
+def read_mesh(node: PrimNode, snapshot: StageSnapshot) -> MeshFacts:
     """Facts of a Mesh prim at the default time (remembered on the snapshot)."""
-    book = snapshot.shared("meshes", lambda _: MeshBook())
+    book = snapshot.shared("meshes", lambda _: MeshCache())
     found = book.by_prim.get(node.path)
     if found is None:
         found = book.by_prim[node.path] = book.facts(node.value)
     return found
 
 
-def sketch_mesh(node: Node, snapshot: Snapshot) -> Sketch:
+def sketch_mesh(node: PrimNode, snapshot: StageSnapshot) -> Sketch:
     """A sketch of the points; meshes that were read already are not read again."""
-    known = snapshot.shared("meshes", lambda _: MeshBook()).by_prim.get(node.path)
+    known = snapshot.shared("meshes", lambda _: MeshCache()).by_prim.get(node.path)
     return known.sketch if known is not None else sketch_points(as_floats(node.value("points"), 3))
 
 
 def make_facts(points: Any, counts: Any, indices: Any) -> MeshFacts:
     """Facts from raw arrays (anything that numpy understands, or None)."""
-    return MeshBook().facts({"points": points, _COUNTS: counts, _INDICES: indices}.get)
+    return MeshCache().facts({"points": points, _COUNTS: counts, _INDICES: indices}.get)
 
 
-def list_collision_meshes(snapshot: Snapshot) -> list[Node]:
+def list_collision_meshes(snapshot: StageSnapshot) -> list[PrimNode]:
     """Meshes that collide: with PhysicsCollisionAPI, or below a prim that has it; switched-off ones aside."""
     return snapshot.shared("meshes.colliders", _gather_collision_meshes)
 
 
-def is_collision_mesh(node: Node, snapshot: Snapshot) -> bool:
-    """Does a mesh collide?"""
-    names = snapshot.shared("meshes.colliding", lambda s: {id(n) for n in list_collision_meshes(s)})
-    return id(node) in names
-
-
-def _gather_collision_meshes(snapshot: Snapshot) -> list[Node]:
-    found: dict[int, Node] = {}
+def _gather_collision_meshes(snapshot: StageSnapshot) -> list[PrimNode]:
+    found: dict[int, PrimNode] = {}
     for collider in snapshot.colliders:
         below = (collider,) if collider.type == "Mesh" else collider.descendants()
         meshes = [node for node in below if node.type == "Mesh"]
@@ -349,7 +350,7 @@ def _find_misfit(counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> str:
     return f"faceVertexCounts add up to {total}, but there are {len(indices)} indices"
 
 
-def _find_problem(points: npt.NDArray[Any], form: Form) -> str:
+def _find_problem(points: npt.NDArray[Any], form: FaceFacts) -> str:
     if len(points) == 0 or form.face_count == 0:
         return "the mesh has no points or no faces"
     if form.problem:
@@ -357,6 +358,7 @@ def _find_problem(points: npt.NDArray[Any], form: Form) -> str:
     if form.least < 0 or form.most >= len(points):
         worst = form.least if form.least < 0 else form.most
         return f"faceVertexIndices reach {worst}, but there are {len(points)} points"
+    # the sum is a quick test; only a doubtful one looks at every number
     if not np.isfinite(points.sum()) and not np.isfinite(points).all():
         return "the points hold numbers that are not finite"
     return ""

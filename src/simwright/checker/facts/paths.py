@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Asset paths as authored: their form, where they lead, and whether that is inside the asset (REP-0158 1.2.5).
+"""Asset paths as authored: their form, where they lead, whether that is inside the asset (REP-0158 1.2.5).
 
-Only texts and folders are looked at; nothing is opened.
+Also attributes whose value is a scene, a robot description or a mesh: composition by other means than arcs.  Only
+texts and folders are looked at; nothing is opened.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from simwright.core.packages import read_package_name
 
@@ -20,11 +21,11 @@ if TYPE_CHECKING:
     from pxr import Sdf
 
     from simwright.checker.facts.layers import LayerFacts
-    from simwright.checker.facts.snapshot import Snapshot
+    from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
     from simwright.checker.rule import Finding
 
 
-class Form(enum.StrEnum):
+class PathForm(enum.StrEnum):
     """How an asset path is written."""
 
     ANCHORED = "anchored"
@@ -42,22 +43,25 @@ class Form(enum.StrEnum):
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]+):")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
 _PLACEHOLDER = re.compile(r"<UDIM>|%04d|<f>|#+")
+# folders above that are searched for a package.xml
 _MAX_UP = 24
 
 
-def classify_path(text: str) -> Form:
+def classify_path(text: str) -> PathForm:
     """The form of an asset path."""
+    # a variable expression of OpenUSD: what it names is only known when composed
     if not text or text.startswith("`"):
-        return Form.OPAQUE
+        return PathForm.OPAQUE
     if text.startswith(("/", "\\\\")) or _DRIVE.match(text) or text[:5].lower() == "file:":
-        return Form.ABSOLUTE
+        return PathForm.ABSOLUTE
+    # two letters or more, so that a Windows drive is not a scheme
     match = _SCHEME.match(text)
     if match:
         scheme = match.group(1).lower()
         if scheme == "anon":
-            return Form.OPAQUE
-        return Form.PACKAGE if scheme == "package" else Form.SCHEME
-    return Form.ANCHORED if text.startswith(("./", "../", ".\\", "..\\")) else Form.SEARCHED
+            return PathForm.OPAQUE
+        return PathForm.PACKAGE if scheme == "package" else PathForm.SCHEME
+    return PathForm.ANCHORED if text.startswith(("./", "../", ".\\", "..\\")) else PathForm.SEARCHED
 
 
 def scheme_of(text: str) -> str:
@@ -74,7 +78,7 @@ class Dependency:
     path: Sdf.Path
     text: str
     kind: str
-    form: Form
+    form: PathForm
     count: int
 
     @property
@@ -92,10 +96,10 @@ class Dependency:
     def target(self) -> Path | None:
         """The file it leads to by its text alone, if that can be said."""
         text = self.text.partition("[")[0].replace("\\", "/")
-        if self.form is Form.ABSOLUTE:
+        if self.form is PathForm.ABSOLUTE:
             text = re.sub(r"^file:(//)?", "", text, flags=re.IGNORECASE)
             return Path(os.path.normpath(text)) if text.startswith("/") else None
-        if self.form not in (Form.ANCHORED, Form.SEARCHED) or self.folder is None:
+        if self.form not in (PathForm.ANCHORED, PathForm.SEARCHED) or self.folder is None:
             return None
         return Path(os.path.normpath(self.folder / text))
 
@@ -119,12 +123,12 @@ class Dependency:
         )
 
 
-def find_dependencies(snapshot: Snapshot) -> list[Dependency]:
+def find_dependencies(snapshot: StageSnapshot) -> list[Dependency]:
     """Every file the layers of the stage name, in all variants, once per layer and text."""
     return snapshot.shared("dependencies", _find_dependencies)
 
 
-def _find_dependencies(snapshot: Snapshot) -> list[Dependency]:
+def _find_dependencies(snapshot: StageSnapshot) -> list[Dependency]:
     found: list[Dependency] = []
     for facts in snapshot.layers:
         named: dict[str, list[tuple[Sdf.Path, str]]] = {}
@@ -134,7 +138,7 @@ def _find_dependencies(snapshot: Snapshot) -> list[Dependency]:
             named.setdefault(asset.text, []).append((asset.path, asset.kind))
         for text, uses in named.items():
             form = classify_path(text)
-            if form is not Form.OPAQUE:
+            if form is not PathForm.OPAQUE:
                 found.append(Dependency(facts, *_swap(uses[0], text), form, len(uses)))
     return found
 
@@ -153,7 +157,7 @@ def find_package(folder: Path) -> tuple[Path, str] | None:
     return None
 
 
-def find_root(dependency: Dependency, snapshot: Snapshot) -> Path | None:
+def find_root(dependency: Dependency, snapshot: StageSnapshot) -> Path | None:
     """The folder a layer's files should stay in: its ROS package, else the asset's folder, else its own."""
     folder = dependency.folder
     if folder is None:
@@ -182,3 +186,58 @@ def suggest_relative(path: Path, folder: Path) -> str:
     """``./`` or ``../`` text that leads from a folder to a file."""
     text = Path(os.path.relpath(path, folder)).as_posix()
     return text if text.startswith("../") else f"./{text}"
+
+
+_LOADABLE = re.compile(
+    r"^[^\s\"'<>|]+\.(usd[acz]?|urdf|xacro|sdf|world|mjcf|obj|stl|dae|glb|gltf|fbx|ply)(\[[^\]]*\])?$",
+    re.IGNORECASE,
+)
+_ADDRESS = re.compile(r"^(model|fuel|omniverse)://\S+$", re.IGNORECASE)
+# attributes that tell where the asset came from load nothing
+_PROVENANCE = re.compile(r"source|origin|provenance|generat|creat", re.IGNORECASE)
+_KNOWN = ("inputs:", "info:", "ros:", "outputs:")
+
+
+class Prefab(NamedTuple):
+    """An attribute with a loadable value."""
+
+    facts: LayerFacts
+    path: Sdf.Path
+    text: str
+    is_asset: bool
+
+
+def find_prefabs(snapshot: StageSnapshot) -> list[Prefab]:
+    """Attributes of all layers that name something to load; notes about the origin aside."""
+    return snapshot.shared("prefabs", _find_prefabs)
+
+
+def _find_prefabs(snapshot: StageSnapshot) -> list[Prefab]:
+    found = []
+    for facts in snapshot.layers:
+        values = [(value.path, value.text, False) for value in facts.texts]
+        values += [(value.path, value.text, True) for value in facts.asset_paths if value.kind == "attribute"]
+        found += [Prefab(facts, *value) for value in values if _is_prefab(value[0].name, value[1])]
+    return found
+
+
+def _is_prefab(name: str, text: str) -> bool:
+    if name.startswith(_KNOWN) or _PROVENANCE.search(name):
+        return False
+    return bool(_LOADABLE.match(text) or _ADDRESS.match(text))
+
+
+def find_prefab_holders(prefab: Prefab, snapshot: StageSnapshot) -> list[PrimNode]:
+    """The nodes that a prefab attribute ends up on."""
+    name = prefab.path.name
+    place = prefab.path.GetPrimPath()
+    holders = []
+    for node in snapshot.nodes:
+        if node.name != place.name and not place.IsRootPrimPath():
+            continue
+        found = node.prim.GetProperty(name)
+        if found and any(
+            s.layer == prefab.facts.layer and s.path == prefab.path for s in found.GetPropertyStack()
+        ):
+            holders.append(node)
+    return holders

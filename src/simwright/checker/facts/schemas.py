@@ -18,7 +18,7 @@ from simwright.usd.registry import SchemaClass, SchemaProperty, list_classes, re
 
 if TYPE_CHECKING:
     from simwright.checker.facts.layers import LayerFacts
-    from simwright.checker.facts.snapshot import Snapshot
+    from simwright.checker.facts.snapshot import StageSnapshot
 
 JOINT_NAME = "ros:joint:name"
 """A custom string on joints (REP-0158 2.10); no schema defines it."""
@@ -28,7 +28,7 @@ EXTENSION_PREFIXES = ("Sensor", "RosControl", "ExtendedPhysics")
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class RegistryProperty:
     """A property of the registry and the class that defines it."""
 
     owner: SchemaClass
@@ -42,9 +42,13 @@ def known_classes() -> dict[str, SchemaClass]:
 
 
 @cache
-def known_properties() -> dict[str, Known]:
+def known_properties() -> dict[str, RegistryProperty]:
     """Registry properties by name."""
-    return {prop.name: Known(schema, prop) for _, schema in list_classes() for prop in schema.properties}
+    return {
+        prop.name: RegistryProperty(schema, prop)
+        for _, schema in list_classes()
+        for prop in schema.properties
+    }
 
 
 @cache
@@ -66,9 +70,11 @@ def suggest_class(name: str) -> str:
 
 
 def _closest(name: str, known: tuple[str, ...]) -> str:
+    # publishRate and publish_rate are the same word
     folded = {_fold(item): item for item in known}
     if _fold(name) in folded:
         return folded[_fold(name)]
+    # a letter or two in twenty; lower, and ros:topic:rate would match ros:topic:role
     found = get_close_matches(_fold(name), folded, n=1, cutoff=0.88)
     return folded[found[0]] if found else ""
 
@@ -120,7 +126,7 @@ def defined_properties(type_name: str, apis: tuple[str, ...]) -> frozenset[str]:
     return frozenset(definition.GetPropertyNames()) if definition else frozenset()
 
 
-def list_own_classes(facts: LayerFacts, snapshot: Snapshot) -> tuple[SchemaClass, ...]:
+def list_own_classes(facts: LayerFacts, snapshot: StageSnapshot) -> tuple[SchemaClass, ...]:
     """Schema classes that a layer of the asset declares itself: root class prims whose name ends in API."""
     key = f"schemas.classes {facts.layer.identifier}"
     return snapshot.shared(key, lambda _: _read_own_classes(facts))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Materials as a converter reads them: the universal surface, its network, its textures, who wears it (3.1-3.3).
+"""Materials as a converter reads them: the universal surface, its shader network, its textures (REP-0158 3.1-3.3).
 
 The universal surface is what ``outputs:surface`` (no render context) leads to through node graphs.  From there
 the network is walked input by input, so that a texture's role is what it feeds, never what its file is called.
@@ -7,26 +7,73 @@ the network is walked input by input, so that a texture's role is what it feeds,
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from pxr import Gf, Sdf, Usd, UsdShade
 
-from simwright.checker.facts.shaders import identify_shader, read_input
 from simwright.usd.silence import capture
 
 if TYPE_CHECKING:
-    from simwright.checker.facts.snapshot import Node, Snapshot
+    from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+
+
+_RENDERERS = re.compile(
+    r"(ND_|mtlx|mdl|osl|Pxr|arnold|ai[A-Z]|karma|kma|redshift|rs[A-Z]|VRay|vray|cycles|Omni|hou)"
+)
+
+
+def identify_shader(prim: Usd.Prim) -> str:
+    """``info:id`` of a shader, or ``MDL file.mdl`` and the like for one that is given by source."""
+    source = _read_source(prim)
+    # the other sources are code and asset files, named by info:<language>:<source>
+    if source == UsdShade.Tokens.id:
+        attribute = prim.GetAttribute("info:id")
+        return str(attribute.Get() or "") if attribute else ""
+    for name in prim.GetAuthoredPropertyNames():
+        parts = name.split(":")
+        if parts[0] == "info" and parts[-1] == source:
+            value = prim.GetAttribute(name).Get()
+            language = parts[1].upper() if len(parts) > 2 else "source"
+            return f"{language} {value.path}" if isinstance(value, Sdf.AssetPath) else f"{language} code"
+    return f"a shader by {source}"
+
+
+def _read_source(prim: Usd.Prim) -> str:
+    attribute = prim.GetAttribute("info:implementationSource")
+    # UsdShade: the fallback of implementationSource is id
+    return str(attribute.Get() or "") if attribute else str(UsdShade.Tokens.id)
+
+
+def is_proprietary(prim: Usd.Prim) -> bool:
+    """Is a shader of one renderer or shading language: given by source, or by an id such as ``ND_...``?"""
+    if _read_source(prim) != UsdShade.Tokens.id:
+        return True
+    return bool(_RENDERERS.match(identify_shader(prim)))
+
+
+def read_input(prim: Usd.Prim, name: str) -> Any:
+    """Value of a shader input, through the material's interface; None if computed or not authored."""
+    given = UsdShade.Shader(prim).GetInput(name)
+    if not given:
+        return None
+    for attribute in given.GetValueProducingAttributes():
+        if UsdShade.Input.IsInput(attribute):
+            return attribute.Get()
+    return None
+
 
 PREVIEW = "UsdPreviewSurface"
 _ASSET_TYPES = ("asset", "asset[]")
+# connections may form a cycle
 _DEPTH = 64
 Step: TypeAlias = tuple[tuple[float, float], float, tuple[float, float]]
 """Scale, rotation [deg] and translation of a UsdTransform2d."""
 
 
 @dataclass(slots=True, eq=False)
-class Texture:
+class ShaderTexture:
     """A shader input that names an image file.
 
     ``feeds``: (input of the surface, output read) pairs, empty outside the universal network.  ``primvar``: the
@@ -52,7 +99,7 @@ class Texture:
 
 
 @dataclass(slots=True, eq=False)
-class Reader:
+class PrimvarReader:
     """A UsdPrimvarReader of the universal network."""
 
     shader: Usd.Prim
@@ -77,8 +124,8 @@ class MaterialFacts:
     """UsdPreviewSurface shaders anywhere in the material."""
     network: list[Usd.Prim] = field(default_factory=list)
     """Shaders that feed the universal surface, itself excluded."""
-    textures: list[Texture] = field(default_factory=list)
-    readers: list[Reader] = field(default_factory=list)
+    textures: list[ShaderTexture] = field(default_factory=list)
+    readers: list[PrimvarReader] = field(default_factory=list)
     emits: bool = False
 
     @property
@@ -92,7 +139,7 @@ class MaterialFacts:
         return not self.connections and not self.terminals and not self.previews
 
 
-def read_material(node: Node, snapshot: Snapshot) -> MaterialFacts:
+def read_material(node: PrimNode, snapshot: StageSnapshot) -> MaterialFacts:
     """Facts of a Material, remembered on the snapshot."""
     book = snapshot.shared("materials", lambda _: _Materials())
     if node.path not in book:
@@ -105,18 +152,18 @@ class _Materials(dict[str, MaterialFacts]):
     """Materials by path."""
 
 
-def list_materials(snapshot: Snapshot) -> list[MaterialFacts]:
+def list_materials(snapshot: StageSnapshot) -> list[MaterialFacts]:
     """Every Material of the stage."""
     return [read_material(node, snapshot) for node in snapshot.of_type("Material")]
 
 
-def list_textures(snapshot: Snapshot) -> list[Texture]:
+def list_textures(snapshot: StageSnapshot) -> list[ShaderTexture]:
     """Every texture of every Material, each shader input once."""
     return snapshot.shared("textures", _gather_textures)
 
 
-def _gather_textures(snapshot: Snapshot) -> list[Texture]:
-    found: dict[str, Texture] = {}
+def _gather_textures(snapshot: StageSnapshot) -> list[ShaderTexture]:
+    found: dict[str, ShaderTexture] = {}
     for material in list_materials(snapshot):
         for texture in material.textures:
             key = f"{texture.shader.GetPath()}.{texture.prop}"
@@ -127,9 +174,34 @@ def _gather_textures(snapshot: Snapshot) -> list[Texture]:
     return list(found.values())
 
 
-def _read_material(node: Node) -> MaterialFacts:
+# one function: the order is that of a renderer, from the terminal to the textures
+def _read_material(node: PrimNode) -> MaterialFacts:
     facts = MaterialFacts(node.prim)
+    _read_terminals(facts, node)
+    below = [child for child in Usd.PrimRange(node.prim) if child.GetTypeName() == "Shader"]
+    facts.previews = [child for child in below if identify_shader(child) == PREVIEW]
     material = UsdShade.Material(node.prim)
+    if facts.connections:
+        shader = material.ComputeSurfaceSource("")[0]
+        if shader and shader.GetPrim():
+            facts.surface = shader.GetPrim()
+            facts.surface_id = identify_shader(facts.surface)
+    tracer = _NetworkTracer(facts)
+    if facts.surface is not None and facts.is_preview:
+        tracer.follow_inputs(facts.surface)
+        facts.emits = _emits(facts.surface)
+    if "displacement" in facts.terminals:
+        tracer.follow_output(material.GetDisplacementOutput(), "displacement")
+    # textures of a renderer's own network: rules judge them more mildly
+    reached = {shader.GetPath() for shader in facts.network}
+    for shader in below:
+        if shader.GetPath() not in reached and shader != facts.surface:
+            facts.textures.extend(_find_textures(shader, is_universal=False))
+    return facts
+
+
+def _read_terminals(facts: MaterialFacts, node: PrimNode) -> None:
+    """Connected outputs: the universal surface apart from those of render contexts."""
     for name in node.property_names("outputs"):
         attribute = node.prim.GetAttribute(name)
         if not attribute or not attribute.HasAuthoredConnections():
@@ -138,33 +210,16 @@ def _read_material(node: Node) -> MaterialFacts:
             facts.connections = list(attribute.GetConnections())
         else:
             facts.terminals.append(name.removeprefix("outputs:"))
+    # surfaces first: messages name the first terminal
     facts.terminals.sort(key=lambda name: not name.endswith("surface"))
-    below = [child for child in Usd.PrimRange(node.prim) if child.GetTypeName() == "Shader"]
-    facts.previews = [child for child in below if identify_shader(child) == PREVIEW]
-    walk = _Walk(facts)
-    if facts.connections:
-        shader = material.ComputeSurfaceSource("")[0]
-        if shader and shader.GetPrim():
-            facts.surface = shader.GetPrim()
-            facts.surface_id = identify_shader(facts.surface)
-    if facts.surface is not None and facts.is_preview:
-        walk.follow_inputs(facts.surface)
-        facts.emits = _emits(facts.surface)
-    if "displacement" in facts.terminals:
-        walk.follow_output(material.GetDisplacementOutput(), "displacement")
-    reached = {shader.GetPath() for shader in facts.network}
-    for shader in below:
-        if shader.GetPath() not in reached and shader != facts.surface:
-            facts.textures.extend(_find_textures(shader, is_universal=False))
-    return facts
 
 
-class _Walk:
+class _NetworkTracer:
     """Follows connections from the surface to everything that feeds it."""
 
     def __init__(self, facts: MaterialFacts) -> None:
         self.facts = facts
-        self.textures: dict[Sdf.Path, list[Texture]] = {}
+        self.textures: dict[Sdf.Path, list[ShaderTexture]] = {}
         self.seen: set[tuple[Sdf.Path, str, str]] = set()
 
     def follow_inputs(self, prim: Usd.Prim, role: str = "", depth: int = 0) -> None:
@@ -202,9 +257,9 @@ class _Walk:
         self.follow_inputs(prim, "st" if self.textures[path] else role, depth + 1)
 
 
-def _make_reader(prim: Usd.Prim, *, is_texcoord: bool) -> Reader:
+def _make_reader(prim: Usd.Prim, *, is_texcoord: bool) -> PrimvarReader:
     fallback = prim.GetAttribute("inputs:fallback")
-    return Reader(
+    return PrimvarReader(
         prim,
         str(read_input(prim, "varname") or ""),
         is_texcoord,
@@ -212,8 +267,8 @@ def _make_reader(prim: Usd.Prim, *, is_texcoord: bool) -> Reader:
     )
 
 
-def _find_textures(prim: Usd.Prim, *, is_universal: bool) -> list[Texture]:
-    found: list[Texture] = []
+def _find_textures(prim: Usd.Prim, *, is_universal: bool) -> list[ShaderTexture]:
+    found: list[ShaderTexture] = []
     is_uv_texture = False
     for given in UsdShade.Shader(prim).GetInputs():
         if str(given.GetTypeName()) not in _ASSET_TYPES:
@@ -223,7 +278,9 @@ def _find_textures(prim: Usd.Prim, *, is_universal: bool) -> list[Texture]:
         items = [value] if isinstance(value, Sdf.AssetPath) else list(value or ())
         name = given.GetFullName()
         found += [
-            Texture(prim, name, i.path, i.resolvedPath, is_universal, is_uv_texture) for i in items if i.path
+            ShaderTexture(prim, name, i.path, i.resolvedPath, is_universal, is_uv_texture)
+            for i in items
+            if i.path
         ]
     if is_uv_texture and is_universal:
         for texture in found:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Everything rules ask about a stage, gathered in one traversal.
 
-A :class:`Snapshot` walks the stage once and every instance prototype once, makes a :class:`Node` per prim and
+A :class:`StageSnapshot` walks the stage once and every instance prototype once, makes a :class:`PrimNode` per prim and
 sorts the nodes into the collections rules care about (bodies, joints, colliders ...).  What only some rules
 need (the joint graph, ROS names, layer roles, the stage without payloads) is computed when first asked for.
 
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 from pxr import Sdf, Tf, Usd, UsdGeom
 
 from simwright.checker.facts.types import find_bases, find_heads
-from simwright.checker.settings import Settings
+from simwright.checker.settings import CheckSettings
 from simwright.core.collector import pause_collector
 from simwright.usd.questions import (
     attribute_of,
@@ -47,8 +47,8 @@ _LIVE = Usd.PrimIsActive & Usd.PrimIsDefined & ~Usd.PrimIsAbstract
 """Prims that count, loaded or not: without IsLoaded a payload root does not end the walk."""
 
 
-class _Said:
-    """Names of all properties that any layer mentions; None while nobody knows."""
+class _MentionedNames:
+    """Names of all properties that any layer mentions; None until the layers were read."""
 
     __slots__ = ("names",)
 
@@ -56,22 +56,22 @@ class _Said:
         self.names: frozenset[str] | None = None
 
 
-class _Sort:
+class _KindFacts:
     """What prims of one type with the same APIs have in common."""
 
-    __slots__ = ("bases", "fallbacks", "heads", "kind", "said")
+    __slots__ = ("bases", "fallbacks", "heads", "kind", "mentioned")
 
-    def __init__(self, kind: PrimKind, said: _Said) -> None:
+    def __init__(self, kind: PrimKind, mentioned: _MentionedNames) -> None:
         self.kind = kind
         self.bases = find_bases(kind[0])
         self.heads = find_heads(kind[1])
-        self.said = said
+        self.mentioned = mentioned
         self.fallbacks: dict[str, Any] = {}
         """Values of attributes by the schemas alone, as far as asked for."""
 
 
-class Node:
-    """A prim with what was looked up once.
+class PrimNode:
+    """A prim of the stage, with its type, APIs and place in the hierarchy.
 
     ``apis`` are applied API names, multiple-apply ones with their instance (``PhysicsDriveAPI:angular``), also
     of schemas that are not registered.  ``bases`` are the schema types it is a kind of, its own included.
@@ -81,47 +81,50 @@ class Node:
     __slots__ = (
         "children",
         "in_prototype",
+        "kind_facts",
         "name",
         "parent",
         "path",
         "prim",
         "prototype",
-        "sort",
         "type",
         "users",
     )
 
-    def __init__(self, prim: Usd.Prim, path: str, name: str, sort: _Sort, parent: Node | None) -> None:
+    def __init__(
+        self, prim: Usd.Prim, path: str, name: str, kind_facts: _KindFacts, parent: PrimNode | None
+    ) -> None:
         self.prim = prim
         self.path = path
         self.name = name
-        self.sort = sort
-        self.type = sort.kind[0]
+        self.kind_facts = kind_facts
+        self.type = kind_facts.kind[0]
         self.parent = parent
-        self.children: Sequence[Node] = ()
+        # an empty tuple, shared: most prims are leaves, and a list for each costs memory
+        self.children: Sequence[PrimNode] = ()
         self.in_prototype = False
-        self.prototype: Node | None = None
-        self.users: list[Node] | None = None
+        self.prototype: PrimNode | None = None
+        self.users: list[PrimNode] | None = None
         """The instances of which this is the prototype's root; None for every other node."""
 
     @property
     def apis(self) -> tuple[str, ...]:
         """Applied APIs."""
-        return self.sort.kind[1]
+        return self.kind_facts.kind[1]
 
     @property
     def bases(self) -> frozenset[str]:
         """Schema types it is a kind of."""
-        return self.sort.bases
+        return self.kind_facts.bases
 
     @property
     def heads(self) -> frozenset[str]:
         """Applied APIs without instance names."""
-        return self.sort.heads
+        return self.kind_facts.heads
 
     def has(self, api: str) -> bool:
         """Is an API applied?  A multiple-apply API counts with any instance name."""
-        return api in self.sort.heads
+        return api in self.kind_facts.heads
 
     def instances(self, api: str) -> list[str]:
         """Instance names of a multiple-apply API."""
@@ -129,16 +132,16 @@ class Node:
 
     def is_a(self, schema: str) -> bool:
         """Is the prim's type ``schema`` or derived from it (``Xformable``, ``PhysicsJoint`` ...)?"""
-        return schema in self.sort.bases
+        return schema in self.kind_facts.bases
 
     def may_say(self, name: str) -> bool:
         """May the prim have an opinion on a property of this name?  False is certain: no layer mentions it."""
-        names = self.sort.said.names
+        names = self.kind_facts.mentioned.names
         return names is None or name in names
 
     def authored(self, name: str, time: Usd.TimeCode | None = None) -> Any:
         """Value of an attribute that has an authored, unblocked opinion, else None."""
-        names = self.sort.said.names
+        names = self.kind_facts.mentioned.names
         if names is not None and name not in names:
             return None
         attribute = attribute_of(self.prim, name)
@@ -154,14 +157,14 @@ class Node:
 
     def value(self, name: str) -> Any:
         """Value of an attribute, the schema's fallback included, else None."""
-        names = self.sort.said.names
+        names = self.kind_facts.mentioned.names
         if names is None or name in names:
             return value_of(attribute_of(self.prim, name))
         return self._fallback(name)
 
     def _fallback(self, name: str) -> Any:
         """The schemas' value of an attribute."""
-        fallbacks = self.sort.fallbacks
+        fallbacks = self.kind_facts.fallbacks
         found = fallbacks.get(name, _ABSENT)
         if found is _ABSENT:
             found = fallbacks[name] = self.prim.GetPrimDefinition().GetAttributeFallbackValue(name)
@@ -194,41 +197,45 @@ class Node:
         names: list[str] = self.prim.GetAuthoredPropertyNames()
         return [name for name in names if name.startswith(f"{namespace}:")] if namespace else names
 
-    def ancestors(self) -> Iterator[Node]:
+    def ancestors(self) -> Iterator[PrimNode]:
         """Parent, grandparent ... (inside a prototype they end at its root)."""
         node = self.parent
         while node is not None:
             yield node
             node = node.parent
 
-    def descendants(self) -> Iterator[Node]:
+    def descendants(self) -> Iterator[PrimNode]:
         """Everything below, instanced geometry included (through the shared prototype)."""
-        stack = [*reversed(self._below())]
+        stack = [*reversed(self.below())]
         while stack:
             node = stack.pop()
             yield node
-            stack.extend(reversed(node._below()))
+            stack.extend(reversed(node.below()))
 
-    def _below(self) -> Sequence[Node]:
+    def below(self) -> Sequence[PrimNode]:
+        """Children; for an instance those of its prototype."""
         return self.prototype.children if self.prototype else self.children
 
     def __repr__(self) -> str:
         return f"Node({self.path})"
 
 
-class Snapshot:
-    """A stage as rules see it."""
+class StageSnapshot:
+    """A stage as rules see it: every live prim as a node, and facts that are computed when first asked for.
 
-    def __init__(self, stage: Usd.Stage, settings: Settings | None = None, *, path: str = "") -> None:
+    It is made once per check and never changed; the stage is not edited.
+    """
+
+    def __init__(self, stage: Usd.Stage, settings: CheckSettings | None = None, *, path: str = "") -> None:
         self.stage = stage
         self.path = path
-        self.settings = settings or Settings()
+        self.settings = settings or CheckSettings()
         self.root_layer: Sdf.Layer = stage.GetRootLayer()
-        self.nodes: list[Node] = []
-        self._by_path: dict[str, Node] = {}
-        self._said = _Said()
-        self._sorts: dict[PrimKind, _Sort] = {}
-        self._sort_by_own: dict[PrimKind, _Sort] = {}
+        self.nodes: list[PrimNode] = []
+        self._by_path: dict[str, PrimNode] = {}
+        self._mentioned = _MentionedNames()
+        self._kinds: dict[PrimKind, _KindFacts] = {}
+        self._kind_by_own: dict[PrimKind, _KindFacts] = {}
         self._shared: dict[str, Any] = {}
         with pause_collector():
             self._gather()
@@ -238,10 +245,10 @@ class Snapshot:
     def _gather(self) -> None:
         self._has_instances = bool(self.stage.GetPrototypes())
         shown: dict[str, str] = {}
-        instances: list[tuple[Node, str]] = []
+        instances: list[tuple[PrimNode, str]] = []
         for prim in self.stage.GetPseudoRoot().GetFilteredChildren(_LIVE):
             self._walk(prim, None, shown, instances)
-        roots: dict[str, Node] = {}
+        roots: dict[str, PrimNode] = {}
         # prototypes hold instances of other prototypes, so the list grows while it is read
         for instance, name in instances:
             if name not in roots:
@@ -253,16 +260,17 @@ class Snapshot:
                 root.users = []
             root.users.append(instance)
 
+    # one function, written for speed: its body runs once per prim of the stage
     def _walk(
         self,
         root: Usd.Prim,
-        parent: Node | None,
+        parent: PrimNode | None,
         shown: dict[str, str],
-        instances: list[tuple[Node, str]],
+        instances: list[tuple[PrimNode, str]],
         *,
         in_prototype: bool = False,
-    ) -> Node:
-        first: Node | None = None
+    ) -> PrimNode:
+        first: PrimNode | None = None
         prefix = root.GetPath().pathString if in_prototype else ""
         stand_in = shown.get(prefix, "")
         at = {} if in_prototype else self._by_path
@@ -272,11 +280,11 @@ class Snapshot:
             outer, _, name = own.rpartition("/")
             above = at.get(outer, parent)
             name = intern(name if path is own else path.rpartition("/")[2])  # scopes of links have few names
-            node = Node(prim, path, name, self._sort_of(prim), above)
+            node = PrimNode(prim, path, name, self._find_kind_facts(prim), above)
             node.in_prototype = in_prototype
             if above is not None:
                 if above.children:
-                    cast("list[Node]", above.children).append(node)
+                    cast("list[PrimNode]", above.children).append(node)
                 else:
                     above.children = [node]
             at[own] = node
@@ -290,23 +298,23 @@ class Snapshot:
         assert first is not None, "a walk starts at a live prim"
         return first
 
-    def _sort_of(self, prim: Usd.Prim) -> _Sort:
+    def _find_kind_facts(self, prim: Usd.Prim) -> _KindFacts:
         """Type and APIs, one shared object per combination.
 
         ``GetPrimTypeInfo`` and not ``GetAppliedSchemas``: the latter leaves out unregistered schemas.
         """
         info = type_of(prim)
         own = (info.GetTypeName(), tuple(info.GetAppliedAPISchemas()))
-        found = self._sort_by_own.get(own)
+        found = self._kind_by_own.get(own)
         if found is None:  # built-in APIs follow from what the prim itself has
             kind = (own[0], tuple(dict.fromkeys((*prim.GetAppliedSchemas(), *own[1]))))
-            found = self._sorts.get(kind) or _Sort(kind, self._said)
-            self._sort_by_own[own] = self._sorts[kind] = found
+            found = self._kinds.get(kind) or _KindFacts(kind, self._mentioned)
+            self._kind_by_own[own] = self._kinds[kind] = found
         return found
 
     # -- looking things up
 
-    def node(self, path: Sdf.Path | str) -> Node | None:
+    def node(self, path: Sdf.Path | str) -> PrimNode | None:
         """The node at a path (of the stage, or below an instance), if there is a live prim."""
         text = path if isinstance(path, str) else path.pathString
         found = self._by_path.get(text)
@@ -318,10 +326,10 @@ class Snapshot:
 
     def kinds(self) -> Iterator[PrimKind]:
         """Every combination of type and APIs on the stage."""
-        return iter(self._sorts)
+        return iter(self._kinds)
 
     @cached_property
-    def default_node(self) -> Node | None:
+    def default_node(self) -> PrimNode | None:
         """The default prim, if it is authored and live."""
         prim = self.stage.GetDefaultPrim()
         return self.node(prim.GetPath()) if prim else None
@@ -337,67 +345,69 @@ class Snapshot:
         """Do :attr:`layers` hold all that is said: no session opinions, no unnamed layers, no value clips?"""
         walked = {facts.layer for facts in self.layers}
         used = self.stage.GetUsedLayers(includeClipLayers=True)
-        return self._said.names is not None and all(layer in walked or layer.empty for layer in used)
+        return self._mentioned.names is not None and all(layer in walked or layer.empty for layer in used)
 
-    def having(self, *apis: str) -> list[Node]:
+    def having(self, *apis: str) -> list[PrimNode]:
         """Nodes with any of the APIs applied, in order of traversal."""
         wanted = frozenset(apis)
-        return self._pick([sort for sort in self._groups if not wanted.isdisjoint(sort.heads)])
+        return self._pick(
+            [kind_facts for kind_facts in self._groups if not wanted.isdisjoint(kind_facts.heads)]
+        )
 
-    def of_type(self, schema: str) -> list[Node]:
+    def of_type(self, schema: str) -> list[PrimNode]:
         """Nodes of a schema type or a derived one, in order of traversal."""
-        return self._pick([sort for sort in self._groups if schema in sort.bases])
+        return self._pick([kind_facts for kind_facts in self._groups if schema in kind_facts.bases])
 
-    def _pick(self, sorts: list[_Sort]) -> list[Node]:
-        if len(sorts) <= 1:
-            return list(self._groups[sorts[0]]) if sorts else []
-        chosen = set(sorts)
-        return [node for node in self.nodes if node.sort in chosen]
+    def _pick(self, kinds_found: list[_KindFacts]) -> list[PrimNode]:
+        if len(kinds_found) <= 1:
+            return list(self._groups[kinds_found[0]]) if kinds_found else []
+        chosen = set(kinds_found)
+        return [node for node in self.nodes if node.kind_facts in chosen]
 
     @cached_property
-    def _groups(self) -> dict[_Sort, list[Node]]:
-        """Nodes by what they have in common: there are few sorts and many nodes."""
-        groups: dict[_Sort, list[Node]] = {}
+    def _groups(self) -> dict[_KindFacts, list[PrimNode]]:
+        """Nodes by type and APIs: there are few kinds and many nodes."""
+        groups: dict[_KindFacts, list[PrimNode]] = {}
         for node in self.nodes:
-            groups.setdefault(node.sort, []).append(node)
+            groups.setdefault(node.kind_facts, []).append(node)
         return groups
 
     @cached_property
-    def bodies(self) -> list[Node]:
+    def bodies(self) -> list[PrimNode]:
         """Prims with PhysicsRigidBodyAPI."""
         return self.having("PhysicsRigidBodyAPI")
 
     @cached_property
-    def joints(self) -> list[Node]:
+    def joints(self) -> list[PrimNode]:
         """Physics joints of every type."""
         return self.of_type("PhysicsJoint")
 
     @cached_property
-    def colliders(self) -> list[Node]:
+    def colliders(self) -> list[PrimNode]:
         """Prims with PhysicsCollisionAPI, those in prototypes included."""
         return self.having("PhysicsCollisionAPI")
 
     @cached_property
-    def interfaces(self) -> list[Node]:
+    def interfaces(self) -> list[PrimNode]:
         """Prims with a topic, service or action API."""
         return self.having(*INTERFACE_APIS)
 
     @cached_property
-    def contexts(self) -> list[Node]:
+    def contexts(self) -> list[PrimNode]:
         """Prims with RosContextAPI."""
         return self.having("RosContextAPI")
 
     @cached_property
-    def frames(self) -> list[Node]:
+    def frames(self) -> list[PrimNode]:
         """Prims with RosFrameAPI."""
         return self.having("RosFrameAPI")
 
     @cached_property
-    def controllers(self) -> list[Node]:
+    def controllers(self) -> list[PrimNode]:
         """Prims with a RosControl*API."""
         return [node for node in self.nodes if any(name.startswith("RosControl") for name in node.apis)]
 
-    def owning_body(self, node: Node) -> Node | None:
+    def owning_body(self, node: PrimNode) -> PrimNode | None:
         """The node itself or its nearest ancestor that is a rigid body."""
         if node.has("PhysicsRigidBodyAPI"):
             return node
@@ -405,7 +415,7 @@ class Snapshot:
 
     # -- what some rules need
 
-    def shared(self, key: str, build: Callable[[Snapshot], T]) -> T:
+    def shared(self, key: str, build: Callable[[StageSnapshot], T]) -> T:
         """Facts that several rules share, built when the first one asks."""
         if key not in self._shared:
             self._shared[key] = build(self)
@@ -414,9 +424,9 @@ class Snapshot:
 
     def remember_meshes(self, memory: dict[str, Any]) -> None:
         """Take up what an earlier snapshot of the stage found out about meshes, and go on filling it."""
-        from simwright.checker.facts.meshes import MeshBook
+        from simwright.checker.facts.meshes import MeshCache
 
-        self._shared["meshes"] = memory.setdefault("meshes", MeshBook())
+        self._shared["meshes"] = memory.setdefault("meshes", MeshCache())
 
     @cached_property
     def xforms(self) -> UsdGeom.XformCache:
@@ -426,11 +436,12 @@ class Snapshot:
     @cached_property
     def layers(self) -> list[LayerFacts]:
         """Facts of every layer the stage uses (session and anonymous ones aside), the root layer first."""
-        from simwright.checker.facts.layers import gather_layers, list_names
+        from simwright.checker.facts.layer_walk import gather_layers
+        from simwright.checker.facts.layers import list_names
 
         with pause_collector():
             facts = gather_layers(self)
-        self._said.names = list_names(self.stage, facts)
+        self._mentioned.names = list_names(self.stage, facts)
         return facts
 
     @cached_property
@@ -448,7 +459,7 @@ class Snapshot:
         return resolve_names(self)
 
     @cached_property
-    def unloaded(self) -> Snapshot | None:
+    def unloaded(self) -> StageSnapshot | None:
         """The same stage opened with no payload loaded; None for a stage that has no payload."""
         if not any(facts.has_payloads for facts in self.layers):
             return None
@@ -458,8 +469,8 @@ class Snapshot:
             self.stage.GetPathResolverContext(),
             Usd.Stage.LoadNone,
         )
-        found = Snapshot(stage, self.settings, path=self.path)
-        found._said.names = self._said.names  # without payloads there are less layers, never others
+        found = StageSnapshot(stage, self.settings, path=self.path)
+        found._mentioned.names = self._mentioned.names  # without payloads there are less layers, never others
         return found
 
     @cached_property

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from pxr import UsdGeom
 
-from simwright.checker.facts.looks import Look, list_looks
+from simwright.checker.facts.material_uses import MaterialUse, list_material_uses
 from simwright.checker.facts.meshes import MeshFacts, as_ints, read_mesh
 
 if TYPE_CHECKING:
-    from simwright.checker.facts.shading import Step, Texture
-    from simwright.checker.facts.snapshot import Node, Snapshot
+    from simwright.checker.facts.shading import ShaderTexture, Step
+    from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 SLACK = 1e-3
@@ -23,11 +23,11 @@ SLACK = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class TextureUse:
     """Texture coordinates of a mesh (or some faces) as one texture sees them: ``low`` and ``high`` corners."""
 
-    look: Look
-    texture: Texture
+    look: MaterialUse
+    texture: ShaderTexture
     low: tuple[float, float]
     high: tuple[float, float]
 
@@ -46,16 +46,17 @@ class Use:
         return f"u {u0:.3g} to {u1:.3g}, v {v0:.3g} to {v1:.3g}"
 
 
-def list_uses(snapshot: Snapshot) -> list[Use]:
-    """Every texture of the universal network on every mesh that wears it, with coordinates to look at."""
+def list_uses(snapshot: StageSnapshot) -> list[TextureUse]:
+    """Every texture of a universal surface on every mesh that it is bound to and that has coordinates for it."""
     return snapshot.shared("texcoords", _gather_uses)
 
 
-def _gather_uses(snapshot: Snapshot) -> list[Use]:
-    uses: list[Use] = []
+def _gather_uses(snapshot: StageSnapshot) -> list[TextureUse]:
+    uses: list[TextureUse] = []
     known: dict[tuple[str, str, str, str], Floats | None] = {}
-    for look in list_looks(snapshot):
+    for look in list_material_uses(snapshot):
         for texture in look.material.textures:
+            # repeat on both axes: any coordinates are right
             if not texture.is_universal or not texture.primvar or set(texture.wraps) == {"repeat"}:
                 continue
             part = look.subset.path if look.subset else ""
@@ -65,11 +66,11 @@ def _gather_uses(snapshot: Snapshot) -> list[Use]:
             found = known[key]
             if found is not None and np.isfinite(found).all():
                 (u0, v0), (u1, v1) = found.tolist()
-                uses.append(Use(look, texture, (u0, v0), (u1, v1)))
+                uses.append(TextureUse(look, texture, (u0, v0), (u1, v1)))
     return uses
 
 
-def _find_range(look: Look, texture: Texture, snapshot: Snapshot) -> Floats | None:
+def _find_range(look: MaterialUse, texture: ShaderTexture, snapshot: StageSnapshot) -> Floats | None:
     """Least and greatest coordinates; by face only where a subset has some of the faces."""
     if look.mesh.children:
         values, _ = _read_corners(look, texture, snapshot)
@@ -81,7 +82,7 @@ def _find_range(look: Look, texture: Texture, snapshot: Snapshot) -> Floats | No
     return np.stack((values.min(axis=0), values.max(axis=0)))
 
 
-def _read_values(look: Look, texture: Texture) -> tuple[Floats, str]:
+def _read_values(look: MaterialUse, texture: ShaderTexture) -> tuple[Floats, str]:
     """Coordinates as the primvar has them, indices applied, and its interpolation."""
     primvar = UsdGeom.PrimvarsAPI(look.mesh.prim).FindPrimvarWithInheritance(texture.primvar)
     values = _as_pairs(primvar.Get()) if primvar else None
@@ -93,7 +94,9 @@ def _read_values(look: Look, texture: Texture) -> tuple[Floats, str]:
     return values, str(primvar.GetInterpolation())
 
 
-def _read_corners(look: Look, texture: Texture, snapshot: Snapshot) -> tuple[Floats, npt.NDArray[np.int64]]:
+def _read_corners(
+    look: MaterialUse, texture: ShaderTexture, snapshot: StageSnapshot
+) -> tuple[Floats, npt.NDArray[np.int64]]:
     """Coordinates of the faces the material is on, and the face of each; no faces where counts do not fit."""
     values, interpolation = _read_values(look, texture)
     mesh = read_mesh(look.mesh, snapshot)
@@ -118,16 +121,16 @@ def _per_corner(
     return values, faces[:0]
 
 
-def _choose_faces(look: Look, mesh: MeshFacts) -> npt.NDArray[np.bool_]:
+def _choose_faces(look: MaterialUse, mesh: MeshFacts) -> npt.NDArray[np.bool_]:
     """The faces a material is on: those of its subset, or those no bound subset has."""
-    from simwright.checker.facts.looks import is_bound_subset
+    from simwright.checker.facts.material_uses import is_bound_subset
 
     if look.subset is not None:
         return _mark_faces([look.subset], mesh.face_count)
     return ~_mark_faces([child for child in look.mesh.children if is_bound_subset(child)], mesh.face_count)
 
 
-def _mark_faces(subsets: list[Node], count: int) -> npt.NDArray[np.bool_]:
+def _mark_faces(subsets: list[PrimNode], count: int) -> npt.NDArray[np.bool_]:
     marked = np.zeros(count, bool)
     for subset in subsets:
         indices = as_ints(subset.value("indices"))
@@ -151,17 +154,19 @@ def _transform(values: Floats, steps: list[Step]) -> Floats:
         angle = np.radians(rotation)
         cosine, sine = np.cos(angle), np.sin(angle)
         scaled = values * np.asarray(scale, np.float64)
+        # UsdTransform2d turns counter-clockwise; rows are points, hence the transpose
         turned = scaled @ np.array(((cosine, sine), (-sine, cosine)))
         values = turned + np.asarray(translation, np.float64)
     return values
 
 
-def find_tiles(use: Use, snapshot: Snapshot) -> set[tuple[int, int]]:
+def find_tiles(use: TextureUse, snapshot: StageSnapshot) -> set[tuple[int, int]]:
     """Integer tiles the faces lie in, if each lies in one; empty where a face spans two (tiling, not UDIM)."""
     values, faces = _read_corners(use.look, use.texture, snapshot)
     if not len(faces):
         return set()
     values = _transform(values, use.texture.transform)
+    # corners of one face follow each other
     starts = np.flatnonzero(np.diff(faces, prepend=faces[0] - 1))
     first = np.floor(np.minimum.reduceat(values, starts) + SLACK).astype(np.int64)
     last = np.ceil(np.maximum.reduceat(values, starts) - SLACK).astype(np.int64) - 1

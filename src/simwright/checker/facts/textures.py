@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from pxr import Ar, Tf
 
 if TYPE_CHECKING:
-    from simwright.checker.facts.snapshot import Snapshot
+    from simwright.checker.facts.snapshot import StageSnapshot
 
 Read: TypeAlias = Callable[[int, int], bytes]
 """``read(count, offset)`` gives at most ``count`` bytes."""
@@ -69,6 +69,7 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
     (b"P6", "ppm"),
     (b"P5", "ppm"),
     (b"\0\0\0\x0cjP  ", "jp2"),
+    # the naked codestream; the next one is the container
     (b"\xff\x0a", "jxl"),
     (b"\0\0\0\x0cJXL ", "jxl"),
     (b"<svg", "svg"),
@@ -77,7 +78,7 @@ _MAGIC: tuple[tuple[bytes, str], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Image:
+class ImageFile:
     """An image file: ``format`` is a key of :data:`NAMES`; ``bits`` per channel, 0 if not looked for.
 
     ``found`` says whether the bytes were read; else the format is what the extension says.
@@ -101,7 +102,7 @@ class Image:
         return self.found and said is not None and said != self.format
 
 
-def read_image(path: str, resolved: str, snapshot: Snapshot) -> Image:
+def read_image(path: str, resolved: str, snapshot: StageSnapshot) -> ImageFile:
     """The image at a resolved path; by the extension of ``path`` where there is no file to open."""
     images = snapshot.shared("images", lambda _: _Images())
     key = resolved or path
@@ -110,7 +111,7 @@ def read_image(path: str, resolved: str, snapshot: Snapshot) -> Image:
     return images[key]
 
 
-class _Images(dict[str, Image]):
+class _Images(dict[str, ImageFile]):
     """Images by resolved path."""
 
 
@@ -120,15 +121,15 @@ def extension_of(path: str) -> str:
     return PurePosixPath(inner.replace("\\", "/")).suffix[1:].lower()
 
 
-def _open_image(path: str, resolved: str) -> Image:
+def _open_image(path: str, resolved: str) -> ImageFile:
     extension = extension_of(path)
     said = _EXTENSIONS.get(extension, "unknown")
     if not resolved:
-        return Image(said, found=False, extension=extension)
+        return ImageFile(said, found=False, extension=extension)
     try:
         asset = Ar.GetResolver().OpenAsset(Ar.ResolvedPath(resolved))
         if asset is None:
-            return Image(said, found=False, extension=extension)
+            return ImageFile(said, found=False, extension=extension)
         size = asset.GetSize()
 
         def read(count: int, offset: int) -> bytes:
@@ -137,33 +138,35 @@ def _open_image(path: str, resolved: str) -> Image:
 
         return identify(read, extension)
     except (Tf.ErrorException, ValueError, OSError, RuntimeError):
-        return Image(said, found=False, extension=extension)
+        return ImageFile(said, found=False, extension=extension)
 
 
-def identify(read: Read, extension: str = "") -> Image:
+# one function: signatures in the order in which they can be told apart
+def identify(read: Read, extension: str = "") -> ImageFile:
     """What the bytes are.  Formats without a signature (TGA, Basis) are believed by their extension."""
     head = read(32, 0)
     if head.startswith(b"\x89PNG"):
         return _read_png(read, extension)
     if head.startswith(b"\xff\xd8\xff"):
-        return Image("jpeg", _find_jpeg_bits(read), extension=extension)
+        return ImageFile("jpeg", _find_jpeg_bits(read), extension=extension)
     if head.startswith(b"RIFF") and head[8:12] == b"WEBP":
-        return Image("webp", 8, extension=extension)
+        return ImageFile("webp", 8, extension=extension)
     if head[4:8] == b"ftyp" and head[8:11] in (b"avi", b"hei", b"mif"):
-        return Image("avif", extension=extension)
+        return ImageFile("avif", extension=extension)
     if extension == "basis" and head.startswith(b"sB"):
-        return Image("basis", extension=extension)
+        return ImageFile("basis", extension=extension)
     found = next((name for magic, name in _MAGIC if head.startswith(magic)), "")
     if not found:
+        # TGA has no signature at its start
         found = "tga" if extension == "tga" else "unknown"
-    return Image(found, extension=extension)
+    return ImageFile(found, extension=extension)
 
 
-def _read_png(read: Read, extension: str) -> Image:
+def _read_png(read: Read, extension: str) -> ImageFile:
     """Bit depth and colour type from IHDR; transparency of the other types is a tRNS chunk before the data."""
     header = read(26, 0)
     if len(header) < 26 or header[12:16] != b"IHDR":
-        return Image("png", extension=extension)
+        return ImageFile("png", extension=extension)
     depth, color = header[24], header[25]
     alpha = color in (4, 6)
     offset = 33
@@ -172,8 +175,9 @@ def _read_png(read: Read, extension: str) -> Image:
         if alpha or len(chunk) < 8 or chunk[4:] in (b"IDAT", b"IEND"):
             break
         alpha = chunk[4:] == b"tRNS"
+        # length, type and checksum around the data
         offset += 12 + int.from_bytes(chunk[:4], "big")
-    return Image("png", depth, alpha, extension=extension)
+    return ImageFile("png", depth, alpha, extension=extension)
 
 
 def _find_jpeg_bits(read: Read) -> int:
@@ -184,6 +188,7 @@ def _find_jpeg_bits(read: Read) -> int:
         if len(segment) < 5 or segment[0] != 0xFF:
             return 0
         marker = segment[1]
+        # start-of-frame markers; C4, C8 and CC are tables and extensions
         if 0xC0 <= marker <= 0xCF and marker not in (0xC4, 0xC8, 0xCC):
             return segment[4]
         offset += 2 + int.from_bytes(segment[2:4], "big")

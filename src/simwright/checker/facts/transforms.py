@@ -22,7 +22,7 @@ from simwright.usd.silence import capture
 from simwright.usd.xform import PrimTransform, convert_matrix, read_local, split_matrix
 
 if TYPE_CHECKING:
-    from simwright.checker.facts.snapshot import Node, Snapshot
+    from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 
 RESET = "!resetXformStack!"
 INVERT = "!invert!"
@@ -90,43 +90,43 @@ NO_OPS = OpStack()
 
 
 @dataclass(slots=True)
-class TransformBook:
-    """Stacks read so far, and the prims with ops of the kinds that rules ask for."""
+class TransformFacts:
+    """Transform stacks read so far, and the prims with matrices, Euler angles, scales or suffixed ops."""
 
     stacks: dict[int, OpStack] = field(default_factory=dict)
     parsed: dict[tuple[str, ...], OpStack] = field(default_factory=dict)
     last: tuple[Any, OpStack] | None = None
-    matrices: list[tuple[Node, XformOp]] = field(default_factory=list)
-    eulers: list[tuple[Node, XformOp]] = field(default_factory=list)
-    scales: list[tuple[Node, XformOp]] = field(default_factory=list)
-    suffixed: list[tuple[Node, XformOp]] = field(default_factory=list)
+    matrices: list[tuple[PrimNode, XformOp]] = field(default_factory=list)
+    eulers: list[tuple[PrimNode, XformOp]] = field(default_factory=list)
+    scales: list[tuple[PrimNode, XformOp]] = field(default_factory=list)
+    suffixed: list[tuple[PrimNode, XformOp]] = field(default_factory=list)
     names: frozenset[str] = frozenset()
     """Names of prims that a layer gives ops other than translate and orient."""
     renamed: bool = False
     """Some of those prims have another name on the stage."""
 
-    def may_have(self, node: Node) -> bool:
+    def may_have(self, node: PrimNode) -> bool:
         """May a prim have attributes of ops other than translate and orient?  False is certain."""
         return self.renamed or node.name in self.names
 
 
-def read_book(snapshot: Snapshot) -> TransformBook:
+def read_transforms(snapshot: StageSnapshot) -> TransformFacts:
     """The stage's unusual ops, in order of traversal (gathered once)."""
     return snapshot.shared("transforms", _gather)
 
 
-def read_stack(node: Node, snapshot: Snapshot) -> OpStack:
+def read_stack(node: PrimNode, snapshot: StageSnapshot) -> OpStack:
     """The op stack of a node; empty for what is not Xformable (remembered)."""
-    return _read_stack(node, read_book(snapshot))
+    return _read_stack(node, read_transforms(snapshot))
 
 
-def list_strays(node: Node, snapshot: Snapshot) -> list[str]:
+def list_strays(node: PrimNode, snapshot: StageSnapshot) -> list[str]:
     """Transform ops that are authored but not in xformOpOrder, so that they have no effect."""
     used = {op.name for op in read_stack(node, snapshot).ops}
     return [name for name in node.property_names("xformOp") if name not in used]
 
 
-def list_values(node: Node, op: XformOp) -> list[Any]:
+def list_values(node: PrimNode, op: XformOp) -> list[Any]:
     """Values of an op: the default one and those at every time sample; blocked or absent ones are left out."""
     attribute = node.prim.GetAttribute(op.name)
     if not attribute:
@@ -135,14 +135,14 @@ def list_values(node: Node, op: XformOp) -> list[Any]:
     return [value for value in values if value is not None]
 
 
-def is_unit_scale(node: Node, op: XformOp) -> bool:
+def is_unit_scale(node: PrimNode, op: XformOp) -> bool:
     """Is a scale op 1 in every direction at every time, but for float noise?"""
     return all(
         abs(factor - 1.0) <= UNIT_TOLERANCE for value in list_values(node, op) for factor in _triple(value)
     )
 
 
-def list_local(node: Node, snapshot: Snapshot) -> list[PrimTransform]:
+def list_local(node: PrimNode, snapshot: StageSnapshot) -> list[PrimTransform]:
     """Local transforms: at the default time, and at every time sample of its ops."""
     stack = read_stack(node, snapshot)
     if not stack.ops:
@@ -156,13 +156,14 @@ def list_local(node: Node, snapshot: Snapshot) -> list[PrimTransform]:
         return [_read_at(node, time) for time in (None, *sorted(times))]
 
 
-def read_in(node: Node, base: Node | None, snapshot: Snapshot) -> PrimTransform | None:
+def read_in(node: PrimNode, base: PrimNode | None, snapshot: StageSnapshot) -> PrimTransform | None:
     """Transform of a node as seen from another (None is the stage); None when OpenUSD cannot work it out."""
     try:
         with capture():
             world = snapshot.xforms.GetLocalToWorldTransform(node.prim)
             if base is not None:
                 frame = snapshot.xforms.GetLocalToWorldTransform(base.prim)
+                # a scale of zero somewhere above: nothing can be seen from that frame
                 if abs(frame.GetDeterminant()) < 1e-300:
                     return None
                 world *= frame.GetInverse()
@@ -171,7 +172,7 @@ def read_in(node: Node, base: Node | None, snapshot: Snapshot) -> PrimTransform 
     return split_matrix(convert_matrix(world))
 
 
-def find_scale(node: Node, snapshot: Snapshot) -> tuple[float, float, float] | None:
+def find_scale(node: PrimNode, snapshot: StageSnapshot) -> tuple[float, float, float] | None:
     """The first local scale that is not 1, as a scale op or hidden in a matrix; None when there is none."""
     if not _may_scale(node, snapshot):
         return None
@@ -182,7 +183,7 @@ def find_scale(node: Node, snapshot: Snapshot) -> tuple[float, float, float] | N
     return None
 
 
-def find_rotation(node: Node, snapshot: Snapshot) -> tuple[float, tuple[float, float, float]] | None:
+def find_rotation(node: PrimNode, snapshot: StageSnapshot) -> tuple[float, tuple[float, float, float]] | None:
     """The first local rotation that is one, as angle [deg] and axis; None when there is none."""
     for found in list_local(node, snapshot):
         angle, axis = split_rotation(tuple(float(v) for v in found.pose.q))
@@ -193,6 +194,7 @@ def find_rotation(node: Node, snapshot: Snapshot) -> tuple[float, tuple[float, f
 
 def split_rotation(q: tuple[float, ...]) -> tuple[float, tuple[float, float, float]]:
     """Angle [deg], 0 to 180, and unit axis of a quaternion w, x, y, z; the axis of no rotation is Z."""
+    # q and -q are the same rotation: take the shorter way round
     w, x, y, z = q if q[0] >= 0 else tuple(-v for v in q)
     length = math.sqrt(x * x + y * y + z * z)
     if length == 0.0 or not math.isfinite(length):
@@ -200,15 +202,15 @@ def split_rotation(q: tuple[float, ...]) -> tuple[float, tuple[float, float, flo
     return math.degrees(2.0 * math.atan2(length, w)), (x / length, y / length, z / length)
 
 
-def is_mirrored(node: Node, snapshot: Snapshot) -> bool:
+def is_mirrored(node: PrimNode, snapshot: StageSnapshot) -> bool:
     """Does the local transform change left into right at any time?"""
     if not _may_scale(node, snapshot):
         return False
     return any(found.mirrored for found in list_local(node, snapshot))
 
 
-def _gather(snapshot: Snapshot) -> TransformBook:
-    book = TransformBook()
+def _gather(snapshot: StageSnapshot) -> TransformFacts:
+    book = TransformFacts()
     _find_names(book, snapshot)
     if not book.names:
         return book
@@ -227,20 +229,20 @@ def _gather(snapshot: Snapshot) -> TransformBook:
     return book
 
 
-def _find_names(book: TransformBook, snapshot: Snapshot) -> None:
+def _find_names(book: TransformFacts, snapshot: StageSnapshot) -> None:
     """Names of prims with unusual ops; a prim keeps its name unless an arc leads to it or it is relocated."""
     paths = (path for facts in snapshot.layers for path in facts.other_ops)
     book.names, book.renamed = find_owners(paths, snapshot)
 
 
-def _may_scale(node: Node, snapshot: Snapshot) -> bool:
-    book = read_book(snapshot)
+def _may_scale(node: PrimNode, snapshot: StageSnapshot) -> bool:
+    book = read_transforms(snapshot)
     if not book.may_have(node):
         return False
     return any(op.is_scale or op.kind == "transform" for op in _read_stack(node, book).ops)
 
 
-def _read_stack(node: Node, book: TransformBook) -> OpStack:
+def _read_stack(node: PrimNode, book: TransformFacts) -> OpStack:
     key = id(node)
     found = book.stacks.get(key)
     if found is None:
@@ -249,7 +251,7 @@ def _read_stack(node: Node, book: TransformBook) -> OpStack:
     return found
 
 
-def _read_order(node: Node, book: TransformBook) -> OpStack:
+def _read_order(node: PrimNode, book: TransformFacts) -> OpStack:
     if not node.may_say(ORDER):
         return NO_OPS
     order = value_of(attribute_of(node.prim, ORDER))
@@ -270,6 +272,7 @@ def parse_order(tokens: list[str]) -> OpStack:
     """The ops that an xformOpOrder names; what is no op is kept, with its text as the kind."""
     resets = RESET in tokens
     if resets:
+        # OpenUSD ignores everything before the last reset
         last = len(tokens) - 1 - tokens[::-1].index(RESET)
         tokens = tokens[last + 1 :]
     return OpStack(tuple(_parse_op(token) for token in tokens), resets)
@@ -281,7 +284,7 @@ def _parse_op(token: str) -> XformOp:
     return XformOp(name, kind if name.startswith(_PREFIX) else name, suffix, inverse=name != token)
 
 
-def _read_at(node: Node, time: float | None) -> PrimTransform:
+def _read_at(node: PrimNode, time: float | None) -> PrimTransform:
     try:
         return read_local(node.prim, None if time is None else Usd.TimeCode(time))
     except Tf.ErrorException:  # an op of the wrong type: OpenUSD takes the identity for it

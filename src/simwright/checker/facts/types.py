@@ -13,6 +13,7 @@ def find_bases(type_name: str) -> frozenset[str]:
     """Schema type names a typed prim is a kind of, its own included; its bare name if unregistered."""
     registry = Usd.SchemaRegistry
     kind = registry.GetTypeFromSchemaTypeName(type_name)
+    # a schema whose plugin is not installed: the name is all that is known
     if not kind or kind.isUnknown:
         return frozenset((type_name,)) if type_name else frozenset()
     names = {type_name}

@@ -66,6 +66,7 @@ NEUTRAL_PROPERTIES: dict[str, str] = {
     "newton:targets": "ext_physics:actuator:targets",
     "newton:lookupPositions": "ext_physics:clamp_position:lookupPositions",
     "newton:lookupEfforts": "ext_physics:clamp_position:lookupEfforts",
+    # Newton writes six numbers where UsdPhysics has eigenvalues and axes
     "newton:inertia": "physics:diagonalInertia and physics:principalAxes",
 }
 """Vendor property -> the neutral property that says the same."""
@@ -92,6 +93,7 @@ def vendor_of_property(name: str) -> str | None:
     if _STATE.match(name):
         return "physx"
     head = name.partition(":")[0]
+    # a name without a namespace is nobody's
     if head == name:
         return None
     if head in VENDOR_NAMESPACES:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from pxr import Sdf, Usd, UsdShade
 
-from simwright.checker.facts.shaders import identify_shader, is_proprietary
+from simwright.checker.facts.shading import identify_shader, is_proprietary
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import UserValues, fix
 from simwright.sanitizer.preview import (

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pxr import Ar, Sdf
 
-from simwright.checker.facts.paths import Form, classify_path, find_package
+from simwright.checker.facts.paths import PathForm, classify_path, find_package
 from simwright.core.diag import Diagnostic, Fixable
 from simwright.core.errors import InputError
 from simwright.core.files import read_bytes
@@ -105,7 +105,7 @@ def _find_file(layer: Sdf.Layer, text: str) -> Path:
     """The file that an address means, which has to be there."""
     form = classify_path(text)
     plain = re.sub(r"^file:(//)?", "", text, flags=re.IGNORECASE)
-    if form is Form.ABSOLUTE and not plain.startswith("/"):
+    if form is PathForm.ABSOLUTE and not plain.startswith("/"):
         raise Refused(f"{text!r} is no path of this machine")
     # a part of a .usdz cannot be copied as a file
     if "[" in plain:

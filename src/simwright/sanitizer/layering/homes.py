@@ -161,8 +161,8 @@ def _rate(facts: LayerFacts) -> dict[str, int]:
         EXTENDED: counts[Domain.EXTENDED],
     }
     first = max(features, key=lambda role: features[role])
-    if len(facts.looks) > features[first] and not facts.has_geometry and not facts.placed:
-        return {MATERIALS: len(facts.looks)}
+    if len(facts.render_materials) > features[first] and not facts.has_geometry and not facts.placed:
+        return {MATERIALS: len(facts.render_materials)}
     tree = _rate_tree(facts)
     if tree:
         return tree

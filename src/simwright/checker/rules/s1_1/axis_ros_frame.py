@@ -6,7 +6,8 @@ sideways or turns the wrong way, and nothing in the file says so.
 
 Fails: a mirrored transform (a negative scale on one axis, or a matrix with negative determinant) on or above a
 body or frame; wheels of a differential drive whose axes are not along Y, or whose left wheels are on the right.
-Passes: mirrored leaf geometry; grippers, whose left and right are nobody's.
+Passes: mirrored leaf geometry.  Fingers and grippers are not asked for left and right, because no convention says
+from where they are seen.
 
 Names are weak evidence: bodies named left and right that stand the other way round, and cameras named front
 that look back, are infos.
@@ -31,20 +32,21 @@ from simwright.checker.facts.bases import (
     list_wheels,
     split_name,
 )
-from simwright.checker.facts.figures import show_numbers
-from simwright.checker.facts.graph import Component, Link
+from simwright.checker.facts.graph import Component, JointEdge
 from simwright.checker.facts.kinematics import is_frame, walk_inheritors
-from simwright.checker.facts.snapshot import Node, Snapshot
-from simwright.checker.facts.transforms import is_mirrored, read_book, read_in
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.transforms import is_mirrored, read_in, read_transforms
+from simwright.checker.facts.wording import show_numbers
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
+# left and right of a gripper are as seen from the wrist or from the object: no convention
 _GRIPPING = frozenset({"finger", "gripper", "jaw", "knuckle", "pad", "thumb", "fingertip", "claw", "tip"})
 _FORWARD = {"front": 1.0, "forward": 1.0, "rear": -1.0, "backward": -1.0}
 
 
 @rule("axis-ros-frame", "1.1", "must", on="stage", heuristic=True)
-def axis_ros_frame(snapshot: Snapshot) -> Iterator[Finding]:
+def axis_ros_frame(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Mirrors, wheels, names of sides, cameras."""
     yield from _find_mirrors(snapshot)
     for wheels in list_wheels(snapshot):
@@ -52,19 +54,21 @@ def axis_ros_frame(snapshot: Snapshot) -> Iterator[Finding]:
             yield from _judge_wheels(wheels, snapshot)
     if snapshot.bodies:
         for component in snapshot.graph.components:
+            # a door or a lid has two bodies, and nothing to its left or right
             if len(component.bodies) > 2:
                 yield from _judge_sides(component, snapshot)
         for node in snapshot.of_type("Camera"):
             yield from _judge_camera(node, snapshot)
 
 
-def _find_mirrors(snapshot: Snapshot) -> Iterator[Finding]:
-    book = read_book(snapshot)
+def _find_mirrors(snapshot: StageSnapshot) -> Iterator[Finding]:
+    book = read_transforms(snapshot)
     seen: set[int] = set()
     for node, op in (*book.scales, *book.matrices):
         if id(node) in seen:
             continue
         seen.add(id(node))
+        # a mirror above leaf geometry alone is fine: renderers turn the winding, and no frame is read from it
         held = node if is_frame(node) else next(filter(is_frame, walk_inheritors(node, snapshot)), None)
         if held is not None and is_mirrored(node, snapshot):
             yield Finding(
@@ -75,17 +79,18 @@ def _find_mirrors(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _judge_wheels(wheels: Wheels, snapshot: Snapshot) -> Iterator[Finding]:
+def _judge_wheels(wheels: Wheels, snapshot: StageSnapshot) -> Iterator[Finding]:
     base = find_base(wheels.component, snapshot)
-    frames = {id(link): find_joint_frame(link, base, snapshot) for link in wheels.all}
-    for link in wheels.all:
-        frame = frames[id(link)]
+    frames = {id(edge): find_joint_frame(edge, base, snapshot) for edge in wheels.all}
+    for edge in wheels.all:
+        frame = frames[id(edge)]
+        # 0.9 is about 25 degrees: room for camber and toe, none for a robot that looks along Y
         if frame is not None and abs(float(frame[1][1])) < 0.9 * float(np.linalg.norm(frame[1])):
             yield Finding(
                 f"the wheel turns about {show_numbers(np.round(frame[1], 3))} of the base: "
                 "a robot that drives along X has wheel axes along Y",
                 hint="turn the robot so that X is forward, or correct physics:axis and physics:localRot0",
-                at=link.joint,
+                at=edge.joint,
                 prop="physics:axis",
             )
             return
@@ -99,12 +104,12 @@ def _judge_wheels(wheels: Wheels, snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _mean_y(side: list[Link], frames: dict[int, tuple[Vector, Vector] | None]) -> float | None:
-    values = [frame[0][1] for frame in (frames[id(link)] for link in side) if frame is not None]
+def _mean_y(side: list[JointEdge], frames: dict[int, tuple[Vector, Vector] | None]) -> float | None:
+    values = [frame[0][1] for frame in (frames[id(edge)] for edge in side) if frame is not None]
     return float(np.mean(values)) if values else None
 
 
-def _judge_sides(component: Component, snapshot: Snapshot) -> Iterator[Finding]:
+def _judge_sides(component: Component, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Pairs of names that differ in left and right only; reported where most stand the wrong way round."""
     named = {split_name(body.name): body for body in component.bodies if is_sided(body.name)}
     pairs = [
@@ -117,16 +122,18 @@ def _judge_sides(component: Component, snapshot: Snapshot) -> Iterator[Finding]:
     if not pairs:
         return
     base = find_base(component, snapshot)
-    swapped: list[tuple[Node, Node]] = []
+    swapped: list[tuple[PrimNode, PrimNode]] = []
     right_way = 0
     for left, right in pairs:
         places = find_position(left, base, snapshot), find_position(right, base, snapshot)
+        # pairs within a millimetre are one above the other or one behind the other, and say nothing of sides
         if places[0] is None or places[1] is None or abs(places[0][1] - places[1][1]) < 1e-3:
             continue
         if places[0][1] < places[1][1]:
             swapped.append((left, right))
         else:
             right_way += 1
+    # a majority: crossed cables and antennas are named by where they lead, not by where they are
     if len(swapped) > right_way:
         left, right = swapped[0]
         yield Finding(
@@ -138,7 +145,7 @@ def _judge_sides(component: Component, snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _judge_camera(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def _judge_camera(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     body = snapshot.owning_body(node)
     component = snapshot.graph.of_body.get(body.path) if body is not None else None
     words = {*split_name(node.name), *(split_name(node.parent.name) if node.parent else ())}
@@ -148,6 +155,7 @@ def _judge_camera(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     found = read_in(node, find_base(component, snapshot), snapshot)
     if found is None:
         return
+    # UsdGeomCamera looks along its own -Z
     look = found.pose.apply(np.array((0.0, 0.0, -1.0))) - found.pose.p
     if float(look[0]) * wanted.pop() < -0.5:
         yield Finding(

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -27,8 +27,9 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title='author upAxis = "Z", turning the asset if it is not Z-up',
 )
-def axis_up_z(snapshot: Snapshot) -> Iterator[Finding]:
+def axis_up_z(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Ask the root layer itself: the fallback differs from site to site."""
+    # UsdGeom.GetStageUpAxis would answer with the fallback, which a plugInfo.json of the site may change
     root = snapshot.root_layer.pseudoRoot
     if not root.HasInfo("upAxis"):
         yield Finding(

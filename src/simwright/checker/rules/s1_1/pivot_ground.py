@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The origin of an asset that stands on the ground is at the bottom centre of its bounding box.
 
-Why: a rack that is dropped into a scene at z = 0 then stands on the floor, where the cursor is, in every
+Why: a rack that is placed at z = 0 of a scene then stands on the floor at the place that was chosen, in every
 simulator.
 
 Fails: a component without joints whose lowest point is not at z = 0, or whose middle is not above the origin.
@@ -20,16 +20,18 @@ from collections.abc import Iterator
 from pxr import Tf, Usd, UsdGeom
 
 from simwright.checker.facts.bases import split_name
-from simwright.checker.facts.figures import show_numbers
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.wording import show_numbers
 from simwright.checker.rule import Finding, rule
 from simwright.usd.silence import capture
 
+# words of things that are mounted, carried, or the ground itself: their origin is where they are attached
 _ELSEWHERE = frozenset({
     "sensor", "camera", "lidar", "radar", "imu", "gps", "wall", "ceiling", "lamp", "light", "sign", "hook", "bracket",
     "mount", "fixture", "tool", "gripper", "hand", "floor", "ground", "terrain", "plane", "part", "screw", "bolt",
     "propeller", "drone", "shelf", "door", "window", "link", "module",
 })  # fmt: skip
+# colliders have the purpose guide and often reach below the visible foot
 _PURPOSES = (UsdGeom.Tokens.default_, UsdGeom.Tokens.render, UsdGeom.Tokens.proxy)
 
 
@@ -42,7 +44,7 @@ _PURPOSES = (UsdGeom.Tokens.default_, UsdGeom.Tokens.render, UsdGeom.Tokens.prox
     fix="unsafe",
     fix_title="move the children so that the origin is at the bottom centre",
 )
-def pivot_ground(snapshot: Snapshot) -> Iterator[Finding]:
+def pivot_ground(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Bounds of the default prim in its own frame."""
     root = snapshot.default_node
     if root is None or not _stands_on_ground(root, snapshot):
@@ -53,6 +55,7 @@ def pivot_ground(snapshot: Snapshot) -> Iterator[Finding]:
     low, high = bounds
     size = [b - a for a, b in zip(low, high, strict=True)]
     middle = [(a + b) / 2.0 for a, b in zip(low, high, strict=True)]
+    # a millimetre, or a hundredth of the height: rubber feet and modelling noise
     lifted = abs(low[2]) > max(0.001, 0.01 * size[2])
     aside = any(abs(middle[i]) > max(0.001, 0.05 * size[i]) for i in (0, 1))
     if lifted or aside:
@@ -65,15 +68,17 @@ def pivot_ground(snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _stands_on_ground(root: Node, snapshot: Snapshot) -> bool:
+def _stands_on_ground(root: PrimNode, snapshot: StageSnapshot) -> bool:
+    # a mechanism has its origin at base_link (pivot-rep105), a scene where its author likes it
     if Usd.ModelAPI(root.prim).GetKind() != "component" or snapshot.joints or snapshot.interfaces:
         return False
     return not _ELSEWHERE.intersection(split_name(root.name))
 
 
-def _read_bounds(root: Node) -> tuple[list[float], list[float]] | None:
+def _read_bounds(root: PrimNode) -> tuple[list[float], list[float]] | None:
     cache = UsdGeom.BBoxCache(Usd.TimeCode.Default(), list(_PURPOSES), useExtentsHint=True)
     try:
+        # what OpenUSD prints about broken extents is not a finding of this rule
         with capture():
             box = cache.ComputeUntransformedBound(root.prim).ComputeAlignedRange()
     except Tf.ErrorException:

@@ -9,7 +9,7 @@ base_link; a differential drive whose wheels are not left and right of base_link
 Passes: base_link between the driven wheels, base_footprint at z = 0 below it; arms and drones, which have no
 wheels.
 
-Fix: none.  Where the base is, is a decision; names alone do not tell.
+Fix: none.  Where the base frame belongs has to be decided by the author; names alone do not tell.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from simwright.checker.facts.bases import Wheels, find_base, find_joint_frame, list_wheels
-from simwright.checker.facts.figures import show_numbers
 from simwright.checker.facts.lineage import walk_up
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.transforms import read_in
+from simwright.checker.facts.wording import show_numbers
 from simwright.checker.rule import Finding, rule
 
 _NEAR = 0.01
@@ -30,7 +30,7 @@ _NEAR = 0.01
 
 
 @rule("pivot-rep105", "1.1", "should", on="stage", heuristic=True)
-def pivot_rep105(snapshot: Snapshot) -> Iterator[Finding]:
+def pivot_rep105(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every mechanism with wheels."""
     for wheels in list_wheels(snapshot):
         top = _find_top(wheels, snapshot)
@@ -55,11 +55,12 @@ def pivot_rep105(snapshot: Snapshot) -> Iterator[Finding]:
             yield from _judge_centre(wheels, base, snapshot)
 
 
-def _find_top(wheels: Wheels, snapshot: Snapshot) -> Node | None:
+def _find_top(wheels: Wheels, snapshot: StageSnapshot) -> PrimNode | None:
     """The robot's root: the highest prim above its bodies that is the default prim, a component or a context."""
     base = find_base(wheels.component, snapshot)
     if base is None:
         return None
+    # a fleet has one context per robot; without contexts the asset's default prim is the robot
     above = [
         node for node in walk_up(base, snapshot) if node.has("RosContextAPI") or node is snapshot.default_node
     ]
@@ -67,12 +68,15 @@ def _find_top(wheels: Wheels, snapshot: Snapshot) -> Node | None:
     return inner or (above[-1] if above else base)
 
 
-def _judge_footprint(footprint: Node, base: Node, top: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def _judge_footprint(
+    footprint: PrimNode, base: PrimNode, top: PrimNode, snapshot: StageSnapshot
+) -> Iterator[Finding]:
     in_top, in_base = read_in(footprint, top, snapshot), read_in(footprint, base, snapshot)
     if in_top is None or in_base is None:
         return
     up = in_top.pose.apply(np.array((0.0, 0.0, 1.0))) - in_top.pose.p
     x, y = float(in_base.pose.p[0]), float(in_base.pose.p[1])
+    # the cosine of about 0.8 degrees
     if up[2] < 0.9999:
         fault = "is tilted against the floor"
     elif abs(in_top.pose.p[2]) > _NEAR:
@@ -89,13 +93,14 @@ def _judge_footprint(footprint: Node, base: Node, top: Node, snapshot: Snapshot)
     )
 
 
-def _judge_centre(wheels: Wheels, base: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def _judge_centre(wheels: Wheels, base: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     frames = [find_joint_frame(link, base, snapshot) for link in wheels.all]
     places = np.array([frame[0] for frame in frames if frame is not None])
     if len(places) < 2 or not wheels.left or not wheels.right:
         return
     middle = (places.min(axis=0) + places.max(axis=0)) / 2.0
     width = float(np.ptp(places[:, 1]))
+    # a differential drive turns about the middle of its axle, so that point has to be base_link
     if max(abs(middle[0]), abs(middle[1])) > max(_NEAR, 0.05 * width):
         yield Finding(
             f"the driven wheels' centre is at {show_numbers(np.round(middle[:2], 4))} of base_link: "

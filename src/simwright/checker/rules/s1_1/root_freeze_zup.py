@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Meshes are modelled Z-up: no quarter turn about X stands between their points and the link.
+"""Meshes are modelled Z-up: they are not turned by 90 degrees about X against their link.
 
 Why: a turn that is left on the mesh comes from a Y-up source.  It is lost or doubled by tools that take the
 points alone, such as exporters of single meshes, convex decomposition or instancing.
 
 Fails: most meshes of the asset are turned by 90 degrees about X, and by nothing else, against their link.
-Passes: meshes without rotation; a few turned ones; cylinders and capsules, where a quarter turn is the way to
-say an axis.
+Passes: meshes without rotation; a few turned ones; cylinders and capsules, whose axis is often set by a rotation.
 
 At most 64 meshes, spread over the asset, are looked at.
 
@@ -18,7 +17,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.transforms import ANGLE_TOLERANCE, read_in, split_rotation
 from simwright.checker.rule import Finding, rule
 
@@ -34,14 +33,16 @@ _MOST = 64
     fix="unsafe",
     fix_title="bake the quarter turn into points and normals",
 )
-def root_freeze_zup(snapshot: Snapshot) -> Iterator[Finding]:
+def root_freeze_zup(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Look at the rotation of meshes against the link, or the root, that they belong to."""
     nodes = [
         n for n in snapshot.nodes if (n.type == "Mesh" or n.prototype is not None) and not n.in_prototype
     ]
+    # every n-th mesh: the first ones are often one part of the asset, imported by one tool
     chosen = nodes[:: max(1, math.ceil(len(nodes) / _MOST))]
     sample = [(node, mesh) for node in chosen if (mesh := _find_mesh(node)) is not None]
     turned = [node for node, mesh in sample if _is_turned(node, mesh, snapshot)]
+    # a few meshes may be turned on purpose; a Y-up source turns all of them
     if turned and 2 * len(turned) > len(sample):
         yield Finding(
             f"{len(turned)} of {len(sample)} meshes are turned by 90 degrees about X against their link: "
@@ -52,20 +53,21 @@ def root_freeze_zup(snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _find_mesh(node: Node) -> Node | None:
+def _find_mesh(node: PrimNode) -> PrimNode | None:
     """The mesh that a node is, or the first one of an instance."""
     return node if node.prototype is None else next((n for n in node.descendants() if n.type == "Mesh"), None)
 
 
-def _is_turned(node: Node, mesh: Node, snapshot: Snapshot) -> bool:
+def _is_turned(node: PrimNode, mesh: PrimNode, snapshot: StageSnapshot) -> bool:
     rotation = _read_rotation(node, mesh, snapshot)
     if rotation is None:
         return False
     angle, axis = split_rotation(rotation)
+    # converters write the quarter turn with float noise
     return abs(angle - 90.0) <= 100 * ANGLE_TOLERANCE and abs(axis[0]) > 1.0 - 1e-6
 
 
-def _read_rotation(node: Node, mesh: Node, snapshot: Snapshot) -> tuple[float, ...] | None:
+def _read_rotation(node: PrimNode, mesh: PrimNode, snapshot: StageSnapshot) -> tuple[float, ...] | None:
     base = snapshot.owning_body(node) or _find_top(node)
     if base is None or base is node:
         return None
@@ -81,5 +83,5 @@ def _read_rotation(node: Node, mesh: Node, snapshot: Snapshot) -> tuple[float, .
     return tuple(float(v) for v in pose.q)
 
 
-def _find_top(node: Node) -> Node | None:
+def _find_top(node: PrimNode) -> PrimNode | None:
     return next((above for above in node.ancestors() if above.parent is None), None)

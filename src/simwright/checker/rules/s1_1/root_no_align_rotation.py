@@ -17,10 +17,10 @@ from collections.abc import Iterator
 
 from pxr import Usd
 
-from simwright.checker.facts.figures import show_number, show_numbers
 from simwright.checker.facts.kinematics import find_common_path
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.transforms import find_rotation, read_stack
+from simwright.checker.facts.wording import show_number, show_numbers
 from simwright.checker.rule import Finding, rule
 
 _AGGREGATES = ("assembly", "group")
@@ -34,7 +34,7 @@ _AGGREGATES = ("assembly", "group")
     fix="unsafe",
     fix_title="bake the rotation into the children",
 )
-def root_no_align_rotation(snapshot: Snapshot) -> Iterator[Finding]:
+def root_no_align_rotation(snapshot: StageSnapshot) -> Iterator[Finding]:
     """The root, and what stands between it and all bodies."""
     root = snapshot.default_node or _find_only_root(snapshot)
     if root is None:
@@ -57,19 +57,21 @@ def root_no_align_rotation(snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _find_only_root(snapshot: Snapshot) -> Node | None:
+def _find_only_root(snapshot: StageSnapshot) -> PrimNode | None:
     roots = [node for node in snapshot.nodes if node.parent is None and node.is_a("Xformable")]
     return roots[0] if len(roots) == 1 else None
 
 
-def _list_shared_parents(root: Node, snapshot: Snapshot) -> list[Node]:
+def _list_shared_parents(root: PrimNode, snapshot: StageSnapshot) -> list[PrimNode]:
     """Xforms below the root that are above every body; a model of its own is placed, not aligned."""
     inside = [body.path for body in snapshot.bodies if body.path.startswith(f"{root.path}/")]
+    # the children of an assembly are placed, and placing includes turning
     if not inside or Usd.ModelAPI(root.prim).GetKind() in _AGGREGATES:
         return []
     deepest = snapshot.node(find_common_path(inside))
-    found: list[Node] = []
+    found: list[PrimNode] = []
     for node in reversed(_list_upwards(deepest, root)):
+        # from a body or a model downwards a rotation is its pose, not a correction of the up axis
         if node.has("PhysicsRigidBodyAPI") or Usd.ModelAPI(node.prim).GetKind() in (
             "component",
             *_AGGREGATES,
@@ -79,9 +81,9 @@ def _list_shared_parents(root: Node, snapshot: Snapshot) -> list[Node]:
     return found
 
 
-def _list_upwards(node: Node | None, root: Node) -> list[Node]:
+def _list_upwards(node: PrimNode | None, root: PrimNode) -> list[PrimNode]:
     """The node and its ancestors below the root."""
-    found: list[Node] = []
+    found: list[PrimNode] = []
     while node is not None and node is not root:
         found.append(node)
         node = node.parent

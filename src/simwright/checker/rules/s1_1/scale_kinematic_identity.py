@@ -18,9 +18,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.figures import show_numbers, show_value
-from simwright.checker.facts.snapshot import Node, Snapshot
-from simwright.checker.facts.transforms import find_scale, is_unit_scale, list_values, read_book, read_stack
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.transforms import (
+    find_scale,
+    is_unit_scale,
+    list_values,
+    read_stack,
+    read_transforms,
+)
+from simwright.checker.facts.wording import show_numbers, show_value
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable, Level
 
@@ -33,9 +39,12 @@ from simwright.core.diag import Fixable, Level
     fix="unsafe",
     fix_title="remove the scale, pushing it to the leaf geometry",
 )
-def scale_kinematic_identity(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+# one function: a scale op and a scale in a matrix are the two ways to say one thing, and exclude each other
+# here
+def scale_kinematic_identity(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Scale ops at every time, and the scale in a matrix."""
-    if not read_book(snapshot).may_have(node):
+    # most bodies have translate and orient only, which the layers have told already
+    if not read_transforms(snapshot).may_have(node):
         return
     if node.is_a("PhysicsJoint"):
         yield from _judge_joint(node)
@@ -45,6 +54,7 @@ def scale_kinematic_identity(node: Node, snapshot: Snapshot) -> Iterator[Finding
     for op in dict.fromkeys(scales):
         values = list_values(node, op)
         if not is_unit_scale(node, op):
+            # an animated scale may be 1 at the default time: show a value that is wrong
             shown = next((v for v in values if show_value(v) != "(1, 1, 1)"), values[0])
             yield Finding(
                 f"{op.name} of this rigid body is {show_value(shown)}, it must be (1, 1, 1) or absent",
@@ -62,6 +72,7 @@ def scale_kinematic_identity(node: Node, snapshot: Snapshot) -> Iterator[Finding
                 fix=Fixable.SAFE,
             )
     matrix = next((op for op in stack.ops if op.kind == "transform"), None)
+    # with a scale op beside it the product of both would be reported twice
     if matrix is not None and not scales:
         hidden = find_scale(node, snapshot)
         if hidden is not None:
@@ -73,7 +84,7 @@ def scale_kinematic_identity(node: Node, snapshot: Snapshot) -> Iterator[Finding
             )
 
 
-def _judge_joint(node: Node) -> Iterator[Finding]:
+def _judge_joint(node: PrimNode) -> Iterator[Finding]:
     value = node.authored("xformOp:scale")
     if value is not None and show_value(value) != "(1, 1, 1)":
         yield Finding(

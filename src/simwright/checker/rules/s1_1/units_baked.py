@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Units of the source (millimetres, inches, Y-up) are baked in, not carried along as metadata or scale.
+"""Units of the source (millimetres, inches, Y-up) are converted in the data, not corrected by metadata or a scale.
 
-Why: OpenUSD does not convert units between layers.  A referenced layer in millimetres appears a thousand times
-too large, one that is Y-up lies down; and a scale of 0.001 above the links also scales what engines read as
-metres: joint frames, masses' lever arms, other links.
+Why: OpenUSD does not convert units between layers.  A referenced layer in millimetres appears a thousand times too
+large, one that is Y-up lies down; and a scale of 0.001 above the links also scales what engines read as metres:
+joint frames, centres of mass, other links.
 
-Fails: a referenced layer with `metersPerUnit = 0.01` in an asset of metres; `xformOp:scale = (0.001, 0.001,
-0.001)` on an Xform with things below; ops with the suffix `unitsResolve`, which some tools add instead.
+Fails: a referenced layer with `metersPerUnit = 0.01` in an asset of metres; `xformOp:scale = (0.001, 0.001, 0.001)`
+on an Xform with other prims below; ops with the suffix `unitsResolve`, which some tools add instead.
 Passes: every layer in metres, kilograms, seconds and Z-up; a scale on a leaf mesh.
 
-A note of the source's units in customLayerData is reported as an info: it may be history only.
+A note of the source's units in customLayerData is reported as an info: it may only tell where the data came from.
 
 Fix: unsafe.  The scale is pushed into points, sizes and translates, and the op is dropped.
 """
@@ -21,10 +21,10 @@ from typing import Any
 
 from pxr import Sdf
 
-from simwright.checker.facts.figures import show_number
 from simwright.checker.facts.kinematics import is_leaf_geometry
-from simwright.checker.facts.snapshot import Node, Snapshot
-from simwright.checker.facts.transforms import XformOp, list_values, read_book
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.transforms import XformOp, list_values, read_transforms
+from simwright.checker.facts.wording import show_number
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -33,6 +33,7 @@ _UNITS = {
     0.01: "centimetres to metres",
     0.0254: "inches to metres",
     0.3048: "feet to metres",
+    # the factors the other way round: a converter that multiplied instead of dividing
     39.3701: "metres to inches",
     100.0: "metres to centimetres",
     1000.0: "metres to millimetres",
@@ -54,8 +55,9 @@ _OTHER_UNITS = frozenset({
     fix="unsafe",
     fix_title="push the conversion into points, sizes and translates",
 )
-def units_baked(snapshot: Snapshot) -> Iterator[Finding]:
+def units_baked(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Metadata of other layers against the root's, unit-like scales, resolving ops, notes of units."""
+    # a session layer is the viewer's, not the asset's
     own = set(snapshot.stage.GetLayerStack(includeSessionLayers=False))
     session = [layer for layer in snapshot.stage.GetLayerStack() if layer not in own]
     used = [layer for layer in snapshot.stage.GetUsedLayers() if layer not in session]
@@ -68,11 +70,13 @@ def units_baked(snapshot: Snapshot) -> Iterator[Finding]:
 
 def _compare_layer(layer: Sdf.Layer, root: Sdf.Layer) -> Iterator[Finding]:
     for key in _METADATA:
+        # a missing opinion is another rule's finding; here only two that contradict each other count
         if not (layer.pseudoRoot.HasInfo(key) and root.pseudoRoot.HasInfo(key)):
             continue
         own, wanted = layer.pseudoRoot.GetInfo(key), root.pseudoRoot.GetInfo(key)
         if own == wanted or (not isinstance(own, str) and abs(own - wanted) <= 1e-9 * abs(wanted)):
             continue
+        # time is the one unit that OpenUSD does convert between layers
         silent = (
             "OpenUSD rescales its times silently"
             if key == "timeCodesPerSecond"
@@ -86,8 +90,8 @@ def _compare_layer(layer: Sdf.Layer, root: Sdf.Layer) -> Iterator[Finding]:
         )
 
 
-def _find_scales(snapshot: Snapshot) -> Iterator[Finding]:
-    book = read_book(snapshot)
+def _find_scales(snapshot: StageSnapshot) -> Iterator[Finding]:
+    book = read_transforms(snapshot)
     for node, op in book.suffixed:
         if op.suffix == "unitsResolve":
             yield Finding(
@@ -111,7 +115,7 @@ def _find_scales(snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _find_unit(node: Node, op: XformOp) -> float | None:
+def _find_unit(node: PrimNode, op: XformOp) -> float | None:
     """The unit factor that a uniform scale is equal to."""
     values = list_values(node, op)
     if op.kind != "scale" or not values:
@@ -122,10 +126,11 @@ def _find_unit(node: Node, op: XformOp) -> float | None:
         return None
     if max(x, y, z) - min(x, y, z) > 1e-6 * abs(x):
         return None
+    # factors are written with four digits or more: 0.0254, 39.3701
     return next((unit for unit in _UNITS if abs(x - unit) <= 1e-4 * unit), None)
 
 
-def _holds_something(node: Node) -> bool:
+def _holds_something(node: PrimNode) -> bool:
     return any(below.is_a("Xformable") for below in node.descendants())
 
 
@@ -142,6 +147,7 @@ def _find_notes(layer: Sdf.Layer) -> Iterator[Finding]:
 
 def _flatten(entries: dict[str, Any], prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
     for key, value in entries.items():
+        # dictionaries come from files: a bound keeps a deep one from ending in a RecursionError
         if isinstance(value, dict) and depth < 8:
             yield from _flatten(value, f"{prefix}{key}:", depth + 1)
         else:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable
 
@@ -29,7 +29,7 @@ from simwright.core.diag import Fixable
     fix="unsafe",
     fix_title="author kilogramsPerUnit = 1, converting masses if they are not kilograms",
 )
-def units_kilograms(snapshot: Snapshot) -> Iterator[Finding]:
+def units_kilograms(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Ask the root layer itself: the fallback is 1 and hides a missing opinion."""
     root = snapshot.root_layer.pseudoRoot
     if not root.HasInfo("kilogramsPerUnit"):
@@ -40,6 +40,7 @@ def units_kilograms(snapshot: Snapshot) -> Iterator[Finding]:
         )
         return
     value = root.GetInfo("kilogramsPerUnit")
+    # written with not, so that nan is a finding too
     if not abs(value - 1.0) <= 1e-9:
         yield Finding(
             f"kilogramsPerUnit is {value:g}, it must be 1",

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -27,7 +27,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="author metersPerUnit = 1, converting lengths if they are not metres",
 )
-def units_meters(snapshot: Snapshot) -> Iterator[Finding]:
+def units_meters(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Ask the root layer itself: the stage hides a missing opinion behind the fallback."""
     root = snapshot.root_layer.pseudoRoot
     if not root.HasInfo("metersPerUnit"):
@@ -37,6 +37,7 @@ def units_meters(snapshot: Snapshot) -> Iterator[Finding]:
         )
         return
     value = root.GetInfo("metersPerUnit")
+    # written with not, so that nan is a finding too
     if not abs(value - 1.0) <= 1e-9:
         yield Finding(
             f"metersPerUnit is {value:g}, it must be 1",

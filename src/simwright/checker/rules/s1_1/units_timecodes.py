@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable
 
@@ -28,11 +28,12 @@ from simwright.core.diag import Fixable
     fix="unsafe",
     fix_title="author timeCodesPerSecond = 1 and retime the samples",
 )
-def units_timecodes(snapshot: Snapshot) -> Iterator[Finding]:
+def units_timecodes(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Ask the root layer itself: Sdf falls back to framesPerSecond, then to 24."""
     layer = snapshot.root_layer
     root = layer.pseudoRoot
     if not root.HasInfo("timeCodesPerSecond"):
+        # Sdf falls back to framesPerSecond, then to 24
         rate = layer.timeCodesPerSecond
         source = "framesPerSecond" if root.HasInfo("framesPerSecond") else "the fallback"
         yield Finding(
@@ -54,10 +55,11 @@ def units_timecodes(snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _has_times(snapshot: Snapshot) -> bool:
+def _has_times(snapshot: StageSnapshot) -> bool:
     """Would another rate change anything: samples in any layer, or a time range?"""
     root = snapshot.root_layer.pseudoRoot
     if root.HasInfo("startTimeCode") or root.HasInfo("endTimeCode"):
         return True
+    # clips hold their samples in layers that the stage's own stack does not list
     layers = snapshot.stage.GetUsedLayers(includeClipLayers=True)
     return any(layer.ListAllTimeSamples() for layer in layers)

@@ -7,18 +7,18 @@ radians, OpenUSD degrees.  A quaternion has none of these questions and is what 
 Fails: `float3 xformOp:rotateXYZ = (0, 90, 0)` on a link (error), on a mesh, light or camera (warning).
 Passes: `quatf xformOp:orient`; any of the rotate ops in a source asset (`asset-state = "source"`).
 
-Fix: safe: the same rotation is written as orient.  Unsafe for animated angles: between two samples the angles
-and the quaternions take different ways.
+Fix: safe: the same rotation is written as orient.  Unsafe for animated angles: between two samples angles and
+quaternions are interpolated differently.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.figures import show_numbers, show_value
 from simwright.checker.facts.kinematics import list_kinematic
-from simwright.checker.facts.snapshot import Node, Snapshot
-from simwright.checker.facts.transforms import XformOp, list_local, list_values, read_book
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.transforms import XformOp, list_local, list_values, read_transforms
+from simwright.checker.facts.wording import show_numbers, show_value
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable, Level
 
@@ -31,19 +31,20 @@ from simwright.core.diag import Fixable, Level
     fix="safe",
     fix_title="write the rotation as orient",
 )
-def xform_etl_euler(snapshot: Snapshot) -> Iterator[Finding]:
+def xform_etl_euler(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every prim with a rotate op; one finding per prim."""
     if snapshot.settings.asset_state == "source":
         return
-    ops: dict[int, tuple[Node, list[XformOp]]] = {}
-    for node, op in read_book(snapshot).eulers:
+    ops: dict[int, tuple[PrimNode, list[XformOp]]] = {}
+    for node, op in read_transforms(snapshot).eulers:
         ops.setdefault(id(node), (node, []))[1].append(op)
+    # gathering them walks the ancestors of all bodies: only where something is found
     kinematic = list_kinematic(snapshot) if ops else {}
     for key, (node, found) in ops.items():
         yield _make_finding(node, found, snapshot, kinematic=key in kinematic)
 
 
-def _make_finding(node: Node, ops: list[XformOp], snapshot: Snapshot, *, kinematic: bool) -> Finding:
+def _make_finding(node: PrimNode, ops: list[XformOp], snapshot: StageSnapshot, *, kinematic: bool) -> Finding:
     local = list_local(node, snapshot)
     animated = len(local) > 1
     parts = []
@@ -57,5 +58,7 @@ def _make_finding(node: Node, ops: list[XformOp], snapshot: Snapshot, *, kinemat
         at=node,
         prop=ops[0].name,
         level=None if kinematic else Level.WARNING,
+        # angles are interpolated one by one, quaternions on the great circle: the motion between samples
+        # differs
         fix=Fixable.UNSAFE if animated else None,
     )

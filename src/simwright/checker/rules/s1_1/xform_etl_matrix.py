@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pipeline has taken CAD matrices apart into translate and orient.
+"""Matrices of the CAD source are converted to translate and orient.
 
 Why: what a matrix means decides how it must be converted.  A pose becomes translate and orient as it is; a
 scale has to move to the leaf geometry; a mirror cannot become a quaternion at all, and a converter that tries
@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.figures import show_numbers
 from simwright.checker.facts.kinematics import is_leaf_geometry
-from simwright.checker.facts.snapshot import Node, Snapshot
-from simwright.checker.facts.transforms import XformOp, list_local, read_book
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.transforms import XformOp, list_local, read_transforms
+from simwright.checker.facts.wording import show_numbers
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable
 
@@ -32,11 +32,11 @@ from simwright.core.diag import Fixable
     fix="safe",
     fix_title="take the matrix apart into translate and orient",
 )
-def xform_etl_matrix(snapshot: Snapshot) -> Iterator[Finding]:
+def xform_etl_matrix(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Sort the matrices by what they hold."""
     seen: set[int] = set()
-    poses: list[tuple[Node, XformOp]] = []
-    for node, op in read_book(snapshot).matrices:
+    poses: list[tuple[PrimNode, XformOp]] = []
+    for node, op in read_transforms(snapshot).matrices:
         if id(node) in seen:
             continue
         seen.add(id(node))
@@ -61,9 +61,10 @@ def xform_etl_matrix(snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _judge(node: Node, op: XformOp, snapshot: Snapshot) -> Finding | None:
+def _judge(node: PrimNode, op: XformOp, snapshot: StageSnapshot) -> Finding | None:
     """A finding for a matrix that is more than a pose."""
     local = list_local(node, snapshot)
+    # at any time sample: an animated matrix may be rigid at the default time
     odd = next((found for found in local if not found.is_rigid), None)
     if odd is None:
         return None
@@ -77,5 +78,6 @@ def _judge(node: Node, op: XformOp, snapshot: Snapshot) -> Finding | None:
     else:
         what = f"hides a scale of {show_numbers(odd.scale)}"
         hint = "write translate and orient, and put the scale on the leaf geometry"
+        # with samples a decomposition per sample interpolates differently
         grade = Fixable.SAFE if leaf and len(local) == 1 else Fixable.UNSAFE
     return Finding(f"the matrix {op.name} {what}", hint=hint, at=node, prop=op.name, fix=grade)

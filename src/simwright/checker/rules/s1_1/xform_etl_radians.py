@@ -16,13 +16,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from simwright.checker.facts.figures import show_number
-from simwright.checker.facts.graph import Link
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.graph import JointEdge
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.wording import show_number
 from simwright.checker.rule import Finding, rule
 
 _NAMES = ("physics:lowerLimit", "physics:upperLimit", "drive:angular:physics:targetPosition")
 _MOST = 2.0 * math.pi + 1e-3
+# 15 degrees: robot ranges are given in such steps
 _STEP = math.pi / 12.0
 
 
@@ -35,36 +36,39 @@ _STEP = math.pi / 12.0
     fix="unsafe",
     fix_title="multiply limits and targets by 180/pi",
 )
-def xform_etl_radians(snapshot: Snapshot) -> Iterator[Finding]:
+def xform_etl_radians(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Judge every mechanism as a whole: one joint says little."""
     if not any(joint.type == "PhysicsRevoluteJoint" for joint in snapshot.joints):
         return
-    groups: dict[int, list[Node]] = {}
-    for link in snapshot.graph.links:
-        if link.joint.type == "PhysicsRevoluteJoint":
-            groups.setdefault(_find_group(link, snapshot), []).append(link.joint)
+    groups: dict[int, list[PrimNode]] = {}
+    for edge in snapshot.graph.edges:
+        if edge.joint.type == "PhysicsRevoluteJoint":
+            groups.setdefault(_find_group(edge, snapshot), []).append(edge.joint)
     for joints in groups.values():
         found = _judge(joints)
         if found is not None:
             yield found
 
 
-def _find_group(link: Link, snapshot: Snapshot) -> int:
-    body = link.body0 or link.body1
+def _find_group(edge: JointEdge, snapshot: StageSnapshot) -> int:
+    body = edge.body0 or edge.body1
     component = snapshot.graph.of_body.get(body.path) if body is not None else None
-    return id(component) if component is not None else id(link)
+    return id(component) if component is not None else id(edge)
 
 
-def _judge(joints: list[Node]) -> Finding | None:
+# one function: every early return is a piece of evidence that the angles are degrees
+def _judge(joints: list[PrimNode]) -> Finding | None:
     values: dict[str, list[tuple[str, float]]] = {}
     for joint in joints:
         found = _list_angles(joint)
+        # one angle beyond a full turn in radians: the file knows degrees
         if any(abs(angle) > _MOST for _, angle in found):
             return None
         if found:
             values[joint.path] = found
     angles = [abs(angle) for found in values.values() for _, angle in found]
     fractions = [angle for angle in angles if _is_fraction_of_pi(angle)]
+    # one or two joints may really be limited to a few degrees
     if not fractions and len(values) < 3:
         return None
     first = next(joint for joint in joints if joint.path in values)
@@ -81,7 +85,7 @@ def _judge(joints: list[Node]) -> Finding | None:
     )
 
 
-def _list_angles(joint: Node) -> list[tuple[str, float]]:
+def _list_angles(joint: PrimNode) -> list[tuple[str, float]]:
     """Authored angles that say something: finite and not zero."""
     found = ((name, joint.authored(name)) for name in _NAMES)
     return [(n, float(v)) for n, v in found if isinstance(v, (int, float)) and math.isfinite(v) and v != 0.0]
@@ -90,4 +94,5 @@ def _list_angles(joint: Node) -> list[tuple[str, float]]:
 def _is_fraction_of_pi(angle: float) -> bool:
     """Is it a multiple of 15 degrees in radians, written with two digits or more?"""
     nearest = round(angle / _STEP) * _STEP
+    # 1.57 and 3.14 are the roundings people write; below 0.5 a degree value such as 0.26 is as likely
     return nearest > 0.5 and abs(angle - nearest) < 0.003

@@ -9,9 +9,9 @@ such as `xformOp:translate:pivot`; orient before translate; ops that are authore
 Passes: `xformOpOrder = ["xformOp:translate", "xformOp:orient"]`, in half, float or double precision, also when
 the order comes from a weaker layer.
 
-Reading: a scale op is left to scale-kinematic-identity.  A body without any op is the identity: an info.
-Joints have no transform.  Frames (RosFrameAPI) are held to the same, as a warning.  In source assets
-(`asset-state = "source"`) rotateXYZ may stand for orient.
+Reading: a scale op is left to scale-kinematic-identity.  A body without any op is at its parent's origin: an info.
+Joints have no transform.  The same on a frame (RosFrameAPI) is a warning.  In source assets (`asset-state =
+"source"`) rotateXYZ may stand for orient.
 
 Fix: safe where the local transform is a pose (it is written as translate and orient); unsafe where it holds
 scale or shear, is animated, or resets the stack.
@@ -23,14 +23,15 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.checker.facts.kinematics import Role, list_kinematic
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.kinematics import KinematicRole, list_kinematic
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.transforms import ORDER, OpStack, list_local, list_strays, read_stack
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable, Level
 from simwright.usd.questions import attribute_of, value_type_of
 
 _QUATERNIONS = (Sdf.ValueTypeNames.Quatf, Sdf.ValueTypeNames.Quatd, Sdf.ValueTypeNames.Quath)
+_WANTED = ["translate", "orient"]
 _HINT = 'write xformOpOrder = ["xformOp:translate", "xformOp:orient"]'
 
 
@@ -42,8 +43,9 @@ _HINT = 'write xformOpOrder = ["xformOp:translate", "xformOp:orient"]'
     fix="safe",
     fix_title="write the local transform as translate and orient",
 )
-def xform_minimal_stack(snapshot: Snapshot) -> Iterator[Finding]:
+def xform_minimal_stack(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Compare the ops, scale aside, with translate and orient."""
+    # stacks are shared objects and there are few: each is judged once for thousands of links
     faults: dict[OpStack, str] = {}
     for node, role in list_kinematic(snapshot).values():
         stack = read_stack(node, snapshot)
@@ -58,6 +60,7 @@ def xform_minimal_stack(snapshot: Snapshot) -> Iterator[Finding]:
             yield from _find_broken(node, role, stack)
 
 
+# one function: the faults in the order in which a reader meets them, the first one counts
 def _find_fault(stack: OpStack, *, source: bool) -> str:
     """What is wrong with a stack, or nothing."""
     if stack.resets:
@@ -67,37 +70,42 @@ def _find_fault(stack: OpStack, *, source: bool) -> str:
     if odd is not None:
         return f"{odd.token} is {'an inverse' if odd.inverse else 'a suffixed'} op"
     kinds = [op.kind for op in moving]
-    if not stack.ops or kinds == ["translate", "orient"] or (source and kinds == ["translate", "rotateXYZ"]):
+    # in a source asset rotateXYZ may stand for orient: the pipeline converts it later
+    allowed = [_WANTED, ["translate", "rotateXYZ"]] if source else [_WANTED]
+    if not stack.ops or kinds in allowed:
         return ""
-    if sorted(kinds) == ["orient", "translate"]:
+    if sorted(kinds) == sorted(_WANTED):
         return "orient stands before translate, so that the translation is turned"
-    missing = [kind for kind in ("translate", "orient") if kind not in kinds]
-    extra = [kind for kind in kinds if kind not in ("translate", "orient")]
-    doubled = [kind for kind in ("translate", "orient") if kinds.count(kind) > 1]
-    parts = [
-        f"{' and '.join(words)} {verb}"
-        for words, verb in ((extra, "must not be there"), (missing, "missing"), (doubled, "more than once"))
-        if words
-    ]
-    return ", ".join(parts)
+    return _list_faults(kinds)
 
 
-def _make_finding(node: Node, role: Role, fault: str, snapshot: Snapshot) -> Finding:
+def _list_faults(kinds: list[str]) -> str:
+    """Which kinds of ops are too many, which are missing, in words."""
+    groups = (
+        ([kind for kind in kinds if kind not in _WANTED], "must not be there"),
+        ([kind for kind in _WANTED if kind not in kinds], "missing"),
+        ([kind for kind in _WANTED if kinds.count(kind) > 1], "more than once"),
+    )
+    return ", ".join(f"{' and '.join(words)} {verb}" for words, verb in groups if words)
+
+
+def _make_finding(node: PrimNode, role: KinematicRole, fault: str, snapshot: StageSnapshot) -> Finding:
     stack = read_stack(node, snapshot)
     local = list_local(node, snapshot)
+    # a reset stack cannot be kept: the pose would have to be recomputed against the parent
     easy = not stack.resets and len(local) <= 1 and all(found.is_rigid for found in local)
     return Finding(
         f"the ops of this {role} are {stack.tokens}: {fault}",
         hint=f"{_HINT} with the same pose",
         at=node,
         prop=ORDER,
-        level=Level.WARNING if role is Role.FRAME else None,
+        level=Level.WARNING if role is KinematicRole.FRAME else None,
         fix=None if easy else Fixable.UNSAFE,
         data={"ops": stack.tokens, "role": role.value},
     )
 
 
-def _judge_empty(node: Node, role: Role, snapshot: Snapshot) -> Iterator[Finding]:
+def _judge_empty(node: PrimNode, role: KinematicRole, snapshot: StageSnapshot) -> Iterator[Finding]:
     strays = list_strays(node, snapshot)
     if strays:
         yield Finding(
@@ -106,10 +114,10 @@ def _judge_empty(node: Node, role: Role, snapshot: Snapshot) -> Iterator[Finding
             hint=_HINT,
             at=node,
             prop=strays[0],
-            level=Level.WARNING if role is Role.FRAME else None,
+            level=Level.WARNING if role is KinematicRole.FRAME else None,
             fix=Fixable.UNSAFE,
         )
-    elif role is Role.BODY:
+    elif role is KinematicRole.BODY:
         yield Finding(
             "this rigid body has no transform ops: it stands at its parent's origin",
             hint=f"{_HINT} with (0, 0, 0) and (1, 0, 0, 0), so that overrides and writers find the ops",
@@ -118,13 +126,14 @@ def _judge_empty(node: Node, role: Role, snapshot: Snapshot) -> Iterator[Finding
         )
 
 
-def _find_broken(node: Node, role: Role, stack: OpStack) -> Iterator[Finding]:
+def _find_broken(node: PrimNode, role: KinematicRole, stack: OpStack) -> Iterator[Finding]:
     """Ops whose attribute is not there, or an orient that is no quaternion: OpenUSD skips them."""
     for op in stack.ops:
         if op.kind not in ("translate", "orient"):
             continue
         attribute = attribute_of(node.prim, op.name)
         kind = value_type_of(attribute)
+        # OpenUSD skips such an op without a word, so the composed pose is not what the file seems to say
         if not kind:
             fault = f"xformOpOrder names {op.name}, but there is no such attribute"
         elif op.kind == "orient" and kind not in _QUATERNIONS:
@@ -136,6 +145,6 @@ def _find_broken(node: Node, role: Role, stack: OpStack) -> Iterator[Finding]:
             hint=f"author {'quatf' if op.kind == 'orient' else 'double3'} {op.name}",
             at=node,
             prop=op.name if kind else ORDER,
-            level=Level.WARNING if role is Role.FRAME else None,
+            level=Level.WARNING if role is KinematicRole.FRAME else None,
             fix=Fixable.UNSAFE,
         )

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.figures import show_numbers
 from simwright.checker.facts.kinematics import is_leaf_geometry
-from simwright.checker.facts.snapshot import Node, Snapshot
-from simwright.checker.facts.transforms import XformOp, list_local, read_book
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.transforms import XformOp, list_local, read_transforms
+from simwright.checker.facts.wording import show_numbers
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable
 
@@ -32,19 +32,20 @@ from simwright.core.diag import Fixable
     fix="safe",
     fix_title="take the matrix apart into translate and orient",
 )
-def xform_no_matrix(snapshot: Snapshot) -> Iterator[Finding]:
+def xform_no_matrix(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every matrix that is in use; one finding per prim."""
     seen: set[int] = set()
-    for node, op in read_book(snapshot).matrices:
+    for node, op in read_transforms(snapshot).matrices:
         if id(node) not in seen:
             seen.add(id(node))
             yield _make_finding(node, op, snapshot)
 
 
-def _make_finding(node: Node, op: XformOp, snapshot: Snapshot) -> Finding:
+def _make_finding(node: PrimNode, op: XformOp, snapshot: StageSnapshot) -> Finding:
     local = list_local(node, snapshot)
     first = local[0]
     animated = len(local) > 1
+    # no stack of translate, orient and scale can express shear, so there is nothing to write instead
     if any(found.sheared for found in local):
         hint = "the matrix shears: apply it to the points, or replace it by a pose"
         grade: Fixable | None = Fixable.NO

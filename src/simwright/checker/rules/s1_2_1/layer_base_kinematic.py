@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The layer that defines the links holds the bare tree.
+"""The layer that defines the links holds only the tree of links.
 
 Why: the tree of Xforms is what every other layer builds on.  Free of physics, ROS and vendor data it opens
 everywhere, and each feature can be left out.
@@ -8,7 +8,7 @@ Fails: base.usda whose links also have PhysicsRigidBodyAPI, or meshes with all t
 Passes: base.usda with Xforms and references; physics.usda with `over` specs of the same links.
 
 Reading: the base layer is the one that defines and places Xforms, whatever its name.  An asset of one layer is
-judged by layer-functional.
+checked by layer-functional.
 
 Fix: unsafe.  The opinions are moved to overlay layers.
 """
@@ -19,8 +19,8 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.assets import find_asset, find_link_tree, find_own_features
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import tally_domains
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import tally_domains
 from simwright.checker.rule import Finding, rule
 
 
@@ -32,12 +32,13 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the opinions to overlay layers",
 )
-def layer_base_kinematic(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def layer_base_kinematic(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Features and mesh arrays in a layer that defines links."""
     if not facts.features and not facts.has_meshes:
         return
     tree = find_link_tree(facts, snapshot)
     asset = find_asset(snapshot, facts)
+    # an asset of one layer gets one finding, by layer-functional, not one per domain
     if not tree or len(asset.layers) == 1:
         return
     opinions = find_own_features(facts, asset)

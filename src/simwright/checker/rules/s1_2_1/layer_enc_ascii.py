@@ -7,7 +7,8 @@ Fails: physics.usdc, or a robot.usd that is binary inside, with joints.
 Passes: physics.usda, also as physics.usd with text inside; geometries.usdc with meshes and material bindings.
 
 Reading: what the bytes are counts, not the extension.  Bindings to materials, proxies, skeletons and collections
-belong to geometry and are fine in a crate.  Members of a .usdz package are judged like files; the package is not.
+belong to geometry and are fine in a crate.  Files inside a .usdz package are checked like other files; the package
+itself is not.
 
 Fix: unsafe.  The layer is written as .usda, and the arcs that name it change; mesh data goes to geometries.usdc.
 """
@@ -17,10 +18,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import count_things, join_words, tally_domains
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import count_things, join_words, tally_domains
 from simwright.checker.rule import Finding, rule
 
+# relationships that go with meshes and are written by modelling tools
 _GEOMETRY_RELATIONS = ("material:binding", "proxyPrim", "skel:", "collection:", "prototypes", "coordSys:")
 
 
@@ -32,8 +34,9 @@ _GEOMETRY_RELATIONS = ("material:binding", "proxyPrim", "skel:", "collection:", 
     fix="unsafe",
     fix_title="write the layer as .usda and rename it in all arcs",
 )
-def layer_enc_ascii(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def layer_enc_ascii(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Binary layers with feature opinions or with relationships that are not geometry's own."""
+    # the encoding is read from the bytes: a .usd file may be either
     if facts.layer.anonymous or facts.encoding != "usdc":
         return
     opinions = facts.of(*facts.features)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The asset is divided into functional layers.
 
-Why: geometry, looks, physics and ROS interfaces change at different times and by different hands.  In layers of
+Why: geometry, looks, physics and ROS interfaces are changed at different times by different people.  In layers of
 their own they can be updated, replaced and loaded one by one.
 
 Fails: one robot.usda with meshes, materials, joints and topics.
@@ -18,13 +18,13 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.assets import find_assets
 from simwright.checker.facts.domains import Domain
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import join_words
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import join_words
 from simwright.checker.rule import Finding, rule
 
 
 @rule("layer-functional", "1.2.1", "should", on="stage", fix="unsafe", fix_title="split the layer by domain")
-def layer_functional(snapshot: Snapshot) -> Iterator[Finding]:
+def layer_functional(snapshot: StageSnapshot) -> Iterator[Finding]:
     """A single layer with several domains."""
     asset = find_assets(snapshot)[0]
     facts = asset.entry
@@ -37,8 +37,9 @@ def layer_functional(snapshot: Snapshot) -> Iterator[Finding]:
     held: list[str] = [domain.value for domain in Domain if domain in facts.features]
     if facts.has_geometry:
         held.insert(0, "geometry")
-    if facts.looks:
+    if facts.render_materials:
         held.insert(0, "materials")
+    # geometry with its materials alone is a finished visual asset, but two domains change at different times
     if len(held) > 1:
         yield Finding(
             f"the whole asset is one layer: it holds {join_words(held)}",

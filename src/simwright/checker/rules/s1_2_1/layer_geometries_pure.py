@@ -19,10 +19,11 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.assets import find_link_tree
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import tally_names
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import tally_names
 from simwright.checker.rule import Finding, rule
 
+# neutral APIs that describe the shape, look or motion of geometry
 _ABOUT_SHAPE = frozenset({
     "MaterialBindingAPI", "GeomModelAPI", "SkelBindingAPI", "CollectionAPI", "VisibilityAPI", "PrimvarsAPI",
     "MotionAPI", "XformCommonAPI", "CoordSysAPI", "ClipsAPI",
@@ -37,7 +38,7 @@ _ABOUT_SHAPE = frozenset({
     fix="unsafe",
     fix_title="move the opinions to an overlay layer",
 )
-def layer_geometries_pure(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def layer_geometries_pure(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Everything in a mesh layer that is not about shape."""
     if not facts.is_mesh_library or find_link_tree(facts, snapshot):
         return

@@ -7,8 +7,8 @@ and a simulator that does not draw need not load them.
 Fails: a layer with meshes or links, and Material and Shader prims beside them.
 Passes: materials.usda with Material and Shader prims; physics.usda with a Material that only has PhysicsMaterialAPI.
 
-Reading: physical materials belong to the physics layer.  A library of materials may be binary.  A small prop in
-one file is left alone.
+Reading: physical materials belong to the physics layer.  A library of materials may be binary.  A small prop in one
+file is not reported.
 
 Fix: unsafe.  The prims are moved to a layer of their own.
 """
@@ -19,8 +19,8 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.assets import find_asset
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import count_things, join_words
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import count_things, join_words
 from simwright.checker.rule import Finding, rule
 
 
@@ -33,17 +33,19 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the materials to materials.usda",
 )
-def layer_materials(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def layer_materials(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Materials beside something else."""
     beside = [word for word, there in _list_company(facts) if there]
-    if not facts.looks or not beside:
+    if not facts.render_materials or not beside:
         return
     if find_asset(snapshot, facts).is_small_prop(snapshot.settings.heavy_elements):
         return
     yield Finding(
-        f"{facts.name} defines {count_things(len(facts.looks), 'material prim')} beside {join_words(beside)}",
+        f"{facts.name} defines {count_things(len(facts.render_materials), 'material prim')}"
+        f" beside {join_words(beside)}",
         hint="move Material, NodeGraph and Shader prims to materials.usda and refer to it",
-        at=min(facts.looks, key=lambda path: path.pathElementCount),
+        # the outermost material prim is the scope that would be moved
+        at=min(facts.render_materials, key=lambda path: path.pathElementCount),
         layer=facts.layer,
     )
 

@@ -7,8 +7,8 @@ Fails: joints in physics.usda and PhysicsMaterialAPI in materials.usda.
 Passes: bodies, joints, collision and physical materials in physics.usda; values overridden elsewhere; variants
 that switch physics.
 
-Reading: what counts are applied Physics APIs and Physics prims.  Variants may carry them, a PhysicsScene belongs
-to whoever composes the stage, and each asset that a scene composes has its own physics layer.
+Reading: applied Physics APIs and prims of Physics types count, values do not.  Variants may carry them, a
+PhysicsScene belongs to whoever composes the stage, and each asset that a scene composes has its own physics layer.
 
 Fix: unsafe.  The opinions are moved to the layer with most of them.
 """
@@ -17,11 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.assets import Asset, find_assets
+from simwright.checker.facts.assets import AssetLayers, describe_spread, find_assets
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts, Opinion
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import tally_names
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -33,35 +32,25 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the opinions to the physics layer",
 )
-def layer_physics_file(snapshot: Snapshot) -> Iterator[Finding]:
+def layer_physics_file(snapshot: StageSnapshot) -> Iterator[Finding]:
     """More than one layer of an asset that applies or defines physics."""
     for asset in find_assets(snapshot):
-        holders = _find_holders(asset)
-        if len(holders) < 2:
-            continue
-        main = max(holders, key=lambda holder: len(holder[1]))[0]
-        for facts, opinions in holders:
-            if facts is not main:
-                held = tally_names(opinion.what for opinion in opinions)
-                yield Finding(
-                    f"physics is spread: {facts.name} holds {held}, beside {main.name}",
-                    hint=f"move them to {main.name}",
-                    at=opinions[0].path,
-                    layer=facts.layer,
-                )
+        yield from describe_spread("physics", _find_holders(asset))
 
 
-def _find_holders(asset: Asset) -> list[tuple[LayerFacts, list[Opinion]]]:
+def _find_holders(asset: AssetLayers) -> list[tuple[LayerFacts, list[Opinion]]]:
     holders = []
     for facts in asset.layers:
+        # a joint prim that only references its definition does not define physics here
         arcs = {arc.path for arc in facts.arcs}
         opinions = [
             opinion
             for opinion in facts.of(Domain.PHYSICS)
-            if opinion.saying.kind != "property"
-            and opinion.saying.what != "PhysicsScene"
+            if opinion.content.kind != "property"
+            # gravity belongs to the stage that composes the asset
+            and opinion.content.what != "PhysicsScene"
             and not (facts.has_variants and opinion.at.ContainsPrimVariantSelection())
-            and not (arcs and opinion.saying.kind == "type" and opinion.at in arcs)
+            and not (arcs and opinion.content.kind == "type" and opinion.at in arcs)
         ]
         if opinions:
             holders.append((facts, opinions))

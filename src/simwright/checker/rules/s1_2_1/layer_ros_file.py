@@ -16,10 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.assets import find_assets, find_own_features
+from simwright.checker.facts.assets import describe_spread, find_assets, find_own_features
 from simwright.checker.facts.domains import Domain
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import tally_names
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -31,24 +30,14 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the opinions to the ROS layer",
 )
-def layer_ros_file(snapshot: Snapshot) -> Iterator[Finding]:
+def layer_ros_file(snapshot: StageSnapshot) -> Iterator[Finding]:
     """More than one layer of an asset with ROS opinions."""
     for asset in find_assets(snapshot):
         holders = []
         for facts in asset.layers:
             found = find_own_features(facts, asset, Domain.ROS)
+            # a variant that swaps a sensor brings the interface of that sensor
             opinions = [opinion for opinion in found if not opinion.path.ContainsPrimVariantSelection()]
             if opinions:
                 holders.append((facts, opinions))
-        if len(holders) < 2:
-            continue
-        main = max(holders, key=lambda holder: len(holder[1]))[0]
-        for facts, opinions in holders:
-            if facts is not main:
-                held = tally_names(opinion.what for opinion in opinions)
-                yield Finding(
-                    f"ROS is spread: {facts.name} holds {held}, beside {main.name}",
-                    hint=f"move them to {main.name}",
-                    at=opinions[0].path,
-                    layer=facts.layer,
-                )
+        yield from describe_spread("ROS", holders)

@@ -7,7 +7,7 @@ Fails: `physxJoint:armature` in physics.usda, or an OmniGraph in the entry layer
 Passes: the same in isaac.usda, a layer with nothing but a vendor's opinions.
 
 Reading: a layer is a vendor's if it defines no shapes and applies no neutral feature schema; values of neutral
-attributes may be overridden in it.  Vendor keys in customLayerData do no harm: a warning.
+attributes may be overridden in it.  Vendor keys in customLayerData change nothing for other tools: a warning.
 
 Fix: unsafe.  The opinions are moved to a layer per vendor.
 """
@@ -18,9 +18,9 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import tally_names
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.vendors import vendor_of_key
+from simwright.checker.facts.wording import tally_names
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -33,7 +33,7 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="move the opinions to a vendor layer",
 )
-def proprietary_confined(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def proprietary_confined(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Vendor opinions in a layer that is not a vendor's, once per vendor."""
     if facts.is_vendor:
         return
@@ -47,6 +47,7 @@ def proprietary_confined(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Fin
             layer=facts.layer,
             data={"vendor": vendor, "count": len(mine)},
         )
+    # metadata composes nothing, so other tools are not disturbed: milder
     keys = [key for key in facts.layer.customLayerData if vendor_of_key(key)]
     if keys:
         yield Finding(

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a neutral schema can say is not said in a vendor's words.
+"""What a neutral schema can express is not written with a vendor's attributes.
 
 Why: other engines do not read a vendor's attributes.  An armature or a mimic joint that only one engine finds is
 lost to all others.
 
 Fails: `newton:armature`, `mjc:damping` or NewtonMimicAPI.
-Passes: `ext_physics:joint:armature`, ExtendedPhysicsMimicAPI; vendor attributes that have no neutral twin.
+Passes: `ext_physics:joint:armature`, ExtendedPhysicsMimicAPI; vendor attributes without a neutral equivalent.
 
-Reading: what is "necessary" is a judgement; reported is what has a known neutral equivalent, also inside a vendor
-layer, once per name and layer.
+Reading: what is "necessary" cannot be computed.  Reported is what has a known neutral equivalent, also inside a
+vendor layer, once per name and layer.
 
 Fix: unsafe.  The value is translated; units and conventions may differ between engines.
 """
@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from simwright.checker.facts.actuation import is_of_other
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts, Opinion
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.vendors import find_neutral
 from simwright.checker.rule import Finding, rule
 
@@ -34,10 +34,11 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="say it with the neutral schema",
 )
-def proprietary_minimal(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def proprietary_minimal(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Vendor names with a neutral equivalent."""
     uses: dict[str, list[Opinion]] = {}
     for opinion in facts.of(Domain.VENDOR):
+        # the instance name of a multiple-apply API does not matter for its meaning
         name = opinion.what.partition(":")[0] if opinion.kind == "api" else opinion.what
         if find_neutral(name) and not is_of_other(facts, opinion):
             uses.setdefault(name, []).append(opinion)

@@ -16,8 +16,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.kinds import find_kinds, is_kind
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import count_things
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import count_things
 from simwright.checker.rule import Finding, rule
 
 
@@ -29,7 +29,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="author kind = assembly on the default prim",
 )
-def kind_assembly(snapshot: Snapshot) -> Iterator[Finding]:
+def kind_assembly(snapshot: StageSnapshot) -> Iterator[Finding]:
     """The kind of a default prim with models below."""
     node = snapshot.default_node
     if node is None:

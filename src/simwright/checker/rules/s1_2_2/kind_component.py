@@ -6,8 +6,8 @@ Why: kind is how tools tell an asset from its parts, for selecting, listing and 
 Fails: a robot whose root prim has no kind, or kind = "subcomponent".
 Passes: kind = "component" on the default prim, or a custom kind derived from it.
 
-Reading: an asset with models inside is an aggregate; kind-assembly speaks of it.  kind = "assembly" with nothing
-to assemble is a warning.
+Reading: an asset with models inside is checked by kind-assembly.  kind = "assembly" with nothing to assemble is a
+warning.
 
 Fix: unsafe.  `kind = "component"` is authored on the default prim.
 """
@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.kinds import find_kinds, is_kind
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -30,7 +30,7 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="author kind = component on the default prim",
 )
-def kind_component(snapshot: Snapshot) -> Iterator[Finding]:
+def kind_component(snapshot: StageSnapshot) -> Iterator[Finding]:
     """The kind of a default prim without models below."""
     node = snapshot.default_node
     kinds = find_kinds(snapshot)
@@ -45,5 +45,6 @@ def kind_component(snapshot: Snapshot) -> Iterator[Finding]:
         f"the default prim has kind {kind}" if kind else "the default prim has no kind",
         hint='author kind = "component" on the default prim',
         at=node,
+        # an assembly without parts may be about to get them
         level=Level.WARNING if is_kind(kind, "group") else None,
     )

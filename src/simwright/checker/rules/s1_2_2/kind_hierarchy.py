@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models stand in an unbroken chain of groups, and no model is inside a component.
 
-Why: tools select and skip whole models by kind.  They stop looking at a component and at a gap in the chain, so
-what is below does not exist for them.
+Why: tools select and skip whole models by kind.  They stop looking at a component and at a gap in the chain, so they
+do not find what is below.
 
 Fails: a component inside a component; components below an Xform without kind.
 Passes: assembly, group, component; inside a component only subcomponents.
@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.kinds import find_kinds
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -30,10 +30,10 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="make nested components subcomponents and ancestors groups",
 )
-def kind_hierarchy(snapshot: Snapshot) -> Iterator[Finding]:
+def kind_hierarchy(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per component with models inside, and per ancestor that breaks the chain."""
     kinds = find_kinds(snapshot)
-    inside: dict[str, list[Node]] = {}
+    inside: dict[str, list[PrimNode]] = {}
     for model, above in kinds.nested:
         inside.setdefault(above.path, []).append(model)
     for path, models in inside.items():
@@ -44,7 +44,8 @@ def kind_hierarchy(snapshot: Snapshot) -> Iterator[Finding]:
             at=models[0],
             data={"nested": [model.path for model in models]},
         )
-    below: dict[str, tuple[Node, list[Node]]] = {}
+    # grouped by the gap: one missing kind cuts off many models
+    below: dict[str, tuple[PrimNode, list[PrimNode]]] = {}
     for model, gap in kinds.cut_off:
         below.setdefault(gap.path, (gap, []))[1].append(model)
     for gap, models in below.values():

@@ -7,8 +7,8 @@ layers, the robot's physics depends on where it is loaded.
 Fails: `inherits = </_class_link>` on a body, where only the scene that uses the robot defines `_class_link`.
 Passes: the class is defined in one of the asset's layers.
 
-Reading: in-asset classes are recommended and never reported.  A class that is nowhere gives nothing now, but could
-later: an info.  Only prims with kinematics, physics or ROS count.
+Reading: classes inside the asset are recommended and never reported.  A class that does not exist has no effect now,
+but could get one later: an info.  Only prims with kinematics, physics or ROS count.
 
 Fix: unsafe.  The class is copied into the asset; an arc to a class that is nowhere is taken away.
 """
@@ -19,9 +19,9 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.checker.facts.assets import Asset, find_assets
+from simwright.checker.facts.assets import AssetLayers, find_assets
 from simwright.checker.facts.layers import Arc
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -34,7 +34,7 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="copy the class into the asset",
 )
-def arc_inherit_external(snapshot: Snapshot) -> Iterator[Finding]:
+def arc_inherit_external(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Inherit and specialize arcs whose target no layer of the asset specifies."""
     for asset in find_assets(snapshot):
         for facts in asset.layers:
@@ -43,12 +43,13 @@ def arc_inherit_external(snapshot: Snapshot) -> Iterator[Finding]:
                     yield from _judge(arc, asset, facts.layer, snapshot)
 
 
-def _is_own(arc: Arc, asset: Asset) -> bool:
+def _is_own(arc: Arc, asset: AssetLayers) -> bool:
     target = arc.target.StripAllVariantSelections()
     return any(facts.layer.GetPrimAtPath(target) for facts in asset.layers)
 
 
-def _judge(arc: Arc, asset: Asset, layer: Sdf.Layer, snapshot: Snapshot) -> Iterator[Finding]:
+def _judge(arc: Arc, asset: AssetLayers, layer: Sdf.Layer, snapshot: StageSnapshot) -> Iterator[Finding]:
+    # visual prims may inherit from a scene's class on purpose: looks do not change what the robot is
     holders = [node for node in snapshot.nodes if _holds(node, layer, arc)]
     if not any(_is_kinematic(node) for node in holders):
         return
@@ -74,14 +75,15 @@ def _judge(arc: Arc, asset: Asset, layer: Sdf.Layer, snapshot: Snapshot) -> Iter
     )
 
 
-def _holds(node: Node, layer: Sdf.Layer, arc: Arc) -> bool:
+def _holds(node: PrimNode, layer: Sdf.Layer, arc: Arc) -> bool:
     """Is a node composed from the spec that has the arc?"""
+    # the name is a cheap test before the prim stack, but a reference renames root prims
     if node.name != arc.path.StripAllVariantSelections().name and not arc.path.IsRootPrimPath():
         return False
     return any(spec.layer == layer and spec.path == arc.path for spec in node.prim.GetPrimStack())
 
 
-def _is_kinematic(node: Node) -> bool:
+def _is_kinematic(node: PrimNode) -> bool:
     if node.is_a("Xform") or node.is_a("PhysicsJoint"):
         return True
     return any(api.startswith(("Physics", "Ros", "ExtendedPhysics")) for api in node.apis)

@@ -6,8 +6,8 @@ Why: a payload may be left unloaded.  Physics, controllers and vendor settings i
 Fails: a payload layer with joints, controllers or `physx` attributes.
 Passes: a payload layer with meshes and materials.
 
-Reading: collision schemas on meshes inside a geometry payload are a grey zone: an info.  Layers that are also in
-use without payloads do not count.
+Reading: collision schemas on meshes inside a geometry payload are not clearly forbidden: an info.  Layers that are
+also in use without payloads do not count.
 
 Fix: unsafe.  The payload becomes a reference, and the mesh data in it a payload.
 """
@@ -18,12 +18,13 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import Opinion
-from simwright.checker.facts.load_state import compare_payloads
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import tally_domains
+from simwright.checker.facts.payloads import compare_payloads
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import tally_domains
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
+# exporters put these on the meshes themselves, and REP-0158 says nothing of it
 _CONTACT = frozenset({
     "PhysicsCollisionAPI", "PhysicsMeshCollisionAPI", "PhysicsMaterialAPI", "physics:collisionEnabled",
     "physics:approximation", "physics:staticFriction", "physics:dynamicFriction", "physics:restitution",
@@ -39,7 +40,7 @@ _CONTACT = frozenset({
     fix="unsafe",
     fix_title="load the layer always, and its mesh data by payload",
 )
-def payload_geo_only(snapshot: Snapshot) -> Iterator[Finding]:
+def payload_geo_only(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Feature opinions in layers that only payloads bring in."""
     for facts in compare_payloads(snapshot).only_loaded:
         opinions = facts.of(*facts.features)

@@ -8,7 +8,7 @@ Fails: an entry layer whose root prim has the whole robot as its payload.
 Passes: links and joints by reference, and payloads of geometry below them.
 
 Reading: compared are the stage with all payloads and with none.  One finding per prim that holds such a payload;
-prims that exist anyway but get their APIs from a payload are payload-topology-loaded's.
+prims that exist anyway but get their APIs from a payload are reported by payload-topology-loaded.
 
 Fix: unsafe.  The payload becomes a reference, and the mesh data in it a payload.
 """
@@ -17,9 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.load_state import Hidden, compare_payloads, find_payload_spec
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import count_things, join_words
+from simwright.checker.facts.payloads import PayloadPrims, compare_payloads, find_payload_spec
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import count_things, join_words
 from simwright.checker.rule import Finding, rule
 
 
@@ -31,7 +31,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="turn the payload into a reference",
 )
-def payload_no_kinematics(snapshot: Snapshot) -> Iterator[Finding]:
+def payload_no_kinematics(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Kinematic prims that are not there without payloads."""
     for hidden in compare_payloads(snapshot).hidden:
         held = [
@@ -49,7 +49,8 @@ def payload_no_kinematics(snapshot: Snapshot) -> Iterator[Finding]:
         yield finding
 
 
-def _point_at_payload(finding: Finding, hidden: Hidden) -> None:
+def _point_at_payload(finding: Finding, hidden: PayloadPrims) -> None:
+    # the payload arc is what the author has to change, not the hidden body
     spec = find_payload_spec(hidden.holder.prim) if hidden.holder else None
     if spec is not None:
         finding.at, finding.layer, finding.words = spec.path, spec.layer, "payload"

@@ -7,7 +7,7 @@ to tools that read the tree without payloads.
 Fails: `def Xform "link"` in the entry layer, whose PhysicsRigidBodyAPI comes from its payload.
 Passes: the API in the entry layer, or in a referenced physics.usda.
 
-Reading: prims that are missing altogether are payload-no-kinematics'.
+Reading: prims that are missing altogether are reported by payload-no-kinematics.
 
 Fix: unsafe.  The payload becomes a reference, and the mesh data in it a payload.
 """
@@ -16,9 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.load_state import compare_payloads
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import join_words
+from simwright.checker.facts.payloads import compare_payloads
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import join_words
 from simwright.checker.rule import Finding, rule
 
 
@@ -30,7 +30,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="turn the payload into a reference",
 )
-def payload_topology_loaded(snapshot: Snapshot) -> Iterator[Finding]:
+def payload_topology_loaded(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Schemas that a prim only has with payloads."""
     for late in compare_payloads(snapshot).late:
         verb = "comes" if len(late.what) == 1 else "come"

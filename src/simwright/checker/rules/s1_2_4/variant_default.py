@@ -7,7 +7,8 @@ visuals, no colliders.
 Fails: a variant set without `variants = {...}`, or with a name that is none of its variants.
 Passes: `variants = { string gripper = "parallel" }`, in the layer of the set or in a stronger one of the asset.
 
-Reading: a selection in the session layer or from a fallback table is not the asset's.  One in a referenced layer is.
+Reading: a selection in the session layer or from a fallback table does not count, because it does not come with the
+asset.  One in a referenced layer does.
 
 Fix: unsafe.  The first variant is selected; another may be meant.
 """
@@ -18,13 +19,13 @@ from collections.abc import Iterator
 
 from pxr import Usd
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.variant_sets import find_selection, list_variant_nodes
 from simwright.checker.rule import Finding, rule
 
 
 @rule("variant-default", "1.2.4", "must", on="stage", fix="unsafe", fix_title="select the first variant")
-def variant_default(snapshot: Snapshot) -> Iterator[Finding]:
+def variant_default(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Authored selections of every set, in the asset's own layers."""
     for node in list_variant_nodes(snapshot):
         sets: Usd.VariantSets = node.prim.GetVariantSets()

@@ -6,9 +6,9 @@ Why: registries, caches and bug reports need a name for the asset that does not 
 Fails: assetInfo without identifier, an empty one, or an attribute called `assetInfo:identifier`.
 Passes: `assetInfo = { string identifier = "package://my_robot/usd/robot.usda" }` on the default prim.
 
-Reading: core OpenUSD types it as an asset, the text as a string: both are accepted.
+Reading: core OpenUSD gives it the type asset, REP-0158 string: both are accepted.
 
-Fix: unsafe.  The identifier is the author's to choose; a template may fill it.
+Fix: unsafe.  The author has to choose the identifier; a template may fill it.
 """
 
 from __future__ import annotations
@@ -17,20 +17,21 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.checker.facts.asset_info import find_stray_attribute, read_asset_info
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.assets import describe_asset_info, read_asset_info
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule(
     "assetinfo-identifier", "1.2.5", "must", on="stage", fix="unsafe", fix_title="write assetInfo identifier"
 )
-def assetinfo_identifier(snapshot: Snapshot) -> Iterator[Finding]:
+def assetinfo_identifier(snapshot: StageSnapshot) -> Iterator[Finding]:
     """The dictionary on the default prim; default-prim speaks where there is none."""
     info = read_asset_info(snapshot)
     if info is None:
         return
     value = info.get("identifier")
+    # UsdModelAPI types it as an asset, REP-0158 shows a string
     if isinstance(value, (str, Sdf.AssetPath)):
         if str(value.path if isinstance(value, Sdf.AssetPath) else value).strip():
             return
@@ -39,10 +40,4 @@ def assetinfo_identifier(snapshot: Snapshot) -> Iterator[Finding]:
         message = "the default prim has no assetInfo identifier"
     else:
         message = f"assetInfo identifier is {value!r}, not a string"
-    stray = find_stray_attribute(snapshot, "identifier")
-    yield Finding(
-        message + (f"; {stray} is an attribute, which is something else" if stray else ""),
-        hint='write assetInfo = { string identifier = "..." } in the metadata of the default prim',
-        at=snapshot.default_node,
-        prop=stray,
-    )
+    yield describe_asset_info(snapshot, "identifier", message, "...")

@@ -19,10 +19,11 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from simwright.checker.facts.asset_info import read_asset_info
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.assets import read_asset_info
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
+# addresses that only ROS or Gazebo resolve, and files that only they load
 _ORIGIN = re.compile(r"^(package|model|fuel)://|\.(urdf|xacro|sdf)$", re.IGNORECASE)
 _NAMES = re.compile(r"(urdf|sdf|sdformat|mjcf|source)(:|$)", re.IGNORECASE)
 
@@ -36,7 +37,7 @@ _NAMES = re.compile(r"(urdf|sdf|sdformat|mjcf|source)(:|$)", re.IGNORECASE)
     fix="unsafe",
     fix_title="move the values to assetInfo ros",
 )
-def assetinfo_ros(snapshot: Snapshot) -> Iterator[Finding]:
+def assetinfo_ros(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Origins in other places, and the form of what is in the right one."""
     info = read_asset_info(snapshot)
     node = snapshot.default_node
@@ -71,9 +72,10 @@ def assetinfo_ros(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _find_origins(snapshot: Snapshot, info: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _find_origins(snapshot: StageSnapshot, info: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
     node = snapshot.default_node
     assert node is not None, "asked only where there is a default prim"
+    # an identifier may be a package:// address: it names this asset, not its source
     own = {key: value for key, value in info.items() if key != "identifier"}
     for place, values in (
         ("assetInfo", own),

@@ -15,20 +15,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.asset_info import find_stray_attribute, read_asset_info
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.assets import describe_asset_info, read_asset_info
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
 
 @rule("assetinfo-version", "1.2.5", "must", on="stage", fix="unsafe", fix_title="write assetInfo version")
-def assetinfo_version(snapshot: Snapshot) -> Iterator[Finding]:
+def assetinfo_version(snapshot: StageSnapshot) -> Iterator[Finding]:
     """The dictionary on the default prim; default-prim speaks where there is none."""
     info = read_asset_info(snapshot)
     if info is None:
         return
     value = info.get("version")
     if isinstance(value, str) and value.strip():
+        # "latest" and "final" cannot be compared
         if not any(character.isdigit() for character in value):
             yield Finding(
                 f"assetInfo version is {value!r}, which says no number",
@@ -43,10 +44,4 @@ def assetinfo_version(snapshot: Snapshot) -> Iterator[Finding]:
         message = "the default prim has no assetInfo version"
     else:
         message = f"assetInfo version is {value!r}, not a string"
-    stray = find_stray_attribute(snapshot, "version")
-    yield Finding(
-        message + (f"; {stray} is an attribute, which is something else" if stray else ""),
-        hint='write assetInfo = { string version = "1.0.0" } in the metadata of the default prim',
-        at=snapshot.default_node,
-        prop=stray,
-    )
+    yield describe_asset_info(snapshot, "version", message, "1.0.0")

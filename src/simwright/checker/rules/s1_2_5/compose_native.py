@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands for an asset is composed by references and payloads.
+"""A prim that stands for another asset composes it by a reference or payload.
 
 Why: a prim that is empty until one simulator fills it is empty everywhere else: no bounds, no joints, no frames.
 
@@ -16,16 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.prefabs import find_holders, find_prefabs
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.paths import find_prefab_holders, find_prefabs
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule("compose-native", "1.2.5", "must", on="stage", heuristic=True)
-def compose_native(snapshot: Snapshot) -> Iterator[Finding]:
+def compose_native(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Prims that only an attribute would fill."""
     for prefab in find_prefabs(snapshot):
-        for node in find_holders(prefab, snapshot)[:1]:
+        # one attribute is one finding, however often its layer is referenced
+        for node in find_prefab_holders(prefab, snapshot)[:1]:
             if _is_empty(node):
                 yield Finding(
                     f"{node.path} is empty, and only {prefab.path.name} says what belongs there ({prefab.text!r})",
@@ -34,5 +35,5 @@ def compose_native(snapshot: Snapshot) -> Iterator[Finding]:
                 )
 
 
-def _is_empty(node: Node) -> bool:
+def _is_empty(node: PrimNode) -> bool:
     return node.type in ("", "Xform", "Scope") and next(node.descendants(), None) is None

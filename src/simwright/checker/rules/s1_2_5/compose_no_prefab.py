@@ -8,7 +8,7 @@ Fails: `custom string my_sim:prefabPath = "robot.usd"`, `custom asset sim:model 
 Passes: `references = @./robot.usda@`; textures; assetInfo with the package the asset comes from.
 
 Reading: the value counts, not the name: a scene, a robot description, or a mesh.  Attributes that say where the
-asset came from (`source`, `origin` ...) are left alone.
+asset came from (`source`, `origin` ...) are not reported.
 
 Fix: shown.  A reference is proposed.
 """
@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.prefabs import find_prefabs
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.paths import find_prefabs
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -31,7 +31,7 @@ from simwright.checker.rule import Finding, rule
     fix="shown",
     fix_title="use a reference or payload",
 )
-def compose_no_prefab(snapshot: Snapshot) -> Iterator[Finding]:
+def compose_no_prefab(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Loadable values of string and asset attributes."""
     for prefab in find_prefabs(snapshot):
         kind = "asset" if prefab.is_asset else "string"

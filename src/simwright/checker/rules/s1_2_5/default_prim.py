@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The root layer names its default prim.
 
-Why: `@robot.usda@` without a prim path means the default prim.  Without one the reference is empty, and nobody is
-told.
+Why: `@robot.usda@` without a prim path means the default prim.  Without one the reference is empty, and no error is
+shown.
 
 Fails: no defaultPrim; one that does not exist, is inactive, a class, or only an `over`.
 Passes: `defaultPrim = "robot"` with `def Xform "robot"`; a PhysicsScene beside it does not matter.
@@ -18,16 +18,18 @@ from collections.abc import Iterator
 
 from pxr import Usd
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable, Level
 
 
 @rule("default-prim", "1.2.5", "must", on="stage", fix="unsafe", fix_title="set defaultPrim to the root prim")
-def default_prim(snapshot: Snapshot) -> Iterator[Finding]:
+# one function: the cases exclude each other and share name, hint and grade
+def default_prim(snapshot: StageSnapshot) -> Iterator[Finding]:
     """The root layer's own opinion, and what it leads to."""
     name = snapshot.root_layer.defaultPrim
     roots = [node.name for node in snapshot.nodes if node.parent is None and not node.in_prototype]
+    # a PhysicsScene or render settings beside the robot are never what a reference wants
     candidates = [root for root in roots if not _is_setting(root, snapshot)]
     meant = candidates[0] if len(candidates) == 1 else ""
     hint = f'write defaultPrim = "{meant or "..."}" in the metadata of the root layer'
@@ -60,6 +62,6 @@ def _states(prim: Usd.Prim) -> list[tuple[str, bool]]:
     ]
 
 
-def _is_setting(name: str, snapshot: Snapshot) -> bool:
+def _is_setting(name: str, snapshot: StageSnapshot) -> bool:
     node = snapshot.node(f"/{name}")
     return node is not None and node.type.startswith(("Physics", "Render"))

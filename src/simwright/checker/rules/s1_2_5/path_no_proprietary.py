@@ -15,17 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.paths import Form, find_dependencies, scheme_of
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.paths import PathForm, find_dependencies, scheme_of
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule("path-no-proprietary", "1.2.5", "must not", on="stage", fix="unsafe", fix_title="rewrite the address")
-def path_no_proprietary(snapshot: Snapshot) -> Iterator[Finding]:
+def path_no_proprietary(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Schemes other than package:// and those allowed."""
     allowed = snapshot.settings.allowed_schemes
     for dependency in find_dependencies(snapshot):
-        if dependency.form is Form.SCHEME and scheme_of(dependency.text) not in allowed:
+        # package:// has a form of its own and never gets here
+        if dependency.form is PathForm.SCHEME and scheme_of(dependency.text) not in allowed:
             yield dependency.finding(
                 f"the {dependency.shown} {dependency.text!r} uses the scheme {scheme_of(dependency.text)!r}",
                 "copy the file into the asset (./...), or use package:// if a ROS package has it",

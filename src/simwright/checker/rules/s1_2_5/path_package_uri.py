@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.paths import find_dependencies, find_package
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -30,13 +30,14 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="rewrite the path as package://",
 )
-def path_package_uri(snapshot: Snapshot) -> Iterator[Finding]:
+def path_package_uri(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Paths into another package."""
     for dependency in find_dependencies(snapshot):
         target, folder = dependency.target, dependency.folder
         if target is None or folder is None:
             continue
         theirs = find_package(target.parent)
+        # inside one package a relative path is right: the package is installed as a whole
         if theirs is None or theirs == find_package(folder):
             continue
         inside = target.relative_to(theirs[0]).as_posix()

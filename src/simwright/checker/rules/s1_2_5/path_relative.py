@@ -19,14 +19,14 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.paths import (
     Dependency,
-    Form,
+    PathForm,
     file_exists,
     find_dependencies,
     find_package,
     is_inside,
     suggest_relative,
 )
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable, Level
 
@@ -39,18 +39,20 @@ from simwright.core.diag import Fixable, Level
     fix="unsafe",
     fix_title="rewrite the path relative to the layer",
 )
-def path_relative(snapshot: Snapshot) -> Iterator[Finding]:
+def path_relative(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Bare names, and files of the asset that are named from outside."""
     for dependency in find_dependencies(snapshot):
+        # inside a .usdz the format itself fixes how paths are resolved
         if dependency.is_packed:
             continue
-        if dependency.form is Form.SEARCHED:
+        if dependency.form is PathForm.SEARCHED:
             finding = dependency.finding(
                 f"the {dependency.shown} {dependency.text!r} is a search path",
                 f"write ./{dependency.text}",
             )
             finding.level = Level.WARNING
             target = dependency.target
+            # a file beside the layer is found first in any case, so ./ changes nothing
             finding.fix = Fixable.SAFE if target is not None and file_exists(target) else None
             yield finding
         elif inner := _find_inner(dependency, snapshot):
@@ -60,13 +62,13 @@ def path_relative(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _find_inner(dependency: Dependency, snapshot: Snapshot) -> str:
+def _find_inner(dependency: Dependency, snapshot: StageSnapshot) -> str:
     """The relative path to a file inside the asset's folder that is named otherwise."""
     folder, asset = dependency.folder, snapshot.folder
     if folder is None or asset is None:
         return ""
-    target = dependency.target if dependency.form is Form.ABSOLUTE else None
-    package = find_package(folder) if dependency.form is Form.PACKAGE else None
+    target = dependency.target if dependency.form is PathForm.ABSOLUTE else None
+    package = find_package(folder) if dependency.form is PathForm.PACKAGE else None
     if package is not None:
         name, _, inside = dependency.text.removeprefix("package://").partition("/")
         target = package[0] / inside if name == package[1] else None

@@ -6,8 +6,8 @@ Why: an asset that is copied, zipped or installed takes only its own folder alon
 Fails: `@../../library/bolt.usda@` that leads out of the asset; a texture that does not exist.
 Passes: `@./textures/wood.png@`; inside a ROS package, `@../gripper/gripper.usda@` of the same package.
 
-Reading: in a ROS package (a package.xml in a folder above) the package is the whole; else the asset's folder is.
-package:// names a dependency by design.  Absolute paths and other schemes have rules of their own.
+Reading: in a ROS package (a package.xml in a folder above) the package has to be self-contained; else the asset's
+folder.  package:// names a dependency on purpose.  Absolute paths and other schemes are reported by other rules.
 
 Fix: unsafe.  The files are collected into the asset.
 """
@@ -17,14 +17,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.paths import (
-    Form,
+    PathForm,
     file_exists,
     find_dependencies,
     find_package,
     find_root,
     is_inside,
 )
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -36,13 +36,14 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="collect the files into the asset",
 )
-def path_self_contained(snapshot: Snapshot) -> Iterator[Finding]:
+def path_self_contained(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Relative paths that leave the asset or lead nowhere."""
     for dependency in find_dependencies(snapshot):
         target, root = dependency.target, find_root(dependency, snapshot)
-        if dependency.form not in (Form.ANCHORED, Form.SEARCHED) or target is None or root is None:
+        if dependency.form not in (PathForm.ANCHORED, PathForm.SEARCHED) or target is None or root is None:
             continue
         if not is_inside(target, root):
+            # a file of another package is reported by path-package-uri, with the address to write
             if find_package(target.parent) is None:
                 yield dependency.finding(
                     f"the {dependency.shown} {dependency.text!r} leads out of the asset (its root is {root.name!r})",

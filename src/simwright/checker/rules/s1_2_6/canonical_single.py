@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.clones import find_clones
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -30,9 +30,10 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="keep the first copy",
 )
-def canonical_single(snapshot: Snapshot) -> Iterator[Finding]:
+def canonical_single(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per mechanism."""
     for clones in find_clones(snapshot):
+        # traversal order: the copy that a fix keeps
         first = clones.bases[0]
         yield Finding(
             f"the mechanism of {first.name} ({clones.joints} joints) is there {len(clones.bases)} times",

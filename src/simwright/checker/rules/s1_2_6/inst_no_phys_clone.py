@@ -16,8 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from simwright.checker.facts.lineage import list_copies
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.lineage import find_top, list_copies
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -30,13 +30,14 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="set instanceable = false",
 )
-def inst_no_phys_clone(snapshot: Snapshot) -> Iterator[Finding]:
+# one function: prototypes and point instancers are two ways of cloning with one verdict
+def inst_no_phys_clone(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per prototype, at its first instance."""
-    groups: dict[int, list[Node]] = {}
-    roots: dict[int, Node] = {}
+    groups: dict[int, list[PrimNode]] = {}
+    roots: dict[int, PrimNode] = {}
     for node in snapshot.nodes:
         if node.in_prototype and _find_kind(node):
-            root = _root_of(node)
+            root = find_top(node)
             roots[id(root)] = root
             groups.setdefault(id(root), []).append(node)
     for key, nodes in groups.items():
@@ -54,13 +55,7 @@ def inst_no_phys_clone(snapshot: Snapshot) -> Iterator[Finding]:
                 )
 
 
-def _root_of(node: Node) -> Node:
-    while node.parent is not None:
-        node = node.parent
-    return node
-
-
-def _find_kind(node: Node) -> str:
+def _find_kind(node: PrimNode) -> str:
     if node.is_a("PhysicsJoint"):
         return "joint"
     if node.has("PhysicsArticulationRootAPI"):
@@ -70,7 +65,8 @@ def _find_kind(node: Node) -> str:
     return "rigid body" if node.has("PhysicsRigidBodyAPI") else ""
 
 
-def _describe(at: Node, nodes: Iterable[Node], how: str, hint: str) -> Finding:
+def _describe(at: PrimNode, nodes: Iterable[PrimNode], how: str, hint: str) -> Finding:
+    # reversed, so that the first node of each kind stays
     kinds = {_find_kind(node): node for node in reversed(list(nodes))}
     worst = next(kind for kind in ("joint", "articulation root", "ROS schema", "rigid body") if kind in kinds)
     return Finding(

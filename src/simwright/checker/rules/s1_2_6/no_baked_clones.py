@@ -8,7 +8,7 @@ Passes: one robot, from which the simulator makes the array; robots that stand w
 
 Fix: unsafe.  The first copy is kept.
 
-Reading: copies are counted as for `canonical-single`; here their regular places give the array away.
+Reading: copies are counted as for `canonical-single`; here it is their regular places that show the array.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.clones import find_clones
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -29,9 +29,10 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="keep the first copy",
 )
-def no_baked_clones(snapshot: Snapshot) -> Iterator[Finding]:
+def no_baked_clones(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per array, at its second copy: the first may stay."""
     for clones in find_clones(snapshot):
+        # robots that a scene needs stand irregularly; a training grid does not
         if clones.is_grid:
             yield Finding(
                 f"{len(clones.bases)} copies of {clones.bases[0].name} stand in a regular grid: a baked array",

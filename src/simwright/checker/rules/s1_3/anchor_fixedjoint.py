@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.graph import Link
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.graph import JointEdge
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -32,26 +32,27 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="swap the bodies and their local frames, so that body0 is empty",
 )
-def anchor_fixedjoint(snapshot: Snapshot) -> Iterator[Finding]:
+def anchor_fixedjoint(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Fixed joints with the world at one end."""
-    for link in snapshot.graph.links:
-        if link.is_fixed and link.to_world and link.enabled:
-            yield from _check_anchor(link)
+    for edge in snapshot.graph.edges:
+        if edge.is_fixed and edge.to_world and edge.enabled:
+            yield from _check_anchor(edge)
 
 
-def _check_anchor(link: Link) -> Iterator[Finding]:
-    joint, base = link.joint, link.held
+def _check_anchor(edge: JointEdge) -> Iterator[Finding]:
+    joint, base = edge.joint, edge.held
     assert base is not None
-    world_end = "physics:body0" if link.body0 is None else "physics:body1"
+    # exactly one end is the world here, so the other one names the base
+    world_end = "physics:body0" if edge.body0 is None else "physics:body1"
     targets = joint.targets(world_end)
-    if link.missing:
+    if edge.missing:
         yield Finding(
-            f"{world_end} leads to {link.missing[0]}, where there is no prim, so {base.name} hangs on the world",
+            f"{world_end} leads to {edge.missing[0]}, where there is no prim, so {base.name} hangs on the world",
             hint=f"remove {world_end} if that is meant, else correct the target",
             at=joint,
             prop=world_end,
         )
-    elif link.body0 is not None:
+    elif edge.body0 is not None:
         yield Finding(
             f"the anchor of {base.name} has the world as body1; it must be body0 that is empty",
             hint=f"physics:body1 = <{base.path}>, no physics:body0, and swap localPos0/1 and localRot0/1",

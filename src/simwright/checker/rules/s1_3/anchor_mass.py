@@ -15,10 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.masses import has_mass, is_dynamic, read_mass
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.masses import describe_missing_mass, has_mass, is_anchored, is_dynamic, read_mass
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
-from simwright.checker.rules.s1_3.mass_positive import describe_missing_mass, is_anchored
 
 
 @rule(
@@ -29,11 +28,12 @@ from simwright.checker.rules.s1_3.mass_positive import describe_missing_mass, is
     fix="unsafe",
     fix_title="author the mass of the base",
 )
-def anchor_mass(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def anchor_mass(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Only bodies that a fixed joint holds to the world."""
     if has_mass(node, snapshot) or not is_dynamic(node) or not is_anchored(node, snapshot):
         return
     mass = read_mass(node)
+    # a zero mass is the classic way to say "static": answer that directly
     if mass is not None and mass <= 0 and node.has("PhysicsMassAPI"):
         yield Finding(
             f"the base is fixed to the world, but its mass is {mass:g}",

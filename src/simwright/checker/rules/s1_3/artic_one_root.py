@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.graph import sort_roots
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -27,8 +28,9 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="keep the outermost articulation root and delete the others",
 )
-def artic_one_root(snapshot: Snapshot) -> Iterator[Finding]:
+def artic_one_root(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per surplus root."""
+    # a root above two trees is a surplus in both of them
     told: set[int] = set()
     for tree in snapshot.graph.trees:
         if len(tree.roots) < 2:
@@ -44,8 +46,3 @@ def artic_one_root(snapshot: Snapshot) -> Iterator[Finding]:
                 at=root,
                 data={"roots": [node.path for node in tree.roots], "kept": kept.path},
             )
-
-
-def sort_roots(roots: list[Node]) -> list[Node]:
-    """Outermost first."""
-    return sorted(roots, key=lambda root: root.path.count("/"))

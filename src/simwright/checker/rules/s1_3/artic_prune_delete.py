@@ -16,9 +16,9 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.graph import sort_roots
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
-from simwright.checker.rules.s1_3.artic_one_root import sort_roots
 
 _API = "PhysicsArticulationRootAPI"
 
@@ -31,13 +31,13 @@ _API = "PhysicsArticulationRootAPI"
     fix="unsafe",
     fix_title="write delete apiSchemas in the composing layer",
 )
-def artic_prune_delete(snapshot: Snapshot) -> Iterator[Finding]:
+def artic_prune_delete(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Nested roots that came with a referenced part, and roots that were pruned with an explicit list."""
     yield from _find_unpruned(snapshot)
     yield from _find_overwritten(snapshot)
 
 
-def _find_unpruned(snapshot: Snapshot) -> Iterator[Finding]:
+def _find_unpruned(snapshot: StageSnapshot) -> Iterator[Finding]:
     told: set[int] = set()
     for tree in snapshot.graph.trees:
         if len(tree.roots) < 2:
@@ -58,12 +58,14 @@ def _find_unpruned(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _find_overwritten(snapshot: Snapshot) -> Iterator[Finding]:
+# one function: the layers give names, the names give prims, the prims give the spec
+def _find_overwritten(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Prims without the API although a weaker layer applies it, because a stronger one lists others."""
     names: set[str] = set()
     renamed = False
     for facts in snapshot.layers:
         for opinion in facts.opinions:
+            # the API is gone from the composed prim, so only the layers still show it
             if opinion.what == _API and not facts.is_root:
                 place = opinion.path.StripAllVariantSelections()
                 names.add(place.name)
@@ -84,13 +86,14 @@ def _find_overwritten(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _find_explicit(node: Node) -> Sdf.PrimSpec | None:
+def _find_explicit(node: PrimNode) -> Sdf.PrimSpec | None:
     """The explicit list that hides a weaker opinion with the API."""
     explicit = None
     for spec in node.prim.GetPrimStack():
         if not spec.HasInfo("apiSchemas"):
             continue
         listed = spec.GetInfo("apiSchemas")
+        # the stack is strongest first: the explicit list came before this weaker opinion
         if explicit is not None and _API in listed.GetAddedOrExplicitItems():
             return explicit
         if _API in listed.deletedItems:
@@ -100,7 +103,7 @@ def _find_explicit(node: Node) -> Sdf.PrimSpec | None:
     return None
 
 
-def _source(root: Node) -> Sdf.Layer | None:
+def _source(root: PrimNode) -> Sdf.Layer | None:
     """The layer that applies the API."""
     for spec in root.prim.GetPrimStack():
         if spec.HasInfo("apiSchemas") and _API in spec.GetInfo("apiSchemas").GetAddedOrExplicitItems():

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -28,12 +28,13 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="apply PhysicsArticulationRootAPI to the base link",
 )
-def artic_self_contained(snapshot: Snapshot) -> Iterator[Finding]:
+def artic_self_contained(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per mechanism without a root."""
     for component in snapshot.graph.components:
         moving = component.moving
         if not moving or component.roots:
             continue
+        # one passive joint is simulated equally well in maximal coordinates
         simple = len(moving) == 1 and not moving[0].joint.has("PhysicsDriveAPI")
         what = "1 moving joint" if len(moving) == 1 else f"{len(moving)} moving joints"
         yield Finding(
@@ -41,5 +42,5 @@ def artic_self_contained(snapshot: Snapshot) -> Iterator[Finding]:
             hint=f'add "PhysicsArticulationRootAPI" to the apiSchemas of {component.base.path}',
             at=component.base,
             level=Level.INFO if simple else None,
-            data={"joints": [link.joint.path for link in moving]},
+            data={"joints": [edge.joint.path for edge in moving]},
         )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Frames that are only a place carry RosFrameAPI.
+"""Frames that only mark a place have RosFrameAPI.
 
 Why: without it the frame is a prim that no ROS bridge publishes.
 
@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.frame_names import looks_like_frame
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.names import looks_like_frame
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -29,12 +29,13 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="apply RosFrameAPI",
 )
-def dummy_rosframe(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def dummy_rosframe(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """By name first: it is the cheapest question."""
     if not looks_like_frame(node.name) or node.children or node.prototype is not None:
         return
     if any(api == "RosFrameAPI" or api.startswith("Physics") for api in node.apis):
         return
+    # what looks empty may be an unloaded part
     if node.prim.HasAuthoredPayloads():
         return
     yield Finding(

@@ -9,8 +9,8 @@ Passes: the same opinions in a layer that holds nothing else, such as `physx.usd
 
 Fix: unsafe.  The opinions are moved into a vendor layer.
 
-Reading: a layer is judged by what it holds, not by its name.  Vendor schemas with a neutral equivalent are the
-matter of `extphys-use`.
+Reading: a layer is judged by what it holds, not by its name.  Vendor schemas with a neutral equivalent are reported
+by `extphys-use`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from simwright.checker.facts.layers import Domain, LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.domains import Domain
+from simwright.checker.facts.layers import LayerFacts
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.vendors import find_neutral_schema
 from simwright.checker.rule import Finding, rule
 
+# whole kinds of physics that UsdPhysics lacks; single parameters are reported by other rules
 _FEATURES = re.compile(
     r"Deformable|SoftBody|Cloth|Particle|Fluid|Tendon|Muscle|Flex|Hair|Skin|Cable|Vehicle|ForceField|Hydro|Buoyan"
     r"|SurfaceVelocity|Vacuum|SurfaceGripper|Attachment"
@@ -37,11 +39,12 @@ _FEATURES = re.compile(
     fix="unsafe",
     fix_title="move the opinions to a vendor layer",
 )
-def extphys_isolate(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def extphys_isolate(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per layer."""
     if not facts.counts[Domain.VENDOR]:
         return
     others = facts.features - {Domain.VENDOR}
+    # nothing else in the layer: that is the isolation asked for
     if not others and not facts.defines[Domain.GEOMETRY]:
         return
     found = [

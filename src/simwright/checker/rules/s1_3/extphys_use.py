@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Physics that UsdPhysics lacks is said with ExtendedPhysics schemas.
 
-Why: a mimic joint in one engine's words is lost in all the others.
+Why: a mimic joint that is written with one engine's schema is lost in all other engines.
 
 Fails: a joint with PhysxMimicJointAPI, NewtonMimicAPI, MjcEqualityJointAPI or MimicJointAPI only; a prim of type
 NewtonActuator; an MjcActuator that is a plain motor or servo of a joint.
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.actuation import MJC, NEUTRAL, has_neutral_form
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.vendors import NEUTRAL_APIS, NEUTRAL_TYPES
 from simwright.checker.rule import Finding, rule
 
@@ -31,7 +31,7 @@ _APIS = {vendor: neutral for vendor, neutral in NEUTRAL_APIS.items() if neutral.
     fix="unsafe",
     fix_title="translate to the ExtendedPhysics schema",
 )
-def extphys_use(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def extphys_use(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Silent where the neutral form is there as well."""
     for vendor, neutral in _APIS.items():
         if node.has(vendor) and not node.has(neutral):
@@ -41,6 +41,7 @@ def extphys_use(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
                 at=node,
                 data={"vendor": vendor, "neutral": neutral},
             )
+    # a muscle or a motor on a tendon has no neutral form: nothing to ask of its author
     is_replaceable = node.type in NEUTRAL_TYPES or (node.type == MJC and has_neutral_form(node, snapshot))
     if is_replaceable and not node.has("ExtendedPhysicsActuatorAPI"):
         yield Finding(

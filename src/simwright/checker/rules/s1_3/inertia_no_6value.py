@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pxr import Sdf
 
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -32,10 +32,11 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="decompose into physics:diagonalInertia and physics:principalAxes",
 )
-def inertia_no_6value(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def inertia_no_6value(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """The layer facts list arrays and physics properties already; only their names are looked at."""
     if not any("inertia" in name.lower() for name in facts.names):
         return
+    # custom arrays are in no domain; newton:inertia is a vendor property
     paths = [*facts.matrices]
     paths += [opinion.path for opinion in facts.opinions if opinion.kind == "property"]
     for path in dict.fromkeys(path for path in paths if "inertia" in path.name.lower()):
@@ -58,5 +59,6 @@ def _count_values(spec: Sdf.AttributeSpec | None) -> int:
         return 9
     value = spec.default
     if spec.typeName.isArray and value is not None:
+        # three double3 are a matrix too
         return len(value) * (len(value[0]) if len(value) and hasattr(value[0], "__len__") else 1)
     return 0

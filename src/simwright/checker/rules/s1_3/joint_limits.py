@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joints that are not continuous author a lower and an upper limit, in order.
 
-Why: the fallback limits are minus and plus infinity, so a forgotten limit is a joint that turns for ever; and a
-reader that asks for the value never learns that nobody said it.
+Why: the fallback limits are minus and plus infinity, so a joint whose limits were forgotten turns without end, and a
+reader that asks for the value cannot see that it was not authored.
 
 Fails: a prismatic joint without limits; a revolute one with `physics:lowerLimit` only; a lower limit above
 the upper one.
@@ -20,8 +20,8 @@ import math
 import re
 from collections.abc import Iterator
 
-from simwright.checker.facts.readings import read_number
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.attributes import read_number
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -39,7 +39,7 @@ _LIMIT = re.compile(r"limit:(\w+):physics:(?:low|high)$")
     fix="unsafe",
     fix_title="say that a joint without limits has none",
 )
-def joint_limits(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def joint_limits(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """By type of joint."""
     if node.type in ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint"):
         yield from _check_pair(node, prismatic=node.type == "PhysicsPrismaticJoint")
@@ -51,7 +51,7 @@ def joint_limits(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
         yield from _check_axes(node)
 
 
-def _check_pair(node: Node, *, prismatic: bool) -> Iterator[Finding]:
+def _check_pair(node: PrimNode, *, prismatic: bool) -> Iterator[Finding]:
     lower, upper = read_number(node, _LOWER), read_number(node, _UPPER)
     unit = "metres" if prismatic else "degrees"
     if lower is not None and upper is not None:
@@ -71,6 +71,7 @@ def _check_pair(node: Node, *, prismatic: bool) -> Iterator[Finding]:
                 level=Level.INFO,
             )
     else:
+        # one limit alone is never meant: the other one falls back to infinity
         there, absent = (_UPPER, _LOWER) if lower is None else (_LOWER, _UPPER)
         yield Finding(
             f"{there} is {upper if lower is None else lower:g} but {absent} is not authored, so it is infinite",
@@ -80,7 +81,8 @@ def _check_pair(node: Node, *, prismatic: bool) -> Iterator[Finding]:
         )
 
 
-def _check_order(node: Node, lower: float, upper: float, *, prismatic: bool) -> Iterator[Finding]:
+def _check_order(node: PrimNode, lower: float, upper: float, *, prismatic: bool) -> Iterator[Finding]:
+    # UsdPhysics gives inverted limits of these joints no meaning, unlike PhysicsLimitAPI, where they lock
     if math.isnan(lower) or math.isnan(upper) or lower > upper:
         yield Finding(
             f"the limits are {lower:g} to {upper:g}: the lower one must not be above the upper one",
@@ -99,9 +101,10 @@ def _check_order(node: Node, lower: float, upper: float, *, prismatic: bool) -> 
         )
 
 
-def _check_cone(node: Node) -> Iterator[Finding]:
+def _check_cone(node: PrimNode) -> Iterator[Finding]:
     values = {name: read_number(node, name) for name in _CONES}
     absent = [name for name, value in values.items() if value is None]
+    # UsdPhysics: a cone angle below zero, also the fallback, is no limit on that side
     if len(absent) == 1:
         there = _CONES[0] if absent[0] == _CONES[1] else _CONES[1]
         yield Finding(
@@ -119,7 +122,7 @@ def _check_cone(node: Node) -> Iterator[Finding]:
         )
 
 
-def _check_distance(node: Node) -> Iterator[Finding]:
+def _check_distance(node: PrimNode) -> Iterator[Finding]:
     low, high = (read_number(node, name) for name in _DISTANCES)
     low = None if low is None or low < 0 else low  # below 0 is "no limit"
     high = None if high is None or high < 0 else high
@@ -138,7 +141,8 @@ def _check_distance(node: Node) -> Iterator[Finding]:
         )
 
 
-def _check_axes(node: Node) -> Iterator[Finding]:
+# one function: what is applied without values, and values without the API, are found from one list of axes
+def _check_axes(node: PrimNode) -> Iterator[Finding]:
     """A joint of six axes: each limited axis has both ends, and the API that makes them count."""
     applied = set(node.instances("PhysicsLimitAPI"))
     for axis in sorted(applied):
@@ -152,6 +156,7 @@ def _check_axes(node: Node) -> Iterator[Finding]:
                 at=node,
                 prop=next((name for name in names if name not in absent), ""),
             )
+    # authored limits that nothing reads look right in every editor
     said = {match.group(1) for name in node.property_names("limit") if (match := _LIMIT.match(name))}
     ignored = sorted(said - applied)
     if ignored:

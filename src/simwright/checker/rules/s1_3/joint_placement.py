@@ -10,16 +10,16 @@ Passes: `/robot/base/elbow_joint` beside `/robot/base/arm`, with body0 `/robot/b
 Fix: unsafe.  Moving a prim changes its path; relationships that name it must follow.
 
 Reading: a joint to the world belongs beside the base link or above it.  A joint that closes a loop
-(`physics:excludeFromArticulation = true`) has no natural place and is left alone.  Joints that are misplaced
-in the same prim are reported together.
+(`physics:excludeFromArticulation = true`) belongs to two branches and is not reported.  Joints that are misplaced in
+the same prim are reported together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.graph import Link
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.graph import JointEdge
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -31,57 +31,60 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the joint beside its child link, inside its parent link",
 )
-def joint_placement(snapshot: Snapshot) -> Iterator[Finding]:
+def joint_placement(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per prim that holds misplaced joints."""
-    loops = {id(link) for link in snapshot.graph.loops}
-    groups: dict[int, list[Link]] = {}
-    for link in snapshot.graph.links:
-        if link.excluded or link.missing or id(link) in loops or link.held is None:
+    loops = {id(edge) for edge in snapshot.graph.loops}
+    groups: dict[int, list[JointEdge]] = {}
+    for edge in snapshot.graph.edges:
+        # loop joints belong to two branches, and targets that are missing are another rule's finding
+        if edge.excluded or edge.missing or id(edge) in loops or edge.held is None:
             continue
-        if not _is_well_placed(link):
-            groups.setdefault(id(link.joint.parent), []).append(link)
-    for links in groups.values():
-        yield _describe(links)
+        if not _is_well_placed(edge):
+            groups.setdefault(id(edge.joint.parent), []).append(edge)
+    for edges in groups.values():
+        yield _describe(edges)
 
 
-def _is_well_placed(link: Link) -> bool:
-    if link.body0 is None or link.body1 is None:
-        return _is_beside_base(link.joint, link.held)
-    holder = _body_above(link.joint)
+def _is_well_placed(edge: JointEdge) -> bool:
+    if edge.body0 is None or edge.body1 is None:
+        return _is_beside_base(edge.joint, edge.held)
+    holder = _body_above(edge.joint)
     return any(
         holder is parent and _body_above(child) is parent
-        for parent, child in ((link.body0, link.body1), (link.body1, link.body0))
+        # files differ in which body is body0: either may be the parent
+        for parent, child in ((edge.body0, edge.body1), (edge.body1, edge.body0))
     )
 
 
-def _is_beside_base(joint: Node, base: Node | None) -> bool:
+def _is_beside_base(joint: PrimNode, base: PrimNode | None) -> bool:
     """Beside the base or above it; inside it only where the base is the whole asset."""
     if base is None or joint.parent is None or joint.parent is base.parent:
         return True
     if joint.parent is base:
+        # no room beside a base that is the root prim
         return base.parent is None
     return joint.parent in base.ancestors()
 
 
-def _body_above(node: Node) -> Node | None:
+def _body_above(node: PrimNode) -> PrimNode | None:
     return next((above for above in node.ancestors() if above.has("PhysicsRigidBodyAPI")), None)
 
 
-def _describe(links: list[Link]) -> Finding:
-    first = links[0].joint
+def _describe(edges: list[JointEdge]) -> Finding:
+    first = edges[0].joint
     place = first.parent.path if first.parent is not None else "/"
-    data = {"joints": [link.joint.path for link in links]}
-    if len(links) > 1:
-        names = ", ".join(link.joint.name for link in links[:3]) + (", ..." if len(links) > 3 else "")
+    data = {"joints": [edge.joint.path for edge in edges]}
+    if len(edges) > 1:
+        names = ", ".join(edge.joint.name for edge in edges[:3]) + (", ..." if len(edges) > 3 else "")
         return Finding(
-            f"{len(links)} joints in {place} ({names}) are not beside their child links inside their parent links",
+            f"{len(edges)} joints in {place} ({names}) are not beside their child links inside their parent links",
             hint="nest each child link below its parent link and put the joint beside the child",
             at=first.parent or first,
             data=data,
         )
-    parent, child = links[0].body0, links[0].body1
+    parent, child = edges[0].body0, edges[0].body1
     if parent is None or child is None:
-        base = links[0].held
+        base = edges[0].held
         assert base is not None
         return Finding(
             f"the joint to the world is in {place}, not beside the base link {base.path}",

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.lineage import walk_up
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.transforms import read_stack
 from simwright.checker.rule import Finding, rule
 
@@ -29,8 +29,9 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="author physics:kinematicEnabled = true",
 )
-def kinematic_enabled(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def kinematic_enabled(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """The body itself, or a prim between it and the next body above."""
+    # a stage without samples and clips needs no look at any prim
     source = _find_animated(node, snapshot) if snapshot.may_move else None
     if source is None or node.value("physics:kinematicEnabled") is True:
         return
@@ -45,13 +46,15 @@ def kinematic_enabled(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     )
 
 
-def _find_animated(node: Node, snapshot: Snapshot) -> Node | None:
+def _find_animated(node: PrimNode, snapshot: StageSnapshot) -> PrimNode | None:
+    # bodies share their ancestors: each is asked once
     book: dict[int, bool] = snapshot.shared("animated", lambda _: {})
     if _is_animated(node, snapshot, book):
         return node
     if read_stack(node, snapshot).resets:
         return None
     for above in walk_up(node, snapshot):
+        # the body above carries this one, and is reported itself
         if above.has("PhysicsRigidBodyAPI"):
             return None
         if _is_animated(above, snapshot, book):
@@ -61,7 +64,7 @@ def _find_animated(node: Node, snapshot: Snapshot) -> Node | None:
     return None
 
 
-def _is_animated(node: Node, snapshot: Snapshot, book: dict[int, bool]) -> bool:
+def _is_animated(node: PrimNode, snapshot: StageSnapshot, book: dict[int, bool]) -> bool:
     found = book.get(id(node))
     if found is None:
         found = False

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -25,23 +25,24 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="set physics:excludeFromArticulation = true on the joint that closes the loop",
 )
-def loop_exclude(snapshot: Snapshot) -> Iterator[Finding]:
+def loop_exclude(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per cycle, with all its joints."""
     graph = snapshot.graph
     for loop in graph.loops:
+        # all joints are named: the author may want to exclude another one of them
         cycle = graph.find_cycle(loop)
-        names = ", ".join(link.joint.name for link in cycle)
+        names = ", ".join(edge.joint.name for edge in cycle)
         if len(cycle) == 1:
             message = "the joint connects a body with itself"
         elif len(cycle) == 2:
             message = f"two joints ({names}) connect the same two bodies"
         else:
             message = f"the joint closes the loop {names} and is not excluded from the articulation"
-        if any(link.to_world for link in cycle):
+        if any(edge.to_world for edge in cycle):
             message += ", by way of the world"
         yield Finding(
             message,
             hint="author uniform bool physics:excludeFromArticulation = true here, or on another joint of the loop",
             at=loop.joint,
-            data={"cycle": [link.joint.path for link in cycle]},
+            data={"cycle": [edge.joint.path for edge in cycle]},
         )

@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.graph import Component, JointGraph
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -31,15 +31,16 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="exclude the loop-closing joints from the articulation",
 )
-def loop_spanning_tree(snapshot: Snapshot) -> Iterator[Finding]:
+def loop_spanning_tree(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Count per articulation; name its root."""
     graph = snapshot.graph
     loops: dict[int, list[str]] = {}
-    for link in graph.loops:
-        if link.held is not None:
-            component = graph.of_body[link.held.path]
-            loops.setdefault(id(component), []).append(link.joint.path)
+    for edge in graph.loops:
+        if edge.held is not None:
+            component = graph.of_body[edge.held.path]
+            loops.setdefault(id(component), []).append(edge.joint.path)
     for component in graph.components:
+        # without an articulation a solver uses maximal coordinates, where loops do no harm
         if component.roots:
             yield from _check_loops(component, loops.get(id(component), []))
             yield from _check_parts(component, graph)
@@ -48,8 +49,9 @@ def loop_spanning_tree(snapshot: Snapshot) -> Iterator[Finding]:
 def _check_loops(component: Component, loops: list[str]) -> Iterator[Finding]:
     surplus = len(loops)
     if surplus:
-        joints = [link for link in component.links if not link.excluded]
+        joints = [edge for edge in component.edges if not edge.excluded]
         bodies = len(component.bodies)
+        # counted from the loops, not from the bodies: an anchor to the world is one more edge
         needed = len(joints) - surplus
         yield Finding(
             f"the articulation has {len(joints)} joints for {bodies} bodies where a tree has {needed}: "

@@ -9,8 +9,8 @@ a prim that is neither body nor collider.
 Passes: eigenvalues of which none is above the sum of the others.  (0, 0, 0) inertia, a zero quaternion, a
 centre of mass of -inf and a density of 0 mean "compute it" and are fine.
 
-Fix: unsafe.  A quaternion is normalised, what is not read goes, and moments that no body can have become the nearest
-that one can; the right ones are in the source.
+Fix: unsafe.  A quaternion is normalised, attributes that are not read are removed, and impossible moments become the
+nearest possible ones; the right values are in the source.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from simwright.checker.facts.readings import read_number, read_vector
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.attributes import read_number, read_vector
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _INERTIA, _AXES = "physics:diagonalInertia", "physics:principalAxes"
@@ -34,7 +34,7 @@ _CENTER, _DENSITY = "physics:centerOfMass", "physics:density"
     fix="unsafe",
     fix_title="write mass properties that a body can have",
 )
-def mass_guidelines(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def mass_guidelines(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per wrong property."""
     if not node.has("PhysicsRigidBodyAPI") and not node.has("PhysicsCollisionAPI"):
         yield Finding(
@@ -45,6 +45,7 @@ def mass_guidelines(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
     yield from _check_inertia(node)
     yield from _check_axes(node)
     center = read_vector(node, _CENTER)
+    # UsdPhysics: the fallback of -inf means "compute it"
     if center is not None and not all(map(math.isfinite, center)) and center != (-math.inf,) * 3:
         yield Finding(
             f"{_CENTER} is {center}, which is not finite",
@@ -62,7 +63,7 @@ def mass_guidelines(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _check_inertia(node: Node) -> Iterator[Finding]:
+def _check_inertia(node: PrimNode) -> Iterator[Finding]:
     value = read_vector(node, _INERTIA)
     if value is None or len(value) != 3 or not any(value):
         return
@@ -72,6 +73,8 @@ def _check_inertia(node: Node) -> Iterator[Finding]:
         problem = "is not finite"
     elif a < 0:
         problem = "has a negative value"
+    # the triangle inequality of principal moments; a flat plate meets it exactly, so a thousandth for
+    # rounding
     elif c > (a + b) * (1 + 1e-3):
         problem = f"is impossible: {c:g} is more than the sum of the other two"
     else:
@@ -85,11 +88,12 @@ def _check_inertia(node: Node) -> Iterator[Finding]:
     )
 
 
-def _check_axes(node: Node) -> Iterator[Finding]:
+def _check_axes(node: PrimNode) -> Iterator[Finding]:
     value = read_vector(node, _AXES)
     if value is None:
         return
     length = math.hypot(*value)
+    # UsdPhysics: a zero quaternion is the fallback and means "compute it"
     if length != 0 and not abs(length - 1) < 1e-3:
         yield Finding(
             f"{_AXES} has length {length:g}, it must be a unit quaternion",

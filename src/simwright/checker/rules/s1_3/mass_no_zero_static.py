@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.masses import has_mass, read_mass
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -27,14 +27,15 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="remove PhysicsRigidBodyAPI from a body that no joint holds",
 )
-def mass_no_zero_static(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def mass_no_zero_static(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Authored opinions only: the fallback 0 is not a statement."""
     if has_mass(node, snapshot):
         return
     mass = read_mass(node)
+    # nan is left to mass-positive
     if mass is None or not mass <= 0:
         return
-    jointed = bool(snapshot.graph.links_of.get(node.path))
+    jointed = bool(snapshot.graph.edges_of.get(node.path))
     if not node.has("PhysicsRigidBodyAPI"):
         hint = "remove the opinion, or write the mass of the collider [kg]"
     elif jointed:

@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.collision_forms import Form, find_form, read_approximation
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.body_shapes import CollisionForm, find_form, read_approximation
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _NAME = "physics:approximation"
@@ -32,10 +32,15 @@ _NAME = "physics:approximation"
     fix="unsafe",
     fix_title="apply PhysicsMeshCollisionAPI and author physics:approximation",
 )
-def coll_approx_none(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def coll_approx_none(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Meshes only."""
-    if node.type != "Mesh" or find_form(node, snapshot) is Form.HULL or read_approximation(node) is not None:
+    if (
+        node.type != "Mesh"
+        or find_form(node, snapshot) is CollisionForm.HULL
+        or read_approximation(node) is not None
+    ):
         return
+    # the attribute without its API is a frequent slip: every engine ignores it
     said = node.authored(_NAME)
     if said:
         message = f'{_NAME} is "{said}" but PhysicsMeshCollisionAPI is not applied, so it is not read'

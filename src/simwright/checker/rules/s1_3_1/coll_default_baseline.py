@@ -18,10 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.collision_forms import Form, find_form, read_approximation
-from simwright.checker.facts.fidelity import COLLISION, find_sets, shows_default
+from simwright.checker.facts.body_shapes import CollisionForm, find_form, read_approximation
 from simwright.checker.facts.lineage import walk_up
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.variant_sets import COLLISION, find_sets, shows_default
 from simwright.checker.rule import Finding, rule
 
 
@@ -33,9 +33,9 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title='set physics:approximation = "convexHull"',
 )
-def coll_default_baseline(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def coll_default_baseline(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Judged by what the shape is, not by what it is called."""
-    if find_form(node, snapshot) is not Form.COMPLEX or not _is_default(node, snapshot):
+    if find_form(node, snapshot) is not CollisionForm.COMPLEX or not _is_default(node, snapshot):
         return
     said = read_approximation(node)
     if node.type != "Mesh":
@@ -54,10 +54,11 @@ def coll_default_baseline(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     )
 
 
-def _is_default(node: Node, snapshot: Snapshot) -> bool:
+def _is_default(node: PrimNode, snapshot: StageSnapshot) -> bool:
     holders = {id(holder) for holder in find_sets(snapshot, COLLISION)}
     if not holders:
         return True
+    # a sweep over variants shows the finer state too, where anything is allowed
     return all(
         shows_default(above, COLLISION, snapshot)
         for above in (node, *walk_up(node, snapshot))

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.collision_forms import Form, find_form
-from simwright.checker.facts.fidelity import COLLISION, find_sets
+from simwright.checker.facts.body_shapes import CollisionForm, find_form
 from simwright.checker.facts.lineage import walk_up
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.variant_sets import COLLISION, find_sets
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable, Level
 
@@ -33,27 +33,37 @@ from simwright.core.diag import Fixable, Level
     fix="unsafe",
     fix_title="make a collision_fidelity set with hulls as its default",
 )
-def coll_dual_fidelity(snapshot: Snapshot) -> Iterator[Finding]:
+def coll_dual_fidelity(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per asset."""
-    holders = {id(holder) for holder in find_sets(snapshot, COLLISION)}
-    meshes = [node for node in snapshot.colliders if node.type == "Mesh"]
-    if holders:
-        meshes = [node for node in meshes if not _is_held(node, snapshot, holders)]
-    concave = [node for node in meshes if find_form(node, snapshot) is Form.COMPLEX]
-    found = concave or [node for node in meshes if find_form(node, snapshot) is Form.HULL]
+    meshes = _list_unswitched_meshes(snapshot)
+    concave = [node for node in meshes if find_form(node, snapshot) is CollisionForm.COMPLEX]
+    # an asset of hulls alone works in every engine, so it is only mentioned, and there is nothing finer to switch to
+    found = concave or [node for node in meshes if find_form(node, snapshot) is CollisionForm.HULL]
     if not found:
         return
-    kind = "finer than a convex hull" if concave else "a convex hull of a mesh"
+    kind, level, fix = (
+        ("finer than a convex hull", None, None)
+        if concave
+        else ("a convex hull of a mesh", Level.INFO, Fixable.NO)
+    )
     which = found[0].path if len(found) == 1 else f"{found[0].path} and {len(found) - 1} more"
     yield Finding(
         f"collision geometry is {kind} ({which}) and there is no collision_fidelity variant set",
         hint="add the set on the collision scope: hulls or primitives in the default variant, the triangles in another",
         at=found[0],
-        level=None if concave else Level.INFO,
-        fix=None if concave else Fixable.NO,
+        level=level,
+        fix=fix,
         data={"colliders": [node.path for node in found]},
     )
 
 
-def _is_held(node: Node, snapshot: Snapshot, holders: set[int]) -> bool:
+def _list_unswitched_meshes(snapshot: StageSnapshot) -> list[PrimNode]:
+    """Mesh colliders that no collision_fidelity set, at or above them, switches."""
+    holders = {id(holder) for holder in find_sets(snapshot, COLLISION)}
+    meshes = [node for node in snapshot.colliders if node.type == "Mesh"]
+    return [node for node in meshes if not _is_held(node, snapshot, holders)] if holders else meshes
+
+
+def _is_held(node: PrimNode, snapshot: StageSnapshot, holders: set[int]) -> bool:
+    # the set may be on the collider, its scope, its link or the asset
     return any(id(above) in holders for above in (node, *walk_up(node, snapshot)))

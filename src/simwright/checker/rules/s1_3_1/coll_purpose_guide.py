@@ -14,9 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.body_shapes import find_shapes, is_geometry
-from simwright.checker.facts.lineage import find_body
-from simwright.checker.facts.purposes import find_purposes
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.lineage import find_body, find_purposes
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -28,13 +27,15 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title='author purpose = "guide" on the collider',
 )
-def coll_purpose_guide(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def coll_purpose_guide(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Opinions of the prim and above, through every instance."""
+    # a type that OpenUSD does not know has no purpose attribute
     if "Imageable" not in node.bases or not is_geometry(node):
         return
     wrong = find_purposes(node, snapshot) - {"guide"}
     if not wrong:
         return
+    # a prototype can have several; the first by name makes the message stable
     said = min(wrong)
     found = f'has the purpose "{said}"' if said else "has no authored purpose"
     if _is_seen(node, snapshot):
@@ -44,7 +45,7 @@ def coll_purpose_guide(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     yield Finding(f"the collider {found}; it should be guide", hint=hint, at=node, prop="purpose")
 
 
-def _is_seen(node: Node, snapshot: Snapshot) -> bool:
+def _is_seen(node: PrimNode, snapshot: StageSnapshot) -> bool:
     """Is there nothing else to see of its body (of itself, without a body)?"""
     body = find_body(node, snapshot)
     return body is not None and not find_shapes(body, snapshot).visuals

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.fidelity import VISUAL, default_selection, find_sets
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.variant_sets import VISUAL, default_selection, find_sets
 from simwright.checker.rule import Finding, rule
 
 _MEDIUM = "mesh_medium"
@@ -30,10 +30,11 @@ _MEDIUM = "mesh_medium"
     fix="unsafe",
     fix_title="select mesh_medium",
 )
-def vis_default_medium(snapshot: Snapshot) -> Iterator[Finding]:
+def vis_default_medium(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every prim that has the set."""
     for node in find_sets(snapshot, VISUAL):
         names = node.prim.GetVariantSet(VISUAL).GetVariantNames()
+        # a selection in the session layer is the viewer's, and gone on the next machine
         chosen = default_selection(node, VISUAL, snapshot)
         if _MEDIUM not in names:
             there = ", ".join(names) or "none"

@@ -14,16 +14,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from simwright.checker.facts.fidelity import MESH_TIERS, survey_visuals
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.variant_sets import MESH_TIERS, survey_visuals
 from simwright.checker.rule import Finding, rule
 
 
 @rule("vis-low", "1.3.2", "may", on="stage", heuristic=True)
-def vis_low(snapshot: Snapshot) -> Iterator[Finding]:
+def vis_low(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Triangles of each variant, counted on a private stage."""
     for one in survey_visuals(snapshot):
         tiers = [(tier, one.variants[tier].triangles) for tier in MESH_TIERS if tier in one.variants]
+        # a variant without triangles holds primitives or a splat, which cannot be compared
         tiers = [(tier, count) for tier, count in tiers if count]
         for (lower, fewer), (higher, more) in pairwise(tiers):
             if fewer > more:

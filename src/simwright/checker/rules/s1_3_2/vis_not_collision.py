@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.fidelity import VISUAL, survey_visuals
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.variant_sets import VISUAL, survey_visuals
 from simwright.checker.rule import Finding, rule
 
 
@@ -28,12 +28,13 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the colliders to the collision scope",
 )
-def vis_not_collision(snapshot: Snapshot) -> Iterator[Finding]:
+def vis_not_collision(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every variant, seen on a private stage; each collider once, where it is said to be one."""
     told: set[tuple[str, str]] = set()
     for one in survey_visuals(snapshot):
         for variant, content in one.variants.items():
             for layer, path in content.colliders:
+                # one collider in a shared asset shows up in every variant that references it
                 key = (layer.identifier if layer else "", path.pathString)
                 if key in told:
                     continue

@@ -8,7 +8,7 @@ Passes: `/robot/base/visual/...` and `/robot/base/collision/...` (`visuals` and 
 
 Fix: unsafe.  Prims move; relationships that name them must follow.
 
-Reading: a link with a single shape is left alone.  Two separate scopes with other names are an info.
+Reading: a link with a single shape is not reported.  Two separate scopes with other names are an info.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
-from simwright.checker.facts.body_shapes import BodyShapes, Shape, find_shapes
-from simwright.checker.facts.purposes import find_purposes
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.body_shapes import BodyShape, BodyShapes, find_shapes
+from simwright.checker.facts.lineage import find_purposes
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -33,20 +33,24 @@ _SCOPES = {"visual": "visual", "visuals": "visual", "collision": "collision", "c
     fix="unsafe",
     fix_title="move shapes into the scopes visual and collision",
 )
-def vis_sibling_scopes(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def vis_sibling_scopes(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """At most one finding per link, the worst."""
     found = find_shapes(node, snapshot)
+    # one shape that is both visual and collider has nothing to be kept apart from
     if len(found.shapes) < 2:
         return
     stray = [shape for shape in found.shapes if _scopes_of(shape) != {_wanted(shape)}]
     stray = [
-        shape for shape in stray if shape.is_collider or "guide" not in find_purposes(shape.node, snapshot)
+        # guides are helpers of the author, neither visual nor collider
+        shape
+        for shape in stray
+        if shape.is_collider or "guide" not in find_purposes(shape.node, snapshot)
     ]
     if stray:
         yield _describe(node, stray, found)
 
 
-def _scopes_of(shape: Shape) -> frozenset[str]:
+def _scopes_of(shape: BodyShape) -> frozenset[str]:
     return _find_scopes(shape.trail[:-1])
 
 
@@ -55,11 +59,11 @@ def _find_scopes(names: tuple[str, ...]) -> frozenset[str]:
     return frozenset(_SCOPES[name] for name in map(str.lower, names) if name in _SCOPES)
 
 
-def _wanted(shape: Shape) -> str:
+def _wanted(shape: BodyShape) -> str:
     return "collision" if shape.is_collider else "visual"
 
 
-def _describe(node: Node, stray: list[Shape], found: BodyShapes) -> Finding:
+def _describe(node: PrimNode, stray: list[BodyShape], found: BodyShapes) -> Finding:
     crossed = next((shape for shape in stray if _scopes_of(shape)), None)
     hint = f"put visuals below {node.path}/visual and colliders below {node.path}/collision"
     if crossed is not None:
@@ -88,4 +92,5 @@ def _share_a_place(found: BodyShapes) -> bool:
     for shape in found.shapes:
         home = shape.trail[0] if len(shape.trail) > 1 else ""
         homes.setdefault(home, set()).add(shape.is_collider)
+    # a shape directly below the link is in no scope at all
     return any(len(kinds) == 2 for kinds in homes.values()) or "" in homes

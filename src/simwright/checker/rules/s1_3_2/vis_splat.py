@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.fidelity import SPLAT, survey_visuals
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.variant_sets import SPLAT, survey_visuals
 from simwright.checker.rule import Finding, rule
 
 _TYPE = "ParticleField3DGaussianSplat"
@@ -23,10 +23,11 @@ _PLUMBING = frozenset({"", "Xform", "Scope", "Material", "Shader", "NodeGraph"})
 
 
 @rule("vis-splat", "1.3.2", "may", on="stage")
-def vis_splat(snapshot: Snapshot) -> Iterator[Finding]:
+def vis_splat(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Types in the variant, seen on a private stage; by name, so older OpenUSD works too."""
     for one in survey_visuals(snapshot):
         content = one.variants.get(SPLAT)
+        # OpenUSD before 26.03 does not know the type, but its name is in the file
         if content is None or content.types[_TYPE]:
             continue
         others = sorted(kind for kind in content.types if kind not in _PLUMBING)

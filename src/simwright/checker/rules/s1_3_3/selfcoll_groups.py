@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collision filtering is said with PhysicsCollisionGroup, and its groups lead somewhere.
+"""Collision filtering uses PhysicsCollisionGroup, and the targets of its groups exist.
 
 Why: an engine's own self-collision switch is not read by the others, where the links then collide.
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _FLAGS = ("physxArticulation:enabledSelfCollisions", "newton:selfCollisionEnabled")
@@ -27,11 +27,12 @@ _FLAGS = ("physxArticulation:enabledSelfCollisions", "newton:selfCollisionEnable
     on=("isa:PhysicsCollisionGroup", "api:PhysicsArticulationRootAPI"),
     heuristic=True,
 )
-def selfcoll_groups(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def selfcoll_groups(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Groups that lead nowhere, and switches of one engine."""
     if node.is_a("PhysicsCollisionGroup"):
         yield from _check_group(node, snapshot)
         return
+    # exporters write it as a bool or as a number
     flag = next((name for name in _FLAGS if node.authored(name) is False or node.authored(name) == 0), None)
     if flag is not None and not snapshot.shared("groups", lambda s: s.of_type("PhysicsCollisionGroup")):
         yield Finding(
@@ -42,7 +43,7 @@ def selfcoll_groups(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _check_group(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def _check_group(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     includes = "collection:colliders:includes"
     for target in node.targets(includes):
         if not _exists(target.pathString, snapshot):
@@ -52,6 +53,7 @@ def _check_group(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
                 at=node,
                 prop=includes,
             )
+    # a collection is filled by targets, by its root, or by a membership expression
     if not node.targets(includes) and not node.authored("collection:colliders:includeRoot"):
         expression = node.authored("collection:colliders:membershipExpression")
         if not expression:
@@ -72,5 +74,5 @@ def _check_group(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _exists(path: str, snapshot: Snapshot) -> bool:
+def _exists(path: str, snapshot: StageSnapshot) -> bool:
     return bool(snapshot.stage.GetObjectAtPath(path))

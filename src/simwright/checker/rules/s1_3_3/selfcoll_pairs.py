@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Filtered pairs are few, lead somewhere, and do not repeat what joints filter anyway.
+"""Filtered pairs are few, name prims that exist, and do not repeat what joints filter anyway.
 
 Why: a joint switches off the contact between its two bodies already; long lists of pairs are what collision
 groups are for; a pair with a missing prim does nothing.
@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _PAIRS = "physics:filteredPairs"
+# beyond a handful nobody keeps the list up to date by hand
 _MANY = 8
 
 
@@ -30,7 +31,7 @@ _MANY = 8
     fix="unsafe",
     fix_title="drop the pairs that a joint filters",
 )
-def selfcoll_pairs(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def selfcoll_pairs(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per kind of flaw."""
     targets = node.targets(_PAIRS)
     missing = [target for target in targets if not snapshot.stage.GetObjectAtPath(target)]
@@ -59,12 +60,13 @@ def selfcoll_pairs(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _find_joint(node: Node, target: Node | None, snapshot: Snapshot) -> Node | None:
+def _find_joint(node: PrimNode, target: PrimNode | None, snapshot: StageSnapshot) -> PrimNode | None:
     """The joint between two bodies that filters their contact."""
     if target is None or not node.has("PhysicsRigidBodyAPI") or not target.has("PhysicsRigidBodyAPI"):
         return None
-    for link in snapshot.graph.links_of.get(node.path, ()):
-        filters = link.enabled and link.joint.value("physics:collisionEnabled") is not True
-        if filters and link.other(node) is target:
-            return link.joint
+    for edge in snapshot.graph.edges_of.get(node.path, ()):
+        # UsdPhysics: the bodies of a joint do not collide unless collisionEnabled says so
+        filters = edge.enabled and edge.joint.value("physics:collisionEnabled") is not True
+        if filters and edge.other(node) is target:
+            return edge.joint
     return None

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A physics material authors static friction, dynamic friction and restitution, with possible values.
 
-Why: all three fall back to 0, so a forgotten one is ice, and nobody can tell whether it was meant.
+Why: all three fall back to 0, so a value that was forgotten means no friction or no bounce, and nobody can tell
+whether that was meant.
 
 Fails: PhysicsMaterialAPI without `physics:restitution`; a friction below 0; a restitution above 1.
 Passes: `staticFriction = 0.6`, `dynamicFriction = 0.5`, `restitution = 0.05`.
@@ -16,8 +17,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from simwright.checker.facts.readings import read_number
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.attributes import read_number
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -32,7 +33,8 @@ _STATIC, _DYNAMIC, _BOUNCE = "physics:staticFriction", "physics:dynamicFriction"
     fix="unsafe",
     fix_title="author the missing values",
 )
-def contact_attrs(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+# one function: three values, each missing, out of range, or at odds with another
+def contact_attrs(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Authored opinions, then their ranges."""
     values = {name: read_number(node, name) for name in (_STATIC, _DYNAMIC, _BOUNCE)}
     absent = [name for name, value in values.items() if value is None]
@@ -44,6 +46,7 @@ def contact_attrs(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
             data={"missing": absent},
         )
     for name, value in values.items():
+        # restitution above 1 adds energy at every contact
         highest = 1.0 if name == _BOUNCE else math.inf
         if value is not None and not (0 <= value <= highest and math.isfinite(value)):
             allowed = "between 0 and 1" if name == _BOUNCE else "0 or more"
@@ -59,7 +62,7 @@ def contact_attrs(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _wrong(node: Node, name: str, value: float, why: str) -> Finding:
+def _wrong(node: PrimNode, name: str, value: float, why: str) -> Finding:
     return Finding(
         f"{name} is {value:g}, {why}", hint=f"correct {name}", at=node, prop=name, data={"value": value}
     )

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.bindings import ALL_PURPOSE, PHYSICS, Binding, read_bindings
+from simwright.checker.facts.bindings import ALL_PURPOSE, PHYSICS, Binding, is_physics_material, read_bindings
 from simwright.checker.facts.body_shapes import is_geometry
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _HINT = (
@@ -37,7 +37,7 @@ _HINT = (
     fix="unsafe",
     fix_title="bind a default physics material on the collision scope",
 )
-def contact_material_bound(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def contact_material_bound(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Which relationship answers, and what is at its end."""
     if not is_geometry(node):
         return
@@ -45,22 +45,19 @@ def contact_material_bound(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     for binding in book.find(node, PHYSICS):
         finding = _judge(node, binding, snapshot)
         if finding is not None:
+            # asked last: most colliders pass before
             if node.value("physics:collisionEnabled") is not False and not _has_subsets(node, snapshot):
                 yield finding
             return
 
 
-def is_physics_material(binding: Binding | None, snapshot: Snapshot) -> bool:
-    """Does the binding lead to a material with PhysicsMaterialAPI?"""
-    material = snapshot.node(binding.target) if binding is not None else None
-    return material is not None and material.type == "Material" and material.has("PhysicsMaterialAPI")
-
-
-def _judge(node: Node, binding: Binding | None, snapshot: Snapshot) -> Finding | None:
+# one function: the stations from the collider to the material, the first that fails is told
+def _judge(node: PrimNode, binding: Binding | None, snapshot: StageSnapshot) -> Finding | None:
     if is_physics_material(binding, snapshot):
         return None
     if binding is None:
         others = read_bindings(snapshot).find(node, ALL_PURPOSE)
+        # reported by contact-physics-purpose: the material is there, only the purpose is wrong
         if others and all(is_physics_material(other, snapshot) for other in others):
             return None
         return Finding("the collider is bound to no physics material", hint=_HINT, at=node)
@@ -85,7 +82,7 @@ def _judge(node: Node, binding: Binding | None, snapshot: Snapshot) -> Finding |
     )
 
 
-def _is_unloaded(binding: Binding, snapshot: Snapshot) -> bool:
+def _is_unloaded(binding: Binding, snapshot: StageSnapshot) -> bool:
     """Is the target behind a payload that is not loaded?"""
     for path in binding.target.GetAncestorsRange():
         prim = snapshot.stage.GetPrimAtPath(path)
@@ -94,6 +91,6 @@ def _is_unloaded(binding: Binding, snapshot: Snapshot) -> bool:
     return False
 
 
-def _has_subsets(node: Node, snapshot: Snapshot) -> bool:
+def _has_subsets(node: PrimNode, snapshot: StageSnapshot) -> bool:
     bound = read_bindings(snapshot).find_subsets(node, PHYSICS)
     return bool(bound) and all(is_physics_material(binding, snapshot) for binding in bound)

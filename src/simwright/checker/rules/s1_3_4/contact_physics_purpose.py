@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Physics materials are bound with the physics purpose.
 
-Why: the all-purpose binding is the one for looks.  A physics material there takes the place of the visual one,
-or the next look that is bound replaces the friction.
+Why: the all-purpose binding is the one for looks.  A physics material there takes the place of the visual one, or
+the next visual material that is bound replaces the friction.
 
 Fails: `rel material:binding = </materials/rubber>` on a collider, where rubber has PhysicsMaterialAPI.
 Passes: `rel material:binding:physics`, or a collection binding `material:binding:collection:physics:NAME`.
@@ -15,11 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.bindings import ALL_PURPOSE, PHYSICS, read_bindings
+from simwright.checker.facts.bindings import ALL_PURPOSE, PHYSICS, is_physics_material, read_bindings
 from simwright.checker.facts.body_shapes import is_geometry
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
-from simwright.checker.rules.s1_3_4.contact_material_bound import is_physics_material
 
 
 @rule(
@@ -30,9 +29,10 @@ from simwright.checker.rules.s1_3_4.contact_material_bound import is_physics_mat
     fix="unsafe",
     fix_title="bind the material with material:binding:physics",
 )
-def contact_physics_purpose(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def contact_physics_purpose(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Only colliders without a physics binding can get their material from the all-purpose one."""
     book = read_bindings(snapshot)
+    # one of several instances without a physics binding is enough
     if not is_geometry(node) or None not in book.find(node, PHYSICS) or book.find_subsets(node, PHYSICS):
         return
     for binding in book.find(node, ALL_PURPOSE):

@@ -18,8 +18,8 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import count_things, join_words
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import count_things, join_words
 from simwright.checker.rule import Finding, rule
 
 
@@ -31,10 +31,11 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the engine parameters to a vendor layer",
 )
-def isol_decoupled(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def isol_decoupled(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Layers with both."""
     physics = facts.counts[Domain.PHYSICS] + facts.counts[Domain.EXTENDED]
     engine = facts.of(Domain.VENDOR)
+    # a vendor layer may tune neutral values for its engine, as long as it applies no neutral schema
     if not physics or not engine or facts.is_vendor:
         return
     shared = {opinion.path.GetPrimPath() for opinion in engine}

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The proprietary part of an asset is as small as it can be.
 
-Why: what is said in a vendor's words works in one engine.  Each opinion that has a neutral form should use it.
+Why: what is written with a vendor's schema works in one engine.  Everything that has a neutral form should use it.
 
 Fails: 40 newton opinions, 12 of which ExtendedPhysics or UsdPhysics can say.
 Passes: vendor opinions that have no neutral equivalent.
 
-Reading: how small is small enough is a judgement.  Told is, per vendor, how many opinions there are and how many of
-them have a neutral equivalent; proprietary-minimal names each.
+Reading: how small is small enough cannot be computed.  Reported is, per vendor, how many opinions there are and how
+many of them have a neutral equivalent; proprietary-minimal names each of them.
 
 Fix: unsafe.  The values are translated.
 """
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from simwright.checker.facts.actuation import is_of_other
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts, Opinion
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.vendors import find_neutral
 from simwright.checker.rule import Finding, rule
 
@@ -33,12 +33,13 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="translate to neutral schemas",
 )
-def isol_minimize(snapshot: Snapshot) -> Iterator[Finding]:
+def isol_minimize(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Count vendor opinions, and those that could be neutral."""
     held: dict[str, list[tuple[LayerFacts, Opinion]]] = {}
     for facts in snapshot.layers:
         for opinion in facts.of(Domain.VENDOR):
             held.setdefault(opinion.vendor, []).append((facts, opinion))
+    # per vendor over all layers: how far an asset is from neutral is one number to follow
     for vendor, uses in sorted(held.items()):
         neutral = [
             (facts, opinion)

@@ -6,8 +6,9 @@ Why: it is the one layer that every engine reads.  What only some can read belon
 Fails: physics.usda with RosTopicAPI, an unknown API or unknown attributes.
 Passes: bodies, joints, limits, masses, collision, physical materials, transforms and relationships.
 
-Reading: ExtendedPhysics* has no home in the text.  It belongs in a layer of its own, extended_physics.usda: a
-warning.  `ros:joint:name` may stand with its joint.  Vendor schemas are isol-physics-no-vendor's.
+Reading: REP-0158 does not say where ExtendedPhysics* belongs.  Here it is expected in a layer of its own,
+extended_physics.usda: a warning.  `ros:joint:name` may be on its joint.  Vendor schemas are reported by
+isol-physics-no-vendor.
 
 Fix: unsafe.  The others are moved to layers of their own.
 """
@@ -20,11 +21,12 @@ from pxr import Sdf
 
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import tally_names
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import tally_names
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
+# what a physics layer needs to bind materials and to form collision groups
 _PLUMBING = ("MaterialBindingAPI", "CollectionAPI", "GeomModelAPI", "VisibilityAPI")
 
 
@@ -36,10 +38,11 @@ _PLUMBING = ("MaterialBindingAPI", "CollectionAPI", "GeomModelAPI", "VisibilityA
     fix="unsafe",
     fix_title="move the others to layers of their own",
 )
-def isol_physics_core_only(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def isol_physics_core_only(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Everything in the physics layer that is neither physics nor plumbing."""
     if not facts.is_neutral_physics:
         return
+    # REP-0158 2.10 puts the ROS name of a joint on the joint itself
     ros = [o for o in facts.of(Domain.ROS, Domain.CONTROL, Domain.SENSOR) if o.what != "ros:joint:name"]
     foreign = [(opinion.path, opinion.what) for opinion in ros]
     foreign += [(path, name) for path, name in facts.neutral_apis if name.partition(":")[0] not in _PLUMBING]

@@ -17,8 +17,8 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import join_words, tally_names
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import join_words, tally_names
 from simwright.checker.rule import Finding, rule
 
 
@@ -30,8 +30,9 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the opinions to a vendor layer",
 )
-def isol_physics_no_vendor(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def isol_physics_no_vendor(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Vendor schemas and attributes in the physics layer."""
+    # other layers with vendor words are reported by proprietary-confined
     if not facts.is_neutral_physics:
         return
     opinions = facts.of(Domain.VENDOR)

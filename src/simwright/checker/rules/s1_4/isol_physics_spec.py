@@ -6,8 +6,8 @@ Why: engines differ in what they do with a body that has no transform, a scaled 
 Fails: PhysicsRigidBodyAPI on a Scope; a sphere collider scaled unevenly; a joint with more than one target per side.
 Passes: what OpenUSD's rigid body, collider, joint and articulation validators accept.
 
-Reading: the validators of OpenUSD are run, and what they find is told in their words.  A body below another is fine:
-links are nested, and joints alone connect them.  Prims inside instances are checked once.
+Reading: the validators of OpenUSD are run, and their findings are reported with their own messages.  A body below
+another is fine: links are nested, and joints alone connect them.  Prims inside instances are checked once.
 
 Fix: unsafe.  An inertia that no body can have becomes the nearest that one can; other remedies depend on the finding.
 """
@@ -18,11 +18,12 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from simwright.checker.facts.physics_prims import list_physics_nodes
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.kinematics import list_physics_nodes
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable
 
+# the validators end their texts with the prim path, which a finding has anyway
 _PLACE = re.compile(r",?\s*(prim path:|[Jj]oint ?[Pp]rim:?|prim:?)\s*/\S*\s*$")
 _VALIDATORS = (
     "usdPhysicsValidators:RigidBodyChecker",
@@ -40,11 +41,12 @@ _VALIDATORS = (
     fix="unsafe",
     fix_title="write an inertia that a body can have",
 )
-def isol_physics_spec(snapshot: Snapshot) -> Iterator[Finding]:
+def isol_physics_spec(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Run the validators on every prim with physics."""
     prims = [node.prim for node in list_physics_nodes(snapshot)]
     if not prims:
         return
+    # imported late: only a stage with physics needs the validators
     from pxr import UsdValidation
 
     registry = UsdValidation.ValidationRegistry()
@@ -65,6 +67,7 @@ def isol_physics_spec(snapshot: Snapshot) -> Iterator[Finding]:
                 hint=f"see the UsdPhysics specification; OpenUSD calls this {name}",
                 at=node,
                 prop=prop,
+                # the only one of their findings with a fix: the others depend on what was meant
                 fix=None if "diagonalInertia" in message else Fixable.NO,
             )
 

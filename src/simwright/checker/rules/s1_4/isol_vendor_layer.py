@@ -7,7 +7,7 @@ Fails: `mjc:solref` in the geometry layer, or in the payload of the entry layer.
 Passes: a vendor layer beside the baseline, also one behind a variant.
 
 Reading: the baseline is every layer but the vendors' own.  One finding per vendor tells how many parameters there
-are and in which layers; proprietary-confined speaks of each layer.
+are and in which layers; proprietary-confined reports each layer.
 
 Fix: unsafe.  The parameters are moved to a layer per vendor.
 """
@@ -18,8 +18,8 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts, Opinion
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.tallies import count_things, join_words
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.wording import count_things, join_words
 from simwright.checker.rule import Finding, rule
 
 
@@ -31,12 +31,13 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the parameters to a vendor layer",
 )
-def isol_vendor_layer(snapshot: Snapshot) -> Iterator[Finding]:
+def isol_vendor_layer(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Vendor attributes per vendor, over all layers that are not a vendor's."""
     held: dict[str, list[tuple[LayerFacts, Opinion]]] = {}
     for facts in snapshot.layers:
         if not facts.is_vendor:
             for opinion in facts.of(Domain.VENDOR):
+                # parameters only; schemas are counted by proprietary-confined
                 if opinion.kind == "property":
                     held.setdefault(opinion.vendor, []).append((facts, opinion))
     for vendor, uses in sorted(held.items()):

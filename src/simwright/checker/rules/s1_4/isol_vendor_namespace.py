@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Engine parameters carry a vendor's prefix.
 
-Why: `solverIterations` on a body is somebody's, but whose?  `physx:solverIterations` says it, and tools can sort it
-out.
+Why: nobody can tell which engine `solverIterations` on a body is for.  `physx:solverIterations` says so, and other
+engines can skip it.
 
 Fails: `custom float solverIterations` on a rigid body or a joint.
 Passes: `custom float mujoco:solverIterations` in a vendor layer; `userProperties:` for private notes.
@@ -17,21 +17,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.physics_prims import list_physics_nodes
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.kinematics import list_physics_nodes
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
 
 @rule("isol-vendor-namespace", "1.4", "must", on="stage", heuristic=True)
-def isol_vendor_namespace(snapshot: Snapshot) -> Iterator[Finding]:
+def isol_vendor_namespace(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Unknown attributes on physics prims, once per name."""
     names = {name for facts in snapshot.layers for name in facts.unknown}
     if not names:
         return
-    places: dict[str, list[Node]] = {}
+    places: dict[str, list[PrimNode]] = {}
     for node in list_physics_nodes(snapshot):
         for name in names.intersection(node.property_names()):
+            # a schema plugin of this installation may define a name that we do not list
             if not node.prim.GetPrimDefinition().GetPropertyDefinition(name):
                 places.setdefault(name, []).append(node)
     for name, nodes in sorted(places.items()):

@@ -16,16 +16,37 @@ Fix: unsafe.  The graph is removed, or moved to the vendor layer; only its autho
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from pxr import Sdf
 
-from simwright.checker.facts.bridges import find_bridges
-from simwright.checker.facts.layers import Domain, LayerFacts
+from simwright.checker.facts.domains import Domain
+from simwright.checker.facts.layers import LayerFacts
 from simwright.checker.facts.names import InterfaceName
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
+
+_NAME_INPUTS = ("inputs:topicName", "inputs:serviceName", "inputs:actionName")
+# Isaac Sim renamed its bridge from omni.isaac.ros2_bridge to isaacsim.ros2.bridge
+_NODE_TYPE = re.compile(r"(isaacsim\.ros2|omni\.isaac\.ros2|.*\bros2?_?bridge)", re.IGNORECASE)
+# Gazebo plugins are kept as SDF text in a vendor attribute
+_PLUGIN_NAME = re.compile(
+    r"<(?:topic|topicName|topic_name|service|serviceName|service_name|ros_topic)>\s*([\w/~]+)\s*</"
+)
+_NAME_PROPERTY = re.compile(r"[:_](topic|service|action)_?name$|:topic$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Bridge:
+    """A name that something other than a Ros*API uses."""
+
+    path: Sdf.Path
+    what: str
+    name: str
+    namespace: str = ""
 
 
 @rule(
@@ -37,8 +58,9 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="remove the graph or plugin, or move it to the vendor layer",
 )
-def ros_no_duplicate(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def ros_no_duplicate(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Compare names that graphs and plugin texts of a layer use with the interfaces of the stage."""
+    # nothing to compare: no other form, or no schema
     if not facts.counts[Domain.VENDOR] or not snapshot.interfaces:
         return
     seen: set[tuple[Sdf.Path, str]] = set()
@@ -51,6 +73,7 @@ def ros_no_duplicate(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]
                 f"{bridge.what} uses the {known.kind} {bridge.name!r}, which {known.path} already declares",
                 hint="keep the Ros*API prim and remove the other form; simulators make it from the schema",
                 at=bridge.path,
+                # some simulators save the graph they made from the schema into their own layer
                 level=Level.INFO if facts.role == Domain.VENDOR else None,
                 data={"name": known.resolved, "declared": known.path},
             )
@@ -64,4 +87,44 @@ def _is_same(name: str, namespace: str, known: InterfaceName) -> bool:
     full = full if full.startswith("/") else f"/{full}"
     if full == known.resolved:
         return True
+    # graphs often leave the namespace to a parameter at run time
     return not namespace and not name.startswith("/") and name == known.name
+
+
+def find_bridges(facts: LayerFacts) -> Iterator[Bridge]:
+    """Bridge nodes of execution graphs, and vendor properties that name a topic or hold plugin text."""
+    for opinion in facts.opinions:
+        if opinion.domain is not Domain.VENDOR:
+            continue
+        if opinion.kind == "type":
+            yield from _read_node(facts.layer, opinion.path)
+        elif opinion.kind == "property":
+            yield from _read_property(facts.layer, opinion.path)
+
+
+def _read_node(layer: Sdf.Layer, path: Sdf.Path) -> Iterator[Bridge]:
+    kind = _text(layer, path, "node:type")
+    if not _NODE_TYPE.match(kind):
+        return
+    for name in _NAME_INPUTS:
+        value = _text(layer, path, name)
+        if value:
+            yield Bridge(path, f"the graph node {kind}", value, _text(layer, path, "inputs:nodeNamespace"))
+
+
+def _read_property(layer: Sdf.Layer, path: Sdf.Path) -> Iterator[Bridge]:
+    spec = layer.GetAttributeAtPath(path)
+    value = spec.default if spec is not None else None
+    if not isinstance(value, str) or not value:
+        return
+    if _NAME_PROPERTY.search(path.name):
+        yield Bridge(path, f"the property {path.name}", value)
+        return
+    for match in _PLUGIN_NAME.finditer(value):
+        yield Bridge(path, f"the plugin text in {path.name}", match.group(1))
+
+
+def _text(layer: Sdf.Layer, path: Sdf.Path, name: str) -> str:
+    spec = layer.GetAttributeAtPath(path.AppendProperty(name))
+    value = spec.default if spec is not None else None
+    return value if isinstance(value, str) else ""

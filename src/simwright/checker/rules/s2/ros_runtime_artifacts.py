@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Execution graphs, which simulators write while they run, are only in a proprietary layer.
 
-Why: the neutral ROS layer says what an interface is; how one simulator executes it is that simulator's
-business.  Graph prims in neutral layers are unknown types everywhere else.
+Why: the neutral ROS layer describes an interface; how one simulator executes it concerns that simulator only.  Graph
+prims in neutral layers are unknown types everywhere else.
 
 Fails: `def OmniGraph "ActionGraph"` in the layer that holds the Ros*API prims.
 Passes: the same graph in `isaac.usda`, a layer with nothing but vendor opinions.
@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.layers import Domain, LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.domains import Domain
+from simwright.checker.facts.layers import LayerFacts
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.vendors import GRAPH_TYPES
 from simwright.checker.rule import Finding, rule
 
@@ -28,13 +29,14 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the graph to a proprietary layer",
 )
-def ros_runtime_artifacts(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def ros_runtime_artifacts(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per graph, not per node of it."""
     if not facts.counts[Domain.VENDOR] or facts.role == Domain.VENDOR:
         return
     graphs = [o for o in facts.opinions if o.kind == "type" and o.what in GRAPH_TYPES]
     roots = {opinion.path for opinion in graphs}
     for opinion in graphs:
+        # the nodes of a graph are below it
         if not any(prefix in roots for prefix in opinion.path.GetParentPath().GetPrefixes()):
             yield Finding(
                 f"{facts.name} holds the execution graph {opinion.path.name} ({opinion.what}) beside neutral data",

@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.layers import Domain, LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.domains import Domain
+from simwright.checker.facts.layers import LayerFacts
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -28,13 +29,14 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="give each instance a child prim of its own with the plain API",
 )
-def ros_single_apply(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def ros_single_apply(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Layers keep what was written; OpenUSD leaves such an API out of the prim's definition."""
     if not facts.counts[Domain.ROS] and not facts.counts[Domain.CONTROL]:
         return
     for opinion in facts.opinions:
         if opinion.kind != "api" or opinion.domain not in (Domain.ROS, Domain.CONTROL):
             continue
+        # OpenUSD drops the name from the composed prim, so the layer is asked
         api, colon, instance = opinion.what.partition(":")
         if colon:
             yield Finding(

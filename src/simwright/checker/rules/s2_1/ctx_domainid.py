@@ -17,15 +17,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.attributes import check_declared
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _NAME = "ros:context:domain_id"
+# DDS port = 7400 + 250 * domain: above 232 there is no port; Linux hands out 32768 to 60999 as ephemeral
+# ports
 _LAST, _SAFE, _SAFE_AGAIN = 232, 101, 215
 
 
 @rule("ctx-domainid", "2.1", "may", on="api:RosContextAPI")
-def ctx_domainid(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def ctx_domainid(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Only an authored value counts."""
     value = node.authored(_NAME)
     if value is None:

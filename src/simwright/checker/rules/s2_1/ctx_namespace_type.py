@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.attributes import check_declared, strongest_spec
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _NAME = "ros:context:namespace"
@@ -32,9 +32,10 @@ _NAME = "ros:context:namespace"
     fix="safe",
     fix_title="declare ros:context:namespace as string",
 )
-def ctx_namespace_type(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def ctx_namespace_type(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Ask the layers for the declared type: a registered schema would answer with its own."""
     yield from check_declared(node, _NAME, "string")
+    # node.authored would answer with the default value and hide the samples
     spec = strongest_spec(node, _NAME)
     if spec is not None and spec.HasInfo("timeSamples"):
         yield Finding(

@@ -16,18 +16,19 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.attributes import check_declared
 from simwright.checker.facts.names import is_frame_id
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _NAME = "ros:context:parent_frame"
 
 
 @rule("ctx-parentframe", "2.1", "may", on="api:RosContextAPI")
-def ctx_parentframe(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def ctx_parentframe(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Only an authored value counts: the schema's fallback is on every context."""
     value = node.authored(_NAME)
     if value is None:
         return
+    # a token or an asset as value: its text is not judged as well
     faults = list(check_declared(node, _NAME, "string"))
     yield from faults
     if not faults and isinstance(value, str) and not is_frame_id(value):

@@ -16,9 +16,9 @@ from collections.abc import Iterator
 
 from pxr import Tf
 
-from simwright.checker.facts.holders import find_joint_names
+from simwright.checker.facts.owners import find_joint_names
 from simwright.checker.facts.schemas import JOINT_NAME
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.names import make_identifier
 
@@ -31,12 +31,13 @@ from simwright.core.names import make_identifier
     fix="unsafe",
     fix_title="rename the prim, or set ros:joint:name to the prim name",
 )
-def jname_aligned(snapshot: Snapshot) -> Iterator[Finding]:
+def jname_aligned(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Compare the value, made a legal prim name, with the prim name."""
     for path, value in find_joint_names(snapshot).items():
         node = snapshot.node(path)
         if node is None or not isinstance(value, str) or not value.strip():
             continue
+        # two ways to make a name legal, OpenUSD's and ours, give different results for a leading digit
         wanted = {Tf.MakeValidIdentifier(value), make_identifier(value)}
         if node.name in wanted or _is_displaced(node, wanted):
             continue
@@ -49,7 +50,7 @@ def jname_aligned(snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _is_displaced(node: Node, wanted: set[str]) -> bool:
+def _is_displaced(node: PrimNode, wanted: set[str]) -> bool:
     """Was an ending added because a sibling has the name already?"""
     taken = {sibling.name for sibling in node.parent.children} & wanted if node.parent else set()
     return any(node.name.startswith(f"{name}_") for name in taken)

@@ -17,14 +17,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.domains import Domain
-from simwright.checker.facts.holders import find_holders
+from simwright.checker.facts.owners import find_holders
 from simwright.checker.facts.schemas import JOINT_NAME
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule("jname-may", "2.10", "may", on="stage")
-def jname_may(snapshot: Snapshot) -> Iterator[Finding]:
+def jname_may(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Only prims that have the property are asked."""
     for node, names in find_holders(snapshot, "ros", Domain.ROS, Domain.CONTROL):
         if JOINT_NAME not in names:
@@ -38,6 +38,7 @@ def jname_may(snapshot: Snapshot) -> Iterator[Finding]:
             )
             continue
         attribute = node.prim.GetAttribute(JOINT_NAME)
+        # no schema defines the property, so GetTypeName tells what the layers say
         found = str(attribute.GetTypeName()) if attribute else "a relationship"
         if found != "string":
             yield Finding(

@@ -15,20 +15,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.holders import find_joint_names
 from simwright.checker.facts.lineage import find_robot, list_copies
+from simwright.checker.facts.owners import find_joint_names
 from simwright.checker.facts.schemas import JOINT_NAME
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule("jname-unique", "2.10", "must", on="stage")
-def jname_unique(snapshot: Snapshot) -> Iterator[Finding]:
+def jname_unique(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Per outermost context; a joint outside every context belongs to no ROS robot."""
     if not snapshot.contexts:
         return
     values = find_joint_names(snapshot)
-    groups: dict[tuple[int, str], list[Node]] = {}
+    groups: dict[tuple[int, str], list[PrimNode]] = {}
     for joint in snapshot.joints:
         value = values.get(joint.path)
         if isinstance(value, str) and not value.strip():
@@ -40,6 +40,7 @@ def jname_unique(snapshot: Snapshot) -> Iterator[Finding]:
             )
             continue
         name = value if isinstance(value, str) else joint.name
+        # an instance multiplies its joints, each copy in the robot the instance belongs to
         for place in list_copies(joint, snapshot) or [joint]:
             robot = find_robot(place, snapshot)
             if robot is not None:
@@ -52,7 +53,7 @@ def jname_unique(snapshot: Snapshot) -> Iterator[Finding]:
                 yield _report(name, joints[0], joint)
 
 
-def _report(name: str, first: Node, joint: Node) -> Finding:
+def _report(name: str, first: PrimNode, joint: PrimNode) -> Finding:
     prop = JOINT_NAME if joint.authored(JOINT_NAME) is not None else ""
     if first is joint:
         message = f"the joint name {name!r} is there more than once: every instance of the prim brings it"

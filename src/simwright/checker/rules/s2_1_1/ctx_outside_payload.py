@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.payloads import find_hidden
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.payloads import find_payload_loss
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -30,11 +30,12 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="hoist the context to the layer that holds the payload",
 )
-def ctx_outside_payload(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def ctx_outside_payload(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Compare with the stage opened without payloads."""
-    hidden = find_hidden(node, snapshot, ("RosContextAPI",), ("ros:context:",))
+    hidden = find_payload_loss(node, snapshot, ("RosContextAPI",), ("ros:context:",))
     if hidden is None:
         return
+    # the first thing that is missing explains all later ones
     lost = {
         "prim": "the context's prim does not exist",
         "api": "RosContextAPI is not applied",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ros:context:parent_frame is only said on the outermost context.
+"""ros:context:parent_frame is only authored on the outermost context.
 
 Why: it names the frame in which the true pose of the whole robot is sent.  On a nested context simulators
 have to ignore it, so the line does nothing and misleads the reader.
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.attributes import is_local
 from simwright.checker.facts.names import nearest_context
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -34,7 +34,7 @@ _NAME = "ros:context:parent_frame"
     fix="safe",
     fix_title="remove the opinion, which has no effect here",
 )
-def ctx_parentframe_outermost(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def ctx_parentframe_outermost(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Only an authored value counts: the schema's fallback is on every context."""
     value = node.authored(_NAME)
     if value is None:
@@ -46,6 +46,7 @@ def ctx_parentframe_outermost(node: Node, _snapshot: Snapshot) -> Iterator[Findi
             hint=f"remove it here; the frame of the robot is said on {above.path} or above",
             at=node,
             prop=_NAME,
+            # a part that is right on its own is not at fault for being mounted
             level=Level.WARNING if is_local(node, _NAME) else Level.INFO,
             data={"value": str(value), "above": above.path},
         )

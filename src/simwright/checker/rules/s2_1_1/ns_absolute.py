@@ -20,7 +20,7 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.attributes import is_local
 from simwright.checker.facts.names import own_namespace
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.sources import has_arc
 from simwright.checker.rule import Finding, rule
 
@@ -28,13 +28,14 @@ _NAME = "ros:context:namespace"
 
 
 @rule("ns-absolute", "2.1.1", "may", on="api:RosContextAPI")
-def ns_absolute(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def ns_absolute(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Mention absolute namespaces of modular assets."""
     text = own_namespace(node)
     if not text.startswith("/"):
         return
     default = snapshot.default_node
     is_scene = default is None or str(default.prim.GetMetadata("kind") or "") in ("assembly", "group")
+    # the scene that places a robot may name it absolutely: nothing is composed above the scene
     if is_scene or (node is not default and has_arc(node) and is_local(node, _NAME)):
         return
     yield Finding(

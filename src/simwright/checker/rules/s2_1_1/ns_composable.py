@@ -20,7 +20,7 @@ import re
 from collections.abc import Iterator
 
 from simwright.checker.facts.names import own_namespace
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 from simwright.core.names import is_identifier, make_identifier
@@ -36,9 +36,10 @@ _NAME = "ros:context:namespace"
     fix="safe",
     fix_title="drop the trailing slash",
 )
-def ns_composable(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def ns_composable(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Check the text of one segment."""
     text = own_namespace(node)
+    # empty adds nothing, and a bare slash is the root: both are legal (ns-absolute mentions the latter)
     if not text or text == "/":
         return
     fault, level = _find_fault(text)
@@ -59,6 +60,7 @@ def ns_composable(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
 
 def _find_fault(text: str) -> tuple[str, Level | None]:
     bare = text.removeprefix("/")
+    # ROS expands these per node at run time; an asset has no node
     if re.search(r"[~{}]", text):
         return "has a runtime substitution (~ or {}), which assets cannot use", None
     if bare.endswith("/"):

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.sources import has_arc
 from simwright.checker.rule import Finding, rule
 
@@ -28,11 +28,12 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move RosContextAPI to the default prim",
 )
-def ns_defaultprim(snapshot: Snapshot) -> Iterator[Finding]:
+def ns_defaultprim(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Assets with one outermost context."""
     if not snapshot.contexts:
         return
     outermost = [context for context in snapshot.names.contexts if context.above is None]
+    # several robots: a scene, whose contexts are on the prims that reference them
     if len(outermost) != 1:
         return
     node, default = outermost[0].node, snapshot.default_node
@@ -46,6 +47,7 @@ def ns_defaultprim(snapshot: Snapshot) -> Iterator[Finding]:
         )
         return
     is_scene = str(default.prim.GetMetadata("kind") or "") in ("assembly", "group")
+    # the context came with a referenced asset, whose own check tells
     if is_scene or has_arc(node) or node.in_prototype:
         return
     yield Finding(

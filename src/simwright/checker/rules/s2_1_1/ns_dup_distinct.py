@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.names import effective_namespace
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.sources import group_copies
 from simwright.checker.rule import Finding, rule
 
@@ -31,14 +31,15 @@ _NAME = "ros:context:namespace"
     fix="unsafe",
     fix_title="use the prim's name as its namespace",
 )
-def ns_dup_distinct(snapshot: Snapshot) -> Iterator[Finding]:
+def ns_dup_distinct(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Copies under one context are compared by effective namespace."""
     if not snapshot.interfaces and not snapshot.contexts:
         return
     for asset, copies in group_copies(snapshot):
-        taken: dict[str, Node] = {}
+        taken: dict[str, PrimNode] = {}
         for node in copies:
             namespace = effective_namespace(node)
+            # effective namespaces: a context above one of the copies keeps them apart too
             other = taken.setdefault(namespace, node)
             if other is node:
                 continue

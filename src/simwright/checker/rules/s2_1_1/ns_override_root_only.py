@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Namespace overrides are not written below an instance.
 
-Why: OpenUSD ignores opinions about prims inside an instance, silently.  The file says `"left"`, the topic says
-`"camera"`.
+Why: OpenUSD ignores opinions about prims inside an instance, silently.  The file has `"left"`, and the topic still
+gets `"camera"`.
 
 Fails: an `over` with `ros:context:namespace` below a prim that has `instanceable = true`.
 Passes: the namespace on the instanceable prim itself, or on a prim above it.
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pxr import Sdf
 
 from simwright.checker.facts.layers import LayerFacts
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.sources import local_layers
 from simwright.checker.rule import Finding, rule
 
@@ -30,7 +30,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the override to the instance",
 )
-def ns_override_root_only(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def ns_override_root_only(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Ignored opinions are only visible in the layers."""
     if not any(name.startswith("ros:context:") for name in facts.names):
         return
@@ -49,8 +49,10 @@ def ns_override_root_only(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Fin
                 )
 
 
-def _find_instance(path: Sdf.Path, layer: Sdf.Layer, snapshot: Snapshot) -> Sdf.Path | None:
+def _find_instance(path: Sdf.Path, layer: Sdf.Layer, snapshot: StageSnapshot) -> Sdf.Path | None:
     """The instance above a path of a layer: by the stage for its own layers, else by the layer's words."""
+    # paths of the stage's own layers are stage paths; in referenced layers only their own words can be
+    # followed
     if layer in local_layers(snapshot):
         prim = snapshot.stage.GetPrimAtPath(path.StripAllVariantSelections())
         if prim and prim.IsInstanceProxy():

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each robot has a namespace of its own.
 
-Why: two robots in one namespace publish the same joint states, the same scans and the same TF.  Nothing
-complains, and both robots drive when one is told to.
+Why: two robots in one namespace publish the same joint states, the same scans and the same TF.  No error is shown,
+and both robots drive when one is commanded.
 
 Fails: two robots whose contexts both say `"robot"`, or both say nothing; two robots, one without a context.
 Passes: `"robot_1"` and `"robot_2"`; a single robot without a namespace.
@@ -14,9 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.names import ContextName
-from simwright.checker.facts.robots import find_unnamed_robots
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.names import ContextName, find_unnamed_robots
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.sources import find_sources
 from simwright.checker.rule import Finding, rule
 
@@ -31,7 +30,7 @@ _NAME = "ros:context:namespace"
     fix="unsafe",
     fix_title="use the prim's name as its namespace",
 )
-def ns_unique(snapshot: Snapshot) -> Iterator[Finding]:
+def ns_unique(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Compare robots with each other, and contexts that stand side by side."""
     if not snapshot.contexts and not snapshot.interfaces:
         return
@@ -58,9 +57,11 @@ def _compare(contexts: list[ContextName]) -> Iterator[Finding]:
 
 
 def _compare_siblings(contexts: list[ContextName]) -> Iterator[Finding]:
-    """Contexts below one prim; copies of one asset are ns-dup-distinct's."""
+    """Contexts below one prim; copies of one asset are reported by ns-dup-distinct."""
     first: dict[tuple[int, str], ContextName] = {}
     for context in contexts:
+        # a nested context without a name of its own adds nothing, and shares its parent's namespace on
+        # purpose
         if not context.segment.strip("/"):
             continue
         other = first.setdefault((id(context.node.parent), context.namespace), context)
@@ -68,11 +69,11 @@ def _compare_siblings(contexts: list[ContextName]) -> Iterator[Finding]:
             yield _make(context.node, context, other)
 
 
-def _same_asset(one: Node, other: Node) -> bool:
+def _same_asset(one: PrimNode, other: PrimNode) -> bool:
     return bool(set(find_sources(one)) & set(find_sources(other)))
 
 
-def _make(node: Node, context: ContextName, other: ContextName) -> Finding:
+def _make(node: PrimNode, context: ContextName, other: ContextName) -> Finding:
     shown = f"the namespace {context.namespace}" if context.namespace else "no namespace"
     return Finding(
         f"{context.path} has {shown}, like {other.path}",

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.names import KINDS
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -28,8 +28,9 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="split the interfaces over child prims",
 )
-def iface_one_per_prim(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def iface_one_per_prim(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Count interface APIs."""
+    # frames and contexts on the same prim are fine: they are not interfaces
     applied = [api for api in KINDS if node.has(api)]
     if len(applied) > 1:
         yield Finding(

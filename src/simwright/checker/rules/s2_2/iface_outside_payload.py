@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.payloads import find_hidden
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.payloads import find_payload_loss
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _SPACES = {
@@ -37,13 +37,14 @@ _SPACES = {
     fix="unsafe",
     fix_title="hoist the prim to the layer that holds the payload",
 )
-def iface_outside_payload(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def iface_outside_payload(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Compare with the stage opened without payloads."""
     apis = [api for api in node.apis if api.startswith("Ros") and api != "RosContextAPI"]
     if not apis:
         return
+    # an API that is not ours, such as a controller's: every ros: property counts
     spaces = tuple(_SPACES[api] for api in apis if api in _SPACES)
-    hidden = find_hidden(node, snapshot, apis, spaces or ("ros:",))
+    hidden = find_payload_loss(node, snapshot, apis, spaces or ("ros:",))
     if hidden is None:
         return
     lost = {

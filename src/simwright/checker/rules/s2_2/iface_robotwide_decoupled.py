@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.interfaces import ROBOT_WIDE_TYPES
 from simwright.checker.facts.names import KINDS, lineage
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -29,12 +29,13 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the interface to a logical prim below the context",
 )
-def iface_robotwide_decoupled(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def iface_robotwide_decoupled(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """The type tells what is robot-wide; a body at or above tells where it is."""
     for api, kind in KINDS.items():
         type_name = node.authored(f"ros:{kind}:type") if node.has(api) else None
         if type_name not in ROBOT_WIDE_TYPES:
             continue
+        # through the first instance too: a robot may be instanced as a whole
         body = next((place for place in lineage(node) if place.has("PhysicsRigidBodyAPI")), None)
         if body is not None:
             where = "on" if body is node else "below"

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.interfaces import SENSOR_TYPES
 from simwright.checker.facts.names import lineage, outermost_context
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _TYPE = "ros:topic:type"
@@ -35,7 +35,7 @@ _TYPE = "ros:topic:type"
     fix="unsafe",
     fix_title="make a child Xform of the link and move the interface there",
 )
-def iface_sensor_child(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def iface_sensor_child(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Sensor publishers by their type."""
     type_name = node.authored(_TYPE)
     if type_name not in SENSOR_TYPES or node.authored("ros:topic:role") == "subscription":
@@ -51,16 +51,18 @@ def iface_sensor_child(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _find_fault(node: Node, snapshot: Snapshot) -> tuple[str, str]:
+def _find_fault(node: PrimNode, snapshot: StageSnapshot) -> tuple[str, str]:
     if node.has("PhysicsRigidBodyAPI"):
         return (
             "is on the rigid body itself",
             f'make a child: def Xform "{node.name}_sensor", and move it there',
         )
     chain = lineage(node)
+    # a camera on a wall, in a world where other things move: its frame is RosFrameAPI's
     stands_still = any(above.has("RosFrameAPI") for above in chain[1:-1])
     if not stands_still and not any(above.has("PhysicsRigidBodyAPI") for above in chain[1:]):
         root = outermost_context(node) or chain[-1]
+        # only a robot with links has a link to put the sensor on
         if root.path in snapshot.shared("paths above bodies", _find_scopes):
             return (
                 "is not below any rigid body",
@@ -72,5 +74,5 @@ def _find_fault(node: Node, snapshot: Snapshot) -> tuple[str, str]:
     return "", ""
 
 
-def _find_scopes(snapshot: Snapshot) -> set[str]:
+def _find_scopes(snapshot: StageSnapshot) -> set[str]:
     return {place.path for body in snapshot.bodies for place in lineage(body)}

@@ -18,15 +18,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.names import InterfaceName
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
+# topics that several nodes publish by design
 _SHARED = ("/tf", "/tf_static", "/diagnostics", "/clock", "/rosout", "/parameter_events")
 _SOURCES = {"topic": "publisher", "service": "server", "action": "server"}
 
 
 @rule("name-collision", "2.3", "should", on="stage")
-def name_collision(snapshot: Snapshot) -> Iterator[Finding]:
+def name_collision(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Group by full name and kind; each prim is reported once."""
     if not snapshot.interfaces:
         return
@@ -57,6 +58,7 @@ def _compare(group: list[InterfaceName]) -> Iterator[tuple[InterfaceName, str]]:
             continue
         if interface.role != _SOURCES[interface.kind]:
             continue
+        # alternatives of which one is started later
         if interface.node.authored(f"ros:{interface.kind}:starts_enabled") is False:
             continue
         if source is None:

@@ -19,11 +19,12 @@ import re
 from collections.abc import Iterator
 
 from simwright.checker.facts.names import KINDS, effective_namespace
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 from simwright.core.names import make_identifier
 
+# rmw_validate_full_topic_name: 255 characters of DDS less the prefix that ROS 2 adds
 _LONGEST = 247
 
 
@@ -35,8 +36,8 @@ _LONGEST = 247
     fix="unsafe",
     fix_title="replace what ROS does not allow by underscores",
 )
-def name_valid(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
-    """Missing and empty names are topic-name's, srv-name's and act-name's."""
+def name_valid(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
+    """Missing and empty names are reported by topic-name, srv-name and act-name."""
     for api, kind in KINDS.items():
         prop = f"ros:{kind}:name"
         value = node.authored(prop) if node.has(api) else None
@@ -83,5 +84,6 @@ def _find_fault(name: str) -> tuple[str, Level | None]:
 def _repair(name: str) -> str:
     parts = [make_identifier(part) for part in name.removeprefix("~").split("/") if part.strip("_")]
     parts = [re.sub(r"_{2,}", "_", part) for part in parts]
+    # make_identifier puts an underscore before a digit, which ROS 2 would hide
     parts = [f"n{part}" if part[1:2].isdigit() and part[0] == "_" else part.strip("_") for part in parts]
     return ("/" if name.startswith("/") else "") + "/".join(part for part in parts if part)

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.attributes import check_declared
 from simwright.checker.facts.names import KINDS
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -28,8 +28,9 @@ from simwright.checker.rule import Finding, rule
     fix="safe",
     fix_title="declare it as bool",
 )
-def starts_enabled(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def starts_enabled(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Ask the layers for the declared type."""
     for api, kind in KINDS.items():
         if node.has(api):
+            # a registered schema answers with its own type, so the declaration in the layers is read
             yield from check_declared(node, f"ros:{kind}:starts_enabled", "bool")

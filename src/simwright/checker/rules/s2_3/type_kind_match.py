@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from simwright.checker.facts.interfaces import KINDS as WORDS
 from simwright.checker.facts.interfaces import kind_of
 from simwright.checker.facts.names import KINDS
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -26,13 +26,14 @@ from simwright.checker.rule import Finding, rule
     "must",
     on=("api:RosTopicAPI", "api:RosServiceAPI", "api:RosActionAPI"),
 )
-def type_kind_match(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
-    """Compare the middle word; malformed types are type-resolve's."""
+def type_kind_match(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
+    """Compare the middle word; malformed types are reported by type-resolve."""
     for api, kind in KINDS.items():
         name = f"ros:{kind}:type"
         value = node.authored(name) if node.has(api) else None
         if not isinstance(value, str):
             continue
+        # empty for a malformed type, which type-resolve reports
         word = kind_of(value)
         if word and word != WORDS[kind]:
             fitting = next(a for a, k in KINDS.items() if WORDS[k] == word)

@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from simwright.checker.facts.interfaces import KINDS as WORDS
 from simwright.checker.facts.interfaces import find_types, is_well_formed, repair
 from simwright.checker.facts.names import KINDS
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -34,8 +34,8 @@ from simwright.core.diag import Level
     fix="safe",
     fix_title="write the three-part form of the known type",
 )
-def type_resolve(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
-    """Missing and empty types are topic-type's, srv-type's and act-type's."""
+def type_resolve(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
+    """Missing and empty types are reported by topic-type, srv-type and act-type."""
     for api, kind in KINDS.items():
         name = f"ros:{kind}:type"
         value = node.authored(name) if node.has(api) else None
@@ -43,7 +43,7 @@ def type_resolve(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
             yield from _check(node, name, value, WORDS[kind], snapshot)
 
 
-def _check(node: Node, prop: str, value: str, word: str, snapshot: Snapshot) -> Iterator[Finding]:
+def _check(node: PrimNode, prop: str, value: str, word: str, snapshot: StageSnapshot) -> Iterator[Finding]:
     if not is_well_formed(value):
         meant = repair(value, word)
         yield Finding(
@@ -59,6 +59,7 @@ def _check(node: Node, prop: str, value: str, word: str, snapshot: Snapshot) -> 
         return
     meant = types.suggest(value)
     package = value.partition("/")[0]
+    # a known package without the type is a typo; an unknown package may only not be sourced
     lacks = "has no such type" if types.knows_package(package) else "is not known here"
     advice = "source the ROS 2 workspace that has it, or list its folder in the interfaces setting"
     yield Finding(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Topic names do not start with a slash.
 
-Why: a leading slash bypasses the robot's namespace.  Two such robots publish to one topic.  The REP names the
-topic relative to the active namespace.
+Why: a leading slash bypasses the robot's namespace.  Two such robots publish to one topic.  REP-0158 asks for names
+relative to the active namespace.
 
 Fails: `string ros:topic:name = "/scan"`; the same for services and actions.
 Passes: `"scan"`.  Names that are global by design pass: /tf, /tf_static, /diagnostics, /clock.
@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.names import KINDS, effective_namespace
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
+# REP-0158 2.9 forbids /clock in an asset; that rule says so
 _GLOBAL = frozenset({"/tf", "/tf_static", "/diagnostics", "/clock"})
 
 
@@ -29,7 +30,7 @@ _GLOBAL = frozenset({"/tf", "/tf_static", "/diagnostics", "/clock"})
     fix="unsafe",
     fix_title="drop the leading slash",
 )
-def name_absolute(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def name_absolute(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Names that are global by design are let through."""
     for api, kind in KINDS.items():
         prop = f"ros:{kind}:name"

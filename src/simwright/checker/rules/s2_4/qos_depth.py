@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""QoS depth is a positive int, said together with keep_last.
+"""QoS depth is a positive int, authored together with keep_last.
 
 Why: the depth is the length of the queue, and is used only when history is keep_last.  Zero or less is no
 queue; with another history the number does nothing.
@@ -15,14 +15,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.attributes import check_declared
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _NAME = "ros:topic:qos:depth"
 
 
 @rule("qos-depth", "2.4", "may", on="api:RosTopicAPI")
-def qos_depth(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def qos_depth(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Only an authored depth counts."""
     value = node.authored(_NAME)
     if value is None:
@@ -40,6 +40,7 @@ def qos_depth(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
             prop=_NAME,
             data={"value": value},
         )
+    # rmw reads the depth for keep_last only; system_default may be keep_all
     elif history != "keep_last":
         said = "not said" if history is None else repr(history)
         yield Finding(

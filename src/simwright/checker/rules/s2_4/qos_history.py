@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.attributes import check_token
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -26,7 +26,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="write the closest allowed value",
 )
-def qos_history(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def qos_history(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Not required; if it is there, one of three."""
     yield from check_token(
         node, "ros:topic:qos:history", ("system_default", "keep_last", "keep_all"), required=False

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.interfaces import MAP_TYPES
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _NAME = "ros:topic:qos:durability"
@@ -29,9 +29,10 @@ _NAME = "ros:topic:qos:durability"
     fix="unsafe",
     fix_title="set durability to transient_local",
 )
-def qos_map(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def qos_map(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Map types are known by name."""
     type_name = node.authored("ros:topic:type")
+    # a subscription follows its publisher
     if type_name not in MAP_TYPES or node.authored("ros:topic:role") != "publisher":
         return
     value = node.authored(_NAME)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ros:topic:qos:match_publisher is a bool, and only said on subscriptions.
+"""ros:topic:qos:match_publisher is a bool, and only authored on subscriptions.
 
 Why: a subscription can take over the quality of service of the publisher it finds; a publisher has nothing to
 match.  When it matches, explicit reliability and durability are ignored.
 
 Fails: `bool ros:topic:qos:match_publisher = true` on a publisher, or together with a reliability.
-Passes: the same on a subscription that says nothing else; false anywhere.
+Passes: the same on a subscription without other QoS values; false anywhere.
 
 Fix: safe.  What has no effect is removed.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.attributes import check_declared
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _NAME = "ros:topic:qos:match_publisher"
@@ -30,7 +30,7 @@ _IGNORED = ("ros:topic:qos:reliability", "ros:topic:qos:durability")
     fix="safe",
     fix_title="remove what has no effect",
 )
-def qos_match_pub(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def qos_match_pub(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Only authored values count: with the schema registered every topic has fallbacks."""
     value = node.authored(_NAME)
     if value is None:
@@ -49,6 +49,7 @@ def qos_match_pub(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
         return
     for name in _IGNORED:
         said = node.authored(name)
+        # system_default asks for nothing, so nothing is ignored
         if said is not None and said != "system_default":
             yield Finding(
                 f"{name} = {said!r} is ignored, because match_publisher is true",

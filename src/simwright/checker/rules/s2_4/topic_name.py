@@ -16,11 +16,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.attributes import check_required
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule("topic-name", "2.4", "must", on="api:RosTopicAPI")
-def topic_name(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def topic_name(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Authored, not empty, a string."""
     yield from check_required(node, "ros:topic:name", "string", "scan")

@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.attributes import check_declared
-from simwright.checker.facts.names import Frame, is_frame_id
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.names import TfFrame, is_frame_id
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _NAME = "ros:topic:override_frame_id"
@@ -33,7 +33,7 @@ _NAME = "ros:topic:override_frame_id"
     fix="unsafe",
     fix_title="remove the override",
 )
-def topic_override_frame(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def topic_override_frame(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Compare with every implicit and explicit frame of the stage."""
     value = node.authored(_NAME)
     if value is None:
@@ -43,6 +43,7 @@ def topic_override_frame(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     if faults or not isinstance(value, str) or not value:
         return
     frames = snapshot.shared("frames by id", _index_frames)
+    # simulators differ in whether they prefix frame ids with the namespace
     frame = frames.get(value) or frames.get(value.rpartition("/")[2])
     if frame is not None:
         yield Finding(
@@ -62,5 +63,6 @@ def topic_override_frame(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _index_frames(snapshot: Snapshot) -> dict[str, Frame]:
+def _index_frames(snapshot: StageSnapshot) -> dict[str, TfFrame]:
+    # reversed, so that explicit frames, which come first, win
     return {frame.id: frame for frame in reversed(snapshot.names.frames)}

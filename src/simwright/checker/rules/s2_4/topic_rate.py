@@ -16,7 +16,7 @@ import math
 from collections.abc import Iterator
 
 from simwright.checker.facts.attributes import check_declared, check_required
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -31,7 +31,7 @@ _NAME = "ros:topic:publish_rate"
     fix="safe",
     fix_title="declare the rate as double",
 )
-def topic_rate(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def topic_rate(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Required for publishers, ignored for subscriptions."""
     role, value = node.authored("ros:topic:role"), node.authored(_NAME)
     if role == "subscription":
@@ -43,6 +43,7 @@ def topic_rate(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
                 prop=_NAME,
                 level=Level.INFO,
             )
+    # without a role, topic-role has the first word
     elif value is None:
         if role == "publisher":
             yield from check_required(node, _NAME, "double", "30")

@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.attributes import check_token
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
+# words of ROS 1, of ROS 2 client libraries and of graph editors
 _ALIASES = {
     "pub": "publisher", "publish": "publisher", "sender": "publisher", "output": "publisher",
     "sub": "subscription", "subscriber": "subscription", "subscribe": "subscription", "input": "subscription",
@@ -33,7 +34,7 @@ _ALIASES = {
     fix="safe",
     fix_title="write the role as ROS 2 spells it",
 )
-def topic_role(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def topic_role(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """The schema has no fallback for it."""
     yield from check_token(
         node, "ros:topic:role", ("publisher", "subscription"), required=True, aliases=_ALIASES

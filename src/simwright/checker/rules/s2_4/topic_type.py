@@ -17,11 +17,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.attributes import check_required
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule("topic-type", "2.4", "must", on="api:RosTopicAPI")
-def topic_type(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def topic_type(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Authored, not empty, a string."""
     yield from check_required(node, "ros:topic:type", "string", "sensor_msgs/msg/LaserScan")

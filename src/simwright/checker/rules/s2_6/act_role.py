@@ -6,7 +6,7 @@ Why: without it a simulator does not know whether to answer or to ask.  Simulate
 Fails: no `ros:action:role`; `"provider"`; a role declared as string.
 Passes: `token ros:action:role = "server"`.
 
-Fix: none.  A missing or wrong role is the author's to say.
+Fix: none.  Only the author knows the right role.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.attributes import check_token
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule("act-role", "2.6", "must", on="api:RosActionAPI")
-def act_role(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def act_role(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """The schema has no fallback for it."""
     yield from check_token(node, "ros:action:role", ("server", "client"), required=True)

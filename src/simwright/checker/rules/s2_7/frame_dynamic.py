@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pxr import UsdGeom
 
 from simwright.checker.facts.lineage import walk_up
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -30,7 +30,7 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="author ros:frame:static = false",
 )
-def frame_dynamic(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def frame_dynamic(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Look at every transform between the frame and the frame above it."""
     static = node.authored("ros:frame:static")
     if static is not None and not isinstance(static, bool):
@@ -47,16 +47,18 @@ def frame_dynamic(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
             f"the frame is static, but {which} has time samples",
             hint="write bool ros:frame:static = false, or remove the time samples",
             prop="ros:frame:static",
+            # leftover samples that all hold one value look the same
             level=Level.WARNING,
         )
 
 
-def _find_moving(node: Node, snapshot: Snapshot) -> Node | None:
+def _find_moving(node: PrimNode, snapshot: StageSnapshot) -> PrimNode | None:
     """The first prim with an animated transform, up to the next frame (aside)."""
     if _is_animated(node):
         return node
     frames = snapshot.names.frame_of
     for above in walk_up(node, snapshot):
+        # tf2 has the transform to the next frame above; what moves beyond it is that frame's
         if above.path in frames:
             return None
         if _is_animated(above):
@@ -64,6 +66,6 @@ def _find_moving(node: Node, snapshot: Snapshot) -> Node | None:
     return None
 
 
-def _is_animated(node: Node) -> bool:
+def _is_animated(node: PrimNode) -> bool:
     xformable = UsdGeom.Xformable(node.prim)
     return bool(xformable and xformable.TransformMightBeTimeVarying())

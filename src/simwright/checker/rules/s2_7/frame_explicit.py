@@ -7,19 +7,19 @@ optical frame, a Mesh may be replaced or unloaded.
 Fails: `def Scope "tool0" (prepend apiSchemas = ["RosFrameAPI"])`.
 Passes: `def Xform "tool0" (prepend apiSchemas = ["RosFrameAPI"])`, also where the Xform is a rigid body.
 
-Fix: none.  Usually a child Xform takes the frame over, but its pose is the author's to say.
+Fix: none.  Usually a child Xform takes the frame over, but only the author knows its pose.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule("frame-explicit", "2.7", "must", on="api:RosFrameAPI")
-def frame_explicit(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def frame_explicit(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """REP-0158 says UsdGeomXform, so other kinds of Xformable do not do."""
     if node.is_a("Xform"):
         return

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -25,7 +25,7 @@ from simwright.checker.rule import Finding, rule
     fix="safe",
     fix_title="remove the leading slash",
 )
-def frame_id(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def frame_id(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Absence is fine: the attribute is optional."""
     value = node.authored("ros:frame:id")
     if value is None:
@@ -45,6 +45,7 @@ def _find_problem(value: object) -> str:
         return f"is {value!r}, which is no text"
     if not value.strip():
         return "is empty"
+    # tf2 strips the slash on arrival and refuses it in look-ups
     if value.startswith("/"):
         return f"is {value!r}: tf2 allows no leading slash"
     if any(character.isspace() for character in value):

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.lineage import find_robot, list_copies
-from simwright.checker.facts.names import Frame
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.names import TfFrame
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.names import is_identifier
 
@@ -29,16 +29,18 @@ from simwright.core.names import is_identifier
     fix="unsafe",
     fix_title="author a ros:frame:id that is derived from the prim's path",
 )
-def tf_frame_unique(snapshot: Snapshot) -> Iterator[Finding]:
+def tf_frame_unique(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Group implicit and explicit frames by robot and id."""
     if not snapshot.contexts and not snapshot.frames:
         return
-    groups: dict[tuple[int, str], list[Frame]] = {}
+    groups: dict[tuple[int, str], list[TfFrame]] = {}
     for frame in snapshot.names.frames:
         if not is_identifier(frame.node.name) and not frame.node.authored("ros:frame:id"):
             yield _name_unusable(frame)
+        # robots have namespaces, and a bridge sends each robot's TF apart
         for robot in _robots(frame.node, snapshot):
             groups.setdefault((id(robot), frame.id), []).append(frame)
+    # a pair inside an instanced part clashes once for every instance
     reported: set[tuple[str, str]] = set()
     for (_, name), frames in groups.items():
         if len(frames) > 1 and (name, frames[1].node.path) not in reported:
@@ -46,13 +48,13 @@ def tf_frame_unique(snapshot: Snapshot) -> Iterator[Finding]:
             yield _id_taken(name, frames)
 
 
-def _robots(node: Node, snapshot: Snapshot) -> list[Node | None]:
+def _robots(node: PrimNode, snapshot: StageSnapshot) -> list[PrimNode | None]:
     """The robot a frame belongs to, once for every time that it is there."""
     copies = list_copies(node, snapshot)
     return [find_robot(copy, snapshot) for copy in copies] or [find_robot(node, snapshot)]
 
 
-def _name_unusable(frame: Frame) -> Finding:
+def _name_unusable(frame: TfFrame) -> Finding:
     return Finding(
         f"the prim name {frame.node.name!r} is no ROS name, so simulators will invent a frame id for it",
         hint=f'rename the prim, or apply RosFrameAPI with ros:frame:id = "{frame.id}"',
@@ -60,7 +62,7 @@ def _name_unusable(frame: Frame) -> Finding:
     )
 
 
-def _id_taken(name: str, frames: list[Frame]) -> Finding:
+def _id_taken(name: str, frames: list[TfFrame]) -> Finding:
     first, second = frames[0].node, frames[1].node
     if first is second:
         message = f"the frame id {name!r} is there {len(frames)} times: every instance of the prim brings it"

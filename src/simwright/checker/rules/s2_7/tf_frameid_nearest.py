@@ -7,18 +7,19 @@ is none, simulators have nothing to write there and the data cannot be placed.
 Fails: a topic of type sensor_msgs/msg/LaserScan under prims without RosContextAPI, RosFrameAPI or jointed body.
 Passes: the same with RosFrameAPI on the sensor's Xform.
 
-Fix: unsafe.  RosFrameAPI can be applied to the sensor's Xform, but where the data originates is the author's to say.
+Fix: unsafe.  RosFrameAPI can be applied to the sensor's Xform, but only the author knows where the data originates.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.lineage import walk_up
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.names import nearest_frame
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
+# messages whose header frame nobody uses
 _FRAMELESS = frozenset({
     "JointState", "MultiDOFJointState", "Joy", "JoyFeedback", "JoyFeedbackArray", "BatteryState", "TimeReference",
 })  # fmt: skip
@@ -35,15 +36,15 @@ _OTHERS = frozenset(
     fix="unsafe",
     fix_title="apply RosFrameAPI to the Xform of the sensor",
 )
-def tf_frameid_nearest(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def tf_frameid_nearest(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Only publishers of sensor messages; a frame given by hand is enough."""
     kind = str(node.authored("ros:topic:type") or "")
     if not _is_sensor_message(kind) or node.authored("ros:topic:role") == "subscription":
         return
+    # topic-override-frame judges the value
     if node.authored("ros:topic:override_frame_id"):
         return
-    frames = snapshot.names.frame_of
-    if node.path in frames or any(above.path in frames for above in walk_up(node, snapshot)):
+    if nearest_frame(node, snapshot.names) is not None:
         return
     yield Finding(
         f"messages of type {kind} need a frame, but no prim at or above this one is a TF frame",

@@ -10,8 +10,8 @@ Passes: image_raw and camera_info on children of an optical frame that has RosFr
 
 Fix: unsafe.  The topic's prim moves below the optical frame; its path changes.
 
-Reading: one interface per prim (2.2) and "all on the optical frame" (2.8) pull two ways.  Children of the optical
-frame are fine.  A topic on the Camera prim itself is optical-decouple's finding.
+Reading: one interface per prim (2.2) and "all on the optical frame" (2.8) contradict each other.  Children of the
+optical frame are accepted.  A topic on the Camera prim itself is reported by optical-decouple.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.lineage import walk_up
-from simwright.checker.facts.optics import IMAGE_TYPES, find_optics, is_optical_name
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.sensors import IMAGE_TYPES, find_optics, is_optical_name
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -33,7 +33,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the topic's prim below the optical frame",
 )
-def optical_apis_exclusive(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def optical_apis_exclusive(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Which camera a topic belongs to is guessed: the one above it, or one on the same link."""
     kind = str(node.authored("ros:topic:type") or "")
     if kind not in IMAGE_TYPES or node.is_a("Camera") or node.authored("ros:topic:role") == "subscription":
@@ -59,18 +59,19 @@ def optical_apis_exclusive(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     )
 
 
-def _is_optical(node: Node, snapshot: Snapshot) -> bool:
+def _is_optical(node: PrimNode, snapshot: StageSnapshot) -> bool:
     if not node.has("RosFrameAPI"):
         return False
     return node.path in find_optics(snapshot).places or is_optical_name(node)
 
 
-def _find_camera(chain: list[Node]) -> Node | None:
+def _find_camera(chain: list[PrimNode]) -> PrimNode | None:
     """The camera above the topic, else the first one below the nearest link (or below the topic's parent)."""
     for place in chain:
         if place.is_a("Camera"):
             return place
     link = next((place for place in chain if place.has("PhysicsRigidBodyAPI")), None)
+    # a camera elsewhere on the same link is the likeliest source of an image topic on the link
     scope = link or (chain[1] if len(chain) > 1 else None)
     if scope is None:
         return None

@@ -17,8 +17,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from simwright.checker.facts.optics import TOLERANCE, OpticalFrame, find_optics
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.sensors import TOLERANCE, OpticalFrame, find_optics
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -33,7 +33,7 @@ _RIGHT = "write quatf xformOp:orient = (0, 1, 0, 0) as the only rotation between
     fix="unsafe",
     fix_title="set the orientation of the optical frame to (0, 1, 0, 0)",
 )
-def optical_child_180x(snapshot: Snapshot) -> Iterator[Finding]:
+def optical_child_180x(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Judge the computed transform from camera to optical frame."""
     done: set[str] = set()
     for frame in find_optics(snapshot).frames:
@@ -52,6 +52,7 @@ def _judge(frame: OpticalFrame) -> Iterator[Finding]:
             data={"camera": camera},
         )
         return
+    # all three axes: optical-face-z only asks for the view and the roll
     if frame.turn_error > TOLERANCE:
         degrees = math.degrees(frame.turn_error)
         yield Finding(
@@ -75,6 +76,7 @@ def _judge(frame: OpticalFrame) -> Iterator[Finding]:
             hint="move the camera instead, and leave the optical frame at its origin",
             at=frame.node,
             prop="xformOp:translate",
+            # an offset shifts every image by the same amount, a wrong rotation makes it useless
             level=Level.WARNING,
             data={"camera": camera},
         )

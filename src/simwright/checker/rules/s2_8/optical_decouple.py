@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -26,8 +26,9 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="make a child optical frame and move the ROS APIs to it",
 )
-def optical_decouple(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def optical_decouple(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per camera, naming all of its ROS APIs."""
+    # RosFrameAPI too: a frame on the camera has the camera's axes
     found = [api for api in node.apis if api.startswith("Ros")]
     if found:
         yield Finding(

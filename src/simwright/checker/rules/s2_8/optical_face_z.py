@@ -16,8 +16,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from simwright.checker.facts.optics import TOLERANCE, find_optics
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.sensors import TOLERANCE, find_optics
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -29,7 +29,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="set the orientation of the optical frame to (0, 1, 0, 0)",
 )
-def optical_face_z(snapshot: Snapshot) -> Iterator[Finding]:
+def optical_face_z(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Where the view is right, the roll is looked at."""
     done: set[str] = set()
     for frame in find_optics(snapshot).frames:
@@ -42,6 +42,7 @@ def optical_face_z(snapshot: Snapshot) -> Iterator[Finding]:
             message = (
                 f"the optical frame's +Z is {degrees:.4g} degrees away from the view of {frame.camera.path}"
             )
+        # with the view off, a roll about it has no meaning
         elif frame.roll_error > TOLERANCE:
             degrees = math.degrees(frame.roll_error)
             message = f"the optical frame is rolled by {degrees:.4g} degrees: X is not right and Y not down"

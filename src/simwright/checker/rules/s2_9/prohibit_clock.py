@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
+# ROS 2 and ROS 1 spelling
 CLOCK = ("rosgraph_msgs/msg/Clock", "rosgraph_msgs/Clock")
 
 
@@ -28,7 +29,7 @@ CLOCK = ("rosgraph_msgs/msg/Clock", "rosgraph_msgs/Clock")
     fix="unsafe",
     fix_title="remove the interface",
 )
-def prohibit_clock(snapshot: Snapshot) -> Iterator[Finding]:
+def prohibit_clock(snapshot: StageSnapshot) -> Iterator[Finding]:
     """By the resolved name or by the type."""
     if not snapshot.interfaces:
         return

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.shaders import is_proprietary
-from simwright.checker.facts.shading import read_material
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.shading import is_proprietary, read_material
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -29,9 +28,10 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the shader to its renderer's terminal and put a UsdPreviewSurface on outputs:surface",
 )
-def mat_no_replace(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def mat_no_replace(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Look at what outputs:surface resolves to; terminals of render contexts are free."""
     facts = read_material(node, snapshot)
+    # an unknown shader that is nobody's is reported by mat-preview
     if facts.surface is None or facts.is_preview or not is_proprietary(facts.surface):
         return
     context = _name_context(facts.surface_id)

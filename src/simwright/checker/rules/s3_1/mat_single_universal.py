@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Geometry is bound to one Material for all render purposes.
 
-Why: a Material holds one terminal per renderer, so one binding serves all.  Bindings per purpose are looks that
-drift apart, and converters read only one of them.
+Why: a Material holds one terminal per renderer, so one binding serves all.  With a binding per purpose the two
+appearances become different over time, and converters read only one of them.
 
 Fails: `material:binding:full` and `material:binding:preview` to two Materials.
 Passes: one `material:binding`.  `material:binding:physics` is for contacts and does not count.
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _NAMES = ("material:binding", "material:binding:full", "material:binding:preview")
@@ -29,15 +29,16 @@ _NAMES = ("material:binding", "material:binding:full", "material:binding:preview
     fix="unsafe",
     fix_title="bind one Material with material:binding",
 )
-def mat_single_universal(snapshot: Snapshot) -> Iterator[Finding]:
+def mat_single_universal(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Prims are asked only where some layer binds for a purpose at all."""
     special = _NAMES[1:]
+    # bindings per purpose are rare, and asking every prim is slow
     if any(facts.list_relations(special.__contains__) for facts in snapshot.layers):
         for node in snapshot.nodes:
             yield from _check_bindings(node)
 
 
-def _check_bindings(node: Node) -> Iterator[Finding]:
+def _check_bindings(node: PrimNode) -> Iterator[Finding]:
     """Direct bindings of one prim."""
     special = {name: node.targets(name) for name in _NAMES[1:] if node.has_targets_authored(name)}
     special = {name: targets for name, targets in special.items() if targets}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The UsdPreviewSurface of a material is connected to outputs:surface.
 
-Why: a shader that no terminal leads to is not there for a renderer; one on `outputs:mdl:surface` is there for
-MDL renderers only.
+Why: a renderer does not find a shader that no output of the Material is connected to; one on `outputs:mdl:surface`
+is found by MDL renderers only.
 
 Fails: a Material with a UsdPreviewSurface inside and no connection on `outputs:surface`, or with a connection to
 a prim that does not exist.
@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.looks import is_render_bound
+from simwright.checker.facts.material_uses import is_render_bound
 from simwright.checker.facts.shading import read_material
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -29,10 +29,11 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="connect outputs:surface to the UsdPreviewSurface of the material",
 )
-def mat_surface_wired(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
-    """A connection that ends nowhere is as bad as none; a material without a preview is mat-preview's."""
+def mat_surface_wired(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
+    """A connection that ends nowhere is as bad as none; a material without a preview is reported by mat-preview."""
     facts = read_material(node, snapshot)
     is_loose = facts.surface is None and (facts.previews or facts.connections)
+    # library materials that nothing uses may be unfinished
     if not is_loose or not is_render_bound(node, snapshot):
         return
     if facts.connections:

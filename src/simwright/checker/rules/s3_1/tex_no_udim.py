@@ -18,11 +18,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from simwright.checker.facts.shading import Texture, list_textures
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.shading import ShaderTexture, list_textures
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.texcoords import find_tiles, list_uses
 from simwright.checker.rule import Finding, rule
 
+# OpenUSD's own token, and the forms that exporters of other renderers leave
 _MARKER = re.compile(r"<udim>|%\(udim\)d|<uvtile\d?>|_mapid_", re.IGNORECASE)
 _TILE = re.compile(r"^(?P<stem>.+[._-])(?P<tile>1\d{3})(?P<tail>\.\w+)$")
 _HINT = "pack the tiles into one image, or split the mesh into materialBind subsets with one texture each"
@@ -36,7 +37,8 @@ _HINT = "pack the tiles into one image, or split the mesh into materialBind subs
     fix="unsafe",
     fix_title="pack the tiles into one atlas",
 )
-def tex_no_udim(snapshot: Snapshot) -> Iterator[Finding]:
+# one function: three signs of one thing, from the certain to the indirect
+def tex_no_udim(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Look at names, then at neighbours in the folder, then at the coordinates themselves."""
     folders: dict[str, set[str]] = {}
     for texture in list_textures(snapshot):
@@ -67,7 +69,7 @@ def tex_no_udim(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _count_tiles(texture: Texture, folders: dict[str, set[str]]) -> int:
+def _count_tiles(texture: ShaderTexture, folders: dict[str, set[str]]) -> int:
     """Files beside the texture that differ from it in a tile number 1001 to 1999 only, itself included."""
     file = Path(texture.resolved)
     match = _TILE.match(file.name)

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from simwright.checker.facts.looks import is_bound_subset
+from simwright.checker.facts.material_uses import is_bound_subset
 from simwright.checker.facts.meshes import as_ints
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -31,7 +31,7 @@ from simwright.checker.rule import Finding, rule
     fix="safe",
     fix_title='set familyName = "materialBind"',
 )
-def uv_subset(node: Node, snapshot: Snapshot) -> Iterator[Finding]:  # noqa: ARG001 - a rule's form
+def uv_subset(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:  # noqa: ARG001 - a rule's form
     """Each bound subset for itself, and against its earlier siblings."""
     if not is_bound_subset(node):
         return
@@ -58,7 +58,7 @@ def uv_subset(node: Node, snapshot: Snapshot) -> Iterator[Finding]:  # noqa: ARG
     yield from _check_indices(node, node.parent)
 
 
-def _check_indices(node: Node, mesh: Node) -> Iterator[Finding]:
+def _check_indices(node: PrimNode, mesh: PrimNode) -> Iterator[Finding]:
     faces = len(as_ints(mesh.value("faceVertexCounts")))
     indices = _read_indices(node)
     beyond = indices[(indices < 0) | (indices >= faces)]
@@ -70,6 +70,7 @@ def _check_indices(node: Node, mesh: Node) -> Iterator[Finding]:
             prop="indices",
         )
     for sibling in mesh.children:
+        # earlier siblings only: a shared face is told once, at the later subset
         if sibling is node:
             return
         if not is_bound_subset(sibling):
@@ -84,5 +85,5 @@ def _check_indices(node: Node, mesh: Node) -> Iterator[Finding]:
             )
 
 
-def _read_indices(node: Node) -> np.ndarray:
+def _read_indices(node: PrimNode) -> np.ndarray:
     return as_ints(node.value("indices"))

@@ -16,15 +16,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.shading import list_textures
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.textures import read_image
 from simwright.checker.rule import Finding, rule
 
 
 @rule("tex-color-jpeg", "3.2", "may", on="stage", fix="unsafe", fix_title="name a PNG with an alpha channel")
-def tex_color_jpeg(snapshot: Snapshot) -> Iterator[Finding]:
+def tex_color_jpeg(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Only where the alpha is connected."""
     for texture in list_textures(snapshot):
+        # UsdUVTexture gives 1 for an alpha that the image does not have
         readers = [role for role, output in texture.feeds if output == "a"]
         if readers and read_image(texture.path, texture.resolved, snapshot).format == "jpeg":
             yield Finding(

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.shading import list_textures
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.textures import read_image
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
@@ -34,9 +34,10 @@ _ALSO = ("opacity", "displacement", "clearcoat", "clearcoatRoughness", "ior")
     fix="unsafe",
     fix_title="convert the map to PNG",
 )
-def tex_data_png(snapshot: Snapshot) -> Iterator[Finding]:
-    """Reading the alpha of a JPEG is tex-color-jpeg's finding."""
+def tex_data_png(snapshot: StageSnapshot) -> Iterator[Finding]:
+    """Reading the alpha of a JPEG is reported by tex-color-jpeg."""
     for texture in list_textures(snapshot):
+        # the alpha of a JPEG is always 1: that finding says more
         roles = {role for role, output in texture.feeds if (role, output) != ("opacity", "a")}
         named = [role for role in (*_DATA, *_ALSO) if role in roles]
         if not named or read_image(texture.path, texture.resolved, snapshot).format != "jpeg":

@@ -7,8 +7,8 @@ and .hdr anywhere else by fewer.
 Fails: `asset inputs:texture:file = @sky.exr@` on a DomeLight; an .hdr on a RectLight.
 Passes: an .hdr, PNG or JPEG on a DomeLight.
 
-Reading: the texture of a light is an attribute of the light, not a shader.  An .hdr in a material is
-tex-prohibited's or tex-png-jpeg's finding.
+Reading: the texture of a light is an attribute of the light, not a shader.  An .hdr in a material is reported by
+tex-prohibited or tex-png-jpeg.
 
 Fix: unsafe.  Pictures of 8 bits are converted to PNG; OpenEXR has to be converted to .hdr by hand.
 """
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.textures import read_image
 from simwright.checker.rule import Finding, rule
 
@@ -35,7 +35,7 @@ _PROP = "inputs:texture:file"
     fix="unsafe",
     fix_title="convert the environment map to .hdr",
 )
-def tex_hdr_dome(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def tex_hdr_dome(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """By the file's bytes; by its extension where there is no file."""
     value = node.authored(_PROP)
     if not isinstance(value, Sdf.AssetPath) or not value.path:
@@ -50,6 +50,7 @@ def tex_hdr_dome(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
                 prop=_PROP,
             )
         return
+    # the unknown extension of a file that is not there proves nothing
     if image.format not in _DOME and (image.format != "unknown" or image.found):
         yield Finding(
             f"the environment map {value.path} is {image.name}",

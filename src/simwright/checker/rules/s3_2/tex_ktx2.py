@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.shading import list_textures
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.textures import CONTAINERS, extension_of, read_image
 from simwright.checker.rule import Finding, rule
 
@@ -23,7 +23,7 @@ _HINT = "name the PNG or JPEG it was made from; KTX2 belongs into the exported g
 
 
 @rule("tex-ktx2", "3.2", "must not", on="stage", fix="unsafe", fix_title="name the source PNG or JPEG")
-def tex_ktx2(snapshot: Snapshot) -> Iterator[Finding]:
+def tex_ktx2(snapshot: StageSnapshot) -> Iterator[Finding]:
     """By name in every layer; by content for the textures of materials."""
     for facts in snapshot.layers:
         for asset in facts.asset_paths:
@@ -31,6 +31,7 @@ def tex_ktx2(snapshot: Snapshot) -> Iterator[Finding]:
                 found, data = f"{asset.text} is a KTX texture", {"path": asset.text}
                 yield Finding(found, hint=_HINT, at=asset.path, layer=facts.layer, data=data)
     for texture in list_textures(snapshot):
+        # told by its name already, in the loop above
         if extension_of(texture.path) in CONTAINERS:
             continue
         image = read_image(texture.path, texture.resolved, snapshot)

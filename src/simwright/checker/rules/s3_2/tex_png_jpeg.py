@@ -7,9 +7,9 @@ and is black in the next.
 Fails: `inputs:file = @albedo.tga@`; a PNG of 16 bits per channel; `albedo.png` that is a WebP inside.
 Passes: 8-bit PNG (grey, colour, palette, with alpha or without) and 8-bit JPEG, whatever their extension.
 
-Reading: the bytes decide, not the extension; a file that cannot be found is judged by its extension only (that
-it is missing is another rule's finding).  KTX2 and the production formats for colour, normal and ORM maps have
-rules of their own.  Textures that only a renderer's own terminal uses are a warning.
+Reading: the bytes decide, not the extension; a file that cannot be found is judged by its extension only (that it is
+missing is reported by another rule).  KTX2, and production formats for colour, normal and ORM maps, are reported by
+other rules.  Textures that only a renderer's own terminal uses are a warning.
 
 Fix: unsafe.  Files are converted; 16 bits lose precision.
 """
@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.shading import Texture, list_textures
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.textures import CONTAINERS, PRODUCTION, Image, read_image
+from simwright.checker.facts.shading import ShaderTexture, list_textures
+from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.textures import CONTAINERS, PRODUCTION, ImageFile, read_image
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -36,10 +36,10 @@ _OWN_RULE = {"diffuseColor", "normal", "occlusion", "roughness", "metallic"}
     fix="unsafe",
     fix_title="convert the file to 8-bit PNG",
 )
-def tex_png_jpeg(snapshot: Snapshot) -> Iterator[Finding]:
+def tex_png_jpeg(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every texture of every material, once."""
     for texture in list_textures(snapshot):
-        if "<" in texture.path:  # a tile set is tex-no-udim's
+        if "<" in texture.path:  # a tile set is reported by tex-no-udim
             continue
         image = read_image(texture.path, texture.resolved, snapshot)
         found, level = _judge(image, texture)
@@ -54,11 +54,13 @@ def tex_png_jpeg(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _judge(image: Image, texture: Texture) -> tuple[str, Level | None]:
+def _judge(image: ImageFile, texture: ShaderTexture) -> tuple[str, Level | None]:
     level = None if texture.is_universal else Level.WARNING
     if image.format in ("png", "jpeg"):
+        # 0: the file is not there to be opened
         if image.bits in (0, 8):
             return "", None
+        # fewer bits load everywhere, they only look banded
         milder = Level.WARNING if image.bits < 8 else level
         return (
             f"the texture {texture.path} is a {image.name} with {image.bits} bits per channel, not 8",

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.shading import list_textures
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.textures import PRODUCTION, read_image
 from simwright.checker.rule import Finding, rule
 
@@ -25,14 +25,15 @@ _ROLES = ("diffuseColor", "normal", "occlusion", "roughness", "metallic")
 @rule(
     "tex-prohibited", "3.2", "must not", on="stage", fix="unsafe", fix_title="convert the file to 8-bit PNG"
 )
-def tex_prohibited(snapshot: Snapshot) -> Iterator[Finding]:
-    """Other uses of such files are tex-png-jpeg's."""
+def tex_prohibited(snapshot: StageSnapshot) -> Iterator[Finding]:
+    """Other uses of such files are reported by tex-png-jpeg."""
     for texture in list_textures(snapshot):
         named = [role for role in _ROLES if role in texture.roles]
         if not named:
             continue
         image = read_image(texture.path, texture.resolved, snapshot)
         if image.format in PRODUCTION:
+            # a renamed TIFF is the reason why a file works in one tool only
             inside = " inside" if image.extension_lies else ""
             yield Finding(
                 f"the texture {texture.path} is {image.name}{inside} and feeds {named[0]}",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Primvars that a material reads are on the meshes that wear it.
+"""Primvars that a material reads are on the meshes that it is bound to.
 
 Why: a reader whose primvar is missing gives its fallback: a texture shrinks to one texel, baked colours turn
 black.
@@ -7,7 +7,7 @@ black.
 Fails: a UsdPrimvarReader_float2 with `varname = "st"` on a mesh that has `primvars:UVMap` only.
 Passes: the primvar is on the mesh or inherited from a prim above it; a colour reader with a `fallback`.
 
-Fix: no.  The primvar is to be baked or the name corrected; which of both is the author's to say.
+Fix: no.  Either the primvar has to be baked or the name corrected; only the author knows which.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from collections.abc import Iterator
 
 from pxr import UsdGeom
 
-from simwright.checker.facts.looks import Look, list_looks
-from simwright.checker.facts.shading import Reader
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.material_uses import MaterialUse, list_material_uses
+from simwright.checker.facts.shading import PrimvarReader
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule("bake-primvar", "3.3", "may", on="stage")
-def bake_primvar(snapshot: Snapshot) -> Iterator[Finding]:
+def bake_primvar(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Once per mesh and primvar, and once per reader without a name."""
     seen: set[tuple[str, str]] = set()
-    for look in list_looks(snapshot):
+    for look in list_material_uses(snapshot):
         for reader in look.material.readers:
             key = (look.mesh.path, reader.primvar) if reader.primvar else (str(reader.shader.GetPath()), "")
             if key in seen:
@@ -48,7 +48,8 @@ def bake_primvar(snapshot: Snapshot) -> Iterator[Finding]:
                 )
 
 
-def _is_there(look: Look, reader: Reader) -> bool:
+def _is_there(look: MaterialUse, reader: PrimvarReader) -> bool:
+    # a fallback colour is a colour; a fallback coordinate is one texel for the whole mesh
     if reader.has_fallback and not reader.is_texcoord:
         return True
     primvar = UsdGeom.PrimvarsAPI(look.mesh.prim).FindPrimvarWithInheritance(reader.primvar)

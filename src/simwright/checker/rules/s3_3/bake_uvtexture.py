@@ -15,18 +15,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.shaders import identify_shader
-from simwright.checker.facts.shading import read_material
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.shading import identify_shader, read_material
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _ALLOWED = ("UsdUVTexture", "UsdTransform2d", "UsdPrimvarReader_", "UsdPreviewSurface")
 
 
 @rule("bake-uvtexture", "3.3", "must", on="type:Material")
-def bake_uvtexture(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def bake_uvtexture(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every shader behind the universal surface, node graphs looked through."""
     facts = read_material(node, snapshot)
+    # an image node can be replaced by UsdUVTexture, a procedural one has to be baked
     reading = {texture.shader.GetPath() for texture in facts.textures}
     for shader in facts.network:
         name = identify_shader(shader)

@@ -8,7 +8,7 @@ Fails: a Mesh with PhysicsCollisionAPI (or below a prim that has it) with `faceV
 Passes: all counts are 3.  Visual meshes may have quads.
 
 Reading: a collider is known by the API, not by its name or purpose; one that is switched off does not collide.
-`holeIndices` are a warning, a subdivision scheme other than none is an info: engines see the cage.
+`holeIndices` are a warning, a subdivision scheme other than none is an info: physics engines read the control mesh.
 
 Fix: unsafe.  Flat faces keep their shape, warped ones do not.
 """
@@ -20,7 +20,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from simwright.checker.facts.meshes import as_ints, list_collision_meshes, read_mesh
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -33,9 +33,9 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="split the faces into triangles, subsets and primvars with them",
 )
-def geo_coll_tri(snapshot: Snapshot) -> Iterator[Finding]:
+def geo_coll_tri(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Meshes in prototypes count once."""
-    smooth: list[Node] = []
+    smooth: list[PrimNode] = []
     for node in list_collision_meshes(snapshot):
         facts = read_mesh(node, snapshot)
         if not facts.is_triangulated and not facts.problem:
@@ -57,6 +57,7 @@ def geo_coll_tri(snapshot: Snapshot) -> Iterator[Finding]:
                 prop="holeIndices",
                 level=Level.WARNING,
             )
+        # the fallback is catmullClark, so nearly every exporter forgets it: one finding for all
         if node.value("subdivisionScheme") not in ("none", None):
             smooth.append(node)
     if smooth:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.meshes import list_collision_meshes, read_mesh
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.topology import describe_faults
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
@@ -34,7 +34,7 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="mend the mesh, or let its convex hull take its place",
 )
-def geo_coll_watertight(snapshot: Snapshot) -> Iterator[Finding]:
+def geo_coll_watertight(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Meshes in prototypes count once."""
     for node in list_collision_meshes(snapshot):
         facts = read_mesh(node, snapshot)
@@ -46,6 +46,7 @@ def geo_coll_watertight(snapshot: Snapshot) -> Iterator[Finding]:
                 prop="faceVertexIndices",
             )
         elif not facts.topology.is_closed:
+            # a plane cannot be closed, and as a floor it works
             flat = facts.is_flat
             yield Finding(
                 f"the collision mesh is not closed: {describe_faults(facts.topology)}"

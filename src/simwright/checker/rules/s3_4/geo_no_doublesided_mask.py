@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from simwright.checker.facts.meshes import MeshFacts, as_floats, as_ints, read_mesh
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -33,7 +33,7 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="turn the faces the right way and set doubleSided to false",
 )
-def geo_no_doublesided_mask(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def geo_no_doublesided_mask(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Only meshes that say doubleSided are analysed."""
     if node.authored("doubleSided") is not True:
         return
@@ -58,7 +58,8 @@ def geo_no_doublesided_mask(node: Node, snapshot: Snapshot) -> Iterator[Finding]
         )
 
 
-def _find_wrong_winding(node: Node, facts: MeshFacts) -> str:
+def _find_wrong_winding(node: PrimNode, facts: MeshFacts) -> str:
+    # leftHanded faces are wound clockwise seen from outside
     sign = -1.0 if node.value("orientation") == "leftHanded" else 1.0
     topology = facts.topology
     if topology.flipped:
@@ -66,18 +67,20 @@ def _find_wrong_winding(node: Node, facts: MeshFacts) -> str:
     if topology.is_closed and sign * facts.volume < 0:
         return "the closed mesh is inside out"
     share = _opposed_share(node, facts, sign)
+    # smooth normals at sharp edges may lean past a right angle; most of them do not
     if share > 0.5:
         return f"the normals of {share:.0%} of its corners point away from their faces"
     return ""
 
 
-def _opposed_share(node: Node, facts: MeshFacts, sign: float) -> float:
+def _opposed_share(node: PrimNode, facts: MeshFacts, sign: float) -> float:
     """Share of corners whose authored normal is more than a right angle off the face's."""
     normals = _read_normals(node)
     if normals is None or not facts.is_triangulated:
         return 0.0
     authored = facts.faces
     triangles = authored.triangles
+    # vertex, faceVarying or uniform: the count tells, whatever the metadata says
     if len(normals) == len(facts.points):
         corners = normals[triangles]
     elif len(normals) == len(authored.indices):
@@ -91,7 +94,7 @@ def _opposed_share(node: Node, facts: MeshFacts, sign: float) -> float:
     return float(np.mean(np.einsum("ijk,ik->ij", corners, faces) < 0))
 
 
-def _read_normals(node: Node) -> Any:
+def _read_normals(node: PrimNode) -> Any:
     values = node.authored("primvars:normals")
     indices = node.authored("primvars:normals:indices")
     if values is None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Open or non-manifold meshes are only looked at, never collided with.
+"""Open or non-manifold meshes are only visual, never colliders.
 
-Why: leaves, decals and thin sheets may be open as long as no physics depends on them.  A mesh that is both the
-picture and the collider needs the stricter of both rules.
+Why: leaves, decals and thin sheets may be open as long as no physics depends on them.  A mesh that is both visual
+and collider has to meet the stricter of both rules.
 
 Fails: a mesh that is drawn (purpose default or render), has PhysicsCollisionAPI, and is open.
 Passes: the open mesh without the API, beside a closed collider of purpose `guide`.
@@ -15,13 +15,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from simwright.checker.facts.lineage import find_purposes
 from simwright.checker.facts.meshes import list_collision_meshes, read_mesh
-from simwright.checker.facts.purposes import find_purposes
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.topology import describe_faults
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
+# no authored purpose is the purpose default
 _DRAWN = {"", "default", "render"}
 
 
@@ -33,7 +34,7 @@ _DRAWN = {"", "default", "render"}
     fix="unsafe",
     fix_title="make a visual of its own, and a guide of the collider",
 )
-def geo_nonmanifold_visual(snapshot: Snapshot) -> Iterator[Finding]:
+def geo_nonmanifold_visual(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Meshes in both roles."""
     for node in list_collision_meshes(snapshot):
         facts = read_mesh(node, snapshot)

@@ -5,7 +5,7 @@ Why: glTF knows counter-clockwise front faces only.  A left-handed mesh comes ou
 
 Fails: `uniform token orientation = "leftHanded"`.
 Passes: no opinion (the fallback is rightHanded) or `"rightHanded"`.  A mirroring transform flips the winding in
-every renderer alike and is not asked here.
+every renderer alike and is not checked here.
 
 Fix: safe.  Turning every face (and its faceVarying primvars) around and writing rightHanded shows the same.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -26,8 +26,9 @@ from simwright.checker.rule import Finding, rule
     fix="safe",
     fix_title="reverse the faces and set orientation to rightHanded",
 )
-def geo_righthanded(node: Node, snapshot: Snapshot) -> Iterator[Finding]:  # noqa: ARG001 - a rule's form
+def geo_righthanded(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:  # noqa: ARG001 - a rule's form
     """An authored opinion only."""
+    # a mirroring transform flips the winding in every renderer alike, so only the token counts
     if node.authored("orientation") == "leftHanded":
         yield Finding(
             "orientation is leftHanded",

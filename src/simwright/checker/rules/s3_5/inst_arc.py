@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A prim that says instanceable brings its content in by a reference or payload.
+"""A prim with instanceable = true brings its content in by a reference or payload.
 
 Why: OpenUSD shares what comes through a composition arc.  Without one the flag does nothing: nothing is shared, and a
 converter that trusts it writes a broken node.
@@ -7,23 +7,24 @@ converter that trusts it writes a broken node.
 Fails: `instanceable = true` on a prim whose children are written right below it.
 Passes: `instanceable = true` together with `references`, `payload` or an inherited class.
 
-Fix: safe.  The flag without an arc has no effect, so it can go.
+Fix: safe.  The flag without an arc has no effect, so it is removed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule("inst-arc", "3.5", "must", on="stage", fix="safe", fix_title="remove instanceable")
-def inst_arc(snapshot: Snapshot) -> Iterator[Finding]:
+def inst_arc(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Ask OpenUSD whether the prim became an instance."""
     for node in _find_candidates(snapshot):
         prim = node.prim
         if prim.IsInstanceable() and not prim.IsInstance():
+            # an arc that leads nowhere shares nothing either, but is reported as such
             if prim.HasAuthoredReferences() or prim.HasPayload() or prim.HasAuthoredInherits():
                 continue
             if node.in_prototype and node.parent is None:
@@ -35,7 +36,7 @@ def inst_arc(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _find_candidates(snapshot: Snapshot) -> Iterator[Node]:
+def _find_candidates(snapshot: StageSnapshot) -> Iterator[PrimNode]:
     """Nodes that may have the flag: by the names of the specs that say it, to ask few prims."""
     names: set[str] = set()
     targets: set[str] = set()

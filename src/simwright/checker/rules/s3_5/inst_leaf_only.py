@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _LOGIC = ("PhysicsRigidBodyAPI", "PhysicsArticulationRootAPI")
@@ -29,8 +29,9 @@ _LOGIC = ("PhysicsRigidBodyAPI", "PhysicsArticulationRootAPI")
     fix="unsafe",
     fix_title="set instanceable = false on the instances",
 )
-def inst_leaf_only(snapshot: Snapshot) -> Iterator[Finding]:
+def inst_leaf_only(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Each prim of a prototype once; then targets into instances."""
+    # no instances at all: most assets
     if all(node.prototype is None for node in snapshot.nodes):
         return
     seen: set[int] = set()
@@ -52,7 +53,7 @@ def inst_leaf_only(snapshot: Snapshot) -> Iterator[Finding]:
     yield from _find_targets(snapshot)
 
 
-def _name_logic(node: Node) -> str:
+def _name_logic(node: PrimNode) -> str:
     if node.is_a("PhysicsJoint"):
         return f"a joint ({node.type})"
     for api in node.apis:
@@ -62,13 +63,14 @@ def _name_logic(node: Node) -> str:
     return ""
 
 
-def _find_targets(snapshot: Snapshot) -> Iterator[Finding]:
+def _find_targets(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Relationships of joints and logical prims that name a prim below an instance."""
     for node in snapshot.nodes:
         if node.in_prototype or not (_name_logic(node) or node.has("PhysicsFilteredPairsAPI")):
             continue
         for relationship in node.prim.GetAuthoredRelationships():
             name = relationship.GetName()
+            # materials may be shared, also those in an instance
             if name.startswith("material:binding"):
                 continue
             for target in relationship.GetTargets():

@@ -8,7 +8,7 @@ Fails: `protoIndices` and `positions` of different lengths; an index beyond the 
 meshes, or none.
 Passes: one mesh per prototype, `positions`, `orientations`, `scales` as long as `protoIndices`.
 
-Fix: no.  Which array is right is the author's to say.
+Fix: no.  Only the author knows which array is right.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Any
 from pxr import Usd, UsdGeom
 
 from simwright.checker.facts.meshes import as_ints
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _ARRAYS = ("positions", "orientations", "orientationsf", "scales", "ids")
 
 
 @rule("inst-point", "3.5", "may", on="type:PointInstancer")
-def inst_point(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def inst_point(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Arrays, then indices, then prototypes."""
     targets = node.targets("prototypes")
     if not targets:
@@ -40,6 +40,7 @@ def inst_point(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
     chosen = as_ints(node.value("protoIndices"))
     for name in _ARRAYS:
         length = _length(node.value(name))
+        # the optional arrays may be absent, positions may not
         if length != len(chosen) and (length or name == "positions"):
             yield Finding(
                 f"{name} has {length} entries, protoIndices has {len(chosen)}",

@@ -4,8 +4,8 @@
 Why: every copy of a bolt costs memory in each simulator and each exported file.  An instance costs a transform.
 
 Fails: three or more Mesh prims with equal points, faces and primvars (the number is `repeat_count`).
-Passes: one mesh in a library, referenced by prims with `instanceable = true`, or a PointInstancer.  A mesh that
-serves as picture and as collider is not a repetition.
+Passes: one mesh in a library, referenced by prims with `instanceable = true`, or a PointInstancer.  A visual mesh
+and an equal collider are not counted as repetitions of each other.
 
 Fix: unsafe.  One copy becomes a prototype and the others references to it; opinions inside a copy are lost.
 """
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from simwright.checker.facts.meshes import list_collision_meshes, read_mesh, sketch_mesh
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -31,11 +31,12 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="make one copy a prototype and reference it with instanceable = true",
 )
-def inst_repetitive(snapshot: Snapshot) -> Iterator[Finding]:
+def inst_repetitive(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Primvars are compared only where that many meshes are equal."""
+    # a setting of 1 would make every mesh a repetition
     least = max(2, snapshot.settings.repeat_count)
     for alike in _list_equal(snapshot, least):
-        by_primvars: dict[tuple[Any, ...], list[Node]] = {}
+        by_primvars: dict[tuple[Any, ...], list[PrimNode]] = {}
         for node in alike:
             by_primvars.setdefault(_digest_primvars(node), []).append(node)
         for same in by_primvars.values():
@@ -49,14 +50,14 @@ def inst_repetitive(snapshot: Snapshot) -> Iterator[Finding]:
                 )
 
 
-def _list_equal(snapshot: Snapshot, least: int) -> list[list[Node]]:
+def _list_equal(snapshot: StageSnapshot, least: int) -> list[list[PrimNode]]:
     """Groups of equal meshes; equal meshes share their facts, and only meshes with equal sketches are read."""
     meshes = [node for node in snapshot.nodes if node.type == "Mesh"]
     # a hash is enough here: two sketches that meet by chance are told apart when the meshes are read
     colliding = {id(node) for node in list_collision_meshes(snapshot)}
     sketches = [hash((id(node) in colliding, *sketch_mesh(node, snapshot))) for node in meshes]
     often = {sketch for sketch, count in Counter(sketches).items() if count >= least}
-    groups: dict[tuple[int, bool], list[Node]] = {}
+    groups: dict[tuple[int, bool], list[PrimNode]] = {}
     for node, sketch in zip(meshes, sketches, strict=True):
         if sketch in often:
             facts = read_mesh(node, snapshot)
@@ -65,7 +66,7 @@ def _list_equal(snapshot: Snapshot, least: int) -> list[list[Node]]:
     return [nodes for nodes in groups.values() if len(nodes) >= least]
 
 
-def _digest_primvars(node: Node) -> tuple[Any, ...]:
+def _digest_primvars(node: PrimNode) -> tuple[Any, ...]:
     digests: list[Any] = []
     for name in sorted(node.property_names("primvars")):
         value = node.value(name)

@@ -9,22 +9,22 @@ Passes: a material with `color3f inputs:emissiveColor = (0, 1, 0)`, on the mesh 
 
 Reading: by names only (led, lamp, indicator), so it is heuristic.  Colliders and lights of these names do not count.
 
-Fix: no.  Which colour it glows in is the author's to say.
+Fix: no.  Only the author knows the colour.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.glow import find_glowing, find_named
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.material_uses import find_glowing, find_named
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _WORDS = frozenset({"led", "leds", "lamp", "lamps", "indicator", "indicators"})
 
 
 @rule("light-emissive-led", "3.6", "must", on="stage", heuristic=True)
-def light_emissive_led(snapshot: Snapshot) -> Iterator[Finding]:
+def light_emissive_led(snapshot: StageSnapshot) -> Iterator[Finding]:
     """The topmost prim of such a name, once."""
     named = find_named(snapshot, _WORDS)
     for place in named:

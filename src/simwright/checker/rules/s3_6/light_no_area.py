@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _STAND_INS = {
@@ -40,8 +40,9 @@ _STAND_INS = {
     fix="unsafe",
     fix_title="put a sphere or spot light of similar power in its place",
 )
-def light_no_area(node: Node, snapshot: Snapshot) -> Iterator[Finding]:  # noqa: ARG001 - a rule's form
+def light_no_area(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:  # noqa: ARG001 - a rule's form
     """The subscription says it all."""
+    # the prim stays a mesh, so its type does not name the light
     if node.has("MeshLightAPI") or node.has("VolumeLightAPI"):
         found, instead = f"the {node.type} is made an area light", "an emissive material beside a SphereLight"
     else:

@@ -8,7 +8,7 @@ Fails: an environment (kind assembly or group, or called world, room, warehouse 
 UsdLux light; MeshLightAPI on a mesh.
 Passes: an environment with a DistantLight; a robot with LEDs and no light at all.
 
-Fix: no.  Where lights go is the author's to say.
+Fix: no.  Only the author knows where lights belong.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from collections.abc import Iterator
 
 from pxr import Usd
 
-from simwright.checker.facts.glow import split_words
-from simwright.checker.facts.looks import is_render_bound
+from simwright.checker.facts.material_uses import is_render_bound, split_words
 from simwright.checker.facts.shading import read_material
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _PLACES = frozenset({
@@ -30,7 +29,7 @@ _PLACES = frozenset({
 
 
 @rule("light-no-emissive-illum", "3.6", "must not", on="stage", heuristic=True)
-def light_no_emissive_illum(snapshot: Snapshot) -> Iterator[Finding]:
+def light_no_emissive_illum(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Mesh lights always; missing lights only in an environment that glows."""
     lit = False
     for node in _list_lights(snapshot):
@@ -43,6 +42,7 @@ def light_no_emissive_illum(snapshot: Snapshot) -> Iterator[Finding]:
         else:
             lit = True
     root = snapshot.default_node
+    # a robot with glowing eyes needs no lamp of its own
     if lit or root is None or not _is_environment(root):
         return
     glowing = [
@@ -59,12 +59,12 @@ def light_no_emissive_illum(snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _list_lights(snapshot: Snapshot) -> list[Node]:
+def _list_lights(snapshot: StageSnapshot) -> list[PrimNode]:
     if not any("LightAPI" in kind[1] for kind in snapshot.kinds()):
         return []
     return [node for node in snapshot.nodes if "LightAPI" in node.apis]
 
 
-def _is_environment(root: Node) -> bool:
+def _is_environment(root: PrimNode) -> bool:
     kind = Usd.ModelAPI(root.prim).GetKind()
     return kind in ("assembly", "group") or bool(_PLACES & set(split_words(root.name)))

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.types import find_bases
 from simwright.checker.facts.vendors import vendor_of_property
 from simwright.checker.rule import Finding, rule
@@ -26,6 +26,7 @@ from simwright.core.diag import Level
 
 _LIGHT = re.compile(r"(?:^|[a-z\d_])Light(?:$|[A-Z_\d])|Light$")
 _RENDERERS = ("ri:", "arnold:", "karma:", "redshift:", "cycles:", "vray:", "primvars:arnold:", "primvars:ri:")
+# UsdLux moved its attributes to inputs: in OpenUSD 21.02
 _OLD = ("intensity", "exposure", "color", "radius", "angle", "width", "height", "length", "texture:file")
 
 
@@ -37,7 +38,7 @@ _OLD = ("intensity", "exposure", "color", "radius", "angle", "width", "height", 
     fix="unsafe",
     fix_title="call the value what the schema calls it",
 )
-def light_usdlux(snapshot: Snapshot) -> Iterator[Finding]:
+def light_usdlux(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Types first: a kind of prim is asked once, not every prim."""
     strange = {kind[0] for kind in snapshot.kinds() if _is_strange(kind[0])}
     if not strange and not any("LightAPI" in kind[1] for kind in snapshot.kinds()):
@@ -57,10 +58,11 @@ def _is_strange(type_name: str) -> bool:
     """Is it called a light, but not of UsdLux?  PluginLight is a door to renderers' own lights."""
     if type_name == "PluginLight":
         return True
+    # an unregistered type is a kind of nothing but itself
     return bool(_LIGHT.search(type_name)) and find_bases(type_name) == {type_name}
 
 
-def _check_inputs(node: Node) -> Iterator[Finding]:
+def _check_inputs(node: PrimNode) -> Iterator[Finding]:
     known = set(node.prim.GetPrimDefinition().GetPropertyNames())
     names = node.property_names()
     old = [name for name in names if name not in known and name in _OLD and f"inputs:{name}" in known]

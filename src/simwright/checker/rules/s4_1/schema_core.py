@@ -2,13 +2,13 @@
 """Ros*API names, types and tokens are those of the normative schema.
 
 Why: readers ask for exact names and types.  A misspelt `ros:topic:publishrate`, or a rate declared as float instead
-of double, is simply not there for them, and nothing says so.
+of double, is not found, and no error is shown.
 
 Fails: `ros:topic:publishrate`; `float ros:topic:publish_rate`; `ros:topic:qos:reliability = "besteffort"`; an API
 called `RosTopicsAPI`; time samples on an attribute that the schema declares uniform.
 Passes: `double ros:topic:publish_rate = 30`; `ros:joint:name`, which REP-0158 2.10 defines outside the schema.
 
-Fix: unsafe.  A name that is close to one of the schema is renamed, a type is changed; both need a look.
+Fix: unsafe.  A name that is close to one of the schema is renamed, a type is changed; both have to be reviewed.
 
 Reading: the schema says `uniform`, the REP's own examples leave the word out.  The composed attribute is uniform
 either way, so the missing word is no finding; values over time are.
@@ -24,14 +24,14 @@ from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts
 from simwright.checker.facts.schemas import (
     JOINT_NAME,
-    Known,
+    RegistryProperty,
     known_classes,
     known_concepts,
     known_properties,
     suggest_class,
     suggest_property,
 )
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -44,10 +44,11 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="rename or retype the property as the schema has it",
 )
-def schema_core(snapshot: Snapshot) -> Iterator[Finding]:
+def schema_core(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Compare what the layers declare with the schema; a spec is looked at once, however often it is used."""
     strangers = sorted({api for _, apis in snapshot.kinds() for api in apis if _is_stranger(api)})
     yield from _check_names(snapshot, strangers)
+    # an API that we do not know may define the property: then silence
     has_extensions = any(not suggest_class(api) for api in strangers)
     for facts in snapshot.layers:
         for opinion in facts.of(Domain.ROS, Domain.CONTROL):
@@ -68,7 +69,7 @@ def _is_stranger(api: str) -> bool:
     return api[:3].lower() == "ros" and api.partition(":")[0] not in known_classes()
 
 
-def _check_names(snapshot: Snapshot, strangers: list[str]) -> Iterator[Finding]:
+def _check_names(snapshot: StageSnapshot, strangers: list[str]) -> Iterator[Finding]:
     """APIs that look like a misspelt one of ours."""
     wrong = {api: suggest_class(api.partition(":")[0]) for api in strangers}
     wrong = {api: meant for api, meant in wrong.items() if meant}
@@ -100,7 +101,7 @@ def _check_unknown(name: str, path: Sdf.Path, facts: LayerFacts, has_extensions:
         )
 
 
-def _check_known(known: Known, path: Sdf.Path, facts: LayerFacts) -> Iterator[Finding]:
+def _check_known(known: RegistryProperty, path: Sdf.Path, facts: LayerFacts) -> Iterator[Finding]:
     layer, prop = facts.layer, known.property
     spec = layer.GetAttributeAtPath(path)
     found = "rel" if spec is None else str(spec.typeName)
@@ -115,6 +116,7 @@ def _check_known(known: Known, path: Sdf.Path, facts: LayerFacts) -> Iterator[Fi
         return
     if spec is None:
         return
+    # OpenUSD keeps samples of a uniform attribute, and readers ignore them
     if prop.variability == "uniform" and layer.GetNumTimeSamplesForPath(path):
         yield Finding(
             f"{prop.name} has time samples, but the schema declares it uniform",

@@ -15,16 +15,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.schemas import allowed_types
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule("ext-camera", "4.2.1", "must", on="api:SensorCamera*")
-def ext_camera(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def ext_camera(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """The registry's own list of types is asked first; without one it is Camera."""
     for api in node.apis:
         if not api.startswith("SensorCamera"):
             continue
+        # the registry may get a sensor schema later; its own list then counts
         wanted = allowed_types(api) or ("Camera",)
         if not any(node.is_a(name) for name in wanted):
             yield Finding(

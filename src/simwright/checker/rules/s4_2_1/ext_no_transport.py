@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sensors and controllers say nothing about topics, QoS or frame ids.
+"""Schemas of sensors and controllers have no attributes for topics, QoS or frame ids.
 
 Why: ROS communication is described once, by RosTopicAPI and its like.  An extension with a topic name of its own
 makes a second place that tools have to know and that namespaces and QoS rules do not reach.
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from simwright.checker.facts.extensions import EXTENSION_APIS, ExtensionProperty, list_properties
 from simwright.checker.facts.layers import LayerFacts
 from simwright.checker.facts.schemas import known_properties
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.usd.submission_words import ROS_TYPE, TRANSPORT, find_phrase
 
@@ -32,7 +32,7 @@ from simwright.usd.submission_words import ROS_TYPE, TRANSPORT, find_phrase
     fix="unsafe",
     fix_title="move the frame id to the topic of the prim",
 )
-def ext_no_transport(subject: Node | LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def ext_no_transport(subject: PrimNode | LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """By the words in the name, or by a value that is a ROS type.  Relationships may be called what they like."""
     for prop in list_properties(subject, snapshot):
         sign = _find_sign(prop)
@@ -46,4 +46,5 @@ def ext_no_transport(subject: Node | LayerFacts, snapshot: Snapshot) -> Iterator
 def _find_sign(prop: ExtensionProperty) -> str:
     if prop.is_relationship or prop.name in known_properties():
         return ""
+    # a value such as sensor_msgs/msg/Image gives a topic away, whatever the attribute is called
     return find_phrase(prop.name, TRANSPORT) or (prop.text if ROS_TYPE.match(prop.text) else "")

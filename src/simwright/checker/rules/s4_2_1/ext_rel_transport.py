@@ -9,8 +9,8 @@ Passes: the same relationship to a prim with RosTopicAPI and `ros:topic:role = "
 
 Fix: none.  Which interface was meant is not known.
 
-Reading: relationships that a registered schema defines are the matter of ctrl-targets-rel and ctrl-iface-role; here
-it is the others, recognised by their last word (publisher, subscriber, topic, service, action, server, client).
+Reading: relationships that a registered schema defines are checked by ctrl-targets-rel and ctrl-iface-role; here it
+is the others, recognised by their last word (publisher, subscriber, topic, service, action, server, client).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from simwright.checker.facts.extensions import EXTENSION_APIS
 from simwright.checker.facts.names import KINDS
 from simwright.checker.facts.schemas import known_properties
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.usd.submission_words import split_words
 
@@ -42,9 +42,10 @@ _WORDS: dict[str, tuple[tuple[str, ...], str]] = {
 
 
 @rule("ext-rel-transport", "4.2.1", "should", on=EXTENSION_APIS)
-def ext_rel_transport(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def ext_rel_transport(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Relationships by name; their targets by API and role."""
     for name, paths in node.relationships().items():
+        # the last word is the noun: "imagePublisher", "command_topic"
         words = split_words(name.rpartition(":")[2])
         if name in known_properties() or not words or words[-1] not in _WORDS:
             continue
@@ -60,7 +61,7 @@ def ext_rel_transport(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
                 )
 
 
-def _judge(target: Node | None, apis: tuple[str, ...], role: str) -> str:
+def _judge(target: PrimNode | None, apis: tuple[str, ...], role: str) -> str:
     if target is None:
         return "is no prim"
     has = [api for api in apis if target.has(api)]

@@ -8,10 +8,10 @@ Fails: RosControlDiffDriveAPI on a Mesh; ExtendedPhysicsFrictionAPI on an Xform 
 ExtendedPhysicsFooAPI on a prim without a type.
 Passes: a controller on an Xform; an actuator on an Xform, a Scope or a joint, as its schema says.
 
-Fix: none.  Where the API belongs is the author's to say.
+Fix: none.  Only the author knows where the API belongs.
 
 Reading: a controller on a Scope below /Robot/Controllers is plausible, so it is a warning.  Sensor*API and
-ExtendedPhysicsMimicAPI have rules of their own (sens-prim, ext-camera, xphys-mimic-valid).
+ExtendedPhysicsMimicAPI are checked by other rules (sens-prim, ext-camera, xphys-mimic-valid).
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.schemas import allowed_types
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
 
 @rule("ext-xform", "4.2.1", "must", on=("api:RosControl*", "api:ExtendedPhysics*"))
-def ext_xform(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+def ext_xform(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per prim for controllers, whose built-in APIs come along; one per API for physics."""
     found = node.type or "a prim without a type"
     control = [api for api in node.apis if api.startswith("RosControl") and not allowed_types(api)]
     if control and not node.is_a("Xform"):
+        # a Scope below <robot>/Controllers is a plausible place for a controller
         is_scope = node.type == "Scope"
         yield Finding(
             f"{control[0]} is on {found}, it must be on an Xform",
@@ -37,20 +38,25 @@ def ext_xform(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
             level=Level.WARNING if is_scope else None,
         )
     for api in node.apis:
-        wanted = allowed_types(api)
-        if not api.startswith(("RosControl", "ExtendedPhysics")) or api == "ExtendedPhysicsMimicAPI":
-            continue
-        if wanted and not any(node.is_a(name) for name in wanted):
-            yield Finding(
-                f"{api} is on {found}, its schema allows {', '.join(wanted)}",
-                hint=f"apply it to a prim of type {' or '.join(wanted)}",
-            )
-        elif not wanted and api.startswith("ExtendedPhysics") and not _is_native(node):
-            yield Finding(
-                f"{api} is on {found}, which is neither an Xform nor a native type",
-                hint="apply it to an Xform, or to the joint, material or collider that it describes",
-            )
+        # where a mimic may be is part of what xphys-mimic-valid checks
+        if api.startswith(("RosControl", "ExtendedPhysics")) and api != "ExtendedPhysicsMimicAPI":
+            yield from _judge_api(api, node, found)
 
 
-def _is_native(node: Node) -> bool:
+def _judge_api(api: str, node: PrimNode, found: str) -> Iterator[Finding]:
+    """The types that the schema allows; for an unregistered physics API any type that physics describes."""
+    wanted = allowed_types(api)
+    if wanted and not any(node.is_a(name) for name in wanted):
+        yield Finding(
+            f"{api} is on {found}, its schema allows {', '.join(wanted)}",
+            hint=f"apply it to a prim of type {' or '.join(wanted)}",
+        )
+    elif not wanted and api.startswith("ExtendedPhysics") and not _is_native(node):
+        yield Finding(
+            f"{api} is on {found}, which is neither an Xform nor a native type",
+            hint="apply it to an Xform, or to the joint, material or collider that it describes",
+        )
+
+
+def _is_native(node: PrimNode) -> bool:
     return any(node.is_a(name) for name in ("Xformable", "PhysicsJoint", "Material", "PhysicsScene"))

@@ -8,14 +8,14 @@ Fails: ExtendedPhysicsActuatorAPI without targets; with a body, a fixed joint or
 revolute and a prismatic joint together.
 Passes: `rel ext_physics:actuator:targets = </arm/shoulder>`.
 
-Fix: none.  The joint is the author's to say.
+Fix: none.  Only the author knows which joint is meant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 TARGETS = "ext_physics:actuator:targets"
@@ -23,7 +23,7 @@ _KINDS = ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint")
 
 
 @rule("xphys-actuator-valid", "4.2.2", "must", on="api:ExtendedPhysicsActuatorAPI")
-def xphys_actuator_valid(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def xphys_actuator_valid(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every target by itself, then their kinds together."""
     targets = node.targets(TARGETS)
     if not targets:
@@ -46,6 +46,7 @@ def xphys_actuator_valid(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
             hint="target a PhysicsRevoluteJoint or a PhysicsPrismaticJoint",
             prop=TARGETS,
         )
+    # gains are per radian or per metre: one number cannot be both
     if len(kinds) > 1:
         yield Finding(
             f"{TARGETS} mixes revolute and prismatic joints: gains and ranges have one unit",

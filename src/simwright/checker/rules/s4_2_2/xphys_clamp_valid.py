@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 POSITIONS = "ext_physics:clamp_position:lookupPositions"
@@ -32,7 +32,8 @@ EFFORTS = "ext_physics:clamp_position:lookupEfforts"
     fix="unsafe",
     fix_title="sort the table by position",
 )
-def xphys_clamp_valid(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
+# one function: the checks of one small table, the later ones only where the earlier passed
+def xphys_clamp_valid(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Both columns are read as authored."""
     positions, efforts = _read(node.authored(POSITIONS)), _read(node.authored(EFFORTS))
     if not positions or not efforts:
@@ -55,6 +56,7 @@ def xphys_clamp_valid(node: Node, _snapshot: Snapshot) -> Iterator[Finding]:
             hint="sort the pairs by position and keep each position once",
             prop=POSITIONS,
         )
+    # written with not, so that nan is found too
     low = next((value for value in efforts if not value >= 0), None)
     if low is not None:
         yield Finding(

@@ -2,13 +2,13 @@
 """Every ext_physics: property belongs to an ExtendedPhysics*API that is applied to its prim.
 
 Why: a simulator looks for the applied class and reads its properties.  Without the class, or under a class with
-another name, the values are dead text.
+another name, the values are not read.
 
 Fails: `rel ext_physics:mimic:joint` on a joint without ExtendedPhysicsMimicAPI; under an API called MimicAPI; a
 property that the class does not have, or has with another type.
 Passes: the property together with `prepend apiSchemas = ["ExtendedPhysicsMimicAPI"]`.
 
-Fix: none.  The API can be applied, but then the value comes into force.
+Fix: none.  Applying the API would make the value take effect.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from collections.abc import Iterator
 from pxr import Sdf
 
 from simwright.checker.facts.domains import Domain
-from simwright.checker.facts.holders import find_holders
 from simwright.checker.facts.layers import LayerFacts
+from simwright.checker.facts.owners import find_holders
 from simwright.checker.facts.schemas import (
-    Known,
+    RegistryProperty,
     known_classes,
     known_properties,
     list_own_classes,
     suggest_property,
 )
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 PREFIX = "ExtendedPhysics"
 
 
 @rule("xphys-class-prefix", "4.2.2", "must", on="stage")
-def xphys_class_prefix(snapshot: Snapshot) -> Iterator[Finding]:
+def xphys_class_prefix(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Prims with such properties, and schema classes that declare them."""
     for node, names in find_holders(snapshot, "ext_physics", Domain.EXTENDED):
         for name in names:
@@ -44,12 +44,13 @@ def xphys_class_prefix(snapshot: Snapshot) -> Iterator[Finding]:
             yield from _check_classes(facts, snapshot)
 
 
-def _check(node: Node, name: str) -> Iterator[Finding]:
+def _check(node: PrimNode, name: str) -> Iterator[Finding]:
     known = known_properties().get(name)
     if known is not None:
         yield from _check_known(node, name, known)
         return
     applied = [api.partition(":")[0] for api in node.apis if api.startswith(PREFIX)]
+    # an ExtendedPhysics API of a newer registry may define the property
     if any(api not in known_classes() for api in applied):
         return
     meant = suggest_property(name)
@@ -62,7 +63,7 @@ def _check(node: Node, name: str) -> Iterator[Finding]:
     )
 
 
-def _check_known(node: Node, name: str, known: Known) -> Iterator[Finding]:
+def _check_known(node: PrimNode, name: str, known: RegistryProperty) -> Iterator[Finding]:
     owner, prop = known.owner.name, known.property
     if not node.has(owner):
         yield Finding(
@@ -73,6 +74,7 @@ def _check_known(node: Node, name: str, known: Known) -> Iterator[Finding]:
         )
         return
     specs = node.prim.GetProperty(name).GetPropertyStack()
+    # the composed attribute answers with the schema's type: only the specs show another one
     found = {str(spec.typeName) if isinstance(spec, Sdf.AttributeSpec) else "rel" for spec in specs}
     if found - {prop.type}:
         yield Finding(
@@ -83,7 +85,7 @@ def _check_known(node: Node, name: str, known: Known) -> Iterator[Finding]:
         )
 
 
-def _check_classes(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def _check_classes(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     for schema in list_own_classes(facts, snapshot):
         if not schema.name.startswith(PREFIX) and any(
             p.name.startswith("ext_physics:") for p in schema.properties

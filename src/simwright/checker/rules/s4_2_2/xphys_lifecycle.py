@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A distributed asset has left the stage of vendor prefixes behind.
+"""A distributed asset does not use vendor prefixes for values that have a neutral form.
 
-Why: vendor prefixes are for development inside one tool, ext_physics: for incubation across engines, physics: for what
-AOUSD has ratified.  A layer that still says engine-neutral things in a vendor's words works in that engine only.
+Why: vendor prefixes are for development inside one tool, ext_physics: for incubation across engines, physics: for
+what AOUSD has ratified.  A layer with engine-neutral values under a vendor's prefix works in that engine only.
 
-Fails: a physics layer with `physxJoint:armature`, or `newton:inertia`, which core says as physics:diagonalInertia (an
+Fails: a physics layer with `physxJoint:armature`, or `newton:inertia`, which core has as physics:diagonalInertia (an
 error); a vendor layer that repeats them (a warning).
-Passes: a vendor layer that holds only what the engine alone knows.
+Passes: a vendor layer that holds only parameters of that engine.
 
 Fix: unsafe.  Properties with a neutral form are translated, and the vendor's removed.
 
 Reading: "prohibited in distributed assets" (4.2.2) against "isolated in vendor layers" (1.4): an error in neutral
-layers, a warning in vendor layers.  This rule tells once per layer and vendor how far the asset is;
+layers, a warning in vendor layers.  This rule reports once per layer and vendor how many values are left;
 xphys-no-vendor names every place.
 """
 
@@ -19,12 +19,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.actuation import is_of_other
+from simwright.checker.facts.actuation import find_neutral_form, is_of_other
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts, Opinion
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
-from simwright.checker.rules.s4_2_2.xphys_no_vendor import find_neutral
 from simwright.core.diag import Level
 
 
@@ -36,14 +35,15 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="translate what has a neutral form and remove the vendor's",
 )
-def xphys_lifecycle(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def xphys_lifecycle(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Count, per vendor, the properties that say something engine-neutral."""
     found: dict[str, list[Opinion]] = {}
     for opinion in facts.of(Domain.VENDOR):
-        if opinion.kind == "property" and find_neutral(opinion) and not is_of_other(facts, opinion):
+        if opinion.kind == "property" and find_neutral_form(opinion) and not is_of_other(facts, opinion):
             found.setdefault(opinion.vendor, []).append(opinion)
     is_vendor_layer = bool(found) and facts.is_vendor
     for vendor, opinions in found.items():
+        # by path, so that the finding does not move when a layer is written again
         first = min(opinions, key=lambda opinion: opinion.path)
         names = sorted({opinion.what for opinion in opinions})
         shown = ", ".join(names[:3]) + (" ..." if len(names) > 3 else "")
@@ -51,7 +51,7 @@ def xphys_lifecycle(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]
         layer = "this vendor layer" if is_vendor_layer else "this layer"
         yield Finding(
             f"{layer} says {len(opinions)} engine-neutral {noun} with the prefix of {vendor} ({shown})",
-            hint=f"translate before distribution: {first.what} becomes {find_neutral(first)}",
+            hint=f"translate before distribution: {first.what} becomes {find_neutral_form(first)}",
             at=first.path,
             level=Level.WARNING if is_vendor_layer else None,
             data={"vendor": vendor, "count": len(opinions)},

@@ -8,7 +8,7 @@ Fails: ExtendedPhysicsMimicAPI on a fixed joint, with no target, two targets, a 
 two joints that follow each other.
 Passes: a finger joint with `rel ext_physics:mimic:joint = </gripper/left_joint>`; chains.
 
-Fix: none.  The leader is the author's to say.
+Fix: none.  Only the author knows which joint leads.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.schemas import allowed_types
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 API = "ExtendedPhysicsMimicAPI"
@@ -24,7 +24,7 @@ LEADER = "ext_physics:mimic:joint"
 
 
 @rule("xphys-mimic-valid", "4.2.2", "must", on=f"api:{API}")
-def xphys_mimic_valid(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def xphys_mimic_valid(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """The prim, its target, and the chain of leaders."""
     wanted = allowed_types(API)
     if not any(node.is_a(name) for name in wanted):
@@ -58,7 +58,7 @@ def xphys_mimic_valid(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
         )
 
 
-def _closes_loop(start: Node, snapshot: Snapshot) -> bool:
+def _closes_loop(start: PrimNode, snapshot: StageSnapshot) -> bool:
     """Is the joint on a loop of leaders?  Only for the first of the loop by path, so that a loop is told once."""
     loop = [start]
     while True:
@@ -68,6 +68,7 @@ def _closes_loop(start: Node, snapshot: Snapshot) -> bool:
             return False
         if leader is start:
             return len(loop) > 1 and start.path == min(node.path for node in loop)
+        # a loop further up that this joint is not part of: its own joints report it
         if leader in loop:
             return False
         loop.append(leader)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Properties in physics: are those of UsdPhysics, on prims that have the schema for them.
 
-Why: the prefix is reserved for what AOUSD ratifies.  A home-made `physics:armature` is read by nobody and collides with
-the day when core defines it otherwise; `physics:mass` without PhysicsMassAPI is ignored.
+Why: the prefix is reserved for what AOUSD ratifies.  A home-made `physics:armature` is read by no engine, and is in
+conflict as soon as core defines the name differently; `physics:mass` without PhysicsMassAPI is ignored.
 
 Fails: `float physics:armature` on a joint (an error); `float physics:mass` without PhysicsMassAPI (a warning).
 Passes: `float physics:mass` with PhysicsMassAPI; `drive:angular:physics:damping`, `limit:rotX:physics:low`;
@@ -19,9 +19,9 @@ from difflib import get_close_matches
 from pxr import Sdf
 
 from simwright.checker.facts.domains import Domain
-from simwright.checker.facts.layers import LayerFacts, Saying
+from simwright.checker.facts.layers import LayerFacts, OpinionContent
 from simwright.checker.facts.schemas import core_properties, defined_properties, known_properties
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.vendors import vendor_of_schema
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
@@ -35,32 +35,39 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="rename the property to its ext_physics: form",
 )
-def xphys_no_core(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def xphys_no_core(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """New names first; then known names where nothing on the prim defines them."""
     if not facts.counts[Domain.PHYSICS]:
         return
     core = core_properties("physics:")
-    added = core_properties("physics:", of_types=False)
-    by_sayings: dict[tuple[Saying, ...], tuple[list[str], list[str]]] = {}
+    by_contents: dict[tuple[OpinionContent, ...], tuple[list[str], list[str]]] = {}
     in_place: dict[tuple[int, int], bool] = {}
-    for at, sayings in facts.statements:
-        found = by_sayings.get(sayings)
+    for at, contents in facts.prim_opinions:
+        # thousands of links have the same opinions, which are one shared tuple: sort its names once
+        found = by_contents.get(contents)
         if found is None:
-            names = [
-                said.what for said in sayings if said.kind == "property" and said.domain is Domain.PHYSICS
-            ]
-            # what joints and scenes have by their type is not misplaced
-            new = [name for name in names if name.startswith("physics:") and name not in core]
-            found = by_sayings[sayings] = new, [name for name in names if name in added]
-        for name in found[0]:
+            found = by_contents[contents] = _sort_names(contents, core)
+        new, known = found
+        for name in new:
             yield from _check_new(at.AppendProperty(name), core, facts, snapshot)
-        if found[1] and not _are_in_place(at, found[1], snapshot, in_place):
-            for name in found[1]:
+        if known and not _are_in_place(at, known, snapshot, in_place):
+            for name in known:
                 yield from _check_place(at.AppendProperty(name), facts, snapshot)
 
 
+def _sort_names(contents: tuple[OpinionContent, ...], core: frozenset[str]) -> tuple[list[str], list[str]]:
+    """Physics properties that core does not have, and those that an API of core defines.
+
+    What joints and scenes have by their type is never misplaced, so it is in neither list.
+    """
+    added = core_properties("physics:", of_types=False)
+    names = [one.what for one in contents if one.kind == "property" and one.domain is Domain.PHYSICS]
+    new = [name for name in names if name.startswith("physics:") and name not in core]
+    return new, [name for name in names if name in added]
+
+
 def _check_new(
-    path: Sdf.Path, core: frozenset[str], facts: LayerFacts, snapshot: Snapshot
+    path: Sdf.Path, core: frozenset[str], facts: LayerFacts, snapshot: StageSnapshot
 ) -> Iterator[Finding]:
     if not _is_vendors(path, facts, snapshot):
         yield Finding(
@@ -81,6 +88,7 @@ def _find_hint(name: str, core: frozenset[str]) -> str:
 
 def _find_meant(name: str, core: frozenset[str]) -> list[str]:
     """A name of core that is almost the same, else the extended ones with the same last word."""
+    # a typo differs in a letter; below 0.9 different words match
     meant = get_close_matches(name, core, n=1, cutoff=0.9)
     tail = name.rpartition(":")[2]
     known = [n for n in known_properties() if n.startswith("ext_physics:") and n.endswith(f":{tail}")]
@@ -88,20 +96,20 @@ def _find_meant(name: str, core: frozenset[str]) -> list[str]:
 
 
 def _are_in_place(
-    at: Sdf.Path, names: list[str], snapshot: Snapshot, known: dict[tuple[int, int], bool]
+    at: Sdf.Path, names: list[str], snapshot: StageSnapshot, known: dict[tuple[int, int], bool]
 ) -> bool:
-    """Do schemas of the stage's prim at the layer's path define the properties?  Asked once per sort of prim."""
+    """Do schemas of the stage's prim at the layer's path define the properties?  Asked once per kind of prim."""
     node = snapshot.node(at)
     if node is None:
         return False
-    key = (id(node.sort), id(names))
+    key = (id(node.kind_facts), id(names))
     found = known.get(key)
     if found is None:
         found = known[key] = defined_properties(node.type, node.apis).issuperset(names)
     return found
 
 
-def _check_place(path: Sdf.Path, facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def _check_place(path: Sdf.Path, facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     node = snapshot.node(path.GetPrimPath().StripAllVariantSelections())
     if node is None or path.name in defined_properties(node.type, node.apis):
         return
@@ -117,7 +125,7 @@ def _check_place(path: Sdf.Path, facts: LayerFacts, snapshot: Snapshot) -> Itera
         )
 
 
-def _is_vendors(path: Sdf.Path, facts: LayerFacts, snapshot: Snapshot) -> bool:
+def _is_vendors(path: Sdf.Path, facts: LayerFacts, snapshot: StageSnapshot) -> bool:
     """Does a vendor's API on the prim define it (Newton's deformables use physics: names)?"""
     place = path.GetPrimPath()
     spec = facts.layer.GetPrimAtPath(place)

@@ -16,11 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.actuation import is_of_other
+from simwright.checker.facts.actuation import find_neutral_form, is_of_other
 from simwright.checker.facts.domains import Domain
-from simwright.checker.facts.layers import LayerFacts, Opinion
-from simwright.checker.facts.snapshot import Snapshot
-from simwright.checker.facts.vendors import find_neutral_property, find_neutral_schema
+from simwright.checker.facts.layers import LayerFacts
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -33,13 +32,14 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="translate to the neutral ExtendedPhysics* form",
 )
-def xphys_no_vendor(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def xphys_no_vendor(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every opinion with a known neutral equivalent in the registry."""
     if not facts.counts[Domain.VENDOR]:
         return
     is_vendor_layer = facts.is_vendor
     for opinion in facts.of(Domain.VENDOR):
-        neutral = find_neutral(opinion)
+        neutral = find_neutral_form(opinion)
+        # what core UsdPhysics can express is counted by xphys-lifecycle
         if neutral and not neutral.startswith(("physics:", "Physics")) and not is_of_other(facts, opinion):
             where = "in a vendor layer, though" if is_vendor_layer else "where"
             yield Finding(
@@ -49,9 +49,3 @@ def xphys_no_vendor(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]
                 level=Level.WARNING if is_vendor_layer else None,
                 data={"neutral": neutral},
             )
-
-
-def find_neutral(opinion: Opinion) -> str | None:
-    """The neutral word for a vendor's opinion."""
-    find = find_neutral_property if opinion.kind == "property" else find_neutral_schema
-    return find(opinion.what)

@@ -17,10 +17,11 @@ from collections.abc import Iterator
 from simwright.checker.facts.extensions import list_custom
 from simwright.checker.facts.layers import LayerFacts
 from simwright.checker.facts.schemas import known_classes, list_own_classes
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.usd.submission_words import split_words
 
+# spellings seen in the wild, folded to lower case without separators
 _ALMOST = frozenset({
     "extphysics", "extendedphysics", "extphys", "extphysic", "ephysics", "extendedphys", "physicsext",
 })  # fmt: skip
@@ -35,7 +36,7 @@ _CLASS = "ExtendedPhysics"
     fix="unsafe",
     fix_title="rename the property to start with ext_physics:",
 )
-def xphys_prop_prefix(subject: Node | LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def xphys_prop_prefix(subject: PrimNode | LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Custom properties of prims with such an API, and the schema classes of the asset's own layers."""
     if isinstance(subject, LayerFacts):
         yield from _check_classes(subject, snapshot)
@@ -52,7 +53,7 @@ def xphys_prop_prefix(subject: Node | LayerFacts, snapshot: Snapshot) -> Iterato
             )
 
 
-def _check_classes(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
+def _check_classes(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     for schema in list_own_classes(facts, snapshot):
         if not schema.name.startswith(_CLASS):
             continue
@@ -67,7 +68,7 @@ def _check_classes(facts: LayerFacts, snapshot: Snapshot) -> Iterator[Finding]:
                 )
 
 
-def _concepts(node: Node) -> set[str]:
+def _concepts(node: PrimNode) -> set[str]:
     """The concepts of the applied classes, folded: those of the registry, else the words of the class name."""
     found: set[str] = set()
     for api in node.apis:
@@ -76,6 +77,7 @@ def _concepts(node: Node) -> set[str]:
             if schema:
                 found.update(_fold(prop.name.split(":")[1]) for prop in schema.properties)
             else:
+                # an unregistered class: its name is the only hint to its concept
                 found.add(_fold(api.removeprefix(_CLASS).partition(":")[0].removesuffix("API")))
     return found
 

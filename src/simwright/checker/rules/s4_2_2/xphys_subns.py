@@ -7,9 +7,9 @@ or a motor's.
 Fails: `float ext_physics:armature`.
 Passes: `float ext_physics:joint:armature`.
 
-Fix: none.  The concept is the author's to say.
+Fix: none.  Only the author knows the concept.
 
-Reading: the REP's example `ext_physics::mimic` is a slip of the pen; two colons in a row are no property name.
+Reading: the REP's example `ext_physics::mimic` is a typing error; two colons in a row are no property name.
 """
 
 from __future__ import annotations
@@ -19,14 +19,15 @@ from collections.abc import Iterator
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts
 from simwright.checker.facts.schemas import known_properties
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule("xphys-subns", "4.2.2", "must", on="layer")
-def xphys_subns(facts: LayerFacts, _snapshot: Snapshot) -> Iterator[Finding]:
+def xphys_subns(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
     """A name of three parts or more."""
     for opinion in facts.of(Domain.EXTENDED):
+        # ext_physics:concept:name has two colons
         if opinion.kind != "property" or opinion.what.count(":") > 1:
             continue
         tail = opinion.what.rpartition(":")[2]

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.lineage import find_body
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -27,8 +27,9 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="move the controller to a prim below <robot>/Controllers",
 )
-def ctrl_decoupled(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def ctrl_decoupled(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """The prim is no body and has none above it."""
+    # a fixed base is a body too: the controller would go with its variants and payload
     body = find_body(node, snapshot)
     if body is None:
         return

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.controllers import Controller, find_controllers
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.controllers import ControllerPrim, find_actuated, find_controllers
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _AXES = {"PhysicsRevoluteJoint": "angular", "PhysicsPrismaticJoint": "linear"}
@@ -30,12 +30,13 @@ _AXES = {"PhysicsRevoluteJoint": "angular", "PhysicsPrismaticJoint": "linear"}
     fix="unsafe",
     fix_title="apply PhysicsDriveAPI for the joint's axis, with zero gains",
 )
-def ctrl_drive(snapshot: Snapshot) -> Iterator[Finding]:
+def ctrl_drive(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Each commanded joint once, however many controllers command it."""
     if not snapshot.controllers:
         return
     actuated = find_actuated(snapshot)
-    commanded: dict[str, tuple[Node, Controller]] = {}
+    # two controllers for one joint are normal, one finding is enough
+    commanded: dict[str, tuple[PrimNode, ControllerPrim]] = {}
     for controller in find_controllers(snapshot):
         for target in controller.commands:
             if target.is_a("PhysicsJoint"):
@@ -45,18 +46,7 @@ def ctrl_drive(snapshot: Snapshot) -> Iterator[Finding]:
             yield from _check(joint, controller)
 
 
-def find_actuated(snapshot: Snapshot) -> set[str]:
-    """Paths of joints that an actuator of the registry targets."""
-    found = set()
-    for actuator in snapshot.having("ExtendedPhysicsActuatorAPI"):
-        for path in actuator.targets("ext_physics:actuator:targets"):
-            joint = snapshot.node(path)
-            if joint is not None:
-                found.add(joint.path)
-    return found
-
-
-def _check(joint: Node, controller: Controller) -> Iterator[Finding]:
+def _check(joint: PrimNode, controller: ControllerPrim) -> Iterator[Finding]:
     if joint.type == "PhysicsFixedJoint":
         yield Finding(
             f"{controller.node.path} commands a fixed joint, which cannot move",
@@ -65,6 +55,7 @@ def _check(joint: Node, controller: Controller) -> Iterator[Finding]:
         )
         return
     drives = joint.instances("PhysicsDriveAPI")
+    # a D6 joint has drives per axis, and which one is commanded is not said
     axis = _AXES.get(joint.type, "")
     if not drives:
         message = f"{controller.node.path} commands the joint, but it has no drive"

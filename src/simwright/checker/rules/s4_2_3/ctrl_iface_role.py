@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interface of a controller has the role and the type that the controller speaks.
+"""The interface of a controller has the role and the type that its schema asks for.
 
 Why: a drive that listens on a topic of the wrong type never hears a command, and one that is connected to a publisher
 has nothing to listen to.
@@ -17,8 +17,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.controllers import End, find_controller, list_ends
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.controllers import ExpectedTarget, find_controller, list_expected_targets
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -26,16 +26,16 @@ _APIS = {"topic": "RosTopicAPI", "action": "RosActionAPI"}
 
 
 @rule("ctrl-iface-role", "4.2.3", "must", on="api:RosControl*")
-def ctrl_iface_role(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
-    """Interfaces with another API are the matter of ctrl-targets-rel, missing attributes that of section 2."""
+def ctrl_iface_role(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
+    """Interfaces with another API are reported by ctrl-targets-rel, missing attributes by the rules of section 2."""
     controller = find_controller(node, snapshot)
-    for name, end in list_ends(controller):
+    for name, end in list_expected_targets(controller):
         for target in controller.rels.get(name, []):
             if target.node is not None and end.what in _APIS and target.node.has(_APIS[end.what]):
                 yield from _check(name, end, target.node)
 
 
-def _check(name: str, end: End, interface: Node) -> Iterator[Finding]:
+def _check(name: str, end: ExpectedTarget, interface: PrimNode) -> Iterator[Finding]:
     role = interface.authored(f"ros:{end.what}:role")
     kind = interface.authored(f"ros:{end.what}:type")
     if role and role != end.role:
@@ -45,6 +45,7 @@ def _check(name: str, end: End, interface: Node) -> Iterator[Finding]:
             prop=name,
         )
     if kind and kind not in end.types:
+        # newer ros2_controllers take stamped commands
         is_newer = kind in end.newer
         yield Finding(
             f"{name} leads to {interface.path} of type {kind}, the schema says {' or '.join(end.types)}",

@@ -6,7 +6,7 @@ Why: its commands or its results travel through a topic, service or action.  Wit
 Fails: RosControlIntegratedAPI, or a schema with it built in, whose relationships lead to joints only.
 Passes: `rel ros:diff_drive:subscriber = </robot/Interfaces/cmd_vel>`, a prim with RosTopicAPI.
 
-Fix: none.  Which interface is the author's to say.
+Fix: none.  Only the author knows which interface is meant.
 
 Reading: the schema's text speaks of "all prims referenced", but wheels are joints; one interface is asked for.
 """
@@ -16,14 +16,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.controllers import find_controller
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
 @rule("ctrl-integrated-iface", "4.2.3", "must", on="api:RosControl*")
-def ctrl_integrated_iface(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def ctrl_integrated_iface(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Any relationship of the prim counts."""
     controller = find_controller(node, snapshot)
+    # an external controller talks to hardware interfaces instead
     if controller.is_integrated and not controller.interfaces:
         yield Finding(
             "no relationship of this integrated controller leads to a ROS topic, service or action",

@@ -8,7 +8,8 @@ Fails: a trajectory controller and an effort controller on the same joints, both
 Passes: the second with `bool control:starts_enabled = false`; a joint state broadcaster beside a controller, because
 it only reads; a controller whose command topic starts disabled.
 
-Fix: unsafe.  All but the first are set to control:starts_enabled = false; which one is to start is the author's to say.
+Fix: unsafe.  All but the first are set to control:starts_enabled = false; only the author knows which one is to
+start.
 
 Reading: no registered schema defines control:starts_enabled, so any `*:starts_enabled` on the controller's prim counts.
 """
@@ -17,8 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.controllers import Controller, find_controllers
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.controllers import ControllerPrim, find_controllers
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -30,13 +31,14 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="set control:starts_enabled = false on all controllers but the first",
 )
-def ctrl_no_conflict(snapshot: Snapshot) -> Iterator[Finding]:
+def ctrl_no_conflict(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Each later controller is compared with those before it."""
     if len(snapshot.controllers) < 2:
         return
-    holder: dict[str, Controller] = {}
+    holder: dict[str, ControllerPrim] = {}
     for controller in find_controllers(snapshot):
         commands = controller.commands
+        # broadcasters only read, and a controller that starts disabled waits
         if not commands or not controller.is_active:
             continue
         taken = [target.path for target in commands if target.path in holder]
@@ -49,5 +51,6 @@ def ctrl_no_conflict(snapshot: Snapshot) -> Iterator[Finding]:
                 at=controller.node,
                 data={"other": other, "targets": taken},
             )
+        # also of a controller in conflict: a third one is compared with the first holder
         for target in commands:
             holder.setdefault(target.path, controller)

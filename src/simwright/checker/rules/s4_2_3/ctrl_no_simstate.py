@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Controllers do not reset, spawn or teleport.
 
-Why: changing the simulator's state is the simulator's own interface.  In a controller it is a back door that each
-engine would have to build anew, and that real hardware does not have.
+Why: changing the simulator's state is the simulator's own interface.  In a controller it would be a second way to do
+so, which each engine has to implement and which real hardware does not have.
 
 Fails: `control:reset_on_start`, a RosControlResetAPI, or a controller whose relationship leads to an interface of
 simulation_interfaces.
 Passes: gains, limits, time-outs, tolerances.
 
-Fix: none.  The feature has to leave the asset.
+Fix: none.  The feature has to be removed from the asset.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from simwright.checker.facts.controllers import find_controller
 from simwright.checker.facts.names import KINDS
 from simwright.checker.facts.schemas import known_properties
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.usd.submission_words import SIMULATION_STATE, find_phrase
 
@@ -26,13 +26,14 @@ _HINT = "leave it to the simulator's own interfaces (simulation_interfaces) and 
 
 
 @rule("ctrl-no-simstate", "4.2.3", "should not", on="api:RosControl*", heuristic=True)
-def ctrl_no_simstate(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def ctrl_no_simstate(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """By the words in names of APIs and properties, and by the types of referenced interfaces."""
     controller = find_controller(node, snapshot)
     for api in controller.apis:
         if sign := find_phrase(api, SIMULATION_STATE):
             yield Finding(f"{api} changes the simulator's state ({sign})", hint=_HINT)
     for name in node.property_names():
+        # a registered name has been reviewed
         if name not in known_properties() and (sign := find_phrase(name, SIMULATION_STATE)):
             yield Finding(f"{name} changes the simulator's state ({sign})", hint=_HINT, prop=name)
     for name, targets in controller.rels.items():
@@ -42,7 +43,7 @@ def ctrl_no_simstate(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
                 yield Finding(f"{name} leads to an interface of type {kind}", hint=_HINT, prop=name)
 
 
-def _find_type(node: Node | None) -> str:
+def _find_type(node: PrimNode | None) -> str:
     if node is None:
         return ""
     found = (node.authored(f"ros:{kind}:type") for api, kind in KINDS.items() if node.has(api))

@@ -7,7 +7,7 @@ Fails: RosControlDiffDriveAPI without `ros:diff_drive:left_wheels`; a wheel rela
 target that does not exist; a bare RosControlIntegratedAPI with neither relationship nor collection.
 Passes: every relationship of the schema authored, joints to joints, topics to prims with RosTopicAPI.
 
-Fix: none.  The targets are the author's to say.
+Fix: none.  Only the author knows the targets.
 
 Reading: RosControlIntegratedAPI and RosControlExternalAPI define no relationships; any relationship or CollectionAPI on
 their prim will do.  For the external marker alone it is a warning: the registry offers it no property for this.
@@ -17,8 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.controllers import MARKERS, Controller, End, find_controller, list_ends
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.controllers import (
+    MARKERS,
+    ControllerPrim,
+    ExpectedTarget,
+    find_controller,
+    list_expected_targets,
+)
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -31,16 +37,17 @@ _WANTED = {
 
 
 @rule("ctrl-targets-rel", "4.2.3", "must", on="api:RosControl*")
-def ctrl_targets_rel(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def ctrl_targets_rel(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """The relationships of the schema, else any."""
     controller = find_controller(node, snapshot)
-    ends = list_ends(controller)
+    ends = list_expected_targets(controller)
     for name, end in ends:
         yield from _check_end(controller, name, end)
     if not ends and not controller.rels and not node.has("CollectionAPI"):
         yield Finding(
             f"{controller.apis[0]} has no target: neither a relationship nor a collection",
             hint="add a relationship to the joints it controls, or apply CollectionAPI with includes",
+            # an external controller knows its joints from ros2_control's own files
             level=Level.WARNING if controller.apis == [MARKERS[0]] else None,
         )
     known = {name for name, _ in ends}
@@ -50,7 +57,7 @@ def ctrl_targets_rel(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
                 yield _missing(name, target.path)
 
 
-def _check_end(controller: Controller, name: str, end: End) -> Iterator[Finding]:
+def _check_end(controller: ControllerPrim, name: str, end: ExpectedTarget) -> Iterator[Finding]:
     targets = controller.rels.get(name, [])
     if not targets:
         yield Finding(
@@ -76,7 +83,7 @@ def _missing(name: str, path: str) -> Finding:
     return Finding(f"{name} leads to {path}, which is no prim", hint="correct the path", prop=name)
 
 
-def _fits(node: Node, what: str) -> bool:
+def _fits(node: PrimNode, what: str) -> bool:
     if what == "joint":
         return node.is_a("PhysicsJoint")
     api = {"topic": "RosTopicAPI", "action": "RosActionAPI", "body": "PhysicsRigidBodyAPI"}[what]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A vendor's actuator is used only where no standard one does.
+"""A vendor's actuator is used only where no standard one is enough.
 
 Why: PhysicsDriveAPI moves revolute and prismatic joints in every engine.  A joint that has a vendor's motor alone
 stands still everywhere else.
@@ -18,10 +18,10 @@ import re
 from collections.abc import Iterator
 
 from simwright.checker.facts.actuation import MJC, has_neutral_form
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.controllers import find_actuated
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.vendors import vendor_of_schema
 from simwright.checker.rule import Finding, rule
-from simwright.checker.rules.s4_2_3.ctrl_drive import find_actuated
 
 _ACTUATES = re.compile(r"Actuator|Motor|Servo|PDControl|PIDControl|Controller")
 _TYPES = ("type:NewtonActuator", "type:MjcActuator", "type:PhysxActuator")
@@ -29,12 +29,13 @@ _APIS = ("api:Newton*", "api:Mjc*", "api:Physx*", "api:Isaac*", "api:Omni*", "ap
 
 
 @rule("ctrl-vendor-last", "4.2.3", "must", on=(*_TYPES, *_APIS), heuristic=True)
-def ctrl_vendor_last(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
+def ctrl_vendor_last(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """By the word in the schema's name; the joint is the prim itself or a target of one of its relationships."""
     names = (node.type, *(api.partition(":")[0] for api in node.apis))
     schema = next((name for name in names if vendor_of_schema(name) and _ACTUATES.search(name)), "")
     if not schema:
         return
+    # muscles and motors on tendons: no drive could replace them
     if node.type == MJC and not has_neutral_form(node, snapshot):
         return
     actuated = snapshot.shared("ctrl.actuated", find_actuated)
@@ -47,7 +48,7 @@ def ctrl_vendor_last(node: Node, snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _find_joints(node: Node, snapshot: Snapshot) -> list[Node]:
+def _find_joints(node: PrimNode, snapshot: StageSnapshot) -> list[PrimNode]:
     places = [node]
     for paths in node.relationships().values():
         targets = (snapshot.node(path) for path in paths)

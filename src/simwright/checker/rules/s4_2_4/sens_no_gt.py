@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A sensor gives what a real one could measure, no ground truth.
 
-Why: software that is tested with perfect segmentation from "the camera" fails on the robot.  Ground truth is asked for
-through an annotator of its own, so that everyone sees it is one.
+Why: software that is tested with perfect segmentation from "the camera" fails on the robot.  Ground truth comes from
+a dedicated annotator, so that everyone can see what it is.
 
 Fails: `bool sensor:camera:semantic_segmentation = true` on a prim with SensorCameraAPI; a topic
 `bounding_boxes` below it.
@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.sensors import Sensor, find_sensors
-from simwright.checker.facts.snapshot import Node, Snapshot
+from simwright.checker.facts.sensors import SensorPrim, find_sensors
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.usd.submission_words import CORE_NAMESPACES, GROUND_TRUTH, find_phrase
 
@@ -24,7 +24,7 @@ _HINT = "move it to a prim with a dedicated annotator schema"
 
 
 @rule("sens-no-gt", "4.2.4", "must not", on="stage", heuristic=True)
-def sens_no_gt(snapshot: Snapshot) -> Iterator[Finding]:
+def sens_no_gt(snapshot: StageSnapshot) -> Iterator[Finding]:
     """By the words in property names of sensors, and in the names of topics below or behind them."""
     told: set[str] = set()
     for sensor in find_sensors(snapshot):
@@ -47,8 +47,9 @@ def sens_no_gt(snapshot: Snapshot) -> Iterator[Finding]:
                 )
 
 
-def _list_topics(sensor: Sensor, snapshot: Snapshot) -> Iterator[Node]:
+def _list_topics(sensor: SensorPrim, snapshot: StageSnapshot) -> Iterator[PrimNode]:
     """Topics below a sensor with a sensor schema (not below an annotator) and those it points to."""
+    # a plain camera that feeds ROS is no sensor schema: its topics may be an annotator's
     if sensor.schema == "Camera":
         return
     stack = [sensor.node]
@@ -58,7 +59,7 @@ def _list_topics(sensor: Sensor, snapshot: Snapshot) -> Iterator[Node]:
             continue
         if node.has("RosTopicAPI"):
             yield node
-        stack.extend(node.prototype.children if node.prototype else node.children)
+        stack.extend(node.below())
     for paths in sensor.node.relationships().values():
         for path in paths:
             target = snapshot.node(path)

@@ -7,7 +7,7 @@ both may be gone when geometry is unloaded.
 Fails: SensorLidarAPI on a Mesh, a Scope or a prim without a type; a vendor's own sensor prim type (a warning).
 Passes: SensorLidarAPI on an Xform, SensorCameraAPI on a Camera.
 
-Fix: none.  The origin is the author's to say.
+Fix: none.  Only the author knows the origin of the sensor.
 
 Reading: the registry has no sensor schema yet; every Sensor*API counts, and sensor prim types of engines.
 """
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.schemas import allowed_types
 from simwright.checker.facts.sensors import find_sensors
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -26,12 +26,13 @@ _WANTED = ("Xform", "Camera")
 
 
 @rule("sens-prim", "4.2.4", "must", on="stage")
-def sens_prim(snapshot: Snapshot) -> Iterator[Finding]:
-    """SensorCamera*APIs are the matter of ext-camera."""
+def sens_prim(snapshot: StageSnapshot) -> Iterator[Finding]:
+    """SensorCamera*APIs are checked by ext-camera."""
     for sensor in find_sensors(snapshot):
         node = sensor.node
         if sensor.schema.startswith("SensorCamera"):
             continue
+        # the registry's word, once it has sensor schemas
         wanted = allowed_types(sensor.schema) or _WANTED
         if any(node.is_a(name) for name in wanted):
             continue

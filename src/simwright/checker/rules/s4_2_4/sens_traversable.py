@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.sensors import Sensor, find_sensors
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.sensors import SensorPrim, find_sensors
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -28,7 +28,7 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="turn the payload into a reference",
 )
-def sens_traversable(snapshot: Snapshot) -> Iterator[Finding]:
+def sens_traversable(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Compare with the same stage, payloads unloaded."""
     sensors = find_sensors(snapshot)
     if not sensors or snapshot.unloaded is None:
@@ -43,10 +43,11 @@ def sens_traversable(snapshot: Snapshot) -> Iterator[Finding]:
             )
 
 
-def _judge(sensor: Sensor, unloaded: Snapshot) -> str:
+def _judge(sensor: SensorPrim, unloaded: StageSnapshot) -> str:
     node = unloaded.node(sensor.node.path)
     if node is None:
         return "is there only when payloads are loaded"
+    # the prim is there, but only the payload makes it a sensor
     if sensor.schema not in (node.type, *node.apis):
         return "is none while payloads are unloaded: its schema comes by a payload"
     return ""

@@ -143,7 +143,7 @@ def hide_meshes(
 def holds_only_meshes(stack: LayerStack) -> bool:
     """Is it mesh data and nothing that has to be there without it?"""
     facts = [stack.read(layer) for layer in stack.layers]
-    is_plain = not any(known.features or known.placed or known.looks for known in facts)
+    is_plain = not any(known.features or known.placed or known.render_materials for known in facts)
     return is_plain and any(known.has_meshes for known in facts)
 
 

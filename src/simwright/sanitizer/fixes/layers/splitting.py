@@ -169,7 +169,11 @@ def write_crate(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     layer = editor.find_layer(finding.where.file)
     stack = find_stack(editor, finding.where.file)
     facts = stack.read(layer)
-    if layer != editor.root and facts.is_mesh_library and not (facts.features or facts.placed or facts.looks):
+    if (
+        layer != editor.root
+        and facts.is_mesh_library
+        and not (facts.features or facts.placed or facts.render_materials)
+    ):
         change_encoding(editor, find_stacks(editor), layer, ".usdc")
     else:
         extract(editor, finding)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.snapshot import Snapshot
+from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 
@@ -23,7 +23,7 @@ from simwright.checker.rule import Finding, rule
     "may",
     on="stage",
 )
-def sketch_titled(snapshot: Snapshot) -> Iterator[Finding]:
+def sketch_titled(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Look at the default prim only."""
     prim = snapshot.stage.GetDefaultPrim()
     if prim and not prim.GetDisplayName():

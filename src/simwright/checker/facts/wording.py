@@ -1,15 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many opinions in a few words, for messages that stand for a whole layer."""
+"""Numbers, lists of names and counts as messages show them."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from simwright.checker.facts.layers import Opinion
+
+
+def show_number(value: float) -> str:
+    """A number for messages, short."""
+    return f"{value + 0.0:.6g}"
+
+
+def show_numbers(values: Any) -> str:
+    """Numbers for messages: ``(1, 0.5, 0)``."""
+    return f"({', '.join(show_number(float(v)) for v in values)})"
+
+
+def show_value(value: Any) -> str:
+    """The value of an op for messages."""
+    if hasattr(value, "GetReal"):
+        return show_numbers((value.GetReal(), *value.GetImaginary()))
+    try:
+        return show_numbers(value)
+    except (TypeError, ValueError):
+        return show_number(value) if isinstance(value, (int, float)) else str(value)
 
 
 def join_words(words: Sequence[str]) -> str:
@@ -20,8 +40,8 @@ def join_words(words: Sequence[str]) -> str:
 def tally_domains(opinions: Iterable[Opinion]) -> str:
     """``12 physics and 3 ros opinions``; vendors by their names."""
     counts: Counter[str] = Counter()
-    for saying, count in Counter(map(attrgetter("saying"), opinions)).items():
-        counts[saying.vendor or saying.domain] += count
+    for content, count in Counter(map(attrgetter("content"), opinions)).items():
+        counts[content.vendor or content.domain] += count
     words = join_words([f"{count} {name}" for name, count in counts.most_common()])
     return f"{words} {'opinion' if counts.total() == 1 else 'opinions'}"
 
