@@ -240,6 +240,13 @@ def check(
     from simwright.checker.run import all_rules
     from simwright.checker.select import choose_rules
 
+    if not isinstance(path_or_stage, str | os.PathLike) and not hasattr(
+        path_or_stage, "GetCompositionErrors"
+    ):
+        raise UsageError(
+            f"check takes a file, a folder, a pattern or a Usd.Stage, not {path_or_stage!r:.60}",
+            hint="call it once for each of several files, or name their folder",
+        )
     choice = choose_rules(build_catalogue(), _listed(select), _listed(ignore), profile)
     rules = [rule for rule in all_rules() if rule.code in set(choice.codes)]
     if isinstance(path_or_stage, str | os.PathLike):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
-import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -22,7 +21,7 @@ from simwright.core.errors import OutputError
 from simwright.core.files import resolve_inside
 from simwright.core.gate import Gate, find_root
 from simwright.core.packages import PackageMap
-from simwright.core.swap import Staging, compute_digest, recover
+from simwright.core.swap import Scratch, compute_digest, guard_scratch, recover
 from simwright.usd.collect import Collection, Outside, collect_files
 from simwright.usd.guard import check_file, is_text
 from simwright.usd.layers import encode_layer, export_layer
@@ -55,13 +54,14 @@ class Workspace:
         self.digests: dict[str, str | None] = {}
         """Of the source's layers by place, or of the package, as they were read."""
         self._stage: Any = None
-        self._scratch = Staging(Path(tempfile.gettempdir()).resolve(), "simwright-fix")
-        self._base = Path(tempfile.mkdtemp(dir=self._scratch.new))  # OpenUSD knows layers by their paths
+        self._scratch = Scratch()
+        self._base = self._scratch.path
         try:
             recover(self.source.parent, self.source.name)
-            self.origin = self._unpack() if source.suffix.lower() == ".usdz" else self.source
-            self.folder = self._make_folder(name)
-            self.collection, self._addresses = self._copy()
+            with guard_scratch():
+                self.origin = self._unpack() if source.suffix.lower() == ".usdz" else self.source
+                self.folder = self._make_folder(name)
+                self.collection, self._addresses = self._copy()
         except BaseException:
             self.close()
             raise

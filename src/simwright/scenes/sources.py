@@ -11,8 +11,6 @@ from __future__ import annotations
 import atexit
 import hashlib
 import os
-import shutil
-import tempfile
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
@@ -22,6 +20,7 @@ from simwright.core.diag import NOWHERE, Reporter, Where
 from simwright.core.errors import InputError, NotFoundError
 from simwright.core.files import suggest_sibling
 from simwright.core.gate import find_root
+from simwright.core.swap import Scratch
 from simwright.scenes.document_assets import AssetOptions, MjcfAsset
 from simwright.scenes.document_sources import ExternalAsset, Source
 from simwright.scenes.git_cache import GitCache
@@ -112,15 +111,15 @@ class SourceFinder:
 
 @cache
 def _scratch() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="simwright-scene-"))
+    scratch = Scratch()
     owner = os.getpid()
 
     def remove() -> None:
         if os.getpid() == owner:
-            shutil.rmtree(folder, ignore_errors=True)
+            scratch.close()
 
     atexit.register(remove)
-    return folder
+    return scratch.path
 
 
 def _digest(key: Iterable[str]) -> str:

@@ -7,6 +7,10 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
+from simwright.core.diag import Where
+from simwright.core.errors import InputError
 from simwright.engines.mujoco.actuation import ActuatorKind
 from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import find_home
@@ -42,7 +46,16 @@ def draft_manifest(robot: Robot, address: str, *, name: str = "") -> dict[str, A
         sim["keyframe"] = keyframe
     sim["control"] = {"mode": "position", "period": 0.02}
     data["sim"] = sim
-    RobotManifest.model_validate(data)
+    try:
+        RobotManifest.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(
+            f"no manifest can say what the robot is: {place} is {first['input']!r:.60}: {first['msg']}",
+            hint="look at the lengths, masses and limits of the file; simwright inspect shows them",
+            where=Where(str(robot.file)),
+        ) from None
     return data
 
 

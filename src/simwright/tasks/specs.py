@@ -7,8 +7,6 @@ a folder that lives as long as the :class:`SpecSource`, since MuJoCo reads files
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import weakref
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +16,7 @@ from simwright.core.diag import Reporter, Where
 from simwright.core.errors import InputError, NotFoundError, ParseError
 from simwright.core.gate import Gate
 from simwright.core.packages import PackageMap
+from simwright.core.swap import Scratch
 from simwright.engines.mujoco.queries import MjModel
 from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
 
@@ -62,14 +61,14 @@ def open_robot_file(
         return SpecSource(file, path)
     options = ReadOptions(packages=find_near(file) if packages is None else packages)
     asset = read_asset(file, options=options, reporter=reporter)
-    folder = tempfile.mkdtemp(prefix="simwright-robot-")
+    scratch = Scratch()
     try:
-        written = write_asset(asset, Path(folder) / "robot" / "robot.xml", reporter=reporter)
+        written = write_asset(asset, scratch.path / "robot" / "robot.xml", reporter=reporter)
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        scratch.close()
         raise
     source = SpecSource(Path(written), path)
-    weakref.finalize(source, shutil.rmtree, folder, ignore_errors=True)
+    weakref.finalize(source, scratch.close)
     return source
 
 

@@ -8,7 +8,6 @@ written as one folder that appears complete or not at all.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Any
 from simwright.core.diag import Where
 from simwright.core.errors import OutputError, UsageError
 from simwright.core.files import resolve_inside, write_atomic
-from simwright.core.swap import write_folder
+from simwright.core.swap import scratch_folder, write_folder
 from simwright.usd.silence import capture
 
 SUFFIXES = (".usda", ".usdc", ".usd")
@@ -54,8 +53,8 @@ def encode_layer(layer: Any, suffix: str) -> bytes:
         with _guard_output(layer):
             text: str = layer.ExportToString()
         return text.encode()
-    with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
-        temporary = Path(folder) / "layer.usdc"
+    with scratch_folder() as folder:
+        temporary = folder / "layer.usdc"
         export_layer(layer, temporary)
         return temporary.read_bytes()
 

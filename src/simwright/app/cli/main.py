@@ -163,6 +163,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
+    except OSError as error:
+        # a disk that is full, a file that vanished: no bug of ours, wherever it was met
+        place = f"{error.filename}: " if error.filename is not None else ""
+        return _fail(f"{place}the system says: {error.strerror or error}", EXIT_BAD_INPUT)
     except (MemoryError, RecursionError) as error:
         return _fail(f"the input needs too much {type(error).__name__[:-5].lower()}", EXIT_BAD_INPUT)
     except Exception as error:  # noqa: BLE001 - the last line of defence

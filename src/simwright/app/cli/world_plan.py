@@ -48,7 +48,8 @@ def plan(
     from simwright.worlds.acting.task_plan import choose_robot
 
     world = load_quietly(file, seed=seed, reference=reference, data_folder=data_folder, strict=strict)
-    who = next(other for other in world.robots if other.name == choose_robot(world, robot))
+    name = choose_robot(world, robot)
+    who = next(other for other in world.robots if other.name == name)
     answer = find_path(
         world, who, target, start=start, planner=planner, options=read_values(pairs), seed=world.seed
     )

@@ -7,7 +7,6 @@ the way.  Sources in other formats are written as layers first.
 
 from __future__ import annotations
 
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import OutputError, UsageError
 from simwright.core.files import resolve_inside, write_atomic
 from simwright.core.gate import Gate
+from simwright.core.swap import scratch_folder
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.usd.archive import ALLOWED_SUFFIXES, encode_archive
 from simwright.usd.collect import Collection, collect_files
@@ -113,8 +113,8 @@ def flatten_file(
 @contextmanager
 def _open_source(source: Path, options: ReadOptions, reporter: Reporter) -> Iterator[tuple[Any, Gate]]:
     """The stage of a source, and its gate; packages are opened as the files they hold."""
-    with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
-        opened = _unpack(source, Path(folder)) if source.suffix.lower() == PACKAGE_SUFFIX else source
+    with scratch_folder() as folder:
+        opened = _unpack(source, folder) if source.suffix.lower() == PACKAGE_SUFFIX else source
         gate = options.make_gate(opened, reporter)
         yield (
             open_stage(

@@ -7,7 +7,6 @@ and the link tree.
 
 from __future__ import annotations
 
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from simwright.core.diag import Reporter, Where
 from simwright.core.errors import LimitError, OutputError, UsageError
 from simwright.core.files import write_staged
 from simwright.core.names import make_identifier
+from simwright.core.swap import scratch_folder
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.formats.place import choose_place
 from simwright.formats.usd.writer.base import write_base
@@ -87,8 +87,8 @@ def _deliver(asset: Asset, target: Path, options: WriteOptions, reporter: Report
     from simwright.formats.usd.delivery import flatten_file, pack_file  # opening stages costs memory
 
     deliver = flatten_file if options.flatten else pack_file
-    with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
-        place = Path(folder) / "asset" / name_entry(asset)
+    with scratch_folder() as folder:
+        place = folder / "asset" / name_entry(asset)
         entry = write(asset, place, replace(options, flatten=False, wrote=WriteOptions().wrote), reporter)
         return deliver(entry, target, ReadOptions(), reporter, wrote=options.wrote)
 
