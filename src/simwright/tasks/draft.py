@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from simwright.core.diag import Where
 from simwright.core.errors import InputError
+from simwright.core.visible import make_visible
 from simwright.engines.mujoco.actuation import ActuatorKind
 from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import find_home
@@ -63,11 +64,17 @@ def render_manifest(data: Mapping[str, Any], *comments: str) -> str:
     """Plain data as YAML, below comments."""
     import yaml
 
-    head = "".join(f"# {line}\n" for line in comments)
-    # collections of scalars on one line, the rest in blocks
-    return head + yaml.safe_dump(
-        dict(data), sort_keys=False, allow_unicode=True, width=100, default_flow_style=None
-    )
+    head = "".join(f"# {make_visible(line)}\n" for line in comments)
+
+    def dump(*, allow_unicode: bool) -> str:
+        # collections of scalars on one line, the rest in blocks
+        return yaml.safe_dump(
+            dict(data), sort_keys=False, allow_unicode=allow_unicode, width=100, default_flow_style=None
+        )
+
+    text = dump(allow_unicode=True)
+    # YAML leaves bidirectional and zero-width characters as they are, unless all but ASCII is escaped
+    return head + (text if make_visible(text, keep="\n") == text else dump(allow_unicode=False))
 
 
 def describe_actuators(robot: Robot) -> str:

@@ -105,9 +105,9 @@ def diff(
         print_json(describe_difference(difference, settings, findings))
     else:
         out = console()
-        out.print(f"{a} -> {b}", style="bold", markup=False)
+        out.print(f"{a} -> {b}", style="bold")
         for line, style in render_difference(difference, limit=limit):
-            out.print(line, style=STYLES.get(style), markup=False)
+            out.print(line, style=STYLES.get(style))
         for file, reporter in zip((a, b), reporters, strict=True):
             if any(found.level is Level.ERROR for found in reporter):
                 print_findings(file, reporter)

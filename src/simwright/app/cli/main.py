@@ -12,6 +12,7 @@ import click
 from simwright import __version__
 from simwright.core.errors import EXIT_BAD_INPUT, EXIT_INTERNAL, SimwrightError
 from simwright.core.registry import import_object
+from simwright.core.visible import make_visible
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "check": (
@@ -153,6 +154,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.Abort:
         return 130
     except click.ClickException as error:
+        error.message = make_visible(
+            error.message, keep="\n"
+        )  # names of files that a pattern of the shell gave
         error.show()
         return error.exit_code
     except SimwrightError as error:
@@ -176,10 +180,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def _fail(message: str, code: int) -> int:
     """One line on standard error, control characters made harmless."""
-    line = " ".join(message.split())
-    printable = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in line)
     click.secho("error: ", fg="red", bold=True, nl=False, err=True)
-    click.echo(printable, err=True)
+    click.echo(make_visible(" ".join(message.split())), err=True)
     return code
 
 

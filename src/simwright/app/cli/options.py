@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from simwright.core.visible import escape_json, make_visible
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -176,18 +178,25 @@ def gate_options(command: F) -> F:
     return allow_option(limit_option(command))
 
 
+def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
+    """Print a text whose parts may come from an asset: hidden characters are shown, line ends stay."""
+    click.echo(make_visible(text, keep="\n"), err=err, nl=nl)
+
+
 def console(*, stderr: bool = False) -> Console:
-    """A rich console: colour only on a terminal, never cut when piped."""
-    from rich.console import Console
+    """A rich console: colour only on a terminal, never cut when piped, hidden characters shown, no markup."""
+    from simwright.app.cli.console import VisibleConsole
 
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else 200
-    return Console(file=stream, width=width, highlight=False, soft_wrap=not stream.isatty(), emoji=False)
+    return VisibleConsole(
+        file=stream, width=width, highlight=False, soft_wrap=not stream.isatty(), emoji=False, markup=False
+    )
 
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output, strictly valid (no NaN)."""
-    click.echo(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False))
+    click.echo(escape_json(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False)))
 
 
 def parse_pairs(values: tuple[str, ...], option: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from simwright.app.cli.options import console, format_option, print_json, report_option
+from simwright.app.cli.options import console, echo, format_option, print_json, report_option
 
 if TYPE_CHECKING:
     from simwright.app.robots import RobotRow
@@ -54,7 +54,7 @@ def list_command(quick: bool, output_format: str) -> int:
         return exit_code(reporter)
     _print_rows(rows)
     for finding in reporter:
-        console(stderr=True).print(str(finding), markup=False)
+        console(stderr=True).print(str(finding))
     return exit_code(reporter)
 
 
@@ -168,7 +168,7 @@ def add_command(source: str, to: Literal["user", "project"], name: str, force: b
     """Add a robot, so that --robot takes it by name: from a manifest, a robot file or an address."""
     from simwright.app.robots import add_robot
 
-    click.echo(str(add_robot(source, to=to, name=name, force=force)))
+    echo(str(add_robot(source, to=to, name=name, force=force)))
 
 
 @robots.command("schema", epilog="\b\nExample:\n  simwright robots schema > robot.schema.json\n")

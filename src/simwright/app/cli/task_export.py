@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from simwright.app.cli.options import console
+from simwright.app.cli.options import console, echo
 
 EPILOG = """\b
 Examples:
@@ -61,6 +61,6 @@ def export_command(
     )
     for finding in reporter:
         if notes or finding.level is not Level.INFO:
-            console(stderr=True).print(str(finding), markup=False)
-    click.echo(str(written))
+            console(stderr=True).print(str(finding))
+    echo(str(written))
     return exit_code(reporter)

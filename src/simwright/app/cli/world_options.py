@@ -38,7 +38,7 @@ def load_quietly(file: str, **options: Any) -> Any:
     out = console(stderr=True)
     for item in sort_diagnostics(reporter):
         if item.level is not Level.INFO:
-            out.print(f"{item.where}: {item.level}: {item.message}", markup=False)
+            out.print(f"{item.where}: {item.level}: {item.message}")
     return world
 
 
