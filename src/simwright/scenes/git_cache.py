@@ -23,9 +23,9 @@ from pathlib import Path
 
 from simwright.core.diag import NOWHERE, Where
 from simwright.core.errors import InputError, NotFoundError, UnsafePathError
+from simwright.core.trust import is_offline, is_untrusted
 from simwright.scenes.document_sources import GitSource
 
-_YES = frozenset({"1", "true", "yes", "on"})
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 PROTOCOLS = "https:ssh:file"
 TIMEOUT = 600.0
@@ -47,14 +47,6 @@ def find_cache(environment: Mapping[str, str]) -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "simwright" / "assets"
 
 
-def is_offline(environment: Mapping[str, str]) -> bool:
-    """Is fetching switched off?"""
-    return any(
-        environment.get(name, "").strip().lower() in _YES
-        for name in ("SIMWRIGHT_OFFLINE", "SAP_WARP_ASSET_OFFLINE")
-    )
-
-
 def name_repository(repo: str) -> str:
     """The folder name of a repository: every run of other characters is an underscore."""
     return _UNSAFE.sub("_", repo).strip("._-") or "repository"
@@ -65,18 +57,24 @@ class GitCache:
     """Checkouts in ``folder``; nothing is fetched when ``offline``."""
 
     folder: Path = field(default_factory=lambda: find_cache(os.environ))
-    offline: bool = field(default_factory=lambda: is_offline(os.environ))
+    offline: bool = field(default_factory=is_offline)
     timeout: float = TIMEOUT
 
     def find(self, source: GitSource, where: Where = NOWHERE) -> Path:
         """The file of a source, fetched if it is not in the cache."""
+        if is_untrusted():
+            raise UnsafePathError(
+                f"refused: an untrusted scene gets nothing from git, and this one names {source.repo}",
+                hint="leave --untrusted out if you trust the scene and the repository",
+                where=where,
+            )
         checkout = self.find_checkout(source)
         target = checkout / source.path
         if not self._is_complete(checkout, source):
             if self.offline:
                 raise NotFoundError(
                     f"{source.path!r} of {source.repo} is not in the cache, and fetching is switched off",
-                    hint=f"unset SIMWRIGHT_OFFLINE once, or put it into {checkout}",
+                    hint=f"fetch it once without --offline and SIMWRIGHT_OFFLINE, or put it into {checkout}",
                     where=where,
                 )
             self._fetch(source, checkout, where)

@@ -14,9 +14,9 @@ from typing import Any
 
 from simwright.core.diag import Where
 from simwright.core.errors import NotFoundError, UnknownNameError, UnsafePathError
+from simwright.core.trust import OFFLINE, is_offline
 
 ROOT_VARIABLE = "MENAGERIE_ROOT"
-OFFLINE_VARIABLE = "SIMWRIGHT_OFFLINE"
 _PACKAGE = "mujoco_menagerie"
 _ASIDE = ("scene", "keyframe", "mjx", "assets")
 """Words in names of files that are not the model itself."""
@@ -80,11 +80,11 @@ def _ask_package(model: str, where: Where | None) -> tuple[Path, str]:
         raise UnknownNameError("menagerie model", model, package.names(), where=where)
     robot = package.get(model)
     cache = package.Cache()
-    if os.environ.get(OFFLINE_VARIABLE, "").lower() in ("1", "true", "yes", "on") and not cache.is_cached(
-        robot
-    ):
+    if is_offline() and not cache.is_cached(robot):
         raise NotFoundError(
-            f"menagerie:{model} is not in the cache, and {OFFLINE_VARIABLE} is set", where=where
+            f"menagerie:{model} is not in the cache, and fetching is switched off",
+            hint=f"fetch it once without --offline and {OFFLINE}",
+            where=where,
         )
     try:
         return Path(robot.path(cache, progress=None)), str(robot.entry(robot.default_model).file)

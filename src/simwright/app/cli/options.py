@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from simwright.core.pool import Limits
 
 F = TypeVar("F", bound=Callable[..., Any])
+_STRICT_SECONDS = 60.0
+_STRICT_GIBIBYTES = 2.0
+"""What an untrusted file may take, unless the command says something else."""
 
 
 def format_option(*choices: str) -> Callable[[F], F]:
@@ -108,13 +111,13 @@ def limit_options(command: F) -> F:
             "--max-memory",
             type=click.FloatRange(min=0, min_open=True),
             metavar="GIB",
-            help="Give up a file that takes more memory than this.",
+            help="Give up a file that takes more memory than this.  [--untrusted: 2]",
         ),
         click.option(
             "--timeout",
             type=click.FloatRange(min=0, min_open=True),
             metavar="SECONDS",
-            help="Give up a file that takes longer than this.",
+            help="Give up a file that takes longer than this.  [--untrusted: 60]",
         ),
     ):
         command = option(command)
@@ -124,8 +127,10 @@ def limit_options(command: F) -> F:
 def read_limits(options: dict[str, Any]) -> Limits:
     """The limits that were set."""
     from simwright.core.pool import Limits
+    from simwright.core.trust import is_untrusted
 
-    return Limits(options["timeout"], options["max_memory"])
+    seconds, gibibytes = (_STRICT_SECONDS, _STRICT_GIBIBYTES) if is_untrusted() else (None, None)
+    return Limits(options["timeout"] or seconds, options["max_memory"] or gibibytes)
 
 
 def _allow(context: click.Context, _option: click.Parameter, folders: tuple[str, ...]) -> None:
@@ -173,9 +178,55 @@ limit_option = click.option(
 )
 
 
+def _set_trust(context: click.Context, _option: click.Parameter, untrusted: bool | None) -> None:
+    if untrusted is None:
+        return
+    from simwright.core.gate import VARIABLE as FOLDERS
+    from simwright.core.limits import VARIABLE as LIMITS
+    from simwright.core.trust import UNTRUSTED
+
+    _restore(context, UNTRUSTED)
+    os.environ[UNTRUSTED] = str(int(untrusted))
+    if untrusted:  # what the command itself allows comes after this
+        for variable in (FOLDERS, LIMITS):
+            _restore(context, variable)
+            os.environ.pop(variable, None)
+
+
+def _go_offline(context: click.Context, _option: click.Parameter, offline: bool) -> None:
+    from simwright.core.trust import OFFLINE
+
+    if offline:
+        _restore(context, OFFLINE)
+        os.environ[OFFLINE] = "1"
+
+
+_untrusted_option = click.option(
+    "--untrusted/--trusted",
+    default=None,
+    is_eager=True,
+    expose_value=False,
+    callback=_set_trust,
+    help="No network, no git, no files outside the asset, a tenth of every limit.",
+)
+_offline_option = click.option(
+    "--offline",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_go_offline,
+    help="Fetch nothing; what was fetched before is used.",
+)
+
+
+def trust_options(command: F) -> F:
+    """How far files are trusted: every command that reads assets has these."""
+    return _untrusted_option(_offline_option(command))
+
+
 def gate_options(command: F) -> F:
-    """What an asset may name, and how much it may ask for."""
-    return allow_option(limit_option(command))
+    """What an asset may name, how much it may ask for, and how far it is trusted."""
+    return allow_option(limit_option(trust_options(command)))
 
 
 def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:

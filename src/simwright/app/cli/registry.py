@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simwright.app.cli.options import console, format_option, print_json, report_option
+from simwright.app.cli.options import console, format_option, print_json, report_option, trust_options
 
 if TYPE_CHECKING:
     from simwright.usd.registry import Extension, SchemaClass
@@ -75,6 +75,7 @@ def show_command(name: str, output_format: str) -> None:
 @registry.command(
     "validate", epilog="\b\nExample:\n  simwright registry validate my_extension/ --format sarif\n"
 )
+@trust_options
 @click.argument("folder", type=click.Path(exists=True, file_okay=False))
 @report_option
 def validate_command(folder: str, output_format: str) -> int:

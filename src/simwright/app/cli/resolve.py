@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from simwright.app.cli.options import echo, format_option, package_option, print_json
+from simwright.app.cli.options import echo, format_option, package_option, print_json, trust_options
 
 EPILOG = """\b
 Examples:
@@ -19,6 +19,7 @@ Examples:
 
 
 @click.command("resolve", epilog=EPILOG)
+@trust_options
 @click.argument("file", type=click.Path())
 @click.option(
     "--order",

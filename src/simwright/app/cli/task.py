@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from simwright.app.cli.options import console, format_option, print_json
+from simwright.app.cli.options import console, format_option, print_json, trust_options
 from simwright.app.cli.task_check import check_command
 from simwright.app.cli.task_export import export_command
 
@@ -93,6 +93,7 @@ def _spell_needs(needs: dict[str, Any]) -> str:
 
 
 @task.command("run", epilog=RUN_EPILOG)
+@trust_options
 @click.argument("what", metavar="TASK|FILE")
 @click.option(
     "--robot", help="A robot of the list, menagerie:NAME, or a file: MJCF, URDF, SDFormat, OpenUSD."

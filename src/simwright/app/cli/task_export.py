@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from simwright.app.cli.options import console, echo
+from simwright.app.cli.options import console, echo, trust_options
 
 EPILOG = """\b
 Examples:
@@ -18,6 +18,7 @@ Examples:
 
 
 @click.command("export", epilog=EPILOG)
+@trust_options
 @click.argument("name", metavar="TASK")
 @click.option("--robot", required=True, help="A robot of the list, menagerie:NAME, or a file.")
 @click.option("-o", "--output", required=True, type=click.Path(), help="The file or folder to write.")
