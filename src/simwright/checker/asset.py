@@ -139,14 +139,17 @@ class _Request:
 def _check(stage: Any, reporter: Reporter, request: _Request, path: str) -> AssetResult:
     with capture():
         snapshot = Snapshot(stage, request.settings, path=path)
-        if request.memory is not None:
-            snapshot.remember_meshes(request.memory)
-        suppressions = gather_suppressions(snapshot, list_codes(), reporter, Locator())
-        found: list[Diagnostic] = [*reporter, *run_rules(snapshot, request.rules)]
-        if request.variants:
-            found += list(sweep_variants(snapshot, request.rules, found))
-        kept, silenced = split_suppressed(found, suppressions)
-        files = list_files(snapshot) if request.with_files else []
+        try:
+            if request.memory is not None:
+                snapshot.remember_meshes(request.memory)
+            suppressions = gather_suppressions(snapshot, list_codes(), reporter, Locator())
+            found: list[Diagnostic] = [*reporter, *run_rules(snapshot, request.rules)]
+            if request.variants:
+                found += list(sweep_variants(snapshot, request.rules, found))
+            kept, silenced = split_suppressed(found, suppressions)
+            files = list_files(snapshot) if request.with_files else []
+        finally:
+            snapshot.close()
     return AssetResult(path, sort_diagnostics(kept), silenced, files=files)
 
 

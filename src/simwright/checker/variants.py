@@ -12,7 +12,7 @@ import dataclasses
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from pxr import Sdf, Usd
+from pxr import Sdf
 
 from simwright.checker.facts.snapshot import Snapshot
 from simwright.checker.rule import Rule
@@ -20,6 +20,7 @@ from simwright.checker.run import run_rules
 from simwright.core.diag import Diagnostic, Level, Reporter, Where, declare
 from simwright.usd.complaints import report_composition
 from simwright.usd.locate import Locator
+from simwright.usd.open import open_again
 from simwright.usd.silence import capture
 
 MAX_STATES = 100
@@ -87,11 +88,11 @@ def _check_state(snapshot: Snapshot, state: State, rules: list[Rule]) -> list[Di
     with capture():
         spec = Sdf.CreatePrimInLayer(session, state.prim)
         spec.variantSelections[state.set_name] = state.variant
-        stage = Usd.Stage.Open(
-            snapshot.root_layer, session, snapshot.stage.GetPathResolverContext(), Usd.Stage.LoadAll
-        )
+        stage = open_again(snapshot.stage, session)
         report_composition(stage, set(), reporter, Locator())
-        reporter.extend(run_rules(Snapshot(stage, snapshot.settings, path=snapshot.path), rules))
+        inner = Snapshot(stage, snapshot.settings, path=snapshot.path)
+        reporter.extend(run_rules(inner, rules))
+        inner.close()
     return reporter.found
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +17,10 @@ from pxr import Ar, Sdf, UsdUtils
 
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
-from simwright.core.files import resolve_inside
 from simwright.core.gate import Gate, find_root
 from simwright.core.packages import PackageMap
 from simwright.core.swap import Scratch, compute_digest, guard_scratch, recover
+from simwright.usd.archive import unpack_archive
 from simwright.usd.collect import Collection, Outside, collect_files
 from simwright.usd.guard import check_file, is_text
 from simwright.usd.layers import encode_layer, export_layer
@@ -278,14 +277,7 @@ class Workspace:
     def _unpack(self) -> Path:
         check_file(self.source)
         self.digests[self.source.name] = compute_digest(self.source)
-        folder = self._base / "unpacked" / self.source.stem
-        with zipfile.ZipFile(self.source) as archive:
-            members = [member for member in archive.infolist() if not member.is_dir()]
-            for member in members:
-                file = resolve_inside(folder, member.filename, Where(str(self.source)))
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(archive.read(member))
-        return folder / members[0].filename
+        return unpack_archive(self.source, self._base / "unpacked" / self.source.stem)
 
     def _make_folder(self, name: str) -> Path:
         """A folder of the same name, in a package of the same name if the asset is in one."""

@@ -19,8 +19,10 @@ from typing import TYPE_CHECKING
 from simwright.core.diag import NOWHERE, Reporter, Where
 from simwright.core.errors import InputError, NotFoundError
 from simwright.core.files import suggest_sibling
-from simwright.core.gate import find_root
+from simwright.core.gate import Gate, find_root
+from simwright.core.packages import is_private
 from simwright.core.swap import Scratch
+from simwright.core.trust import is_untrusted
 from simwright.scenes.document_assets import AssetOptions, MjcfAsset
 from simwright.scenes.document_sources import ExternalAsset, Source
 from simwright.scenes.git_cache import GitCache
@@ -30,6 +32,13 @@ if TYPE_CHECKING:
     from simwright.scenes.document import SceneFile
 
 _SUFFIXES = {"urdf": ".urdf", "mjcf": ".xml", "sdf": ".sdf", "usd": ".usda"}
+
+
+def find_scene_roots(folder: Path) -> set[Path]:
+    """Folders in which a scene may name files: around its own, and the working folder if that is not the home."""
+    here = Path.cwd().resolve()
+    roots = {find_root(folder / "scene"), folder.resolve()}
+    return roots if is_untrusted() or is_private(here) else roots | {here}
 
 
 class SourceFinder:
@@ -42,8 +51,8 @@ class SourceFinder:
         self._compat = file.compat
         self._reporter = Reporter() if reporter is None else reporter
         self._cache = cache
-        self.roots = {find_root(self._folder / "scene")}
-        """Folders that assets of the scene may name files in: it is the scene that the user named."""
+        self.roots = find_scene_roots(self._folder)
+        """Folders that the scene and its assets may name files in: it is the scene that the user named."""
 
     def find_file(self, path: str, where: Where = NOWHERE) -> Path:
         """An existing file."""
@@ -54,6 +63,7 @@ class SourceFinder:
             places.reverse()
         for number, place in enumerate(places):
             if _is_file(place):
+                Gate(self.roots).admit(place, where, path)
                 if number and self._compat is None:
                     self._reporter.report(FILE_ELSEWHERE, where, path=path)
                 return place

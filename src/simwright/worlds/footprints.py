@@ -176,11 +176,11 @@ def _take_parent(entry: Entry, parent: Any) -> Any:
 def _read_mesh(reading: Reading, entry: Entry) -> tuple[Any, float, Inertial | None]:
     """The convex hull of the mesh from above, how high it is, and what it weighs if its model says so."""
     base = Path(entry.document.file).parent
-    folder = locate_file(entry.text("model_path"), reading.folder, reading.data_folder, base)
-    file = folder / entry.text("mesh_path")
     if reading.read_mesh is None:
         raise _refuse(entry, "meshes cannot be read here", "mesh_path")
     try:
+        folder = locate_file(entry.text("model_path"), reading.folder, reading.data_folder, base)
+        file = locate_file(str(folder / entry.text("mesh_path")), reading.folder, reading.data_folder)
         points = np.asarray(reading.read_mesh(file), dtype=np.float64).reshape(-1, 3)
     except SimwrightError as error:
         raise _refuse(entry, str(error), "mesh_path") from error
@@ -210,7 +210,7 @@ def _read_model(reading: Reading, entry: Entry, file: Path, mesh: Path) -> MeshM
     if reading.read_model is None or not file.is_file():
         return None
     try:
-        return reading.read_model(file, mesh)
+        return reading.read_model(locate_file(str(file), reading.folder, reading.data_folder), mesh)
     except SimwrightError as error:
         where = entry.find_where("model_path")
         reading.report(messages.MODEL_UNREAD, where, file=file.name, place=entry.spell(), reason=str(error))

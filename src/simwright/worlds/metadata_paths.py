@@ -6,6 +6,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from simwright.core.gate import Gate, find_root
+from simwright.core.trust import is_untrusted
+
 DATA_VARIABLE = "SIMWRIGHT_WORLD_DATA"
 
 
@@ -13,16 +16,17 @@ _TOKENS = ("$PWD", "$HOME", "$DATA")
 
 
 def locate_file(text: str, folder: Path, data: Path | None = None, base: Path | None = None) -> Path:
-    """The path that a text means.  ``folder`` is that of the world file, ``base`` what relative paths start from.
+    """The path that a text means; an UnsafePathError where a world may name no files.
 
-    ``$DATA`` is ``data``, or what the environment variable SIMWRIGHT_WORLD_DATA names, or the folder of the world.
+    ``folder`` is that of the world file, ``base`` what relative paths start from.  ``$DATA`` is ``data``, or what the
+    environment variable SIMWRIGHT_WORLD_DATA names, or the folder of the world.  A world may name what lies around its
+    own file, in ``$DATA`` and in the folders that the user allows.
     """
-    if not any(token in text for token in _TOKENS):
-        return (folder if base is None else base) / text
-    if "$DATA" in text:
-        given = os.environ.get(DATA_VARIABLE, "")
-        root = data if data is not None else Path(given) if given else folder
-        text = text.replace("$DATA", root.as_posix())
-    if "$HOME" in text:
-        text = text.replace("$HOME", Path.home().as_posix())
-    return Path(text.replace("$PWD", folder.as_posix()))
+    given = "" if is_untrusted() else os.environ.get(DATA_VARIABLE, "")
+    root = data if data is not None else Path(given) if given else folder
+    path = (folder if base is None else base) / text
+    if any(token in text for token in _TOKENS):
+        text = text.replace("$DATA", root.as_posix()).replace("$HOME", Path.home().as_posix())
+        path = Path(text.replace("$PWD", folder.as_posix()))
+    Gate([find_root(folder / "world"), folder.resolve(), root.resolve()]).admit(path, said=str(path))
+    return path

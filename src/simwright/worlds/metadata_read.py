@@ -55,19 +55,18 @@ def _read_file(
     steps: tuple[str | int, ...],
     categories: dict[str, Category],
 ) -> None:
-    path = locate_file(text, reading.folder, reading.data_folder)
     where = section.find_where(*steps)
     try:
-        document = read_document(path)
+        document = read_document(locate_file(text, reading.folder, reading.data_folder))
     except SimwrightError as error:
         reason = f"{error.where}: {error.message}" if error.where and error.where.line else error.message
         meant = error.hint or "paths are relative to the world file"
-        raise Refusal(messages.METADATA_MISSING, where, file=str(path), reason=reason, meant=meant) from error
+        raise Refusal(messages.METADATA_MISSING, where, file=text, reason=reason, meant=meant) from error
     if not isinstance(document.data, dict):
         raise Refusal(
             messages.METADATA_MISSING,
             where,
-            file=str(path),
+            file=text,
             reason="it is no mapping of categories",
             meant="",
         )

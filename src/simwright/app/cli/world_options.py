@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import click
 
-from simwright.app.cli.options import console, trust_options
+from simwright.app.cli.options import console, gate_options
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,7 +26,7 @@ def world_options(command: F) -> F:
     )
     for option in reversed(options):
         command = option(command)
-    return trust_options(command)
+    return gate_options(command)
 
 
 def load_quietly(file: str, **options: Any) -> Any:

@@ -7,13 +7,12 @@ the way.  Sources in other formats are written as layers first.
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pxr import Ar, Sdf
+from pxr import Ar, Sdf, Tf
 
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import OutputError, UsageError
@@ -21,8 +20,9 @@ from simwright.core.files import resolve_inside, write_atomic
 from simwright.core.gate import Gate
 from simwright.core.swap import scratch_folder
 from simwright.formats.format import ReadOptions, WriteOptions
-from simwright.usd.archive import ALLOWED_SUFFIXES, encode_archive
+from simwright.usd.archive import ALLOWED_SUFFIXES, encode_archive, unpack_archive
 from simwright.usd.collect import Collection, collect_files
+from simwright.usd.complaints import explain_failure
 from simwright.usd.flat import Flat, flatten_stage
 from simwright.usd.guard import check_file
 from simwright.usd.layers import encode_layer
@@ -69,7 +69,7 @@ def pack_file(
 ) -> Path:
     """Write a USD file and everything it needs as a .usdz package; ``options.variants`` become its selections."""
     with _open_source(source, options, reporter) as (stage, gate):
-        with capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
+        with _reading(stage, source):
             collection = collect_files(stage.GetRootLayer(), gate)
             _keep_selections(stage, collection)
         _report_left(collection, reporter)
@@ -98,7 +98,7 @@ def flatten_file(
         )
     _check_apart(source, target)
     with _open_source(source, options, reporter) as (stage, gate):
-        with capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
+        with _reading(stage, source):
             flat = flatten_stage(stage, target.parent, gate)
             data = encode_layer(flat.layer, target.suffix.lower())
         for asset in sorted(set(flat.refused)):
@@ -124,21 +124,24 @@ def _open_source(source: Path, options: ReadOptions, reporter: Reporter) -> Iter
         )
 
 
+@contextmanager
+def _reading(stage: Any, source: Path) -> Iterator[None]:
+    """Values of a damaged layer are not read before they are asked for: what OpenUSD says then is a ParseError."""
+    try:
+        with capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
+            yield
+    except Tf.ErrorException as error:
+        raise explain_failure(error, source) from None
+
+
 def _check_apart(source: Path, target: Path) -> None:
     if target.exists() and source.resolve() == target.resolve():
         raise OutputError("is the source file", hint="name another file", where=Where(str(target)))
 
 
 def _unpack(source: Path, folder: Path) -> Path:
-    """The files of a package, whose names the guard has looked at; gives its root layer."""
     check_file(source)
-    with zipfile.ZipFile(source) as archive:
-        members = [member for member in archive.infolist() if not member.is_dir()]
-        for member in members:
-            file = resolve_inside(folder, member.filename, Where(str(source)))
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(archive.read(member))
-    return folder / members[0].filename
+    return unpack_archive(source, folder)
 
 
 def _keep_selections(stage: Any, collection: Collection) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from pxr import Sdf, Usd
 
 from simwright.core.diag import Level, Reporter, Where, declare
+from simwright.usd.open import open_again
 from simwright.usd.silence import capture
 
 SAMPLES_FIRST = declare(
@@ -64,9 +65,7 @@ def _put_first(stage: Usd.Stage, paths: list[Sdf.Path]) -> Usd.Stage:
     session = Sdf.Layer.CreateAnonymous("samples.usda")
     session.subLayerPaths = [stage.GetSessionLayer().identifier]
     with capture():
-        twin = Usd.Stage.Open(
-            stage.GetRootLayer(), session, stage.GetPathResolverContext(), Usd.Stage.LoadNone
-        )
+        twin = open_again(stage, session, load=False)
         twin.SetLoadRules(stage.GetLoadRules())
     values = [(path, stage.GetAttributeAtPath(path).Get(Usd.TimeCode.EarliestTime())) for path in paths]
     with Usd.EditContext(twin, session):
