@@ -54,3 +54,27 @@ def test_what_was_frozen_stays_frozen(monkeypatch):
         assert gc.get_freeze_count() == pytest.approx(frozen, abs=500)
     finally:
         gc.unfreeze()
+
+
+def test_cycles_of_earlier_work_go_when_memory_has_grown(monkeypatch):
+    class Part:
+        alive = 0
+
+        def __init__(self):
+            self.own = self
+            Part.alive += 1
+
+        def __del__(self):
+            Part.alive -= 1
+
+    used = 100 << 20
+    monkeypatch.setattr(collector, "_measure_memory", lambda: used)
+    monkeypatch.setattr(collector, "_noted", None)
+    with pause_collector():
+        for _ in range(100):
+            Part()
+    with pause_collector():
+        assert Part.alive == 100
+    used = 300 << 20
+    with pause_collector():
+        assert Part.alive == 0

@@ -1,7 +1,7 @@
 """Runs many cases in worker processes and collects what went wrong.
 
 A case that takes more than :data:`LIMIT` of processor time, or that does not answer, is a hang; a worker that dies is
-a crash.  ``python tests/fuzz/campaign.py 10000`` runs a whole campaign by itself.
+a crash.  ``python scripts/fuzz.py`` runs campaigns by hand.
 """
 
 from __future__ import annotations
@@ -18,8 +18,10 @@ from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
 
-LIMIT = 5.0
+LIMIT = 10.0
 """Most processor time one file may take [s]."""
+MEMORY_LIMIT = 2 << 30
+"""Most memory a worker may have, however many files it has seen [bytes]."""
 PATIENCE = 120.0
 """How long an answer may take on a busy machine [s]."""
 MEMORY = Path("/dev/shm")
@@ -29,9 +31,11 @@ HERE = Path(__file__).resolve().parent
 
 @dataclass
 class Outcome:
-    """How many cases ended how, and every bug with the number of its case."""
+    """How many cases ended how, by kind of file and by command, and every bug with the number of its case."""
 
     ends: Counter[str] = field(default_factory=Counter)
+    commands: Counter[str] = field(default_factory=Counter)
+    memory: int = 0
     bugs: list[tuple[int, str]] = field(default_factory=list)
     slowest: tuple[float, int] = (0.0, -1)
     seconds: float = 0.0
@@ -39,12 +43,25 @@ class Outcome:
     def add(self, result: dict[str, Any]) -> None:
         """Count one case."""
         self.ends[f"{result['kind']} {result['end']}"] += 1
+        self.commands[f"{result['command']} {result['end']}"] += 1
+        self.memory = max(self.memory, result["memory"])
         self.seconds += result["seconds"]
         self.slowest = max(self.slowest, (result["seconds"], result["number"]))
         if "bug" in result:
             self.bugs.append((result["number"], result["bug"]))
         elif result["seconds"] > LIMIT:
             self.bugs.append((result["number"], f"hang: {result['seconds']:.1f} s"))
+        elif result["memory"] > MEMORY_LIMIT:
+            self.bugs.append((result["number"], f"memory: {result['memory'] >> 20} MiB"))
+
+    def merge(self, other: Outcome) -> None:
+        """Count the cases of another campaign too."""
+        self.ends += other.ends
+        self.commands += other.commands
+        self.bugs += other.bugs
+        self.slowest = max(self.slowest, other.slowest)
+        self.seconds += other.seconds
+        self.memory = max(self.memory, other.memory)
 
 
 def run_campaign(numbers: list[int], seeds: Path, jobs: int = 2) -> Outcome:
@@ -108,7 +125,16 @@ class _Worker:
         self.process.kill()
         code = self.process.wait()
         bug = f"the process ended with {code}: {self._complaint()}" if code != -9 else "hang: no answer"
-        return {"number": number, "kind": "any", "end": "died", "seconds": 0.0, "bug": bug, "dead": True}
+        return {
+            "number": number,
+            "kind": "any",
+            "command": "any",
+            "end": "died",
+            "seconds": 0.0,
+            "memory": 0,
+            "bug": bug,
+            "dead": True,
+        }
 
     def stop(self) -> None:
         """Let the process end."""
@@ -139,23 +165,13 @@ class _Worker:
         return self.errors.read()[-3000:]
 
 
-def main() -> int:
-    """Run a campaign and print what it found."""
-    from seeds import make_seeds
-
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
-    start = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    with tempfile.TemporaryDirectory(prefix="fuzz-seeds") as folder:
-        outcome = run_campaign(list(range(start, start + count)), make_seeds(Path(folder)))
-    for end, cases in sorted(outcome.ends.items()):
-        sys.stdout.write(f"{cases:6d} {end}\n")
+def describe(outcome: Outcome, count: int) -> str:
+    """What a campaign found, as text."""
     seconds, number = outcome.slowest
-    sys.stdout.write(f"{outcome.seconds:.1f} s of processor time, slowest case {number}: {seconds:.2f} s\n")
-    for number, bug in outcome.bugs:
-        sys.stdout.write(f"\ncase {number}: {bug}\n")
-    sys.stdout.write(f"\n{len(outcome.bugs)} bugs in {count} cases\n")
-    return 1 if outcome.bugs else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    lines = [f"{cases:6d} {end}" for end, cases in sorted(outcome.commands.items())]
+    lines.append(
+        f"{outcome.seconds:.1f} s of processor time, slowest case {number}: {seconds:.2f} s, "
+        f"most memory {outcome.memory >> 20} MiB"
+    )
+    lines += [f"\ncase {number}: {bug}" for number, bug in outcome.bugs]
+    return "\n".join([*lines, f"\n{len(outcome.bugs)} bugs in {count} cases\n"])

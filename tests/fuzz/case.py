@@ -1,14 +1,19 @@
-"""One damaged file: made from its number, read, described and converted in a folder of its own.
+"""One damaged file and one command: made from a number, run in a folder of its own.
 
-:func:`run_case` says what went wrong, or nothing.  A refusal (a SimwrightError) and findings are how damaged input is
-meant to end; anything else is a bug: another exception, a file outside the folder for results, a started
-program, a connection.
+:func:`run_case` says what went wrong, or nothing.  Exit codes 0 (clean), 1 (findings) and 2 (refused, with one line)
+are how damaged input is meant to end; anything else is a bug: exit code 3, a file outside the folder for results, a
+started program, a connection, a file outside of the asset that is read (:mod:`canary`), a control character on the
+terminal.
 """
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import io
 import os
 import random
+import shlex
 import shutil
 import sys
 import tempfile
@@ -18,13 +23,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from mutation import mutate
-
-BINARY = (".usdc", ".stl", ".glb", ".png")
-CONVERTED_SHARE = 8
-"""One in so many of the files that can be read is also converted."""
+import canary
+from commands import draw_command, draw_kind
+from mutation import BINARY, CANARY, SECRETS, mutate
+from seeds import find_main
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_LINKED_SHARE = 0.03
+"""How many cases have a file that is a link to one outside."""
+_BUGS = ("check-failed", "check-rule-crashed", "fix-crashed", "convert-internal-error", "Traceback")
+"""Words in what a command says that mean a bug of ours, in a run that goes on."""
 _allowed: list[Path] = []
 _offences: list[str] = []
 
@@ -32,64 +40,105 @@ _offences: list[str] = []
 def run_case(number: int, seeds: Path, work: Path) -> dict[str, Any]:
     """Run one case; ``seeds`` has a folder for each kind of file, ``work`` is emptied."""
     rng = random.Random(number)
-    folders = sorted(path for path in seeds.iterdir() if path.is_dir())
-    folder = folders[number % len(folders)]
-    source = _make_files(folder, work, rng)
-    result: dict[str, Any] = {"number": number, "kind": folder.name, "end": "read"}
+    kind = draw_kind(rng)
+    text = draw_command(kind, rng)
+    main = _make_files(seeds / kind, work, rng)
+    places = {"main": main, "seed": seeds / kind / main.name, "in": main.parent, "out": work / "out"}
+    arguments = [word.format(**places) for word in shlex.split(text)]
+    result: dict[str, Any] = {"number": number, "kind": kind, "command": " ".join(text.split()[:2])}
     with _watched(work):
-        try:
-            _use(source, work / "out", convert=number % CONVERTED_SHARE == 0, result=result)
-        except BaseException as error:  # noqa: BLE001 - whatever it is, it is the result of the case
-            from simwright.core.errors import SimwrightError
-
-            result["end"] = "refused"
-            if not isinstance(error, SimwrightError):
-                result["bug"] = "".join(traceback.format_exception(error))[-6000:]
-    strays = sorted(path.name for path in work.iterdir() if path.name not in ("in", "out", "tmp"))
-    strays += sorted(path.name for path in (work / "tmp").iterdir())
-    if strays or _offences:
-        result["bug"] = f"left behind: {strays}; did: {_offences}"
+        code, said = run_command(arguments, work)
+    result["end"] = str(code)
+    problems = [*_offences]
     _offences.clear()
+    if code not in (0, 1, 2):
+        problems.append(f"exit code {code}: {said[-5000:]}")
+    problems += find_problems(said, work)
+    if problems:
+        result["bug"] = f"{shlex.join(arguments)}\n" + "\n".join(problems)
     return result
+
+
+def run_command(arguments: list[str], work: Path) -> tuple[int, str]:
+    """The exit code of a command, and all it said."""
+    from simwright.app.cli.main import run
+
+    said = io.StringIO()
+    before = Path.cwd()
+    os.chdir(work / "out")
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            code = run(arguments)
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it is the result of the case
+        return -1, "".join(traceback.format_exception(error))
+    finally:
+        os.chdir(before)
+    return code, said.getvalue()
+
+
+def find_problems(said: str, work: Path) -> list[str]:
+    """What a command left behind or showed that it must not."""
+    from simwright.core.visible import make_visible
+
+    problems = []
+    if make_visible(said, keep="\n") != said:
+        hidden = sorted({char for char in said if char != "\n" and make_visible(char) != char})
+        problems.append(f"shows hidden characters {hidden}: {said[:3000]!r}")
+    problems += [f"hides a bug: {said[-3000:]}" for code in _BUGS if code in said]
+    if canary.MARK.decode() in said:
+        problems.append(f"tells what an outside file says: {said[:3000]!r}")
+    problems += [
+        f"{file} has bytes of an outside file" for file in canary.search([work / "in", work / "out"])
+    ]
+    problems += [f"the outside file {name} was read" for name in canary.find_read(work)]
+    strays = _list_strays(work)
+    if strays:
+        gc.collect()  # some folders go with the object that holds them
+        strays = _list_strays(work)
+    if strays:
+        problems.append(f"left behind: {strays}")
+    return problems
+
+
+def _list_strays(work: Path) -> list[str]:
+    strays = sorted(path.name for path in work.iterdir() if path.name not in ("in", "out", "tmp", "home"))
+    strays += sorted(path.name for path in (work / "tmp").iterdir())
+    hidden = [
+        path for place in ("in", "out") for path in (work / place).rglob(".*") if ".simwright" in path.name
+    ]
+    return strays + sorted(map(str, hidden))
 
 
 def _make_files(folder: Path, work: Path, rng: random.Random) -> Path:
     """Copy a seed and damage one of its files: mostly the first, the one that is opened."""
     shutil.rmtree(work, ignore_errors=True)
     shutil.copytree(folder, work / "in")
-    (work / "tmp").mkdir()
+    for name in ("tmp", "out"):
+        (work / name).mkdir()
+    canary.plant(work)
     tempfile.tempdir = str(work / "tmp")
     files = sorted(path for path in (work / "in").iterdir() if path.is_file())
-    source = next(path for path in files if path.stem == "main")
-    victim = source if rng.random() < 0.8 else rng.choice(files)
-    victim.write_bytes(mutate(victim.read_bytes(), rng, binary=victim.suffix in BINARY))
-    return source
-
-
-def _use(source: Path, out: Path, *, convert: bool, result: dict[str, Any]) -> None:
-    """What ``simwright inspect`` and ``simwright convert`` do."""
-    from simwright.app.api import load
-    from simwright.app.describe import describe_asset
-    from simwright.app.report.report import build_report
-    from simwright.app.report.table import render_report
-    from simwright.app.tree_text import render_tree
-    from simwright.core.diag import Reporter, sort_diagnostics
-    from simwright.formats.table import write_asset
-
-    reporter = Reporter()
-    asset = load(source, reporter=reporter)
-    describe_asset(asset, sort_diagnostics(reporter))
-    list(render_tree(asset))
-    if convert:
-        result["end"] = "converted"
-        write_asset(asset, out / "robot", reporter=reporter)
-    render_report("text", build_report(str(source), sort_diagnostics(reporter)))
+    main = find_main(work / "in")
+    victim = main if rng.random() < 0.7 else rng.choice(files)
+    if victim != main and rng.random() < _LINKED_SHARE * 10:
+        alike = [name for name in SECRETS if Path(name).suffix == victim.suffix] or ["passwd"]
+        victim.unlink()
+        victim.symlink_to(work / canary.FOLDER / rng.choice(alike))
+        return main
+    data = mutate(victim.read_bytes(), rng, victim.suffix)
+    if victim.suffix not in BINARY:
+        data = data.replace(CANARY.encode(), os.fsencode(work / canary.FOLDER))
+    victim.write_bytes(data)
+    return main
 
 
 @contextmanager
 def _watched(work: Path) -> Iterator[None]:
     """Note every attempt to write outside of ``work``, to start a program or to connect."""
-    _allowed[:] = [work.resolve()]
+    own = [os.environ[name] for name in ("XDG_CACHE_HOME", "SIMWRIGHT_FUZZ_SCRATCH") if name in os.environ]
+    _allowed[:] = [(work / name).resolve() for name in ("in", "out", "tmp")] + [
+        Path(place).resolve() for place in own
+    ]
     try:
         yield
     finally:
@@ -104,6 +153,7 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
         "os.system",
         "os.exec",
         "os.posix_spawn",
+        "os.fork",
         "socket.connect",
         "socket.getaddrinfo",
     ):

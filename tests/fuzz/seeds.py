@@ -13,7 +13,7 @@ import zlib
 from pathlib import Path
 
 FILES = Path(__file__).resolve().parent / "files"
-KINDS = ("mjcf", "sdf", "urdf", "world", "xacro")
+KINDS = ("extension", "manifest", "mjcf", "plane", "scene", "sdf", "task", "tiny", "urdf", "world", "xacro")
 
 _POINTS = ((0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1))
 _FACES = ((0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2))
@@ -28,6 +28,8 @@ def make_seeds(folder: Path) -> Path:
         (folder / place / "part.stl").write_bytes(_make_stl())
         (folder / place / "part.glb").write_bytes(_make_glb())
         (folder / place / "skin.png").write_bytes(_make_png())
+    shutil.copy(FILES / "meshes" / "part.obj", folder / "scene")
+    (folder / "tiny" / "skin.png").write_bytes(_make_png())
     _make_layers(folder)
     return folder
 
@@ -47,6 +49,15 @@ def _make_layers(folder: Path) -> None:
     shutil.rmtree(folder / "usdc")
     (folder / "usdc").mkdir()
     (folder / "flat.usdc").rename(folder / "usdc" / "main.usdc")
+    (folder / "usdz").mkdir()
+    simwright.convert(folder / "tiny" / "main.usda", folder / "usdz" / "main.usdz")
+
+
+def find_main(folder: Path) -> Path:
+    """The file of a seed that is opened; an extension is a folder, of which the schema counts."""
+    return next(
+        path for path in sorted(folder.iterdir()) if path.stem == "main" or path.name == "schema.usda"
+    )
 
 
 def _make_stl() -> bytes:

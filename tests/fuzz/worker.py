@@ -9,11 +9,13 @@ import json
 import os
 import resource
 import sys
+import tempfile
 import time
 import warnings
 from pathlib import Path
 
-from case import run_case
+from case import run_case, run_command
+from commands import COMMANDS
 
 MEMORY = 4 << 30
 """Most address space a worker may have beyond what it starts with [bytes]."""
@@ -24,6 +26,7 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     warnings.simplefilter("ignore")
+    _prepare(work.parent)
     _warm_up(seeds, work)
     pages = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (pages + MEMORY, pages + MEMORY))
@@ -32,16 +35,48 @@ def main() -> None:
         before = time.process_time()
         result = run_case(int(line), seeds, work)
         result["seconds"] = time.process_time() - before
+        result["memory"] = _measure_memory()
         print(json.dumps(result), file=answers, flush=True)
 
 
-def _warm_up(seeds: Path, work: Path) -> None:
-    """Import everything before the clock runs: every seed as it is, converted."""
-    import simwright
+def _prepare(folder: Path) -> None:
+    """Folders that commands use of their own accord: they are the worker's, and live as long."""
+    os.environ["SIMWRIGHT_DEBUG"] = (
+        "1"  # the traceback of an internal error belongs into the report of a case
+    )
+    for variable, name in (
+        ("HOME", "home"),
+        ("XDG_CACHE_HOME", "cache"),
+        ("SIMWRIGHT_FUZZ_SCRATCH", "scratch"),
+    ):
+        (folder / name).mkdir(exist_ok=True)
+        os.environ[variable] = str(folder / name)
+    for variable in ("AMENT_PREFIX_PATH", "ROS_PACKAGE_PATH", "GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH"):
+        os.environ.pop(variable, None)
+    tempfile.tempdir = str(folder / "scratch")
 
-    for folder in sorted(seeds.iterdir()):
-        source = next(path for path in folder.iterdir() if path.stem == "main")
-        simwright.convert(source, work / "warm" / folder.name)
+
+def _warm_up(seeds: Path, work: Path) -> None:
+    """Import everything before the clock runs: one command of each sort, with every seed as it is."""
+    from seeds import find_main
+
+    (work / "out").mkdir(parents=True)
+    for kind, rows in COMMANDS.items():
+        main = find_main(seeds / kind)
+        for number, (_, text) in enumerate(rows):
+            if "--in-place" in text or "--stamp" in text:
+                continue  # seeds stay as they are
+            out = work / "out" / f"{kind}{number}"
+            places = {"main": main, "seed": main, "in": main.parent, "out": out}
+            arguments = [word.format(**places) for word in text.split()]
+            code, said = run_command(arguments, work)
+            if code not in (0, 1):
+                sys.stderr.write(f"{kind}: {' '.join(arguments)} ends with {code}: {said[-2000:]}\n")
+
+
+def _measure_memory() -> int:
+    """Memory in use [bytes]."""
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
 if __name__ == "__main__":

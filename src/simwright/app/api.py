@@ -14,6 +14,7 @@ from simwright.core.diag import Diagnostic, Level, Reporter, Where
 from simwright.core.errors import StrictError, UsageError
 from simwright.core.gate import parse_folders
 from simwright.core.packages import PackageMap, find_packages
+from simwright.core.trust import distrust
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.formats.table import FORMATS, choose_writer, detect_format, read_asset, write_asset
 from simwright.model.asset import Asset
@@ -240,15 +241,25 @@ def check(
     from simwright.checker.run import all_rules
     from simwright.checker.select import choose_rules
 
+    if not isinstance(path_or_stage, str | os.PathLike) and not hasattr(
+        path_or_stage, "GetCompositionErrors"
+    ):
+        raise UsageError(
+            f"check takes a file, a folder, a pattern or a Usd.Stage, not {path_or_stage!r:.60}",
+            hint="call it once for each of several files, or name their folder",
+        )
     choice = choose_rules(build_catalogue(), _listed(select), _listed(ignore), profile)
     rules = [rule for rule in all_rules() if rule.code in set(choice.codes)]
     if isinstance(path_or_stage, str | os.PathLike):
         explicit = [(name, os.fspath(folder)) for name, folder in (packages or {}).items()]
-        view = PackageView(explicit, parse_folders(allow_outside))
-        results = [
-            check_file(path, rules=rules, settings=settings, variants=variants, packages=view.find_for(path))
-            for path in find_assets([path_or_stage])
-        ]
+        allowed = parse_folders(allow_outside)
+        results = []
+        for path in find_assets([path_or_stage]):
+            with distrust(path):
+                found = PackageView(explicit, allowed).find_for(path)
+                results.append(
+                    check_file(path, rules=rules, settings=settings, variants=variants, packages=found)
+                )
     else:
         results = [check_stage(path_or_stage, rules=rules, settings=settings, variants=variants)]
     report = Report()

@@ -13,6 +13,8 @@ from simwright.core.diag import Diagnostic
 from simwright.core.documents.read import parse_document
 from simwright.core.documents.validate import validate_document
 from simwright.core.errors import UnknownNameError, UsageError
+from simwright.core.files import resolve_inside
+from simwright.core.gate import Gate, find_root
 from simwright.core.math3d import Pose
 from simwright.tasks.baselines.policy import POLICIES, find_mode, make_policy
 from simwright.tasks.environments import EnvironmentFile, expect_robot, find_option, read_environment
@@ -88,7 +90,7 @@ def prepare_run(request: RunRequest) -> TaskRun:
     _guard_fixed(scene, robot, base)
     policy = _choose_policy(said.policy)
     mode = _choose_mode(policy, said.control)
-    record = request.record or (str(folder / said.record) if said.record else None)
+    record = request.record or (str(resolve_inside(folder, said.record)) if said.record else None)
     listeners = _make_listeners(request, record, said)
     report = preflight(
         scene,
@@ -150,7 +152,10 @@ def _choose_robot(asked: str | None, said: str | None, folder: Path) -> str | No
     if said is None or ":" in said:
         return said
     beside = folder / said
-    return str(beside) if beside.is_file() else said
+    if not beside.is_file():
+        return said
+    Gate([find_root(folder / "environment"), folder.resolve()]).admit(beside, said=said)
+    return str(beside)
 
 
 def _guard_fixed(scene: TaskScene, robot: str | None, base: Pose | None) -> None:

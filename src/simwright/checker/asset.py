@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pxr import Ar, Sdf, Tf, Usd
+from pxr import Ar, Sdf, Tf
 
 from simwright.checker.facts.layer_walk import gather_layer
 from simwright.checker.facts.snapshot import StageSnapshot
@@ -45,7 +45,7 @@ from simwright.usd.complaints import report_composition
 from simwright.usd.guard import LAYER_SUFFIXES
 from simwright.usd.guard import check_file as guard_file
 from simwright.usd.locate import Locator
-from simwright.usd.open import open_stage
+from simwright.usd.open import open_again, open_stage
 from simwright.usd.plugins import register_plugins
 from simwright.usd.silence import capture
 
@@ -154,14 +154,17 @@ class _Request:
 def _check(stage: Any, reporter: Reporter, request: _Request, path: str) -> AssetResult:
     with capture():
         snapshot = StageSnapshot(stage, request.settings, path=path)
-        if request.memory is not None:
-            snapshot.remember_meshes(request.memory)
-        suppressions = gather_suppressions(snapshot, list_codes(), reporter, Locator())
-        found: list[Diagnostic] = [*reporter, *run_rules(snapshot, request.rules)]
-        if request.variants:
-            found += list(sweep_variants(snapshot, request.rules, found))
-        kept, silenced = split_suppressed(found, suppressions)
-        files = list_files(snapshot) if request.with_files else []
+        try:
+            if request.memory is not None:
+                snapshot.remember_meshes(request.memory)
+            suppressions = gather_suppressions(snapshot, list_codes(), reporter, Locator())
+            found: list[Diagnostic] = [*reporter, *run_rules(snapshot, request.rules)]
+            if request.variants:
+                found += list(sweep_variants(snapshot, request.rules, found))
+            kept, silenced = split_suppressed(found, suppressions)
+            files = list_files(snapshot) if request.with_files else []
+        finally:
+            snapshot.close()
     return AssetResult(path, sort_diagnostics(kept), silenced, files=files)
 
 
@@ -314,11 +317,11 @@ def _check_state(snapshot: StageSnapshot, state: VariantState, rules: list[Rule]
     with capture():
         spec = Sdf.CreatePrimInLayer(session, state.prim)
         spec.variantSelections[state.set_name] = state.variant
-        stage = Usd.Stage.Open(
-            snapshot.root_layer, session, snapshot.stage.GetPathResolverContext(), Usd.Stage.LoadAll
-        )
+        stage = open_again(snapshot.stage, session)
         report_composition(stage, set(), reporter, Locator())
-        reporter.extend(run_rules(StageSnapshot(stage, snapshot.settings, path=snapshot.path), rules))
+        inner = StageSnapshot(stage, snapshot.settings, path=snapshot.path)
+        reporter.extend(run_rules(inner, rules))
+        inner.close()
     return reporter.found
 
 

@@ -19,6 +19,7 @@ from simwright.checker.result import AssetResult, decode_result, encode_result
 from simwright.checker.settings import CheckSettings
 from simwright.core.diag import Level, declare
 from simwright.core.pool import NO_LIMITS, Limits, Loss, describe_loss, run_each
+from simwright.core.trust import distrust, distrusts
 
 CHECKER_DIED = declare(
     "check-process-died",
@@ -110,14 +111,15 @@ def check_path(task: _Task) -> dict[str, Any]:
     wanted = set(task.plan.codes)
     path = str(Path(task.path).absolute())
     cache = Cache(task.folder)
-    result = check_file(
-        path,
-        rules=[rule for rule in all_rules() if rule.code in wanted],
-        settings=task.plan.settings,
-        variants=task.plan.variants,
-        packages=PackageView(task.plan.packages).find_for(path),
-        with_files=task.folder is not None,
-    )
+    with distrust(path):
+        result = check_file(
+            path,
+            rules=[rule for rule in all_rules() if rule.code in wanted],
+            settings=task.plan.settings,
+            variants=task.plan.variants,
+            packages=PackageView(task.plan.packages).find_for(path),
+            with_files=task.folder is not None,
+        )
     plain = encode_result(result)
     # a failed check is no result: another run, with more memory for example, may succeed
     if not result.failed and all(finding.kind != RULE_CRASHED.code for finding in result.findings):
@@ -133,5 +135,5 @@ def _make_keys(paths: Sequence[str], plan: CheckPlan, cache: Cache, packages: Pa
     keys = {}
     for path in paths:
         full = str(Path(path).absolute())
-        keys[path] = cache.make_key("asset", full, packages.describe_for(full), common)
+        keys[path] = cache.make_key("asset", full, distrusts(full), packages.describe_for(full), common)
     return keys

@@ -71,11 +71,15 @@ def _write_claim(profiles: Any, path: Path, name: str, exceptions: Sequence[str]
     with capture():
         # a copy: the layer on the checked stage must not change under its readers
         layer = Sdf.Layer.OpenAsAnonymous(str(file.absolute()))
-        prim_name = layer.defaultPrim
-        if not prim_name:
-            raise InputError("there is no default prim to stamp", where=Where(str(path)))
+        prim_path = layer.GetDefaultPrimAsPath()  # empty where the name is none, or names no prim
+        if prim_path.isEmpty or not prim_path.IsPrimPath():
+            raise InputError(
+                f"there is no default prim to stamp: defaultPrim is {layer.defaultPrim!r}",
+                hint="name a root prim in the defaultPrim of the layer",
+                where=Where(str(path)),
+            )
         stage = Usd.Stage.Open(layer, Usd.Stage.LoadNone)
-        prim = stage.OverridePrim(Sdf.Path.absoluteRootPath.AppendPath(prim_name))
+        prim = stage.OverridePrim(prim_path)
         claims = profiles.ClaimsAPI(prim)
         claimed = name in claims.GetCompatibleProfiles()
         if exceptions is None:

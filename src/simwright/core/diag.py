@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from simwright.core.errors import SimwrightError
+from simwright.core.visible import make_visible
 
 
 class Level(enum.StrEnum):
@@ -136,7 +137,7 @@ class Diagnostic:
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
         advice = f" ({self.hint})" if self.hint else ""
-        return f"{place}{self.level}[{self.kind}] {self.message}{advice}"
+        return make_visible(f"{place}{self.level}[{self.kind}] {self.message}{advice}", keep="\n")
 
 
 CATALOGUE: dict[str, Kind] = {}

@@ -26,6 +26,8 @@ import difflib
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from simwright.core.visible import make_visible
+
 if TYPE_CHECKING:
     from simwright.core.diag import Where
 
@@ -50,7 +52,7 @@ class SimwrightError(Exception):
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
         advice = f" ({self.hint})" if self.hint else ""
-        return f"{place}{self.message}{advice}"
+        return make_visible(f"{place}{self.message}{advice}", keep="\n")
 
 
 class UsageError(SimwrightError):

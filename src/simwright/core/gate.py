@@ -23,6 +23,7 @@ from simwright.core.diag import NOWHERE, Level, Reporter, Where, declare
 from simwright.core.errors import NotFoundError, UnsafePathError, UsageError
 from simwright.core.limits import Tally
 from simwright.core.packages import Package, PackageMap, find_named_folder, is_private
+from simwright.core.trust import is_untrusted
 
 FILE_OUTSIDE = declare(
     "file-outside",
@@ -59,7 +60,9 @@ def find_root(file: str | os.PathLike[str]) -> Path:
 
 
 def list_model_folders() -> Iterator[Path]:
-    """Folders of the Gazebo variables, in the order they are searched."""
+    """Folders of the Gazebo variables, in the order they are searched; an untrusted asset has none."""
+    if is_untrusted():
+        return
     for variable in MODEL_PATH_VARIABLES:
         for entry in os.environ.get(variable, "").split(os.pathsep):
             if entry:
@@ -171,6 +174,8 @@ class Gate:
         """The folder of a Gazebo model, in which files may be named from then on."""
         places = (place / name for place in list_model_folders() if (place / name).is_dir())
         folder = next(places, None) or find_named_folder(name, near)
+        if folder is not None and is_untrusted() and not self.admits(folder):
+            folder = None
         if folder is None:
             package = self.find_package(name)
             return package.path if package else None

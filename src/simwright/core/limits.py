@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from simwright.core.diag import Where
 from simwright.core.errors import LimitError, UnknownNameError, UsageError
+from simwright.core.trust import is_untrusted
 
 VARIABLE = "SIMWRIGHT_LIMITS"
 
@@ -27,6 +28,11 @@ class Budget:
     default: int
     unit: str
     protects: str
+
+    @property
+    def strict(self) -> int:
+        """How much an untrusted asset may have (:mod:`simwright.core.trust`)."""
+        return self.default // 10
 
 
 BUDGETS = {
@@ -100,7 +106,8 @@ BUDGETS = {
 def get_limit(name: str) -> int:
     """How much of a budget there is."""
     raised = _parse(os.environ.get(VARIABLE, "").split(","), VARIABLE) if VARIABLE in os.environ else {}
-    return raised.get(name, BUDGETS[name].default)
+    row = BUDGETS[name]
+    return raised.get(name, row.strict if is_untrusted() else row.default)
 
 
 def set_limits(pairs: Iterable[str]) -> None:

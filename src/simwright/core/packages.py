@@ -32,6 +32,7 @@ from simwright.core.errors import (
     UnsafePathError,
     UsageError,
 )
+from simwright.core.trust import is_untrusted
 
 SCHEME = "package://"
 _PACKAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]*\Z")
@@ -94,7 +95,7 @@ class PackageMap:
     def find(self, name: str, near: Path | None = None) -> Package | None:
         """The package called ``name``, or a folder of that name around ``near`` or the map's own places."""
         known = self.packages.get(name)
-        if known is not None or not _PACKAGE_NAME.match(name):
+        if known is not None or is_untrusted() or not _PACKAGE_NAME.match(name):
             return known
         for place in [*([near] if near else []), *self.near]:
             folder = find_named_folder(name, place)
@@ -173,9 +174,10 @@ def find_packages(
 ) -> PackageMap:
     """Every package that can be found; ``near`` names files whose surroundings are searched.
 
-    ``allowed`` are further folders in which an asset may name files.
+    ``allowed`` are further folders in which an asset may name files.  An untrusted asset has the package that holds it,
+    and those of ``explicit``.
     """
-    environ = os.environ if environ is None else environ
+    environ = {} if is_untrusted() else os.environ if environ is None else environ
     found = PackageMap(allowed=tuple(allowed))
     for name, path in (explicit or {}).items():
         found.add(Package(name, path, "--package"))
@@ -186,8 +188,12 @@ def find_packages(
         for package in _crawl(folder, "ROS_PACKAGE_PATH"):
             found.add(package)
     for place in near:
-        found.near.append(Path(place))
-        for package in _surrounding(Path(place)):
+        around = _surrounding(Path(place))
+        if is_untrusted():
+            around = itertools.islice(around, 1)
+        else:
+            found.near.append(Path(place))
+        for package in around:
             found.add(package)
     return found
 

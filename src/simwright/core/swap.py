@@ -19,6 +19,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -90,6 +91,51 @@ class Staging:
     def list_files(self) -> list[str]:
         """Relative names of the staged files."""
         return sorted(file.relative_to(self.new).as_posix() for file in self.new.rglob("*") if file.is_file())
+
+
+class Scratch:
+    """A private folder for files that others take by their names, below the folder of the system for such files.
+
+    What killed processes left there is removed by the next one.  Where the system has no room, there is an OutputError.
+    """
+
+    def __init__(self) -> None:
+        # by user: a staging folder of somebody else cannot be looked into
+        name = f"simwright-{os.getuid()}" if hasattr(os, "getuid") else "simwright"
+        with guard_scratch():
+            parent = Path(tempfile.gettempdir()).resolve()
+            recover(parent, name)
+            self._staging = Staging(parent, name)
+            # a new name every time: OpenUSD knows layers by their paths
+            self.path = Path(tempfile.mkdtemp(dir=self._staging.new))
+
+    def close(self) -> None:
+        """Remove it."""
+        self._staging.close()
+
+
+@contextlib.contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """A :class:`Scratch` folder that is gone when the block ends."""
+    scratch = Scratch()
+    try:
+        with guard_scratch():
+            yield scratch.path
+    finally:
+        scratch.close()
+
+
+@contextlib.contextmanager
+def guard_scratch() -> Iterator[None]:
+    """What the system refuses of temporary files becomes an OutputError."""
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(
+            f"temporary files cannot be written: {error.strerror or error}",
+            hint="set the environment variable TMPDIR to a folder with room",
+            where=Where(str(error.filename or tempfile.tempdir or "")),
+        ) from None
 
 
 @contextlib.contextmanager
@@ -349,7 +395,7 @@ def _clean(path: Path) -> None:
         lock = lock_file(path, create=False)
         if lock is None and time.time() - path.stat().st_mtime < _OLD:
             return
-    except (BlockingIOError, FileNotFoundError):
+    except (BlockingIOError, FileNotFoundError, PermissionError):
         return
     try:
         if not _is_ours(path):

@@ -10,8 +10,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import shutil
-import tempfile
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +17,10 @@ from pxr import Ar, Sdf, UsdUtils
 
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
-from simwright.core.files import resolve_inside
 from simwright.core.gate import Gate, find_root
 from simwright.core.packages import PackageMap
-from simwright.core.swap import Staging, compute_digest, recover
+from simwright.core.swap import Scratch, compute_digest, guard_scratch, recover
+from simwright.usd.archive import unpack_archive
 from simwright.usd.collect import AssetFiles, Outside, collect_files
 from simwright.usd.guard import check_file, is_text
 from simwright.usd.layers import encode_layer, export_layer
@@ -55,14 +53,15 @@ class Workspace:
         self.digests: dict[str, str | None] = {}
         """Of the source's layers by place, or of the package, as they were read."""
         self._stage: Any = None
-        self._scratch = Staging(Path(tempfile.gettempdir()).resolve(), "simwright-fix")
-        self._base = Path(tempfile.mkdtemp(dir=self._scratch.new))  # OpenUSD knows layers by their paths
+        self._scratch = Scratch()
+        self._base = self._scratch.path
         try:
             # an earlier run may have been stopped between two files
             recover(self.source.parent, self.source.name)
-            self.origin = self._unpack() if source.suffix.lower() == ".usdz" else self.source
-            self.folder = self._make_folder(name)
-            self.collection, self._addresses = self._copy()
+            with guard_scratch():
+                self.origin = self._unpack() if source.suffix.lower() == ".usdz" else self.source
+                self.folder = self._make_folder(name)
+                self.collection, self._addresses = self._copy()
         # also on Ctrl-C: the copy lies in a temporary folder that nobody else removes
         except BaseException:
             self.close()
@@ -288,14 +287,7 @@ class Workspace:
     def _unpack(self) -> Path:
         check_file(self.source)
         self.digests[self.source.name] = compute_digest(self.source)
-        folder = self._base / "unpacked" / self.source.stem
-        with zipfile.ZipFile(self.source) as archive:
-            members = [member for member in archive.infolist() if not member.is_dir()]
-            for member in members:
-                file = resolve_inside(folder, member.filename, Where(str(self.source)))
-                file.parent.mkdir(parents=True, exist_ok=True)
-                file.write_bytes(archive.read(member))
-        return folder / members[0].filename
+        return unpack_archive(self.source, self._base / "unpacked" / self.source.stem)
 
     def _make_folder(self, name: str) -> Path:
         """A folder of the same name, in a package of the same name if the asset is in one."""

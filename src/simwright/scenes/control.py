@@ -30,7 +30,9 @@ from simwright.core.documents.record import Record, refuse
 from simwright.core.documents.validate import validate_document
 from simwright.core.errors import NotFoundError
 from simwright.core.files import suggest_sibling
+from simwright.core.gate import Gate
 from simwright.scenes.messages import SceneError
+from simwright.scenes.sources import find_scene_roots
 
 if TYPE_CHECKING:
     from simwright.scenes.document import SceneFile
@@ -210,6 +212,7 @@ def load_control(file: SceneFile) -> ControlSequence | None:
     if not path.is_file():
         where = file.find_where("control", "source")
         raise NotFoundError(f"there is no file {control.source!r}", hint=suggest_sibling(path), where=where)
+    Gate(find_scene_roots(file.folder)).admit(path, file.find_where("control", "source"), control.source)
     return read_control(path, loop=control.loop)
 
 

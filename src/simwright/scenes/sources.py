@@ -9,42 +9,46 @@ external assets laid beside them, become files in a scratch folder that goes whe
 from __future__ import annotations
 
 import atexit
+import contextlib
+import fcntl
 import hashlib
 import os
+import re
 import shutil
-import tempfile
-from collections.abc import Iterable, Sequence
+import subprocess
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from simwright.core.diag import NOWHERE, Reporter, Where
-from simwright.core.errors import InputError, NotFoundError
+from simwright.core.errors import InputError, NotFoundError, UnsafePathError
 from simwright.core.files import suggest_sibling
-from simwright.core.gate import find_root
+from simwright.core.gate import Gate, find_root
+from simwright.core.packages import is_private
+from simwright.core.swap import Scratch
+from simwright.core.trust import is_offline, is_untrusted
 from simwright.scenes.document_assets import AssetOptions, MjcfAsset
-from simwright.scenes.document_sources import ExternalAsset, SourceFields
+from simwright.scenes.document_sources import ExternalAsset, GitSource, SourceFields
 from simwright.scenes.messages import FILE_ELSEWHERE
 
 if TYPE_CHECKING:
     from simwright.scenes.document import SceneFile
-import contextlib
-import fcntl
-import re
-import subprocess
-import time
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-
-from simwright.core.errors import UnsafePathError
-from simwright.scenes.document_sources import GitSource
 
 _SUFFIXES = {"urdf": ".urdf", "mjcf": ".xml", "sdf": ".sdf", "usd": ".usda"}
-_YES = frozenset({"1", "true", "yes", "on"})
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 PROTOCOLS = "https:ssh:file"
 TIMEOUT = 600.0
 """Longest one git command may take [s]."""
+
+
+def find_scene_roots(folder: Path) -> set[Path]:
+    """Folders in which a scene may name files: around its own, and the working folder if that is not the home."""
+    here = Path.cwd().resolve()
+    roots = {find_root(folder / "scene"), folder.resolve()}
+    return roots if is_untrusted() or is_private(here) else roots | {here}
 
 
 class SourceFinder:
@@ -57,8 +61,8 @@ class SourceFinder:
         self._compat = file.compat
         self._reporter = Reporter() if reporter is None else reporter
         self._cache = cache
-        self.roots = {find_root(self._folder / "scene")}
-        """Folders that assets of the scene may name files in: it is the scene that the user named."""
+        self.roots = find_scene_roots(self._folder)
+        """Folders that the scene and its assets may name files in: it is the scene that the user named."""
 
     def find_file(self, path: str, where: Where = NOWHERE) -> Path:
         """An existing file."""
@@ -70,6 +74,7 @@ class SourceFinder:
             places.reverse()
         for number, place in enumerate(places):
             if _is_file(place):
+                Gate(self.roots).admit(place, where, path)
                 if number and self._compat is None:
                     self._reporter.report(FILE_ELSEWHERE, where, path=path)
                 return place
@@ -131,16 +136,16 @@ class SourceFinder:
 
 @cache
 def _scratch() -> Path:
-    folder = Path(tempfile.mkdtemp(prefix="simwright-scene-"))
+    scratch = Scratch()
     owner = os.getpid()
 
     def remove() -> None:
         # forked workers run atexit too, and must not take the files away from their parent
         if os.getpid() == owner:
-            shutil.rmtree(folder, ignore_errors=True)
+            scratch.close()
 
     atexit.register(remove)
-    return folder
+    return scratch.path
 
 
 def _digest(key: Iterable[str]) -> str:
@@ -198,14 +203,6 @@ def find_cache(environment: Mapping[str, str]) -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "simwright" / "assets"
 
 
-def is_offline(environment: Mapping[str, str]) -> bool:
-    """Is fetching switched off?"""
-    return any(
-        environment.get(name, "").strip().lower() in _YES
-        for name in ("SIMWRIGHT_OFFLINE", "SAP_WARP_ASSET_OFFLINE")
-    )
-
-
 def name_repository(repo: str) -> str:
     """The folder name of a repository: every run of other characters is an underscore."""
     return _UNSAFE.sub("_", repo).strip("._-") or "repository"
@@ -216,18 +213,24 @@ class GitCache:
     """Checkouts in ``folder``; nothing is fetched when ``offline``."""
 
     folder: Path = field(default_factory=lambda: find_cache(os.environ))
-    offline: bool = field(default_factory=lambda: is_offline(os.environ))
+    offline: bool = field(default_factory=is_offline)
     timeout: float = TIMEOUT
 
     def find(self, source: GitSource, where: Where = NOWHERE) -> Path:
         """The file of a source, fetched if it is not in the cache."""
+        if is_untrusted():
+            raise UnsafePathError(
+                f"refused: an untrusted scene gets nothing from git, and this one names {source.repo}",
+                hint="leave --untrusted out if you trust the scene and the repository",
+                where=where,
+            )
         checkout = self.find_checkout(source)
         target = checkout / source.path
         if not self._is_complete(checkout, source):
             if self.offline:
                 raise NotFoundError(
                     f"{source.path!r} of {source.repo} is not in the cache, and fetching is switched off",
-                    hint=f"unset SIMWRIGHT_OFFLINE once, or put it into {checkout}",
+                    hint=f"fetch it once without --offline and SIMWRIGHT_OFFLINE, or put it into {checkout}",
                     where=where,
                 )
             self._fetch(source, checkout, where)

@@ -22,6 +22,7 @@ from typing import Any
 from simwright.core.diag import Where
 from simwright.core.errors import NotFoundError, UnknownNameError, UnsafePathError, UsageError
 from simwright.core.packages import PackageMap, find_packages
+from simwright.core.trust import OFFLINE, is_offline
 
 MENAGERIE = "menagerie:"
 PYTHON = "python:"
@@ -109,7 +110,6 @@ def _expect(file: Path, address: str, where: Where | None) -> Path:
 
 
 ROOT_VARIABLE = "MENAGERIE_ROOT"
-OFFLINE_VARIABLE = "SIMWRIGHT_OFFLINE"
 _MENAGERIE_PACKAGE = "mujoco_menagerie"
 # words in names of files that are not the model itself
 _ASIDE = ("scene", "keyframe", "mjx", "assets")
@@ -178,11 +178,11 @@ def _find_packaged_model(model: str, where: Where | None) -> tuple[Path, str]:
         raise UnknownNameError("menagerie model", model, package.names(), where=where)
     robot = package.get(model)
     cache = package.Cache()
-    if os.environ.get(OFFLINE_VARIABLE, "").lower() in ("1", "true", "yes", "on") and not cache.is_cached(
-        robot
-    ):
+    if is_offline() and not cache.is_cached(robot):
         raise NotFoundError(
-            f"menagerie:{model} is not in the cache, and {OFFLINE_VARIABLE} is set", where=where
+            f"menagerie:{model} is not in the cache, and fetching is switched off",
+            hint=f"fetch it once without --offline and {OFFLINE}",
+            where=where,
         )
     try:
         return Path(robot.path(cache, progress=None)), str(robot.entry(robot.default_model).file)

@@ -7,6 +7,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import ValidationError
+
+from simwright.core.diag import Where
+from simwright.core.errors import InputError
+from simwright.core.visible import make_visible
 from simwright.engines.mujoco.actuation import ActuatorKind
 from simwright.engines.mujoco.queries import MjModel
 from simwright.tasks.compose import PREFIX, compose_scene
@@ -44,7 +49,16 @@ def draft_manifest(robot: TaskRobot, address: str, *, name: str = "") -> dict[st
     sim["control"] = {"mode": "position", "period": 0.02}
     data["sim"] = sim
     # a draft that we would refuse to read helps nobody
-    RobotManifest.model_validate(data)
+    try:
+        RobotManifest.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(
+            f"no manifest can say what the robot is: {place} is {first['input']!r:.60}: {first['msg']}",
+            hint="look at the lengths, masses and limits of the file; simwright inspect shows them",
+            where=Where(str(robot.file)),
+        ) from None
     return data
 
 
@@ -52,11 +66,17 @@ def render_manifest(data: Mapping[str, Any], *comments: str) -> str:
     """Plain data as YAML, below comments."""
     import yaml
 
-    head = "".join(f"# {line}\n" for line in comments)
-    # collections of scalars on one line, the rest in blocks
-    return head + yaml.safe_dump(
-        dict(data), sort_keys=False, allow_unicode=True, width=100, default_flow_style=None
-    )
+    head = "".join(f"# {make_visible(line)}\n" for line in comments)
+
+    def dump(*, allow_unicode: bool) -> str:
+        # collections of scalars on one line, the rest in blocks
+        return yaml.safe_dump(
+            dict(data), sort_keys=False, allow_unicode=allow_unicode, width=100, default_flow_style=None
+        )
+
+    text = dump(allow_unicode=True)
+    # YAML leaves bidirectional and zero-width characters as they are, unless all but ASCII is escaped
+    return head + (text if make_visible(text, keep="\n") == text else dump(allow_unicode=False))
 
 
 def describe_actuators(robot: TaskRobot) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from simwright.core.diag import Reporter, Where, relocate
 from simwright.core.errors import InputError, OutputError
 from simwright.core.files import write_atomic
 from simwright.core.math3d import Pose
+from simwright.core.swap import scratch_folder
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.formats.table import choose_writer, read_asset, write_asset
 from simwright.tasks.compose import Composed, compose_scene
@@ -53,8 +53,8 @@ def export_scene(
     row = choose_writer(target, to, reporter)
     rollout = SimRollout(scene, robot, options=validate_options(scene, options or {}), base=base)
     rollout.reset(seed)
-    with tempfile.TemporaryDirectory(prefix="simwright-scene-") as folder:
-        staging = Path(folder) / scene.name
+    with scratch_folder() as folder:
+        staging = folder / scene.name
         staging.mkdir()
         name = Path(target).stem if Path(target).suffix else scene.name
         file = stage_scene(rollout, staging, name)

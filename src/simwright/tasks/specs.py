@@ -7,8 +7,6 @@ a folder that lives as long as the :class:`SpecSource`, since MuJoCo reads files
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +17,7 @@ from simwright.core.diag import Reporter, Where
 from simwright.core.errors import InputError, NotFoundError, ParseError
 from simwright.core.gate import Gate
 from simwright.core.packages import PackageMap
+from simwright.core.swap import Scratch
 from simwright.engines.mujoco.queries import MjModel
 from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
 
@@ -154,14 +153,14 @@ def open_robot_file(
     options = ReadOptions(packages=find_near(file) if packages is None else packages)
     asset = read_asset(file, options=options, reporter=reporter)
     # not a context manager: the files are needed as long as the source is used
-    folder = tempfile.mkdtemp(prefix="simwright-robot-")
+    scratch = Scratch()
     try:
-        written = write_asset(asset, Path(folder) / "robot" / "robot.xml", reporter=reporter)
+        written = write_asset(asset, scratch.path / "robot" / "robot.xml", reporter=reporter)
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        scratch.close()
         raise
     source = SpecSource(Path(written), path)
-    weakref.finalize(source, shutil.rmtree, folder, ignore_errors=True)
+    weakref.finalize(source, scratch.close)
     return source
 
 

@@ -14,7 +14,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from simwright.core.diag import Where
-from simwright.core.errors import OutputError
+from simwright.core.errors import OutputError, ParseError
+from simwright.core.files import resolve_inside
 
 ALIGNMENT = 64
 """Where the content of a member begins [bytes], so that it can be mapped."""
@@ -44,6 +45,23 @@ def encode_archive(members: Iterable[tuple[str, bytes | Path]]) -> bytes:
         name = str(error.filename or "")
         raise OutputError(f"cannot be packaged: {error.strerror or error}", where=Where(name)) from None
     return buffer.getvalue()
+
+
+def unpack_archive(source: Path, folder: Path) -> Path:
+    """Write the files of a package, which the guard has looked at, into a folder; gives its root layer."""
+    where = Where(str(source))
+    try:
+        with zipfile.ZipFile(source) as archive:
+            members = [member for member in archive.infolist() if not member.is_dir()]
+            for member in members:
+                file = resolve_inside(folder, member.filename, where)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_bytes(archive.read(member))
+    except (zipfile.BadZipFile, NotImplementedError, EOFError) as error:
+        raise ParseError(
+            f"the .usdz package is damaged: {error}", hint="fetch it again, or package it again", where=where
+        ) from None
+    return folder / members[0].filename
 
 
 def _describe_member(name: str, offset: int) -> zipfile.ZipInfo:

@@ -189,6 +189,8 @@ class _FileWalk:
         return place
 
     def _add(self, file: Path, place: str) -> None:
+        from pxr import Tf
+
         self.result.files[place] = file
         # a .usdz is copied as it is: what is inside names files inside
         if file.suffix.lower() not in (".usd", ".usda", ".usdc") or len(self.places) > MAX_LAYERS:
@@ -196,7 +198,7 @@ class _FileWalk:
         try:
             check_file(file)
             layer = open_layer(str(file))
-        except InputError:
+        except (InputError, Tf.ErrorException):  # opening the stage has told of it
             return
         if layer:
             # decided when it is walked: copied byte by byte only if no address in it changes
@@ -236,14 +238,15 @@ def rewrite_addresses(layer: Any, move: Any) -> Any:
     """A copy of a layer in which ``move`` gave every address; None if it changed none."""
     from pxr import Sdf, UsdUtils
 
-    moved: dict[str, str] = {}
+    found: dict[str, None] = {}
 
     def look(text: str) -> str:
-        if text not in moved:
-            moved[text] = str(move(text))
+        found[text] = None
         return text
 
     UsdUtils.ModifyAssetPaths(layer, look)  # gives back what is there, so nothing changes
+    # not in the callback: what OpenUSD says of a layer that is opened there would be taken for an error of this one
+    moved = {text: str(move(text)) for text in found}
     if all(text == new for text, new in moved.items()):
         return None
     copy = Sdf.Layer.CreateAnonymous(Path(layer.realPath).name or "layer.usda")

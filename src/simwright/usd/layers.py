@@ -7,7 +7,6 @@ The same layer gives the same bytes.  A path may be confined to a root folder.
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 from simwright.core.diag import Where
 from simwright.core.errors import OutputError, UsageError
 from simwright.core.files import resolve_inside, write_atomic
+from simwright.core.swap import scratch_folder
 from simwright.usd.silence import capture
 
 SUFFIXES = (".usda", ".usdc", ".usd")
@@ -42,8 +42,8 @@ def encode_layer(layer: Any, suffix: str) -> bytes:
             text: str = layer.ExportToString()
         return text.encode()
     # OpenUSD writes crates to files only
-    with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
-        temporary = Path(folder) / "layer.usdc"
+    with scratch_folder() as folder:
+        temporary = folder / "layer.usdc"
         export_layer(layer, temporary)
         return temporary.read_bytes()
 

@@ -96,6 +96,21 @@ def _compose(layer: Any, resolver_context: Any, load: bool, file: Path, muted: l
     return stage
 
 
+def open_again(stage: Any, session: Any = None, *, load: bool = True) -> Any:
+    """Another stage of the same root layer, with the same layers left out; ``session`` is its session layer."""
+    from pxr import Usd
+
+    rule = Usd.Stage.LoadAll if load else Usd.Stage.LoadNone
+    source = (stage.GetRootLayer(), session or stage.GetSessionLayer(), stage.GetPathResolverContext())
+    muted = list(stage.GetMutedLayers())
+    if not muted:
+        return Usd.Stage.Open(*source, rule)
+    other = Usd.Stage.OpenMasked(*source, Usd.StagePopulationMask(), rule)
+    other.MuteAndUnmuteLayers(muted, [])
+    other.SetPopulationMask(Usd.StagePopulationMask.All())
+    return other
+
+
 def _check_used(stage: Any, gate: Gate) -> None:
     """Nothing was composed that the walk has not seen."""
     for layer in stage.GetUsedLayers():

@@ -20,6 +20,7 @@ from simwright.core.errors import ParseError, UnknownNameError
 from simwright.core.files import MIB, check_readable
 from simwright.usd.plugins import SCHEMAS
 from simwright.usd.schema_lines import LineMap, map_lines
+from simwright.usd.silence import read_text
 
 MAX_SCHEMA_BYTES = 4 * MIB
 """Largest schema layer that is read; the schema of all of UsdGeom is a twentieth of it."""
@@ -161,7 +162,7 @@ def open_layer(file: Path) -> Any:
         # not the cached layer of that path: the file may have been written again since
         layer, complaint = Sdf.Layer.OpenAsAnonymous(str(file)), ""
     except Tf.ErrorException as error:
-        layer, complaint = None, str(error)
+        layer, complaint = None, read_text(error.__str__)
     if layer is None:
         found = _COMPLAINT.search(complaint)
         raise ParseError(

@@ -34,7 +34,7 @@ from simwright.usd.registry import (
 )
 from simwright.usd.submission_example import check_example
 from simwright.usd.submission_names import check_names
-from simwright.usd.submission_plugin import check_plugin, report_unreadable
+from simwright.usd.submission_plugin import UNREADABLE, check_plugin, report_unreadable
 from simwright.usd.submission_words import (
     GROUND_TRUTH,
     ROS_TYPE,
@@ -98,6 +98,8 @@ def validate_submission(
     for name, advice in _REQUIRED.items():
         if not (path / name).is_file():
             reporter.report(FILE_MISSING, Where(str(path)), name=name, advice=advice)
+    if _report_links(path, reporter):
+        return None
     extension = _read_schema(path, reporter)
     _check_readme(path, extension, reporter)
     if extension is None:
@@ -111,6 +113,16 @@ def validate_submission(
     if check_asset and example.is_file():
         check_asset(example, reporter)
     return extension
+
+
+def _report_links(folder: Path, reporter: Reporter) -> bool:
+    """Report files that are links to somewhere else: what they say is no part of the submission."""
+    root = folder.resolve()
+    files = [folder / name for name in _REQUIRED if (folder / name).is_file()]
+    found = [file for file in (*files, *_list_documents(folder)) if root not in file.resolve().parents]
+    for file in found:
+        reporter.report(UNREADABLE, Where(str(file)), reason="is a link that leads out of the folder")
+    return bool(found)
 
 
 def _read_schema(folder: Path, reporter: Reporter) -> Extension | None:

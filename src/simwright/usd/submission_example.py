@@ -17,7 +17,7 @@ from simwright.core.errors import InputError, UnsafePathError
 from simwright.core.files import resolve_inside
 from simwright.usd.registry import INSTANCE, Extension, SchemaClass, SchemaProperty, list_classes, open_layer
 from simwright.usd.schema_lines import LineMap, map_lines
-from simwright.usd.silence import capture
+from simwright.usd.silence import capture, read_text
 from simwright.usd.submission_plugin import report_unreadable
 
 EXAMPLE_PATH = declare(
@@ -146,7 +146,9 @@ def _open_stage(file: Path, reporter: Reporter) -> Any:
         try:
             stage = Usd.Stage.Open(str(file))
         except Tf.ErrorException as error:
-            reporter.report(EXAMPLE_COMPOSITION, Where(str(file)), reason=" ".join(str(error).split())[:300])
+            reporter.report(
+                EXAMPLE_COMPOSITION, Where(str(file)), reason=" ".join(read_text(error.__str__).split())[:300]
+            )
             return None
     for problem in stage.GetCompositionErrors():
         reporter.report(EXAMPLE_COMPOSITION, Where(str(file)), reason=str(problem))

@@ -133,8 +133,11 @@ def _take_parent(entry: WorldEntry, parent: Geometry) -> Geometry:
 def _read_mesh(reading: WorldReading, entry: WorldEntry) -> tuple[Geometry, float, Inertial | None]:
     """The convex hull of the mesh from above, how high it is, and what it weighs if its model says so."""
     base = Path(entry.document.file).parent
-    folder = locate_file(entry.text("model_path"), reading.folder, reading.data_folder, base)
-    file = folder / entry.text("mesh_path")
+    try:
+        folder = locate_file(entry.text("model_path"), reading.folder, reading.data_folder, base)
+        file = locate_file(str(folder / entry.text("mesh_path")), reading.folder, reading.data_folder)
+    except SimwrightError as error:
+        raise _refuse(entry, str(error), "mesh_path") from error
     points = _read_points(reading, entry, file)
     top = float(points[:, 2].max())
     model = None if reading.reference else _read_model(reading, entry, folder / MODEL, file)
@@ -179,7 +182,7 @@ def _read_model(reading: WorldReading, entry: WorldEntry, file: Path, mesh: Path
     if reading.read_model is None or not file.is_file():
         return None
     try:
-        return reading.read_model(file, mesh)
+        return reading.read_model(locate_file(str(file), reading.folder, reading.data_folder), mesh)
     except SimwrightError as error:
         where = entry.find_where("model_path")
         reading.report(messages.MODEL_UNREAD, where, file=file.name, place=entry.spell(), reason=str(error))

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from simwright.core.documents.read import read_document
 from simwright.core.errors import SimwrightError
+from simwright.core.gate import Gate, find_root
+from simwright.core.trust import is_untrusted
 from simwright.worlds import messages
 from simwright.worlds.document import Refusal, WorldEntry
 from simwright.worlds.entities import Category
@@ -20,20 +22,21 @@ _TOKENS = ("$PWD", "$HOME", "$DATA")
 
 
 def locate_file(text: str, folder: Path, data: Path | None = None, base: Path | None = None) -> Path:
-    """The path that a text means.  ``folder`` is that of the world file, ``base`` what relative paths start from.
+    """The path that a text means; an UnsafePathError where a world may name no files.
 
-    ``$DATA`` is ``data``, or what the environment variable SIMWRIGHT_WORLD_DATA names, or the folder of the world.
+    ``folder`` is that of the world file, ``base`` what relative paths start from.  ``$DATA`` is ``data``, or what the
+    environment variable SIMWRIGHT_WORLD_DATA names, or the folder of the world.  A world may name what lies around its
+    own file, in ``$DATA`` and in the folders that the user allows.
     """
+    given = "" if is_untrusted() else os.environ.get(DATA_VARIABLE, "")
+    root = data if data is not None else Path(given) if given else folder
     # PyRoboSim starts from the working directory: where a world is loaded from would change what it is
-    if not any(token in text for token in _TOKENS):
-        return (folder if base is None else base) / text
-    if "$DATA" in text:
-        given = os.environ.get(DATA_VARIABLE, "")
-        root = data if data is not None else Path(given) if given else folder
-        text = text.replace("$DATA", root.as_posix())
-    if "$HOME" in text:
-        text = text.replace("$HOME", Path.home().as_posix())
-    return Path(text.replace("$PWD", folder.as_posix()))
+    path = (folder if base is None else base) / text
+    if any(token in text for token in _TOKENS):
+        text = text.replace("$DATA", root.as_posix()).replace("$HOME", Path.home().as_posix())
+        path = Path(text.replace("$PWD", folder.as_posix()))
+    Gate([find_root(folder / "world"), folder.resolve(), root.resolve()]).admit(path, said=str(path))
+    return path
 
 
 _SECTIONS = frozenset({"locations", "objects"})
@@ -77,20 +80,19 @@ def _read_file(
     steps: tuple[str | int, ...],
     categories: dict[str, Category],
 ) -> None:
-    path = locate_file(text, reading.folder, reading.data_folder)
     where = section.find_where(*steps)
     try:
-        document = read_document(path)
+        document = read_document(locate_file(text, reading.folder, reading.data_folder))
     except SimwrightError as error:
         # the finding is at the line that names the file; where in that file it went wrong is part of the reason
         reason = f"{error.where}: {error.message}" if error.where and error.where.line else error.message
         meant = error.hint or "paths are relative to the world file"
-        raise Refusal(messages.METADATA_MISSING, where, file=str(path), reason=reason, meant=meant) from error
+        raise Refusal(messages.METADATA_MISSING, where, file=text, reason=reason, meant=meant) from error
     if not isinstance(document.data, dict):
         raise Refusal(
             messages.METADATA_MISSING,
             where,
-            file=str(path),
+            file=text,
             reason="it is no mapping of categories",
             meant="",
         )

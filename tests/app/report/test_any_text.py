@@ -16,8 +16,8 @@ from markdown_it import MarkdownIt
 
 from simwright.app.report.report import AssetReport, Report
 from simwright.app.report.table import render_report
-from simwright.app.report.wording import make_visible
 from simwright.core.diag import Diagnostic, Fix, Fixable, Level, Where
+from simwright.core.visible import make_visible
 
 NASTY = [
     "[bold red]", "[/]", "\x1b[31m", "\x1b]8;;http://x\x07", "</script>", "]]>", "<!--", "&amp;", "::error::",

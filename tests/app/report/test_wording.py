@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from simwright.app.report.wording import (
     count_words,
     find_position,
-    make_visible,
     name_fix,
     name_section,
     replace_surrogates,
     shorten_path,
 )
 from simwright.core.diag import Diagnostic, Fix, Fixable, Level, Where
+from simwright.core.visible import make_visible
 
 
 @pytest.mark.parametrize(

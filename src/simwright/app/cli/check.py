@@ -13,6 +13,7 @@ import click
 
 from simwright.app.cli.options import (
     console,
+    echo,
     gate_options,
     limit_options,
     package_option,
@@ -142,10 +143,10 @@ def _fix(paths: tuple[str, ...], request: CheckRequest) -> None:
         count = sum(result.fixed.values())
         if count:
             kept = f", the old asset is {describe_backups(result)}" if result.backups else ""
-            click.echo(f"{result.source}: {_count(count, 'finding')} fixed{kept}", err=True)
+            echo(f"{result.source}: {_count(count, 'finding')} fixed{kept}", err=True)
         for note in result.notes:
             if result.status != "failed" or note.kind not in _UNREADABLE:
-                click.echo(str(note), err=True)
+                echo(str(note), err=True)
 
 
 def _emit(report: Report, outcome: CheckOutcome, output_format: str, output: Path | None) -> None:
@@ -179,23 +180,23 @@ def _print_statistics(report: Report, *, to_stderr: bool) -> None:
     tally = Counter((finding.kind, finding.level.value) for _, finding in report)
     rows = sorted(tally.items(), key=lambda item: (-item[1], item[0]))
     width = max((len(str(count)) for _, count in rows), default=1)
-    click.echo(err=to_stderr)
+    echo(err=to_stderr)
     for (code, level), count in rows:
-        click.echo(f"{count:>{width}}  {level:<7}  {code}", err=to_stderr)
+        echo(f"{count:>{width}}  {level:<7}  {code}", err=to_stderr)
 
 
 def _print_notes(outcome: CheckOutcome, baseline: Path | None, *, shown: bool) -> None:
     """What the report itself does not tell, on standard error."""
     if outcome.written is not None:
-        click.echo(f"{_count(outcome.written, 'finding')} written to {baseline}", err=True)
+        echo(f"{_count(outcome.written, 'finding')} written to {baseline}", err=True)
     if outcome.known:
-        click.echo(f"{_count(outcome.known, 'finding')} known from the baseline", err=True)
+        echo(f"{_count(outcome.known, 'finding')} known from the baseline", err=True)
     if outcome.gone:
-        click.echo(f"{_count(outcome.gone, 'entry', 'entries')} of the baseline no longer found", err=True)
+        echo(f"{_count(outcome.gone, 'entry', 'entries')} of the baseline no longer found", err=True)
     if outcome.suppressed and not shown:
-        click.echo(f"{_count(outcome.suppressed, 'finding')} suppressed (--show-suppressed)", err=True)
+        echo(f"{_count(outcome.suppressed, 'finding')} suppressed (--show-suppressed)", err=True)
     for path, claimed in outcome.stamped:
-        click.echo(f"{path}: {'stamped' if claimed else 'not stamped: there are errors'}", err=True)
+        echo(f"{path}: {'stamped' if claimed else 'not stamped: there are errors'}", err=True)
 
 
 def _count(number: int, one: str, many: str = "") -> str:

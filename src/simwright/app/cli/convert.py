@@ -11,6 +11,7 @@ import click
 from simwright.app.cli.options import (
     FormatCommand,
     console,
+    echo,
     gate_options,
     limit_options,
     package_option,
@@ -157,10 +158,10 @@ def _print_one(conversion: Conversion, *, notes: bool) -> None:
     if conversion.status == "written":
         summary = summarize_check(conversion)
         if summary:
-            click.echo(summary)
-        click.echo(f"wrote {conversion.entry}")
+            echo(summary)
+        echo(f"wrote {conversion.entry}")
     elif conversion.status == "refused":
-        click.echo(f"strict mode: {_explain_refusal(conversion)}; nothing is written", err=True)
+        echo(f"strict mode: {_explain_refusal(conversion)}; nothing is written", err=True)
 
 
 def _print_many(conversions: Sequence[Conversion], *, notes: bool) -> None:
@@ -183,7 +184,7 @@ def _print_many(conversions: Sequence[Conversion], *, notes: bool) -> None:
     tally = {
         status: sum(c.status == status for c in conversions) for status in ("written", "refused", "failed")
     }
-    click.echo(", ".join(f"{count} {status}" for status, count in tally.items() if count))
+    echo(", ".join(f"{count} {status}" for status, count in tally.items() if count))
 
 
 def _print_shown(conversions: Sequence[Conversion], *, notes: bool) -> None:
@@ -197,7 +198,7 @@ def _print_shown(conversions: Sequence[Conversion], *, notes: bool) -> None:
     total = sum(len(c.findings) + len(c.checked or []) for c in conversions)
     hidden = total - sum(len(findings) for _, findings in shown)
     if hidden:
-        click.echo(f"{hidden} {'note' if hidden == 1 else 'notes'} not shown (--notes shows them)")
+        echo(f"{hidden} {'note' if hidden == 1 else 'notes'} not shown (--notes shows them)")
 
 
 def _explain_refusal(conversion: Conversion) -> str:

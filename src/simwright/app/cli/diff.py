@@ -6,9 +6,9 @@ from __future__ import annotations
 import click
 
 from simwright.app.cli.options import (
-    allow_option,
     console,
     format_option,
+    gate_options,
     package_option,
     parse_pairs,
     print_json,
@@ -51,7 +51,7 @@ STYLES = {"good": "green", "bad": "red", "dim": "dim", "bold": "bold"}
     help="Differences shown of a section.",
 )
 @package_option
-@allow_option
+@gate_options
 @click.option("--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="A xacro argument.")
 @click.option("--variant", "variants", multiple=True, metavar="SET=NAME", help="A USD variant to select.")
 @format_option("text", "json")
@@ -105,9 +105,9 @@ def diff(
         print_json(describe_difference(difference, settings, findings))
     else:
         out = console()
-        out.print(f"{a} -> {b}", style="bold", markup=False)
+        out.print(f"{a} -> {b}", style="bold")
         for line, style in render_difference(difference, limit=limit):
-            out.print(line, style=STYLES.get(style), markup=False)
+            out.print(line, style=STYLES.get(style))
         for file, reporter in zip((a, b), reporters, strict=True):
             if any(found.level is Level.ERROR for found in reporter):
                 print_findings(file, reporter)

@@ -38,7 +38,8 @@ def _print_report(report: dict[str, Any]) -> None:
     from rich.text import Text
 
     out = console()
-    out.print(f"[bold]simwright {report['simwright']}[/]  Python {report['python']}  {report['platform']}")
+    head = Text(f"simwright {report['simwright']}", "bold")
+    out.print(head.append(f"  Python {report['python']}  {report['platform']}", "not bold"))
     for title, key in (
         ("Needed", "packages"),
         ("Extras", "extras"),
@@ -48,16 +49,17 @@ def _print_report(report: dict[str, Any]) -> None:
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
         for row in report[key]:
             found = row["version"] is not None
-            mark = "[green]ok[/]" if found else "[yellow]--[/]" if key != "packages" else "[red]!![/]"
+            said = ("ok", "green") if found else ("--", "yellow") if key != "packages" else ("!!", "red")
             version, note = Text(row["version"] or "not found"), Text(row["note"], "dim")
-            table.add_row(f"  {mark}", row["name"], version, note)
-        out.print(f"\n[bold]{title}[/]")
+            table.add_row(Text("  ").append(*said), row["name"], version, note)
+        out.print(f"\n{title}", style="bold")
         out.print(table)
-    out.print("\n[bold]ROS and OpenUSD[/]")
+    out.print("\nROS and OpenUSD", style="bold")
     for name, value in report["environment"].items():
-        out.print(f"  {name} = {value or '(not set)'}", markup=False)
+        out.print(f"  {name} = {value or '(not set)'}")
     out.print()
     if report["healthy"]:
-        out.print("[green]All that Simwright needs is here.[/]")
+        out.print("All that Simwright needs is here.", style="green")
     else:
-        out.print("[red]Something Simwright needs is missing:[/] pip install --force-reinstall simwright")
+        out.print("Something Simwright needs is missing:", style="red", end=" ")
+        out.print("pip install --force-reinstall simwright")

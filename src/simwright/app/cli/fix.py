@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simwright.app.cli.options import (
+    echo,
     gate_options,
     limit_options,
     package_option,
@@ -123,13 +124,13 @@ def print_result(result: FixResult, *, dry_run: bool = False) -> None:
         assert problem is not None
         raise SimwrightError(problem.message, hint=problem.hint, where=problem.where)
     for text in result.diffs.values():
-        click.echo(text)
+        echo(text)
     notes, more = choose_notes(result)
     if notes:
         print_report([(result.source, notes)])
     for line in (*more, *summarize_fix(result, dry_run=dry_run)):
-        click.echo(line)
+        echo(line)
     if result.backups:
-        click.echo(f"kept the old asset as {describe_backups(result)}")
+        echo(f"kept the old asset as {describe_backups(result)}")
     if result.entry:
-        click.echo(f"wrote {result.entry}")
+        echo(f"wrote {result.entry}")

@@ -12,6 +12,7 @@ import click
 from simwright import __version__
 from simwright.core.errors import EXIT_BAD_INPUT, EXIT_INTERNAL, SimwrightError
 from simwright.core.registry import import_object
+from simwright.core.visible import make_visible
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "check": (
@@ -153,6 +154,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.Abort:
         return 130
     except click.ClickException as error:
+        # names of files that a pattern of the shell gave may hide characters; click declares the message final
+        vars(error)["message"] = make_visible(error.message, keep="\n")
         error.show()
         return error.exit_code
     except SimwrightError as error:
@@ -163,6 +166,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return 0
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
+    except OSError as error:
+        # a disk that is full, a file that vanished: no bug of ours, wherever it was met
+        place = f"{error.filename}: " if error.filename is not None else ""
+        return _fail(f"{place}the system says: {error.strerror or error}", EXIT_BAD_INPUT)
     except (MemoryError, RecursionError) as error:
         return _fail(f"the input needs too much {type(error).__name__[:-5].lower()}", EXIT_BAD_INPUT)
     except Exception as error:  # noqa: BLE001 - the last line of defence
@@ -172,10 +179,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
 
 def _fail(message: str, code: int) -> int:
     """One line on standard error, control characters made harmless."""
-    line = " ".join(message.split())
-    printable = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in line)
     click.secho("error: ", fg="red", bold=True, nl=False, err=True)
-    click.echo(printable, err=True)
+    click.echo(make_visible(" ".join(message.split())), err=True)
     return code
 
 

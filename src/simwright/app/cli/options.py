@@ -11,12 +11,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from simwright.core.visible import escape_json, make_visible
+
 if TYPE_CHECKING:
     from rich.console import Console
 
     from simwright.core.pool import Limits
 
 F = TypeVar("F", bound=Callable[..., Any])
+_STRICT_SECONDS = 60.0
+_STRICT_GIBIBYTES = 2.0
+"""What an untrusted file may take, unless the command says something else."""
 
 
 def format_option(*choices: str) -> Callable[[F], F]:
@@ -106,13 +111,13 @@ def limit_options(command: F) -> F:
             "--max-memory",
             type=click.FloatRange(min=0, min_open=True),
             metavar="GIB",
-            help="Give up a file that takes more memory than this.",
+            help="Give up a file that takes more memory than this.  [--untrusted: 2]",
         ),
         click.option(
             "--timeout",
             type=click.FloatRange(min=0, min_open=True),
             metavar="SECONDS",
-            help="Give up a file that takes longer than this.",
+            help="Give up a file that takes longer than this.  [--untrusted: 60]",
         ),
     ):
         command = option(command)
@@ -122,8 +127,10 @@ def limit_options(command: F) -> F:
 def read_limits(options: dict[str, Any]) -> Limits:
     """The limits that were set."""
     from simwright.core.pool import Limits
+    from simwright.core.trust import is_untrusted
 
-    return Limits(options["timeout"], options["max_memory"])
+    seconds, gibibytes = (_STRICT_SECONDS, _STRICT_GIBIBYTES) if is_untrusted() else (None, None)
+    return Limits(options["timeout"] or seconds, options["max_memory"] or gibibytes)
 
 
 def _allow(context: click.Context, _option: click.Parameter, folders: tuple[str, ...]) -> None:
@@ -171,23 +178,76 @@ limit_option = click.option(
 )
 
 
+def _set_trust(context: click.Context, _option: click.Parameter, untrusted: bool | None) -> None:
+    if untrusted is None:
+        return
+    from simwright.core.gate import VARIABLE as FOLDERS
+    from simwright.core.limits import VARIABLE as LIMITS
+    from simwright.core.trust import UNTRUSTED
+
+    _restore(context, UNTRUSTED)
+    os.environ[UNTRUSTED] = str(int(untrusted))
+    if untrusted:  # what the command itself allows comes after this
+        for variable in (FOLDERS, LIMITS):
+            _restore(context, variable)
+            os.environ.pop(variable, None)
+
+
+def _go_offline(context: click.Context, _option: click.Parameter, offline: bool) -> None:
+    from simwright.core.trust import OFFLINE
+
+    if offline:
+        _restore(context, OFFLINE)
+        os.environ[OFFLINE] = "1"
+
+
+_untrusted_option = click.option(
+    "--untrusted/--trusted",
+    default=None,
+    is_eager=True,
+    expose_value=False,
+    callback=_set_trust,
+    help="No network, no git, no files outside the asset, a tenth of every limit.",
+)
+_offline_option = click.option(
+    "--offline",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_go_offline,
+    help="Fetch nothing; what was fetched before is used.",
+)
+
+
+def trust_options(command: F) -> F:
+    """How far files are trusted: every command that reads assets has these."""
+    return _untrusted_option(_offline_option(command))
+
+
 def gate_options(command: F) -> F:
-    """What an asset may name, and how much it may ask for."""
-    return allow_option(limit_option(command))
+    """What an asset may name, how much it may ask for, and how far it is trusted."""
+    return allow_option(limit_option(trust_options(command)))
+
+
+def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
+    """Print a text whose parts may come from an asset: hidden characters are shown, line ends stay."""
+    click.echo(make_visible(text, keep="\n"), err=err, nl=nl)
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A rich console: colour only on a terminal, never cut when piped."""
-    from rich.console import Console
+    """A rich console: colour only on a terminal, never cut when piped, hidden characters shown, no markup."""
+    from simwright.app.cli.console import VisibleConsole
 
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else 200
-    return Console(file=stream, width=width, highlight=False, soft_wrap=not stream.isatty(), emoji=False)
+    return VisibleConsole(
+        file=stream, width=width, highlight=False, soft_wrap=not stream.isatty(), emoji=False, markup=False
+    )
 
 
 def print_json(value: Any) -> None:
     """One JSON document on standard output, strictly valid (no NaN)."""
-    click.echo(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False))
+    click.echo(escape_json(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False)))
 
 
 def parse_pairs(values: tuple[str, ...], option: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simwright.app.cli.options import console, format_option, print_json, report_option
+from simwright.app.cli.options import console, format_option, print_json, report_option, trust_options
 
 if TYPE_CHECKING:
     from simwright.usd.registry import Extension, SchemaClass
@@ -44,7 +44,7 @@ def list_command(output_format: str) -> None:
     for extension in extensions:
         classes = "\n".join(schema.name for schema in extension.classes)
         table.add_row(extension.name, extension.family, classes, extension.summary)
-    console().print(table, markup=False)
+    console().print(table)
 
 
 @registry.command("show", epilog="\b\nExample:\n  simwright registry show RosControlDiffDriveAPI\n")
@@ -67,7 +67,7 @@ def show_command(name: str, output_format: str) -> None:
     out.print(
         Text(extension.name, "bold") + Text(f"  {extension.family}, library {extension.library}", "dim")
     )
-    out.print(extension.summary, markup=False)
+    out.print(extension.summary)
     for schema in classes:
         _print_class(schema)
 
@@ -75,6 +75,7 @@ def show_command(name: str, output_format: str) -> None:
 @registry.command(
     "validate", epilog="\b\nExample:\n  simwright registry validate my_extension/ --format sarif\n"
 )
+@trust_options
 @click.argument("folder", type=click.Path(exists=True, file_okay=False))
 @report_option
 def validate_command(folder: str, output_format: str) -> int:
@@ -108,11 +109,11 @@ def _print_class(schema: SchemaClass) -> None:
     out = console()
     out.print()
     out.print(Text(schema.name, "bold cyan") + Text(f"  {schema.kind}", "dim"))
-    out.print(schema.doc, markup=False)
+    out.print(schema.doc)
     if schema.builtins:
-        out.print(f"brings: {', '.join(schema.builtins)}", markup=False)
+        out.print(f"brings: {', '.join(schema.builtins)}")
     if schema.can_only_apply_to:
-        out.print(f"applies to: {', '.join(schema.can_only_apply_to)}", markup=False)
+        out.print(f"applies to: {', '.join(schema.can_only_apply_to)}")
     table = Table(box=None, pad_edge=False)
     for title in ("PROPERTY", "TYPE", "DEFAULT", "MEANING"):
         table.add_column(title, overflow="fold", no_wrap=title != "MEANING")
@@ -121,7 +122,7 @@ def _print_class(schema: SchemaClass) -> None:
         default = "" if prop.default is None else str(prop.default)
         table.add_row(prop.name, prop.type, default, prop.doc + tokens)
     if schema.properties:
-        out.print(table, markup=False)
+        out.print(table)
 
 
 def _plain_extension(extension: Extension) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from simwright.app.cli.options import format_option, package_option, print_json
+from simwright.app.cli.options import echo, format_option, package_option, print_json, trust_options
 
 EPILOG = """\b
 Examples:
@@ -19,6 +19,7 @@ Examples:
 
 
 @click.command("resolve", epilog=EPILOG)
+@trust_options
 @click.argument("file", type=click.Path())
 @click.option(
     "--order",
@@ -68,27 +69,20 @@ def resolve(
 
 def _print_text(result: dict[str, Any]) -> None:
     if not result["prims"]:
-        click.echo(f"no value is authored by any of {', '.join(result['order'])}")
+        echo(f"no value is authored by any of {', '.join(result['order'])}")
     width = max((len(row["key"]) for prim in result["prims"] for row in prim["values"]), default=0)
     for prim in result["prims"]:
-        click.echo(f"{_printable(prim['path'])}  ({', '.join(prim['types'])})")
+        echo(f"{prim['path']}  ({', '.join(prim['types'])})")
         for row in prim["values"]:
             source = f"{row['namespace']}: {row['attribute']}" if row["namespace"] else ""
-            value = _printable(_show(row["value"]))
-            click.echo(f"  {row['key']:<{width}}  {value:<12}  {row['origin']:<16}  {source}".rstrip())
+            value = _show(row["value"])
+            echo(f"  {row['key']:<{width}}  {value:<12}  {row['origin']:<16}  {source}".rstrip())
             for lost in row["lost"]:
-                value = _printable(_show(lost["value"]))
-                click.echo(
-                    f"  {'':<{width}}  {value:<12}  {'lost':<16}  {lost['namespace']}: {lost['attribute']}"
-                )
+                value = _show(lost["value"])
+                echo(f"  {'':<{width}}  {value:<12}  {'lost':<16}  {lost['namespace']}: {lost['attribute']}")
 
 
 def _show(value: Any) -> str:
     if value is None:
         return "engine's own"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
-
-
-def _printable(text: str) -> str:
-    """Control characters made harmless."""
-    return "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)

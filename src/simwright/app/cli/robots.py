@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from simwright.app.cli.options import console, format_option, print_json, report_option
+from simwright.app.cli.options import console, echo, format_option, print_json, report_option, trust_options
 
 if TYPE_CHECKING:
     from simwright.app.robots import RobotRow
@@ -54,7 +54,7 @@ def list_command(quick: bool, output_format: str) -> int:
         return exit_code(reporter)
     _print_rows(rows)
     for finding in reporter:
-        console(stderr=True).print(str(finding), markup=False)
+        console(stderr=True).print(str(finding))
     return exit_code(reporter)
 
 
@@ -85,6 +85,7 @@ def _print_rows(rows: list[RobotRow]) -> None:
 @robots.command(
     "show", epilog="\b\nExamples:\n  simwright robots show sample_arm\n  simwright robots show arm.xml\n"
 )
+@trust_options
 @click.argument("robot")
 @format_option("text", "json")
 def show_command(robot: str, output_format: str) -> None:
@@ -111,6 +112,7 @@ def show_command(robot: str, output_format: str) -> None:
     "check",
     epilog="\b\nExamples:\n  simwright robots check robot.yaml\n  simwright robots check sample_arm\n",
 )
+@trust_options
 @click.argument("names", nargs=-1, required=True, metavar="ROBOT...")
 @click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
 @report_option
@@ -132,6 +134,7 @@ def check_command(names: tuple[str, ...], notes: bool, output_format: str) -> in
     epilog="\b\nExamples:\n  simwright robots inspect arm.urdf\n"
     "  simwright robots inspect menagerie:franka_emika_panda -o robots/panda.robot.yaml\n",
 )
+@trust_options
 @click.argument("file")
 @click.option("--id", "name", default="", help="The id to give; the file's name by default.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write it there.")
@@ -156,6 +159,7 @@ def inspect_command(file: str, name: str, output: Path | None) -> None:
     epilog="\b\nExamples:\n  simwright robots add arm.urdf --id my_arm\n"
     "  simwright robots add menagerie:franka_emika_panda\n",
 )
+@trust_options
 @click.argument("source")
 @click.option(
     "--to", type=click.Choice(["user", "project"]), default="user", show_default=True, help="Whose folder."
@@ -168,7 +172,7 @@ def add_command(source: str, to: Literal["user", "project"], name: str, force: b
     """Add a robot, so that --robot takes it by name: from a manifest, a robot file or an address."""
     from simwright.app.robots import add_robot
 
-    click.echo(str(add_robot(source, to=to, name=name, force=force)))
+    echo(str(add_robot(source, to=to, name=name, force=force)))
 
 
 @robots.command("schema", epilog="\b\nExample:\n  simwright robots schema > robot.schema.json\n")

@@ -48,7 +48,7 @@ def rules(select: tuple[str, ...], profile: str, output_format: str) -> None:
         level = f"{entry.level.value}*" if entry.heuristic else entry.level.value
         table.add_row(entry.code, level, entry.section, entry.fixable, entry.title)
     out = console()
-    out.print(table, markup=False)
+    out.print(table)
     out.print(
         f"\n{len(rows)} rules; * is a heuristic. Explain one with: simwright explain CODE", markup=False
     )

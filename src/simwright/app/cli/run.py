@@ -142,8 +142,9 @@ def _print_result(result: RunResult, *, notes: bool) -> None:
     if hidden:
         out.print(f"{hidden} {'note is' if hidden == 1 else 'notes are'} not shown (--notes shows them)")
     sizes = result.sizes
+    out.print(result.engine, style="bold", end="")
     out.print(
-        f"[bold]{result.engine}[/] ({result.solver}) on {result.device}, {result.threads} threads: "
+        f" ({result.solver}) on {result.device}, {result.threads} threads: "
         f"{result.worlds} worlds of {sizes['bodies']} bodies, {sizes['dofs']} dofs, {sizes['shapes']} shapes"
     )
     out.print(
@@ -154,6 +155,7 @@ def _print_result(result: RunResult, *, notes: bool) -> None:
         f"real-time factor {result.real_time_factor:,.2f}, {result.throughput:,.0f} world-steps a second"
     )
     if result.recorded:
-        out.print(f"recorded: {result.recorded}", markup=False)
+        out.print(f"recorded: {result.recorded}")
     if result.stopped:
-        out.print(f"[yellow]{result.stopped}[/] after {result.frames:,} of {result.asked:,} frames")
+        out.print(result.stopped, style="yellow", end="")
+        out.print(f" after {result.frames:,} of {result.asked:,} frames")

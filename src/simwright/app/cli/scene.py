@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import click
 
-from simwright.app.cli.options import console, format_option, print_json, report_option
+from simwright.app.cli.options import console, format_option, gate_options, print_json, report_option
 
 EPILOG = """\b
 Examples:
@@ -23,6 +23,7 @@ def scene() -> None:
 
 
 @scene.command("check", epilog="\b\nExample:\n  simwright scene check arm.yaml cart.yaml\n")
+@gate_options
 @click.argument("files", nargs=-1, required=True, type=click.Path())
 @click.option("--compat", type=click.Choice(["sap"]), help="Read as SAP Warp's loader reads.")
 @click.option("--document-only", is_flag=True, help="Look at the file alone, not at the assets it names.")

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from simwright.app.cli.options import console, format_option, print_json
+from simwright.app.cli.options import console, format_option, print_json, trust_options
 from simwright.app.cli.task_check import check_command
 from simwright.app.cli.task_export import export_command
 
@@ -71,7 +71,6 @@ def show_command(name: str, output_format: str) -> None:
     if output_format == "json":
         print_json({"version": 1, **told})
         return
-    from rich.markup import escape
     from rich.table import Table
 
     out = console()
@@ -81,8 +80,7 @@ def show_command(name: str, output_format: str) -> None:
     out.print(f"cameras {', '.join(told['cameras'])}; policies {', '.join(told['policies'])}\n")
     table = Table("option", "default", "", box=None, pad_edge=False)
     for option in told["options"]:
-        default = escape(json.dumps(option["default"]))
-        table.add_row(option["name"], default, option["description"])
+        table.add_row(option["name"], json.dumps(option["default"]), option["description"])
     out.print(table)
 
 
@@ -95,6 +93,7 @@ def _spell_needs(needs: dict[str, Any]) -> str:
 
 
 @task.command("run", epilog=RUN_EPILOG)
+@trust_options
 @click.argument("what", metavar="TASK|FILE")
 @click.option(
     "--robot", help="A robot of the list, menagerie:NAME, or a file: MJCF, URDF, SDFormat, OpenUSD."
@@ -139,7 +138,7 @@ def run_command(output_format: str, what: str, **asked: Any) -> int:
         return EXIT_BAD_INPUT
     for finding in ready.findings:
         if finding.level is not Level.INFO:
-            console(stderr=True).print(str(finding), markup=False)
+            console(stderr=True).print(str(finding))
     with show_progress("episodes") as progress:
         summary = ready.run(progress)
     if output_format == "json":

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import click
 
-from simwright.app.cli.options import report_option
+from simwright.app.cli.options import report_option, trust_options
 
 EPILOG = """\b
 Examples:
@@ -16,6 +16,7 @@ Examples:
 
 
 @click.command("check", epilog=EPILOG)
+@trust_options
 @click.argument("name", metavar="TASK")
 @click.option("--robot", required=True, help="A robot of the list, menagerie:NAME, or a file.")
 @click.option(

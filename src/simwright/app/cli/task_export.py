@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from simwright.app.cli.options import console
+from simwright.app.cli.options import console, echo, trust_options
 
 EPILOG = """\b
 Examples:
@@ -18,6 +18,7 @@ Examples:
 
 
 @click.command("export", epilog=EPILOG)
+@trust_options
 @click.argument("name", metavar="TASK")
 @click.option("--robot", required=True, help="A robot of the list, menagerie:NAME, or a file.")
 @click.option("-o", "--output", required=True, type=click.Path(), help="The file or folder to write.")
@@ -61,6 +62,6 @@ def export_command(
     )
     for finding in reporter:
         if notes or finding.level is not Level.INFO:
-            console(stderr=True).print(str(finding), markup=False)
-    click.echo(str(written))
+            console(stderr=True).print(str(finding))
+    echo(str(written))
     return exit_code(reporter)

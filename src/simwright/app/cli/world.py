@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from simwright.app.cli.options import console, print_json, report_option
+from simwright.app.cli.options import console, echo, print_json, report_option
 from simwright.app.cli.world_options import world_options
 from simwright.app.cli.world_plan import plan
 from simwright.app.cli.world_run import run
@@ -131,7 +131,7 @@ def render(
     shown = [item for item in reporter if item.level is not Level.INFO]
     if shown:
         print_findings(file, shown)
-    click.echo(f"wrote {path}")
+    echo(f"wrote {path}")
     return exit_code(reporter)
 
 
@@ -181,7 +181,7 @@ def build(
     if shown:
         print_findings(file, shown)
     for path in (*built.entries.values(), built.facts):
-        click.echo(f"wrote {path}")
+        echo(f"wrote {path}")
     return exit_code(reporter)
 
 

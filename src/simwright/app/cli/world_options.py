@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from simwright.app.cli.options import console, gate_options
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -24,12 +26,11 @@ def world_options(command: F) -> F:
     )
     for option in reversed(options):
         command = option(command)
-    return command
+    return gate_options(command)
 
 
 def load_quietly(file: str, **options: Any) -> Any:
     """Load a world; what is wrong with it goes to standard error, errors and warnings only."""
-    from simwright.app.cli.options import console
     from simwright.app.worlds import load_world
     from simwright.core.diag import Level, Reporter, sort_diagnostics
 
@@ -38,7 +39,7 @@ def load_quietly(file: str, **options: Any) -> Any:
     out = console(stderr=True)
     for item in sort_diagnostics(reporter):
         if item.level is not Level.INFO:
-            out.print(f"{item.where}: {item.level}: {item.message}", markup=False)
+            out.print(f"{item.where}: {item.level}: {item.message}")
     return world
 
 

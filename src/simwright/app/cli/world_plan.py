@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import click
 
-from simwright.app.cli.options import format_option, print_json
+from simwright.app.cli.options import echo, format_option, print_json
 from simwright.app.cli.world_options import load_quietly, read_values, world_options
 
 EPILOG = """\b
@@ -48,7 +48,8 @@ def plan(
     from simwright.worlds.acting.task_plan import choose_robot
 
     world = load_quietly(file, seed=seed, reference=reference, data_folder=data_folder, strict=strict)
-    who = next(other for other in world.robots if other.name == choose_robot(world, robot))
+    name = choose_robot(world, robot)
+    who = next(other for other in world.robots if other.name == name)
     answer = find_path(
         world, who, target, start=start, planner=planner, options=read_values(pairs), seed=world.seed
     )
@@ -57,11 +58,11 @@ def plan(
     if output_format == "json":
         print_json({"robot": who.name, **describe_path(answer)})
     elif answer.path is None:
-        click.echo(f"{who.name}: no path to {target}: {answer.reason}")
+        echo(f"{who.name}: no path to {target}: {answer.reason}")
     else:
-        click.echo(f"{who.name}: {answer.path.length:.3f} m over {len(answer.path.poses)} poses to {target}")
+        echo(f"{who.name}: {answer.path.length:.3f} m over {len(answer.path.poses)} poses to {target}")
         for pose in answer.path.poses:
-            click.echo(f"  {pose.x:9.3f} {pose.y:9.3f}  yaw {pose.yaw:7.3f}")
+            echo(f"  {pose.x:9.3f} {pose.y:9.3f}  yaw {pose.yaw:7.3f}")
     if picture is not None and output_format == "text":
-        click.echo(f"wrote {picture}")
+        echo(f"wrote {picture}")
     return 0 if answer.found else 1

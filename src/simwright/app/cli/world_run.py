@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from simwright.app.cli.options import format_option, print_json
+from simwright.app.cli.options import echo, format_option, print_json
 from simwright.app.cli.world_options import load_quietly, world_options
 
 EPILOG = """\b
@@ -66,7 +66,7 @@ def run(
     else:
         _print(simulation, answers)
         if picture is not None:
-            click.echo(f"wrote {picture}")
+            echo(f"wrote {picture}")
     return 0 if all(answer.ok for answer in answers.values()) else 1
 
 
@@ -90,11 +90,9 @@ def _run_goals(world: Any, goals: tuple[str, ...], robot: str, seed: int | None)
 
 def _print(simulation: Any, answers: Any) -> None:
     for event in simulation.events:
-        click.echo(str(event))
+        echo(str(event))
     for name, answer in answers.items():
         words = (
             "done" if answer.ok else f"stopped: {answer.results[-1].message}" if answer.results else "stopped"
         )
-        click.echo(
-            f"{name}: {answer.completed} of {answer.total} actions in {answer.finished:.2f} s, {words}"
-        )
+        echo(f"{name}: {answer.completed} of {answer.total} actions in {answer.finished:.2f} s, {words}")

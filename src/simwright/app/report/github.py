@@ -6,13 +6,13 @@ from __future__ import annotations
 from simwright.app.report.report import AssetReport, Report
 from simwright.app.report.wording import (
     find_position,
-    make_visible,
     name_file,
     name_prim,
     name_section,
     shorten_path,
 )
 from simwright.core.diag import Diagnostic, Level
+from simwright.core.visible import make_visible
 
 _COMMANDS = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "notice"}
 _TEXT_ESCAPES = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})

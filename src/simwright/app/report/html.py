@@ -18,7 +18,6 @@ from simwright.app.report.wording import (
     count_assets,
     count_words,
     find_position,
-    make_visible,
     name_file,
     name_fix,
     name_position,
@@ -26,6 +25,7 @@ from simwright.app.report.wording import (
     name_section,
 )
 from simwright.core.diag import Diagnostic, Level
+from simwright.core.visible import make_visible
 
 _EXCERPT_CELLS = 110
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"

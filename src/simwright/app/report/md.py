@@ -11,7 +11,6 @@ from simwright.app.report.report import TOOL_NAME, AssetReport, Report
 from simwright.app.report.wording import (
     count_assets,
     count_words,
-    make_visible,
     name_file,
     name_fix,
     name_position,
@@ -19,6 +18,7 @@ from simwright.app.report.wording import (
     name_section,
 )
 from simwright.core.diag import Diagnostic, Level
+from simwright.core.visible import make_visible
 
 _LEVELS = {Level.ERROR: "**error**", Level.WARNING: "warning", Level.INFO: "info"}
 _SPECIAL = re.compile(r"([\\`*_\[\]~#!$])")

@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from simwright.app.report.wording import show_character
 from simwright.core.errors import SimwrightError
 from simwright.core.files import MIB, read_bytes
+from simwright.core.visible import show_character
 
 MAX_SOURCE_BYTES = 8 * MIB
 TAB = "    "

@@ -30,7 +30,6 @@ from simwright.app.report.wording import (
     count_assets,
     count_words,
     find_position,
-    make_visible,
     name_file,
     name_fix,
     name_position,
@@ -38,6 +37,7 @@ from simwright.app.report.wording import (
     name_section,
 )
 from simwright.core.diag import Diagnostic, Fixable, Level
+from simwright.core.visible import make_visible
 
 DEFAULT_WIDTH = 120
 MIN_WIDTH = 40

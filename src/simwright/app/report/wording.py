@@ -1,42 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Words and places that all renderers share, made safe to show.
-
-Messages quote input, and input is untrusted: control characters could drive a terminal, bidirectional marks
-could reorder a line, and half a surrogate pair cannot be encoded.  :func:`make_visible` shows them instead.
-"""
+"""Words and places that all renderers share."""
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping
 from pathlib import Path, PurePath
 
 from simwright.app.report.report import AssetReport
 from simwright.core.diag import Diagnostic, Fixable
 
-_CONTROL_PICTURES = 0x2400
-_DELETE_PICTURE = "\u2421"
-_HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _PLURALS = {"error": "errors", "warning": "warnings", "info": "infos"}
-
-
-def make_visible(text: str, keep: str = "") -> str:
-    """The text with every control, format and surrogate character shown; those in ``keep`` stay."""
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(char if char in keep else show_character(char) for char in text)
-
-
-def show_character(char: str) -> str:
-    """The character, or a visible stand-in: a control picture, or ``<U+202E>`` for a hidden one."""
-    code = ord(char)
-    if code < 0x20:
-        return chr(_CONTROL_PICTURES + code)
-    if code == 0x7F:
-        return _DELETE_PICTURE
-    if unicodedata.category(char) in _HIDDEN:
-        return f"<U+{code:04X}>"
-    return char
 
 
 def replace_surrogates(text: str) -> str:

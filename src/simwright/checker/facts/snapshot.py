@@ -21,6 +21,7 @@ from pxr import Sdf, Tf, Usd, UsdGeom
 from simwright.checker.facts.types import find_bases, find_heads
 from simwright.checker.settings import CheckSettings
 from simwright.core.collector import pause_collector
+from simwright.usd.open import open_again
 from simwright.usd.questions import (
     attribute_of,
     forwarded_targets_of,
@@ -239,6 +240,20 @@ class StageSnapshot:
         self._shared: dict[str, Any] = {}
         with pause_collector():
             self._gather()
+
+    def close(self) -> None:
+        """Let go of the stage and of everything that was found out about it.
+
+        The parts of a snapshot refer to each other.  Left alone, they keep the stage and its layers until Python looks
+        for cycles the next time, and a layer of the same path that is opened meanwhile is the old one.
+        """
+        unloaded = vars(self).get("unloaded")
+        if unloaded is not None:
+            unloaded.close()
+        for node in self.nodes:
+            node.parent = node.prototype = node.users = None
+            node.children = ()
+        vars(self).clear()
 
     # -- gathering
 
@@ -463,13 +478,7 @@ class StageSnapshot:
         """The same stage opened with no payload loaded; None for a stage that has no payload."""
         if not any(facts.has_payloads for facts in self.layers):
             return None
-        stage = Usd.Stage.Open(
-            self.root_layer,
-            self.stage.GetSessionLayer(),
-            self.stage.GetPathResolverContext(),
-            Usd.Stage.LoadNone,
-        )
-        found = StageSnapshot(stage, self.settings, path=self.path)
+        found = StageSnapshot(open_again(self.stage, load=False), self.settings, path=self.path)
         found._mentioned.names = self._mentioned.names  # without payloads there are less layers, never others
         return found
 

@@ -7,22 +7,22 @@ the way.  Sources in other formats are written as layers first.
 
 from __future__ import annotations
 
-import tempfile
-import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pxr import Ar, Sdf
+from pxr import Ar, Sdf, Tf
 
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import OutputError, UsageError
 from simwright.core.files import resolve_inside, write_atomic
 from simwright.core.gate import Gate
+from simwright.core.swap import scratch_folder
 from simwright.formats.format import ReadOptions, WriteOptions
-from simwright.usd.archive import ALLOWED_SUFFIXES, encode_archive
+from simwright.usd.archive import ALLOWED_SUFFIXES, encode_archive, unpack_archive
 from simwright.usd.collect import AssetFiles, collect_files
+from simwright.usd.complaints import explain_failure
 from simwright.usd.flat import FlatLayer, flatten_stage
 from simwright.usd.guard import check_file
 from simwright.usd.layers import encode_layer
@@ -69,8 +69,7 @@ def pack_file(
 ) -> Path:
     """Write a USD file and everything it needs as a .usdz package; ``options.variants`` become its selections."""
     with _open_source(source, options, reporter) as (stage, gate):
-        with capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
-            # package:// addresses resolve in the context of the stage only
+        with _reading(stage, source):
             collection = collect_files(stage.GetRootLayer(), gate)
             _keep_selections(stage, collection)
         _report_left(collection, reporter)
@@ -100,7 +99,7 @@ def flatten_file(
         )
     _check_apart(source, target)
     with _open_source(source, options, reporter) as (stage, gate):
-        with capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
+        with _reading(stage, source):
             flat = flatten_stage(stage, target.parent, gate)
             data = encode_layer(flat.layer, target.suffix.lower())
         for asset in sorted(set(flat.refused)):
@@ -115,8 +114,8 @@ def flatten_file(
 @contextmanager
 def _open_source(source: Path, options: ReadOptions, reporter: Reporter) -> Iterator[tuple[Any, Gate]]:
     """The stage of a source, and its gate; packages are opened as the files they hold."""
-    with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
-        opened = _unpack(source, Path(folder)) if source.suffix.lower() == PACKAGE_SUFFIX else source
+    with scratch_folder() as folder:
+        opened = _unpack(source, folder) if source.suffix.lower() == PACKAGE_SUFFIX else source
         gate = options.make_gate(opened, reporter)
         yield (
             open_stage(
@@ -126,23 +125,25 @@ def _open_source(source: Path, options: ReadOptions, reporter: Reporter) -> Iter
         )
 
 
+@contextmanager
+def _reading(stage: Any, source: Path) -> Iterator[None]:
+    """Values of a damaged layer are not read before they are asked for: what OpenUSD says then is a ParseError."""
+    try:
+        with capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
+            yield
+    except Tf.ErrorException as error:
+        raise explain_failure(error, source) from None
+
+
 def _check_apart(source: Path, target: Path) -> None:
     if target.exists() and source.resolve() == target.resolve():
         raise OutputError("is the source file", hint="name another file", where=Where(str(target)))
 
 
 def _unpack(source: Path, folder: Path) -> Path:
-    """The files of a package, whose names the guard has looked at; gives its root layer."""
     # names of members are checked before any is unpacked: they may lead out of the folder
     check_file(source)
-    with zipfile.ZipFile(source) as archive:
-        members = [member for member in archive.infolist() if not member.is_dir()]
-        for member in members:
-            file = resolve_inside(folder, member.filename, Where(str(source)))
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(archive.read(member))
-    # the first file of a .usdz is its root layer
-    return folder / members[0].filename
+    return unpack_archive(source, folder)
 
 
 def _keep_selections(stage: Any, collection: AssetFiles) -> None:

@@ -23,6 +23,7 @@ from simwright.formats.usd.stage_reader import StageReader
 from simwright.formats.usd.transforms import are_sound, decompose_many
 from simwright.model.asset import Camera, Light, Shape, scaled
 from simwright.model.movement import Movement, Track
+from simwright.usd.open import open_again
 from simwright.usd.silence import capture
 
 SAMPLES_FIRST = declare(
@@ -78,13 +79,8 @@ def _put_first(stage: Usd.Stage, paths: list[Sdf.Path]) -> Usd.Stage:
     # the session layer of the caller comes along: it holds the variants that were chosen
     session.subLayerPaths = [stage.GetSessionLayer().identifier]
     with capture():
-        twin = Usd.Stage.Open(
-            # opened without payloads, then given the load rules of the caller: the same prims are loaded
-            stage.GetRootLayer(),
-            session,
-            stage.GetPathResolverContext(),
-            Usd.Stage.LoadNone,
-        )
+        # opened without payloads, then given the load rules of the caller: the same prims are loaded
+        twin = open_again(stage, session, load=False)
         twin.SetLoadRules(stage.GetLoadRules())
     values = [(path, stage.GetAttributeAtPath(path).Get(Usd.TimeCode.EarliestTime())) for path in paths]
     with Usd.EditContext(twin, session):

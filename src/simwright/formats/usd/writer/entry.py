@@ -9,7 +9,6 @@ refer to each other by their identifiers; images stay where the source has them.
 from __future__ import annotations
 
 import math
-import tempfile
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +23,7 @@ from simwright.core.errors import LimitError, OutputError, UsageError
 from simwright.core.files import write_staged
 from simwright.core.math3d import IDENTITY
 from simwright.core.names import make_identifier
+from simwright.core.swap import scratch_folder
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.formats.place import choose_place
 from simwright.formats.usd import FORMAT
@@ -151,8 +151,8 @@ def _deliver(asset: Asset, target: Path, options: WriteOptions, reporter: Report
     from simwright.formats.usd.delivery import flatten_file, pack_file  # opening stages costs memory
 
     deliver = flatten_file if options.flatten else pack_file
-    with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
-        place = Path(folder) / "asset" / name_entry(asset)
+    with scratch_folder() as folder:
+        place = folder / "asset" / name_entry(asset)
         entry = write(asset, place, replace(options, flatten=False, wrote=WriteOptions().wrote), reporter)
         # the inner writing must not tell the caller about files of a temporary folder
         return deliver(entry, target, ReadOptions(), reporter, wrote=options.wrote)

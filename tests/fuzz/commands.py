@@ -1,0 +1,90 @@
+"""Every command that takes a file, for every kind of seed, and how often each is drawn.
+
+A row is what stands on the command line; ``{main}`` is the damaged file, ``{seed}`` the whole one, ``{in}`` and
+``{out}`` the folders of the case.  Shares are by cost: what takes a tenth of a second is drawn seldom, so that ten
+thousand cases stay within the time of a test.
+"""
+
+from __future__ import annotations
+
+import random
+
+Row = tuple[int, str]
+
+TARGETS = ("{out}/robot", "{out}/r.xml", "{out}/r.urdf", "{out}/r.sdf", "{out}/r.glb", "{out}/r.usdz")
+_READ: tuple[Row, ...] = (
+    (300, "inspect {main}"),
+    (60, "inspect {main} --format json"),
+    (30, "inspect {main} --untrusted"),
+    *((12, f"convert {{main}} {target}") for target in TARGETS),
+    (4, "convert {main} {out}/r.xml --strict"),
+    (12, "diff {main} {seed}"),
+    (4, "diff {seed} {main} --format json"),
+    (6, "robots inspect {main}"),
+    (6, "robots inspect {main} -o {out}/robot.yaml"),
+    (4, "run {main} --frames 2 --num-worlds 2"),
+    (2, "run {main} --frames 2 --record {out}/run.npz --format json"),
+    (2, "task check reach --robot {main}"),
+    (2, "scene check {main}"),
+)
+_STAGE: tuple[Row, ...] = (
+    (60, "check {main} --no-cache"),
+    (20, "check {main} --format sarif"),
+    (20, "check {main} --variants --format html --output {out}/report.html"),
+    (10, "check {main} --stamp --format md"),
+    (10, "check {main} --baseline {in}/known.json --format json"),
+    (10, "check {main} --baseline {out}/known.json --write-baseline"),
+    (20, "resolve {main}"),
+    (10, "resolve {main} --format json"),
+    (8, "convert {main} {out}/flat.usda --flatten"),
+    (8, "convert {main} {out}/flat.usdc --flatten"),
+    (10, "fix {main} -o {out}/fixed"),
+    (4, "fix {main} --dry-run --diff --unsafe"),
+    (6, "fix {main} --in-place"),
+)
+COMMANDS: dict[str, tuple[Row, ...]] = {
+    **dict.fromkeys(("mjcf", "sdf", "urdf", "world", "xacro"), _READ),
+    **dict.fromkeys(("usda", "usdc", "usdz", "tiny"), _READ + _STAGE),
+    "scene": (
+        (200, "scene check {main} --document-only"),
+        (60, "scene check {main} --format json"),
+        (20, "inspect {main}"),
+        (6, "convert {main} {out}/scene"),
+        (6, "convert {main} {out}/scene.xml"),
+        (10, "run {main} --frames 2"),
+        (4, "run {main} --frames 2 --record {out}/run.npz"),
+        (10, "check {main}"),
+    ),
+    "plane": (
+        (200, "world check {main}"),
+        (20, "world check {main} --format json --reference"),
+        (12, "world plan {main} --to bench"),
+        (4, "world plan {main} --robot tender --to 1,1 --planner rrt --format json"),
+        (4, "world render {main} -o {out}/world.svg"),
+        (10, "world run {main} --plan {in}/plan.yaml"),
+        (3, "world build {main} -o {out}/built"),
+        (2, "convert {main} {out}/world.sdf"),
+        (8, "inspect {main}"),
+    ),
+    "manifest": ((20, "robots check {main}"), (10, "robots show {main}"), (10, "robots show {main} --format json")),
+    "task": (
+        (20, "task run {main}"), (2, "task run {main} --record {out}/run.npz"), (2, "task run {main} --format json"),
+    ),
+    "extension": ((20, "registry validate {in}"), (5, "registry validate {in} --format junit")),
+}  # fmt: skip
+SHARES = {
+    "mjcf": 14, "sdf": 14, "urdf": 14, "world": 8, "xacro": 10, "usda": 5, "usdc": 5, "usdz": 4, "tiny": 10,
+    "scene": 8, "plane": 8, "manifest": 2, "task": 1, "extension": 3,
+}  # fmt: skip
+"""How often each kind of seed is drawn."""
+
+
+def draw_kind(rng: random.Random) -> str:
+    """A kind of seed."""
+    return rng.choices(list(SHARES), list(SHARES.values()))[0]
+
+
+def draw_command(kind: str, rng: random.Random) -> str:
+    """A command for a kind of seed."""
+    rows = COMMANDS[kind]
+    return rng.choices([text for _, text in rows], [share for share, _ in rows])[0]
