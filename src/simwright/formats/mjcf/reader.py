@@ -37,7 +37,7 @@ DEFAULT_RGBA = (0.5, 0.5, 0.5, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
-class ElementFamily:
+class MjcfFamily:
     """How one kind of element is listed: its object type, its count, its list in MjSpec, its XML section."""
 
     objects: str
@@ -48,29 +48,29 @@ class ElementFamily:
 
 # in the order of claiming names: names that are made from bodies need those of the bodies
 FAMILIES = {
-    "body": ElementFamily("BODY", "nbody", "bodies", "body"),
-    "joint": ElementFamily("JOINT", "njnt", "joints", "joint"),
-    "geom": ElementFamily("GEOM", "ngeom", "geoms", "geom"),
-    "site": ElementFamily("SITE", "nsite", "sites", "site"),
-    "camera": ElementFamily("CAMERA", "ncam", "cameras", "camera"),
-    "light": ElementFamily("LIGHT", "nlight", "lights", "light"),
-    "mesh": ElementFamily("MESH", "nmesh", "meshes", "mesh"),
-    "hfield": ElementFamily("HFIELD", "nhfield", "hfields", "hfield"),
-    "texture": ElementFamily("TEXTURE", "ntex", "textures", "texture"),
-    "material": ElementFamily("MATERIAL", "nmat", "materials", "material"),
-    "tendon": ElementFamily("TENDON", "ntendon", "tendons", "tendon"),
-    "equality": ElementFamily("EQUALITY", "neq", "equalities", "equality"),
-    "actuator": ElementFamily("ACTUATOR", "nactuator", "actuators", "actuator"),
-    "sensor": ElementFamily("SENSOR", "nsensor", "sensors", "sensor"),
-    "pair": ElementFamily("PAIR", "npair", "pairs", "contact"),
-    "exclude": ElementFamily("EXCLUDE", "nexclude", "excludes", "contact"),
-    "key": ElementFamily("KEY", "nkey", "keys", "keyframe"),
-    "flex": ElementFamily("FLEX", "nflex", "flexes", "deformable"),
-    "skin": ElementFamily("SKIN", "nskin", "skins", "deformable"),
-    "plugin": ElementFamily("PLUGIN", "nplugin", "plugins", "plugin"),
-    "numeric": ElementFamily("NUMERIC", "nnumeric", "numerics", "custom"),
-    "text": ElementFamily("TEXT", "ntext", "texts", "custom"),
-    "tuple": ElementFamily("TUPLE", "ntuple", "tuples", "custom"),
+    "body": MjcfFamily("BODY", "nbody", "bodies", "body"),
+    "joint": MjcfFamily("JOINT", "njnt", "joints", "joint"),
+    "geom": MjcfFamily("GEOM", "ngeom", "geoms", "geom"),
+    "site": MjcfFamily("SITE", "nsite", "sites", "site"),
+    "camera": MjcfFamily("CAMERA", "ncam", "cameras", "camera"),
+    "light": MjcfFamily("LIGHT", "nlight", "lights", "light"),
+    "mesh": MjcfFamily("MESH", "nmesh", "meshes", "mesh"),
+    "hfield": MjcfFamily("HFIELD", "nhfield", "hfields", "hfield"),
+    "texture": MjcfFamily("TEXTURE", "ntex", "textures", "texture"),
+    "material": MjcfFamily("MATERIAL", "nmat", "materials", "material"),
+    "tendon": MjcfFamily("TENDON", "ntendon", "tendons", "tendon"),
+    "equality": MjcfFamily("EQUALITY", "neq", "equalities", "equality"),
+    "actuator": MjcfFamily("ACTUATOR", "nactuator", "actuators", "actuator"),
+    "sensor": MjcfFamily("SENSOR", "nsensor", "sensors", "sensor"),
+    "pair": MjcfFamily("PAIR", "npair", "pairs", "contact"),
+    "exclude": MjcfFamily("EXCLUDE", "nexclude", "excludes", "contact"),
+    "key": MjcfFamily("KEY", "nkey", "keys", "keyframe"),
+    "flex": MjcfFamily("FLEX", "nflex", "flexes", "deformable"),
+    "skin": MjcfFamily("SKIN", "nskin", "skins", "deformable"),
+    "plugin": MjcfFamily("PLUGIN", "nplugin", "plugins", "plugin"),
+    "numeric": MjcfFamily("NUMERIC", "nnumeric", "numerics", "custom"),
+    "text": MjcfFamily("TEXT", "ntext", "texts", "custom"),
+    "tuple": MjcfFamily("TUPLE", "ntuple", "tuples", "custom"),
 }
 
 
