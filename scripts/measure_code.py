@@ -47,6 +47,7 @@ class File:
     comments: int = 0
     classes: list[str] = field(default_factory=list)
     imports: set[str] = field(default_factory=set)
+    named: set[str] = field(default_factory=set)
 
     @cached_property
     def functions(self) -> list[tuple[int, str]]:
@@ -70,6 +71,7 @@ def read_files() -> dict[str, File]:
         files[name] = read_file(name, path)
     for file in files.values():
         file.imports = {found for found in file.imports if found in files} - {file.name}
+        file.named &= set(files)
     return files
 
 
@@ -82,6 +84,11 @@ def read_file(name: str, path: Path) -> File:
     file.classes = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     file.imports = set(list_imports(tree, package))
+    file.named = {
+        node.value.partition(":")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(f"{TOP}.")
+    }
     return file
 
 
@@ -156,10 +163,11 @@ def find_single_importers(files: dict[str, File]) -> dict[str, str]:
     for file in files.values():
         for name in file.imports:
             importers[name].add(file.name)
+    named = {name for file in files.values() for name in file.named}
     return {
         name: next(iter(found))
         for name, found in sorted(importers.items())
-        if len(found) == 1 and files[name].path.name != "__init__.py"
+        if len(found) == 1 and files[name].path.name != "__init__.py" and name not in named
     }
 
 
