@@ -63,7 +63,7 @@ class ActuatorRefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class ActuatorTargets:
+class ActuatorContext:
     """The stage being read, and its joints by path."""
 
     reader: StageReader

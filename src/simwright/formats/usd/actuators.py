@@ -7,6 +7,7 @@ three schemas: degrees (neutral), the compiler's angle (MuJoCo), radians (Newton
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -17,8 +18,8 @@ from simwright.formats.usd.actuator_laws import (
     ACTUATOR_INVALID,
     ACTUATOR_TARGETS,
     ACTUATOR_UNITS,
+    ActuatorContext,
     ActuatorRefusedError,
-    ActuatorTargets,
     Law,
     TargetUnits,
     build_actuator,
@@ -38,7 +39,10 @@ from simwright.formats.usd.scan import StageScan
 from simwright.formats.usd.stage_reader import StageReader, as_rows
 from simwright.formats.usd.units import read_bound
 from simwright.model.asset import Actuator
-from simwright.model.joint import Dof, Motion
+from simwright.model.joint import (
+    Dof,
+    Motion,
+)
 
 ACTUATOR_DISABLED = declare(
     "usd-actuator-disabled",
@@ -53,19 +57,19 @@ _EXTENDED_SPACE = "ext_physics:actuator"
 _EXTENDED_MODES = ("effort", "velocity", "position")
 
 
-def _read_extended_actuators(motors: ActuatorTargets, found: FoundPrim, name: str) -> list[Actuator]:
+def _read_extended_actuators(context: ActuatorContext, found: FoundPrim, name: str) -> list[Actuator]:
     """An actuator per target; none where it is switched off."""
-    reader, prim = motors.reader, found.prim
+    reader, prim = context.reader, found.prim
     if not reader.get_flag(prim, f"{_EXTENDED_SPACE}:enabled", True):
         reader.reporter.report(ACTUATOR_DISABLED, reader.where(prim), name=name)
         return []
     targets = reader.get_targets(prim, f"{_EXTENDED_SPACE}:targets")
     # the API may sit on the joint itself, which is then its target
-    if not targets and found.path in motors.joints:
+    if not targets and found.path in context.joints:
         targets = [found.path]
     if not targets:
         raise ActuatorRefusedError("it has no target")
-    dofs = [_find_extended_dof(motors, target) for target in targets]
+    dofs = [_find_extended_dof(context, target) for target in targets]
     # one command cannot be an angle and a length
     if len({dof.motion for dof in dofs}) > 1:
         raise ActuatorRefusedError("its targets are of different kinds")
@@ -74,7 +78,7 @@ def _read_extended_actuators(motors: ActuatorTargets, found: FoundPrim, name: st
         actuator = _read_extended_actuator(
             reader, found, name if len(dofs) == 1 else f"{name}_{dof.name}", dof
         )
-        _add_mjc_settings(motors, found, actuator)
+        _add_mjc_settings(context, found, actuator)
         if reader.note(found).get("transmission") == "joint_in_parent":
             actuator.transmission = "joint_in_parent"
         if len(dofs) > 1:
@@ -83,8 +87,8 @@ def _read_extended_actuators(motors: ActuatorTargets, found: FoundPrim, name: st
     return result
 
 
-def _find_extended_dof(motors: ActuatorTargets, target: str) -> Dof:
-    joint = motors.joints.get(target)
+def _find_extended_dof(context: ActuatorContext, target: str) -> Dof:
+    joint = context.joints.get(target)
     dof = None if joint is None else choose_dof(joint)
     if dof is None:
         raise ActuatorRefusedError(f"its target {target} is no revolute or prismatic joint that was read")
@@ -145,10 +149,10 @@ _MJC_LAW = (
 )
 
 
-def _read_mjc_actuator(motors: ActuatorTargets, found: FoundPrim, name: str) -> Actuator:
+def _read_mjc_actuator(context: ActuatorContext, found: FoundPrim, name: str) -> Actuator:
     """The actuator of a prim."""
-    reader, prim, scan = motors.reader, found.prim, motors.scan
-    transmission, target, dof = _find_mjc_target(motors, found, name)
+    reader, prim, scan = context.reader, found.prim, context.scan
+    transmission, target, dof = _find_mjc_target(context, found, name)
     scale = TargetUnits(reader.units.force, reader.units.length) if dof is None else find_scale(reader, dof)
     law = _read_mjc_law(reader, found)
     command = 1.0
@@ -171,16 +175,16 @@ def _read_mjc_actuator(motors: ActuatorTargets, found: FoundPrim, name: str) -> 
         read_range(reader, scan, found, "forceRange", "forceLimited"), scale.effort
     )
     _inherit_mjc_range(reader, found, actuator, dof)
-    _add_mjc_settings(motors, found, actuator)
+    _add_mjc_settings(context, found, actuator)
     return actuator
 
 
-def _find_mjc_target(motors: ActuatorTargets, found: FoundPrim, name: str) -> tuple[str, str, Dof | None]:
+def _find_mjc_target(context: ActuatorContext, found: FoundPrim, name: str) -> tuple[str, str, Dof | None]:
     """Transmission, name of the target, and the freedom where it is a joint."""
-    reader = motors.reader
+    reader = context.reader
     note = reader.note(found)
     if "target" in note:
-        return _find_noted_target(motors, str(note["target"]), str(note.get("transmission", "joint")))
+        return _find_noted_target(context, str(note["target"]), str(note.get("transmission", "joint")))
     targets = reader.get_targets(found, "mjc:target")
     if not targets:
         raise ActuatorRefusedError("it has no target")
@@ -194,8 +198,8 @@ def _find_mjc_target(motors: ActuatorTargets, found: FoundPrim, name: str) -> tu
             count=len(targets),
             target=target,
         )
-    if target in motors.joints:
-        joint = motors.joints[target]
+    if target in context.joints:
+        joint = context.joints[target]
         if len(joint.dofs) != 1:
             raise ActuatorRefusedError(f"its target {target} has {len(joint.dofs)} freedoms")
         inside = reader.get_flag(found, "mjc:jointInParent", False)
@@ -210,13 +214,13 @@ def _find_mjc_target(motors: ActuatorTargets, found: FoundPrim, name: str) -> tu
     raise ActuatorRefusedError(f"its target {target} is no joint, tendon, site or body that was read")
 
 
-def _find_noted_target(motors: ActuatorTargets, name: str, transmission: str) -> tuple[str, str, Dof | None]:
+def _find_noted_target(context: ActuatorContext, name: str, transmission: str) -> tuple[str, str, Dof | None]:
     """A freedom of a joint with several, or of a body that nothing holds, which a note names."""
-    dofs = {dof.name: dof for joint in motors.joints.values() for dof in joint.dofs}
-    notes = [motors.reader.note(found) for found in motors.scan.bodies]
+    dofs = {dof.name: dof for joint in context.joints.values() for dof in joint.dofs}
+    notes = [context.reader.note(found) for found in context.scan.bodies]
     # floating joints come from notes later, so their freedoms are known by note only
     free = {str(note.get("free_dof", note.get("free_name", ""))) for note in notes}
-    places = {*motors.reader.sites.values(), *dofs, *free}
+    places = {*context.reader.sites.values(), *dofs, *free}
     if name not in places or transmission not in _TRANSMISSIONS:
         raise ActuatorRefusedError(f"its target {name!r} is no freedom that was read")
     return transmission, name, None
@@ -259,9 +263,9 @@ def _inherit_mjc_range(reader: StageReader, found: FoundPrim, actuator: Actuator
         actuator.settings["activation_range"] = list(limits)
 
 
-def _add_mjc_settings(motors: ActuatorTargets, found: FoundPrim, actuator: Actuator) -> None:
+def _add_mjc_settings(context: ActuatorContext, found: FoundPrim, actuator: Actuator) -> None:
     """Sites, ranges and switches beside the law; a neutral actuator may have them as well."""
-    reader, prim, settings = motors.reader, found.prim, actuator.settings
+    reader, prim, settings = context.reader, found.prim, actuator.settings
     for key, relationship in (("reference_site", "mjc:refSite"), ("slider_site", "mjc:sliderSite")):
         for target in reader.get_targets(prim, relationship)[:1]:
             if target not in reader.sites:
@@ -269,11 +273,12 @@ def _add_mjc_settings(motors: ActuatorTargets, found: FoundPrim, actuator: Actua
             settings[key] = reader.sites[target]
     if actuator.transmission == "slider_crank":
         settings["crank_length"] = reader.get_number(prim, "mjc:crankLength", 0.0) * reader.units.length
-    activation = read_range(reader, motors.scan, found, "actRange", "actLimited")
+    activation = read_range(reader, context.scan, found, "actRange", "actLimited")
     if activation is not None:
         settings["activation_range"] = list(activation)
     if reader.get_flag(prim, "mjc:actEarly", False):
         settings["activation_early"] = True
+    # MuJoCo computes the range of a muscle itself where both ends are zero
     reach = [reader.get_number(prim, f"mjc:lengthRange:{end}", 0.0) for end in ("min", "max")]
     if any(reach):
         settings["length_range"] = reach
@@ -294,10 +299,10 @@ _NEWTON_DC_MOTOR = (
 _NEWTON_JOINTS = frozenset({"PhysicsRevoluteJoint", "PhysicsPrismaticJoint"})
 
 
-def _read_newton_actuator(motors: ActuatorTargets, found: FoundPrim, name: str) -> Actuator:
+def _read_newton_actuator(context: ActuatorContext, found: FoundPrim, name: str) -> Actuator:
     """The actuator of a prim."""
-    reader, prim = motors.reader, found.prim
-    dof = _find_newton_dof(motors, found, name)
+    reader, prim = context.reader, found.prim
+    dof = _find_newton_dof(context, found, name)
     controls = [word for api, word in _NEWTON_CONTROLS.items() if api in found.apis]
     # Newton refuses an actuator with no law or with several
     if len(controls) != 1:
@@ -321,8 +326,8 @@ def _read_newton_actuator(motors: ActuatorTargets, found: FoundPrim, name: str) 
     return actuator
 
 
-def _find_newton_dof(motors: ActuatorTargets, found: FoundPrim, name: str) -> Dof:
-    reader = motors.reader
+def _find_newton_dof(context: ActuatorContext, found: FoundPrim, name: str) -> Dof:
+    reader = context.reader
     targets = reader.get_targets(found, "newton:targets")
     if not targets:
         raise ActuatorRefusedError("it has no target")
@@ -335,7 +340,7 @@ def _find_newton_dof(motors: ActuatorTargets, found: FoundPrim, name: str) -> Do
             count=len(targets),
             target=targets[0],
         )
-    joint, target = motors.joints.get(targets[0]), motors.scan.all.get(targets[0])
+    joint, target = context.joints.get(targets[0]), context.scan.all.get(targets[0])
     dof = None if joint is None else choose_dof(joint)
     if dof is None or target is None or target.type not in _NEWTON_JOINTS:
         raise ActuatorRefusedError(f"its target {targets[0]} is no revolute or prismatic joint that was read")
@@ -385,14 +390,14 @@ def _add_newton_clampings(
 
 
 _EXTENDED_API = "ExtendedPhysicsActuatorAPI"
-_Reader = Callable[[ActuatorTargets, FoundPrim, str], list[Actuator]]
+_Reader = Callable[[ActuatorContext, FoundPrim, str], list[Actuator]]
 _EXTENDED_READER: tuple[str, _Reader] = ("ext_physics:actuator:targets", _read_extended_actuators)
 _TYPES: dict[str, tuple[str, _Reader]] = {
     "NewtonActuator": (
         "newton:targets",
-        lambda motors, found, name: [_read_newton_actuator(motors, found, name)],
+        lambda context, found, name: [_read_newton_actuator(context, found, name)],
     ),
-    "MjcActuator": ("mjc:target", lambda motors, found, name: [_read_mjc_actuator(motors, found, name)]),
+    "MjcActuator": ("mjc:target", lambda context, found, name: [_read_mjc_actuator(context, found, name)]),
 }
 
 
@@ -402,10 +407,10 @@ def read_actuators(reader: StageReader, scan: StageScan) -> None:
     if not prims:
         return
     names = name_prims([found for found, _, _ in prims], noted=reader.noted)
-    motors = ActuatorTargets(reader, scan, {joint.path: joint for joint in reader.asset.joints})
+    context = ActuatorContext(reader, scan, {joint.path: joint for joint in reader.asset.joints})
     for found, relationship, read in prims:
         try:
-            reader.asset.actuators += read(motors, found, names[found.path])
+            reader.asset.actuators += read(context, found, names[found.path])
         except ActuatorRefusedError as why:
             where = reader.where(found, relationship)
             reader.reporter.report(
@@ -419,3 +424,47 @@ def _find_prims(scan: StageScan) -> Iterator[tuple[FoundPrim, str, _Reader]]:
             yield found, *_EXTENDED_READER
         elif found.type in _TYPES:
             yield found, *_TYPES[found.type]
+
+
+# a loop with three reasons to leave a note alone
+def restore_idle_actuators(reader: StageReader, scan: StageScan) -> None:
+    """Add the noted actuators whose joint is there and still fixed: no schema lets one drive a fixed joint."""
+    if not reader.noted:
+        return
+    fixed = {joint.name for joint in reader.asset.joints if not joint.dofs}
+    fixed |= {joint.ros_name for joint in reader.asset.joints if not joint.dofs and joint.ros_name}
+    taken = {actuator.name for actuator in reader.asset.actuators}
+    for path, note in scan.notes.items():
+        if "motor" not in note:
+            continue
+        actuator = _make_idle_actuator(reader, scan.all[path], note["motor"])
+        if actuator is not None and actuator.target in fixed and actuator.name not in taken:
+            reader.asset.actuators.append(actuator)
+
+
+def _make_idle_actuator(reader: StageReader, found: FoundPrim, note: Any) -> Actuator | None:
+    """The actuator of a note; None where it is not one that Simwright writes."""
+    try:
+        words = json.loads(note) if isinstance(note, str) else {}
+        gear = tuple(float(v) for v in words["gear"])
+        control, force = (_read_noted_range(words[key]) for key in ("control_range", "force_range"))
+        stiffness, damping = float(words["stiffness"]), float(words["damping"])
+        name, kind, target, transmission = (
+            str(words[key]) for key in ("name", "kind", "target", "transmission")
+        )
+        settings = dict(words["settings"])
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    if not all(math.isfinite(v) for v in (*gear, stiffness, damping)):
+        return None
+    return Actuator(
+        name, kind, target, transmission, gear, stiffness, damping, control, force, settings,
+        path=found.path, source=reader.where(found),
+    )  # fmt: skip
+
+
+def _read_noted_range(value: Any) -> tuple[float, float] | None:
+    if value is None:
+        return None
+    low, high = (float(v) for v in value)
+    return low, high

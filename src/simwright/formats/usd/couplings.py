@@ -66,7 +66,7 @@ MIMIC_MIXED = declare(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _MimicRule:
+class _AuthoredMimic:
     """A rule as authored: powers of the leader, and whether offset and the others count in degrees."""
 
     relationship: str
@@ -93,16 +93,16 @@ def read_mimics(reader: StageReader, scan: StageScan) -> None:
     _check_chains(reader)
 
 
-def _find_rule(reader: StageReader, found: FoundPrim) -> _MimicRule | None:
+def _find_rule(reader: StageReader, found: FoundPrim) -> _AuthoredMimic | None:
     for is_written, read in _DIALECTS:
         if is_written(found):
             return read(reader, found)
     return None
 
 
-def _read_extended(reader: StageReader, found: FoundPrim) -> _MimicRule:
+def _read_extended(reader: StageReader, found: FoundPrim) -> _AuthoredMimic:
     prim, space = found.prim, "ext_physics:mimic"
-    return _MimicRule(
+    return _AuthoredMimic(
         f"{space}:joint",
         reader.get_targets(prim, f"{space}:joint"),
         (
@@ -114,7 +114,7 @@ def _read_extended(reader: StageReader, found: FoundPrim) -> _MimicRule:
     )
 
 
-def _read_newton(reader: StageReader, found: FoundPrim) -> _MimicRule:
+def _read_newton(reader: StageReader, found: FoundPrim) -> _AuthoredMimic:
     """Newton's rule with MuJoCo's higher orders; MuJoCo's older names where Newton's are absent."""
     prim = found.prim
     enabled = reader.get_flag(prim, "newton:mimicEnabled", True)
@@ -126,16 +126,16 @@ def _read_newton(reader: StageReader, found: FoundPrim) -> _MimicRule:
     if not leaders and prim.HasRelationship("mjc:target"):
         first = tuple(reader.get_number(prim, f"mjc:coef{k}", float(k)) for k in (0, 1))
         targets = reader.get_targets(prim, "mjc:target")
-        return _MimicRule("mjc:target", targets, first + higher, enabled, (False, False))
+        return _AuthoredMimic("mjc:target", targets, first + higher, enabled, (False, False))
     first = tuple(reader.get_number(prim, f"newton:mimicCoef{k}", float(k)) for k in (0, 1))
-    return _MimicRule("newton:mimicJoint", leaders, first + higher, enabled, (True, False))
+    return _AuthoredMimic("newton:mimicJoint", leaders, first + higher, enabled, (True, False))
 
 
-def _read_physx(reader: StageReader, found: FoundPrim) -> _MimicRule:
+def _read_physx(reader: StageReader, found: FoundPrim) -> _AuthoredMimic:
     # PhysX has a rule per axis; joints of one freedom have one
     axis = found.instances_of("PhysxMimicJointAPI")[0]
     prim, space = found.prim, f"physxMimicJoint:{axis}"
-    return _MimicRule(
+    return _AuthoredMimic(
         f"{space}:referenceJoint",
         reader.get_targets(prim, f"{space}:referenceJoint"),
         # signs change: PhysX writes q + gearing * leader + offset = 0
@@ -146,7 +146,9 @@ def _read_physx(reader: StageReader, found: FoundPrim) -> _MimicRule:
 
 
 # the first that is written counts: neutral, Newton (with MuJoCo), PhysX
-_DIALECTS: tuple[tuple[Callable[[FoundPrim], bool], Callable[[StageReader, FoundPrim], _MimicRule]], ...] = (
+_DIALECTS: tuple[
+    tuple[Callable[[FoundPrim], bool], Callable[[StageReader, FoundPrim], _AuthoredMimic]], ...
+] = (
     (lambda f: "ExtendedPhysicsMimicAPI" in f.apis, _read_extended),
     (lambda f: bool(f.apis & {"NewtonMimicAPI", "MjcEqualityJointAPI"}), _read_newton),
     (lambda f: bool(f.instances_of("PhysxMimicJointAPI")), _read_physx),
@@ -154,7 +156,7 @@ _DIALECTS: tuple[tuple[Callable[[FoundPrim], bool], Callable[[StageReader, Found
 
 
 def _read_mimic(
-    reader: StageReader, found: FoundPrim, joint: Joint, rule: _MimicRule, joints: dict[str, Joint]
+    reader: StageReader, found: FoundPrim, joint: Joint, rule: _AuthoredMimic, joints: dict[str, Joint]
 ) -> None:
     def refuse(why: str) -> None:
         where = reader.where(found, rule.relationship)
@@ -192,7 +194,7 @@ def _read_mimic(
     return None
 
 
-def _convert(reader: StageReader, rule: _MimicRule, follower: Dof, leader: Dof) -> list[float]:
+def _convert(reader: StageReader, rule: _AuthoredMimic, follower: Dof, leader: Dof) -> list[float]:
     """Coefficients between radians and metres."""
     result = []
     for power, value in enumerate(rule.coefficients):
@@ -214,7 +216,7 @@ def find_step(reader: StageReader, dof: Dof, *, degrees: bool) -> float:
 
 
 def _report_oddities(
-    reader: StageReader, found: FoundPrim, rule: _MimicRule, follower: Dof, leader: Dof
+    reader: StageReader, found: FoundPrim, rule: _AuthoredMimic, follower: Dof, leader: Dof
 ) -> None:
     where = reader.where(found)
     if not rule.enabled:
@@ -367,6 +369,7 @@ _STACKED = (JointKind.REVOLUTE, JointKind.PRISMATIC)
 _APART = 1e-3
 
 
+# grouping and the two reasons to leave parallel joints alone
 def merge_stacks(reader: StageReader) -> None:
     """Replace parallel joints of articulations by one each."""
     asset = reader.asset

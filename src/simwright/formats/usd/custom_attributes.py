@@ -182,6 +182,7 @@ _SCHEMA_NAMES = frozenset(
 )
 # namespaces of Newton's solvers on the scene, which are settings and no declarations
 _SCHEMA_SPACES = frozenset({"xpbd", "vbd", "kamino", "mpm"})
+# a value may be an array of thousands
 _SHOWN = 60
 
 
@@ -248,6 +249,7 @@ def _declare(
     except CustomValueError as why:
         _report_declaration(reader, scene, name, str(why))
         return
+    # several scenes may say the same; the first counts where they do not
     known = declared.setdefault(name, custom)
     if _describe(known) != _describe(custom):
         _report_declaration(reader, scene, name, f"it is declared otherwise on {known.source.prim}")

@@ -293,7 +293,7 @@ _SINGLE, _DOUBLE = 1e-6, 1e-12
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _JointEnd:
+class _UsdJointEnd:
     """One end of a joint: the body and the joint's frame on it."""
 
     body: BodyFrame
@@ -367,14 +367,14 @@ def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: st
 
 def _read_side(
     reader: StageReader, scan: StageScan, found: FoundPrim, name: str, number: int
-) -> _JointEnd | None:
+) -> _UsdJointEnd | None:
     """The body and frame that ``body0`` or ``body1`` name; None if the target does not exist."""
     relationship = f"physics:body{number}"
     targets = reader.get_targets(found, relationship)
     local = _read_frame(reader, found, number)
     # some exporters name the pseudo-root for the world
     if not targets or targets[0] == "/":
-        return _JointEnd(WORLD_FRAME, reader.units.turn @ local)
+        return _UsdJointEnd(WORLD_FRAME, reader.units.turn @ local)
     if len(targets) > 1:
         reader.reporter.report(
             JOINT_TARGETS_MANY,
@@ -394,10 +394,10 @@ def _read_side(
     body = reader.body_of(target.owner)
     # the usual case: the joint names a body, and no matrix has to be taken apart
     if target.path == target.owner and body.is_exact:
-        return _JointEnd(body, local if body.is_plain else Pose(body.scale * local.p, local.q))
+        return _UsdJointEnd(body, local if body.is_plain else Pose(body.scale * local.p, local.q))
     matrix = reader.world_matrix(target)
     world = Pose(matrix[:3, :3] @ local.p + matrix[:3, 3], quat_multiply(decompose(matrix).pose.q, local.q))
-    return _JointEnd(body, ~body.pose @ world)
+    return _UsdJointEnd(body, ~body.pose @ world)
 
 
 def _read_frame(reader: StageReader, found: FoundPrim, number: int) -> Pose:
@@ -433,7 +433,7 @@ def _let_meet(joint: Joint, parent: Pose, child: Pose) -> None:
         joint.parent_frame = Pose(p, q)
 
 
-def _check_anchors(reader: StageReader, joint: Joint, parent: _JointEnd, child: _JointEnd) -> None:
+def _check_anchors(reader: StageReader, joint: Joint, parent: _UsdJointEnd, child: _UsdJointEnd) -> None:
     """Joints that let nothing slide hold one point of the parent on one of the child."""
     if joint.kind not in (JointKind.FIXED, JointKind.REVOLUTE, JointKind.BALL) or not joint.enabled:
         return

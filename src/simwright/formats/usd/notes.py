@@ -2,7 +2,7 @@
 """What notes on prims say about an asset that Simwright wrote (``simwright.usd.notes``, ADR 5).
 
 Notes give freedoms their names and order, say what the source called a joint, and hold what no schema has: screws,
-gears, floating joints, equalities, reference coordinates, image sizes, markers, controllers, idle actuators, the order
+gears, floating joints, equalities, reference coordinates, image sizes, markers, controllers, the order
 of elements.  A note that does not fit what the prim says now is not used: the prim was edited.
 """
 
@@ -18,7 +18,7 @@ from simwright.formats.usd.attributes import make_plain, read_settings
 from simwright.formats.usd.prims import FoundPrim
 from simwright.formats.usd.scan import StageScan
 from simwright.formats.usd.stage_reader import StageReader
-from simwright.model.asset import Actuator, Asset, Light, Sensor
+from simwright.model.asset import Asset, Light, Sensor
 from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Plane, Sphere
 from simwright.model.joint import (
     WORLD,
@@ -460,47 +460,3 @@ def _make_marker(kind: str, sizes: list[float]) -> Geometry | None:
         case "plane", _:
             return Plane()
     return None
-
-
-# a loop with three reasons to leave a note alone
-def restore_idle_motors(reader: StageReader, scan: StageScan) -> None:
-    """Add the noted motors whose joint is there and still fixed."""
-    if not reader.noted:
-        return
-    fixed = {joint.name for joint in reader.asset.joints if not joint.dofs}
-    fixed |= {joint.ros_name for joint in reader.asset.joints if not joint.dofs and joint.ros_name}
-    taken = {actuator.name for actuator in reader.asset.actuators}
-    for path, note in scan.notes.items():
-        if "motor" not in note:
-            continue
-        actuator = _make_motor(reader, scan.all[path], note["motor"])
-        if actuator is not None and actuator.target in fixed and actuator.name not in taken:
-            reader.asset.actuators.append(actuator)
-
-
-def _make_motor(reader: StageReader, found: FoundPrim, note: Any) -> Actuator | None:
-    """The motor of a note; None where it is not one that Simwright writes."""
-    try:
-        words = json.loads(note) if isinstance(note, str) else {}
-        gear = tuple(float(v) for v in words["gear"])
-        control, force = (_read_range(words[key]) for key in ("control_range", "force_range"))
-        stiffness, damping = float(words["stiffness"]), float(words["damping"])
-        name, kind, target, transmission = (
-            str(words[key]) for key in ("name", "kind", "target", "transmission")
-        )
-        settings = dict(words["settings"])
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
-    if not all(math.isfinite(v) for v in (*gear, stiffness, damping)):
-        return None
-    return Actuator(
-        name, kind, target, transmission, gear, stiffness, damping, control, force, settings,
-        path=found.path, source=reader.where(found),
-    )  # fmt: skip
-
-
-def _read_range(value: Any) -> tuple[float, float] | None:
-    if value is None:
-        return None
-    low, high = (float(v) for v in value)
-    return low, high

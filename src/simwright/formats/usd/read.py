@@ -18,7 +18,7 @@ from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import ParseError
 from simwright.core.gate import Gate
 from simwright.formats.format import ReadOptions
-from simwright.formats.usd.actuators import read_actuators
+from simwright.formats.usd.actuators import read_actuators, restore_idle_actuators
 from simwright.formats.usd.attributes import make_plain, read_attributes, report_unknown_types
 from simwright.formats.usd.bodies import check_topology, read_articulations, read_bodies
 from simwright.formats.usd.couplings import merge_stacks, read_equalities, read_mimics
@@ -36,7 +36,6 @@ from simwright.formats.usd.mujoco import (
 )
 from simwright.formats.usd.notes import (
     read_noted_sensors,
-    restore_idle_motors,
     restore_joints,
     restore_order,
     restore_parts,
@@ -190,7 +189,7 @@ def _read_all(reader: StageReader) -> None:
     # notes come last of all that reads prims: they refer to elements by name
     references = restore_joints(reader, scan)
     restore_parts(reader, scan)
-    restore_idle_motors(reader, scan)
+    restore_idle_actuators(reader, scan)
     # after everything that refers to joints by path, since all but the first of a stack go
     merge_stacks(reader)
     restore_order(reader, scan)

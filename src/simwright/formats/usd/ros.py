@@ -46,6 +46,7 @@ _JOINT_ROLES = {
     "left_wheels": "left",
     "right_wheels": "right",
     "command_joints": "command",
+    # the broadcaster reads joints and commands none
     "joints": "state",
 }
 """Relationship of the registry's schemas -> joint role of the model."""
@@ -146,6 +147,7 @@ def _find_place(reader: StageReader, scan: StageScan, found: FoundPrim) -> str:
 
 def list_controller_kinds(found: FoundPrim) -> list[str]:
     """Controller kinds applied to a prim in snake case; "integrated" alone says nothing."""
+    # sorted, since a set of schemas has no order and the first controller of a name keeps it
     matches = (_CONTROLLER.match(api) for api in sorted(found.apis))
     kinds = [_WORD.sub("_", match.group(1)).lower() for match in matches if match]
     return [kind for kind in kinds if kind != "integrated"]

@@ -277,6 +277,7 @@ INSTANCES_BODY = declare(
     loss=True,
 )
 
+# a scatter of grass has millions of instances
 MAX_SHAPES = 20_000
 """Largest number of shapes one instancer may make."""
 

@@ -52,6 +52,7 @@ def read_environment(reader: StageReader, scan: StageScan) -> None:
     norm = float(np.linalg.norm(direction))
     down = reader.units.convert_direction(direction / norm) if norm > 0.0 else vec3(0.0, 0.0, -1.0)
     magnitude = reader.get_number(first.prim, "physics:gravityMagnitude", -math.inf)
+    # asked again as a size, which reports it; -inf is the fallback and means "of the earth"
     if magnitude == math.inf:
         magnitude = reader.get_size(first.prim, "physics:gravityMagnitude", -1.0)
     # a negative magnitude means "of the earth", whatever the stage unit
@@ -77,6 +78,7 @@ def _count_iterations(reader: StageReader, scene: str) -> None:
     if ITERATIONS in known or found.origin is Origin.NONE:
         return
     reader.asset.origins.setdefault(scene, {})[ITERATIONS] = found
+    # see the docstring: a negative count is no count
     if found.value is not None and found.value > 0:
         reader.asset.environment.settings[ITERATIONS] = found.value
 

@@ -31,20 +31,20 @@ _LAGS = ("filter", "filterexact")
 _MODES = {"motor": "effort", "position": "position", "velocity": "velocity", "general": "effort"}
 
 
-def write_motors(plan: WritePlan, layer: LayerWriter) -> None:
+def write_actuators(plan: WritePlan, layer: LayerWriter) -> None:
     """Every actuator with a neutral form; the others are MuJoCo's (see ``motors_mjc``)."""
     dofs = {dof.name: dof for joint in plan.asset.joints for dof in joint.dofs}
     for actuator in plan.asset.actuators:
         if not is_neutral(plan, actuator):
             continue
-        path = claim_motor(plan, layer, actuator)
+        path = claim_actuator(plan, layer, actuator)
         layer.define(path)
         layer.apply(path, "ExtendedPhysicsActuatorAPI")
         layer.relate(path, f"{_SPACE}:targets", [plan.freedoms[actuator.target][0]])
         _write_law(layer, path, actuator, dofs[actuator.target])
 
 
-def claim_motor(plan: WritePlan, layer: LayerWriter, actuator: Actuator) -> str:
+def claim_actuator(plan: WritePlan, layer: LayerWriter, actuator: Actuator) -> str:
     """The path of an actuator, named."""
     scope = f"{plan.root}/Actuators"
     layer.define(scope, "Scope")
@@ -106,11 +106,11 @@ def _write_law(layer: LayerWriter, path: str, actuator: Actuator, dof: Dof) -> N
 _ELSEWHERE = ("path", "source")
 
 
-def write_idle_motors(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
+def write_idle_actuators(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
     """A scope with a note for each."""
     for actuator in plan.asset.actuators:
         if is_idle(plan, actuator):
-            path = claim_motor(plan, layer, actuator)
+            path = claim_actuator(plan, layer, actuator)
             layer.define(path, "Scope")
             values = {f.name: getattr(actuator, f.name) for f in fields(actuator) if f.name not in _ELSEWHERE}
             layer.note(path, motor=json.dumps(values, sort_keys=True))
@@ -203,8 +203,8 @@ def write_extended(plan: WritePlan, reporter: Reporter) -> LayerWriter:
             _write_rows(layer, plan.colliders[shape.name], PrimType.SHAPE, _read_shape(shape))
     for material in plan.asset.physics_materials:
         _write_rows(layer, plan.contacts[material.name], PrimType.MATERIAL, _read_material(material))
-    write_motors(plan, layer)
-    write_idle_motors(plan, layer, reporter)
+    write_actuators(plan, layer)
+    write_idle_actuators(plan, layer, reporter)
     return layer
 
 

@@ -272,6 +272,7 @@ class _ExtrasMover:
         self._fields = {shape.path for shape in plan.asset.shapes if shape.settings.get(FIELD_ASKED)}
         self._native, self._rescaler = NativeExtras(plan), UnitRescaler(plan.asset)
 
+    # one function: the first rule that takes the attribute ends it, and the last one loses it
     def move(self, space: str, element: str, attribute: str, value: Any) -> None:
         """Write an attribute of an element of the source, unless the model says it already."""
         path, prim = _choose_place(self._places.get(element, {}), attribute)
@@ -310,6 +311,7 @@ class _ExtrasMover:
         return schema
 
 
+# a list of families whose attributes the writer makes from the model
 def _is_carried(plan: WritePlan, element: str, attribute: str) -> bool:
     """Is it written from the model: mimics, tendons, sensors, keyframes, custom attributes, options at the root?"""
     name = attribute.partition(":")[2]

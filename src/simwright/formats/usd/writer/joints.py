@@ -149,6 +149,7 @@ def _write_stack(plan: WritePlan, layer: LayerWriter, joint: Joint, reporter: Re
         plan.freedoms[dof.name] = (path, taken.get(id(dof), dof.motion.value))
 
 
+# seven lists of one length, by which a reader tells whether a note is whole
 def _describe_stack(dofs: list[Dof], words: dict[int, str], back: Pose) -> dict[str, Any]:
     """The freedoms in the written frame, as flat lists: notes hold no lists of lists."""
     swings = [dof.swing or (math.inf, math.inf) for dof in dofs]
@@ -171,6 +172,7 @@ def _write_joint(
     write_sides(plan, layer, path, (joint.parent, form.parent_frame), (joint.child, form.child_frame))
     if form.axis:
         layer.set(path, "physics:axis", "token", form.axis, uniform=True)
+    # articulations are trees: one joint of each loop has to be left out of them
     if is_loop or joint.closes_loop:
         layer.set(path, "physics:excludeFromArticulation", "bool", True, uniform=True)
     if not joint.enabled:
@@ -193,6 +195,7 @@ def write_sides(
 ) -> None:
     """The two bodies of a joint and its frame on each; the world is not named."""
     for number, (body, frame) in enumerate((first, second)):
+        # an empty relationship is the world, whose frame is that of the stage
         if body != WORLD:
             layer.relate(path, f"physics:body{number}", [plan.bodies[body]])
         layer.set(path, f"physics:localPos{number}", "point3f", frame.p)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from simwright.core.diag import Reporter
-from simwright.formats.usd.writer.extended_physics import SINGLE, claim_motor, is_neutral
+from simwright.formats.usd.writer.extended_physics import SINGLE, claim_actuator, is_neutral
 from simwright.formats.usd.writer.layer import LayerWriter, write_plain
 from simwright.formats.usd.writer.messages import NOT_CARRIED
 from simwright.formats.usd.writer.plan import WritePlan
@@ -159,7 +159,7 @@ _SAID = frozenset(
 SETTING = "mjc:setting"
 
 
-def write_mjc_motors(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
+def write_mjc_actuators(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
     """MjcActuator prims for laws without a neutral form, further settings for the others."""
     lost = []
     for actuator in plan.asset.actuators:
@@ -168,15 +168,16 @@ def write_mjc_motors(plan: WritePlan, layer: LayerWriter, reporter: Reporter) ->
             _write_settings(plan, layer, path, actuator)
             _write_idle(layer, path, actuator)
             continue
+        # idle actuators got their prim in extended_physics.usda
         if actuator.name in plan.actuators:  # it drives nothing
             continue
         target = find_target(plan, actuator)
         if not target:
             lost.append(actuator)
             continue
-        path = claim_motor(plan, layer, actuator)
+        path = claim_actuator(plan, layer, actuator)
         layer.define(path, "MjcActuator")
-        _write_motor(plan, layer, path, actuator, target)
+        _write_mjc_actuator(plan, layer, path, actuator, target)
         _write_settings(plan, layer, path, actuator)
     if lost:
         reporter.report(NOT_CARRIED, lost[0].source, count=len(lost), what="actuators", first=lost[0].name)
@@ -195,7 +196,9 @@ def find_target(plan: WritePlan, actuator: Actuator) -> str:
     return plan.freedoms.get(name, (plan.sites.get(name, ""), ""))[0]
 
 
-def _write_motor(plan: WritePlan, layer: LayerWriter, path: str, actuator: Actuator, target: str) -> None:
+def _write_mjc_actuator(
+    plan: WritePlan, layer: LayerWriter, path: str, actuator: Actuator, target: str
+) -> None:
     layer.relate(path, "mjc:target", [target])
     word = plan.freedoms.get(actuator.target, ("", ""))[1]
     plain = ("tendon", "site", "body", "slider_crank")
@@ -280,6 +283,7 @@ def write_pairs(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None
 def write_keyframes(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
     """Every keyframe as an MjcKeyframe prim."""
     dofs = [dof for joint in plan.asset.joints for dof in joint.dofs]
+    # a keyframe is an array over all coordinates, so one that names an unknown freedom has no array
     lost = [key for key in plan.asset.keyframes if not _fits(key, dofs)]
     for keyframe in plan.asset.keyframes:
         if keyframe in lost:

@@ -326,6 +326,7 @@ def _report_rates(plan: WritePlan, reporter: Reporter) -> None:
 
 
 def _write_qos(layer: LayerWriter, path: str, space: str, qos: Qos) -> None:
+    # defaults of the schema need no opinion
     usual = Qos()
     for name in ("reliability", "durability", "history"):
         if getattr(qos, name) != getattr(usual, name):

@@ -23,7 +23,7 @@ from simwright.formats.usd.writer.messages import NOT_CARRIED, SETTING_LOST
 from simwright.formats.usd.writer.mujoco import (
     write_couplings,
     write_keyframes,
-    write_mjc_motors,
+    write_mjc_actuators,
     write_pairs,
     write_tendons,
 )
@@ -207,7 +207,7 @@ def write_vendors(plan: WritePlan, reporter: Reporter) -> dict[str, LayerWriter]
                 write_key(layers, path, PrimType.BODY, key, value)
     mujoco = layers["mjc"]
     write_tendons(plan, mujoco, reporter)
-    write_mjc_motors(plan, mujoco, reporter)
+    write_mjc_actuators(plan, mujoco, reporter)
     write_pairs(plan, mujoco, reporter)
     write_keyframes(plan, mujoco, reporter)
     write_couplings(plan, mujoco)
