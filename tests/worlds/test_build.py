@@ -17,8 +17,7 @@ from simwright.app.world_build import Built, build_world, choose_formats
 from simwright.app.worlds import load_world
 from simwright.core.diag import Level, Reporter
 from simwright.core.errors import OutputError, UnknownNameError
-from simwright.worlds.grid import make_grid
-from simwright.worlds.nav_map import decode_map
+from simwright.worlds.grid import Grid, make_grid
 from simwright.worlds.world import World
 
 from ..conftest import SAMPLES
@@ -45,6 +44,20 @@ def space(lab: World, tmp_path_factory: pytest.TempPathFactory) -> SpaceModel:
 
 
 # -- every format --------------------------------------------------------------------------------------------------
+
+
+def decode_map(text: str, image: bytes) -> Grid:
+    """A grid from the two files, as Nav2's map server reads them; what is unknown counts as occupied."""
+    facts = yaml.safe_load(text)
+    parts = image.split(maxsplit=4)
+    assert (parts[0], parts[3]) == (b"P5", b"255")
+    width, height = int(parts[1]), int(parts[2])
+    # from the end: the first pixel may be a byte that splitting takes for white space
+    pixels = np.frombuffer(image[-width * height :], dtype=np.uint8).reshape(height, width)
+    share = pixels / 255.0 if facts["negate"] else (255.0 - pixels) / 255.0
+    free = share < facts["free_thresh"]
+    x, y = facts["origin"][:2]
+    return Grid(~free[::-1].T, float(facts["resolution"]), (float(x), float(y)))
 
 
 def test_the_assembly_follows_every_rule(built: Built) -> None:

@@ -131,16 +131,6 @@ def find_menagerie(name: str, where: Where | None = None) -> Path:
     return target
 
 
-def list_menagerie() -> list[str]:
-    """Names of the models that can be asked for; none where there is no Menagerie."""
-    root = os.environ.get(ROOT_VARIABLE)
-    if root:
-        return _list_folders(Path(root)) if Path(root).is_dir() else []
-    if importlib.util.find_spec(_MENAGERIE_PACKAGE) is None:
-        return []
-    return [str(name) for name in importlib.import_module(_MENAGERIE_PACKAGE).names()]
-
-
 def _find_local_model(model: str, where: Where | None) -> tuple[Path, str]:
     root = Path(os.environ[ROOT_VARIABLE])
     if not root.is_dir():

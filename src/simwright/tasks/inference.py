@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -62,10 +62,6 @@ class RobotFacts:
     """Where the tool is on its body: between the fingers, or at its far end [m]."""
     dofs: int = 0
     """Degrees of freedom of its joints; those of a floating base do not count."""
-
-    def replace_kind(self, kind: RobotKind) -> RobotFacts:
-        """The same, but for what somebody knows better."""
-        return replace(self, kind=kind)
 
 
 def infer_facts(model: MjModel, *, says_base: bool = True, kind: RobotKind | None = None) -> RobotFacts:

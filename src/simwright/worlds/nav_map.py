@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from simwright.core.errors import ParseError
 from simwright.worlds.entities import Hallway, Room, Spawn
 from simwright.worlds.graph import WorldGraph
 from simwright.worlds.grid import Grid
@@ -43,23 +42,6 @@ def encode_map(grid: Grid, image: str) -> str:
         f"occupied_thresh: {OCCUPIED_THRESHOLD}\n"
         f"free_thresh: {FREE_THRESHOLD}\n"
     )
-
-
-def decode_map(text: str, image: bytes) -> Grid:
-    """A grid from the two files, as Nav2's map server reads them; what is unknown counts as occupied."""
-    import yaml
-
-    facts = yaml.safe_load(text)
-    parts = image.split(maxsplit=4)
-    if len(parts) < 4 or parts[0] != b"P5" or parts[3] != b"255":
-        raise ParseError("is no 8-bit binary PGM image")
-    width, height = int(parts[1]), int(parts[2])
-    # from the end: the first pixel may be a byte that splitting takes for white space
-    pixels = np.frombuffer(image[-width * height :], dtype=np.uint8).reshape(height, width)
-    share = pixels / 255.0 if facts["negate"] else (255.0 - pixels) / 255.0
-    free = share < facts["free_thresh"]
-    x, y = facts["origin"][:2]
-    return Grid(~free[::-1].T, float(facts["resolution"]), (float(x), float(y)))
 
 
 def list_waypoints(world: World) -> list[dict[str, Any]]:

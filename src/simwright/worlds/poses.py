@@ -71,10 +71,6 @@ class WorldPose:
         distance = math.dist((self.x, self.y, self.z), (other.x, other.y, other.z))
         return distance <= NEAR and abs(_dot(self.quaternion, other.quaternion)) >= 1.0 - NEAR
 
-    def to_transform(self) -> math3d.Pose:
-        """As the rigid transform of the model."""
-        return math3d.Pose.of((self.x, self.y, self.z), self.quaternion)
-
 
 ORIGIN = WorldPose()
 

@@ -13,7 +13,7 @@ from simwright.core.errors import UnknownNameError, UsageError
 from simwright.worlds.planning.path import FreePoints
 from simwright.worlds.polygons import list_edges
 from simwright.worlds.poses import WorldPose
-from simwright.worlds.sensing.sensor import Lidar, cast_rays, make_sensor, make_sensors, observe_doors
+from simwright.worlds.sensing.sensor import Lidar, cast_rays, make_sensor, observe_doors
 
 from ..flat import make_flat
 
@@ -103,7 +103,7 @@ def test_beams_are_counted_exactly(tmp_path: Path) -> None:
 def test_a_view_shows_what_is_in_it(tmp_path: Path) -> None:
     world = make_flat(tmp_path, LIDAR)
     robot = world.robots[0]
-    eyes = make_sensors(world, robot)["eyes"]
+    eyes = make_sensor(world, robot, "eyes")
     robot.pose = WorldPose.from_yaw(-1.5, -1.4)
     assert [item.name for item in eyes.measure()] == ["can0", "crate0"]
     robot.pose = WorldPose.from_yaw(-1.5, -1.4, 0.0, math.pi)

@@ -54,11 +54,6 @@ def make_sensor(world: World, robot: WorldRobot, name: str) -> Any:
     return SENSORS.get(options.type)(world, robot, options)
 
 
-def make_sensors(world: World, robot: WorldRobot) -> dict[str, Any]:
-    """All sensors of a robot by name."""
-    return {name: make_sensor(world, robot, name) for name in robot.sensors}
-
-
 Array = npt.NDArray[np.float64]
 # an edge is that much longer at both ends [m], so that no ray slips through between two of them
 _EDGE_SLACK = 1e-9
