@@ -265,14 +265,6 @@ def quat_slerp(a: VectorLike, b: VectorLike, share: float) -> Array:
     return np.array((w / length, x / length, y / length, z / length))
 
 
-def quats_rotate(q: Array, v: VectorLike) -> Array:
-    """Vectors (..., 3) turned by unit quaternions (..., 4), one each; leading axes are broadcast."""
-    w, u = q[..., :1], q[..., 1:]
-    vector = np.broadcast_to(np.asarray(v, dtype=np.float64), u.shape)
-    twice = 2.0 * np.cross(u, vector)
-    return np.asarray(vector + w * twice + np.cross(u, twice))
-
-
 def quat_angle(a: VectorLike, b: VectorLike) -> float:
     """Angle [rad] of the rotation between two orientations; exact for small angles too."""
     delta = quat_multiply(quat_conjugate(a), b)
@@ -399,11 +391,12 @@ def quats_normalize(q: Array) -> Array:
     return np.where(norm > 0.0, scaled, np.array(IDENTITY_QUAT))
 
 
-def quats_rotate(q: Array, v: Array) -> Array:
-    """Vectors rotated by unit quaternions, row by row."""
+def quats_rotate(q: Array, v: VectorLike) -> Array:
+    """Vectors (..., 3) rotated by unit quaternions (..., 4), one each; leading axes are broadcast."""
+    given = np.asarray(v, dtype=np.float64)
     scalar, vector = q[..., :1], q[..., 1:]
-    twice = 2.0 * cross(vector, v)
-    rotated: Array = v + scalar * twice + cross(vector, twice)
+    twice = 2.0 * cross(vector, given)
+    rotated: Array = given + scalar * twice + cross(vector, twice)
     return rotated
 
 
