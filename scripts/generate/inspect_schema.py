@@ -17,7 +17,7 @@ from simwright.app.describe import _PLAIN_LISTS, VERSION
 from simwright.core.diag import Where
 from simwright.core.math3d import Pose
 from simwright.model import asset as model
-from simwright.model.filtering import ArticulationMembers
+from simwright.model.filtering import ArticulationContents
 from simwright.model.inertia import Inertial
 from simwright.model.origins import Resolved
 
@@ -102,7 +102,7 @@ def generate() -> str:
 
 
 def _articulation() -> dict[str, Any]:
-    row, members = _object(model.Articulation), _object(ArticulationMembers)
+    row, members = _object(model.Articulation), _object(ArticulationContents)
     row["required"] += members["required"]
     row["properties"] |= members["properties"]
     return row

@@ -392,11 +392,11 @@ def quats_normalize(q: Array) -> Array:
 
 
 def quats_rotate(q: Array, v: VectorLike) -> Array:
-    """Vectors (..., 3) rotated by unit quaternions (..., 4), row by row; leading axes are broadcast."""
+    """Vectors (..., 3) rotated by unit quaternions (..., 4), one each; leading axes are broadcast."""
+    given = np.asarray(v, dtype=np.float64)
     scalar, vector = q[..., :1], q[..., 1:]
-    vectors = np.asarray(v, dtype=np.float64)
-    twice = 2.0 * cross(vector, vectors)
-    rotated: Array = vectors + scalar * twice + cross(vector, twice)
+    twice = 2.0 * cross(vector, given)
+    rotated: Array = given + scalar * twice + cross(vector, twice)
     return rotated
 
 

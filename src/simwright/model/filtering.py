@@ -169,7 +169,7 @@ class ArticulationBase:
 
 
 @dataclass(slots=True)
-class ArticulationMembers:
+class ArticulationContents:
     """Names of all that belongs to an articulation, in the order of the asset.
 
     ``joints`` carry the bodies, ``loop_joints`` close loops between them; ``bases`` has one entry per tree, which is
@@ -182,7 +182,7 @@ class ArticulationMembers:
     bases: list[ArticulationBase] = field(default_factory=list)
 
 
-def find_members(asset: Asset, articulation: Articulation, tree: Tree) -> ArticulationMembers:
+def find_members(asset: Asset, articulation: Articulation, tree: Tree) -> ArticulationContents:
     """The members of an articulation; the tree is that of the asset."""
     # four lists of names over one set of bodies: comprehensions count as branches
     bodies = list_articulated(asset, articulation, tree)
@@ -191,7 +191,7 @@ def find_members(asset: Asset, articulation: Articulation, tree: Tree) -> Articu
     closing = {j.name for j in tree.loops if {j.parent, j.child} <= inside}
     held = {edge.child: edge.joint for edge in tree.edges if edge.parent == WORLD}
     floating = set(tree.roots)
-    return ArticulationMembers(
+    return ArticulationContents(
         bodies,
         [joint.name for joint in asset.joints if joint.name in carriers],
         [joint.name for joint in asset.joints if joint.name in closing],

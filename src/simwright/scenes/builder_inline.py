@@ -46,7 +46,7 @@ _SIZES: dict[str, tuple[ShapeType, tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class JointEnds:
+class InlineJointEnds:
     """Bodies of a joint by index; the world is -1."""
 
     parent: int
@@ -65,7 +65,7 @@ def add_body(builder: Builder, body: mechanics.InlineBody, sources: SourceFinder
     return index
 
 
-def add_joint(builder: Builder, joint: Any, ends: JointEnds) -> int:
+def add_joint(builder: Builder, joint: Any, ends: InlineJointEnds) -> int:
     """An inline joint between bodies that are there already; gives its index."""
     linear, angular = _list_axes(builder, joint)
     index = builder.add_joint(

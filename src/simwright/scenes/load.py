@@ -302,7 +302,7 @@ class _WorldBuild:
                 self._builder, self._reporter, self._file, self._sources, ("joints", number)
             )
             try:
-                ends = inline.JointEnds(
+                ends = inline.InlineJointEnds(
                     context.find_body(joint.parent, "parent"), context.find_body(joint.child, "child")
                 )
             # measured: in SAP Warp an unknown body makes the joint an unsupported feature, which then vanishes
