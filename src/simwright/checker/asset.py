@@ -263,7 +263,7 @@ STATES_LEFT_OUT = declare(
 
 
 @dataclass(frozen=True, slots=True)
-class VariantState:
+class SelectedVariant:
     """One variant selected on one prim."""
 
     prim: str
@@ -295,7 +295,7 @@ def sweep_variants(
         yield from reporter
 
 
-def list_states(snapshot: StageSnapshot) -> list[VariantState]:
+def list_states(snapshot: StageSnapshot) -> list[SelectedVariant]:
     """Every variant that is not selected now, of every set of every prim outside of prototypes."""
     states = []
     for node in snapshot.nodes:
@@ -305,11 +305,13 @@ def list_states(snapshot: StageSnapshot) -> list[VariantState]:
         for name in sets.GetNames():
             variants = sets.GetVariantSet(name)
             current = variants.GetVariantSelection()
-            states += [VariantState(node.path, name, v) for v in variants.GetVariantNames() if v != current]
+            states += [
+                SelectedVariant(node.path, name, v) for v in variants.GetVariantNames() if v != current
+            ]
     return states
 
 
-def _check_state(snapshot: StageSnapshot, state: VariantState, rules: list[Rule]) -> list[Diagnostic]:
+def _check_state(snapshot: StageSnapshot, state: SelectedVariant, rules: list[Rule]) -> list[Diagnostic]:
     session = Sdf.Layer.CreateAnonymous("variants")
     # the user's own session opinions are kept, below the selection that is tried
     session.TransferContent(snapshot.stage.GetSessionLayer())
@@ -329,7 +331,7 @@ def _identify(finding: Diagnostic) -> tuple[str, str, Where]:
     return finding.kind, finding.message, finding.where
 
 
-def _label(finding: Diagnostic, state: VariantState) -> Diagnostic:
+def _label(finding: Diagnostic, state: SelectedVariant) -> Diagnostic:
     return dataclasses.replace(
         finding,
         message=f"{finding.message} (with {state})",

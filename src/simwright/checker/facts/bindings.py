@@ -53,7 +53,7 @@ _NONE = _OwnBindings()
 Answers: TypeAlias = tuple[Binding | None, ...]
 
 
-class MaterialBindings:
+class BindingResolver:
     """Which material each prim of a snapshot is bound to, by purpose; answers are kept per prim."""
 
     def __init__(self, snapshot: StageSnapshot) -> None:
@@ -203,9 +203,9 @@ def _add(found: dict[str, _OwnBindings], node: PrimNode, relation: Usd.Relations
         own.collections.append(Binding(node, name, material, collection))
 
 
-def read_bindings(snapshot: StageSnapshot) -> MaterialBindings:
+def read_bindings(snapshot: StageSnapshot) -> BindingResolver:
     """The snapshot's bindings."""
-    return snapshot.shared("bindings", MaterialBindings)
+    return snapshot.shared("bindings", BindingResolver)
 
 
 def is_physics_material(binding: Binding | None, snapshot: StageSnapshot) -> bool:

@@ -30,7 +30,7 @@ _COPIES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class MaterialUse:
+class MeshMaterial:
     """A mesh, or faces of it, with a Material."""
 
     mesh: PrimNode
@@ -100,13 +100,13 @@ def _list_prims(node: PrimNode, snapshot: StageSnapshot) -> list[Usd.Prim]:
     return [prim for prim in proxies if prim] or [node.prim]
 
 
-def list_material_uses(snapshot: StageSnapshot) -> list[MaterialUse]:
+def list_mesh_materials(snapshot: StageSnapshot) -> list[MeshMaterial]:
     """Meshes and subsets that are bound to a Material with textures or primvar readers."""
-    return snapshot.shared("material uses", _gather_material_uses)
+    return snapshot.shared("material uses", _gather_mesh_materials)
 
 
 # one function: meshes, their subsets and their materials, gathered by one call
-def _gather_material_uses(snapshot: StageSnapshot) -> list[MaterialUse]:
+def _gather_mesh_materials(snapshot: StageSnapshot) -> list[MeshMaterial]:
     # most robots have plain colours: then no mesh need be asked for its material
     if not any(_reads_coordinates(read_material(node, snapshot)) for node in snapshot.of_type("Material")):
         return []
@@ -115,7 +115,7 @@ def _gather_material_uses(snapshot: StageSnapshot) -> list[MaterialUse]:
     # one call for all prims: OpenUSD shares the work of inherited and collection bindings between them
     worn = find_materials([*meshes, *(subset for group in parts.values() for subset in group)], snapshot)
     return [
-        MaterialUse(mesh, part, material)
+        MeshMaterial(mesh, part, material)
         for mesh in meshes
         for part in (None, *parts[mesh.path])
         for material in worn.get((part or mesh).path, ())

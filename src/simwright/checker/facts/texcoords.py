@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from pxr import UsdGeom
 
-from simwright.checker.facts.material_uses import MaterialUse, list_material_uses
+from simwright.checker.facts.material_uses import MeshMaterial, list_mesh_materials
 from simwright.checker.facts.meshes import MeshFacts, as_ints, read_mesh
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ SLACK = 1e-3
 class TextureUse:
     """Texture coordinates of a mesh (or some faces) as one texture sees them: ``low`` and ``high`` corners."""
 
-    look: MaterialUse
+    look: MeshMaterial
     texture: ShaderTexture
     low: tuple[float, float]
     high: tuple[float, float]
@@ -54,7 +54,7 @@ def list_uses(snapshot: StageSnapshot) -> list[TextureUse]:
 def _gather_uses(snapshot: StageSnapshot) -> list[TextureUse]:
     uses: list[TextureUse] = []
     known: dict[tuple[str, str, str, str], Floats | None] = {}
-    for look in list_material_uses(snapshot):
+    for look in list_mesh_materials(snapshot):
         for texture in look.material.textures:
             # repeat on both axes: any coordinates are right
             if not texture.is_universal or not texture.primvar or set(texture.wraps) == {"repeat"}:
@@ -70,7 +70,7 @@ def _gather_uses(snapshot: StageSnapshot) -> list[TextureUse]:
     return uses
 
 
-def _find_range(look: MaterialUse, texture: ShaderTexture, snapshot: StageSnapshot) -> Floats | None:
+def _find_range(look: MeshMaterial, texture: ShaderTexture, snapshot: StageSnapshot) -> Floats | None:
     """Least and greatest coordinates; by face only where a subset has some of the faces."""
     if look.mesh.children:
         values, _ = _read_corners(look, texture, snapshot)
@@ -82,7 +82,7 @@ def _find_range(look: MaterialUse, texture: ShaderTexture, snapshot: StageSnapsh
     return np.stack((values.min(axis=0), values.max(axis=0)))
 
 
-def _read_values(look: MaterialUse, texture: ShaderTexture) -> tuple[Floats, str]:
+def _read_values(look: MeshMaterial, texture: ShaderTexture) -> tuple[Floats, str]:
     """Coordinates as the primvar has them, indices applied, and its interpolation."""
     primvar = UsdGeom.PrimvarsAPI(look.mesh.prim).FindPrimvarWithInheritance(texture.primvar)
     values = _as_pairs(primvar.Get()) if primvar else None
@@ -95,7 +95,7 @@ def _read_values(look: MaterialUse, texture: ShaderTexture) -> tuple[Floats, str
 
 
 def _read_corners(
-    look: MaterialUse, texture: ShaderTexture, snapshot: StageSnapshot
+    look: MeshMaterial, texture: ShaderTexture, snapshot: StageSnapshot
 ) -> tuple[Floats, npt.NDArray[np.int64]]:
     """Coordinates of the faces the material is on, and the face of each; no faces where counts do not fit."""
     values, interpolation = _read_values(look, texture)
@@ -121,7 +121,7 @@ def _per_corner(
     return values, faces[:0]
 
 
-def _choose_faces(look: MaterialUse, mesh: MeshFacts) -> npt.NDArray[np.bool_]:
+def _choose_faces(look: MeshMaterial, mesh: MeshFacts) -> npt.NDArray[np.bool_]:
     """The faces a material is on: those of its subset, or those no bound subset has."""
     from simwright.checker.facts.material_uses import is_bound_subset
 

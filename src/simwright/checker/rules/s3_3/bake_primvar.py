@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from pxr import UsdGeom
 
-from simwright.checker.facts.material_uses import MaterialUse, list_material_uses
+from simwright.checker.facts.material_uses import MeshMaterial, list_mesh_materials
 from simwright.checker.facts.shading import PrimvarReader
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
@@ -26,7 +26,7 @@ from simwright.checker.rule import Finding, rule
 def bake_primvar(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Once per mesh and primvar, and once per reader without a name."""
     seen: set[tuple[str, str]] = set()
-    for look in list_material_uses(snapshot):
+    for look in list_mesh_materials(snapshot):
         for reader in look.material.readers:
             key = (look.mesh.path, reader.primvar) if reader.primvar else (str(reader.shader.GetPath()), "")
             if key in seen:
@@ -48,7 +48,7 @@ def bake_primvar(snapshot: StageSnapshot) -> Iterator[Finding]:
                 )
 
 
-def _is_there(look: MaterialUse, reader: PrimvarReader) -> bool:
+def _is_there(look: MeshMaterial, reader: PrimvarReader) -> bool:
     # a fallback colour is a colour; a fallback coordinate is one texel for the whole mesh
     if reader.has_fallback and not reader.is_texcoord:
         return True
