@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 from pxr import Usd
+from writing import assert_same_bodies, assert_same_joints, assert_same_shapes, make_trip
 
 import simwright
 from simwright.core.diag import Level, Reporter
 from simwright.formats.usd.writer.entry import build_layers
 from simwright.usd.layers import encode_layer
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from writing import assert_same_bodies, assert_same_joints, assert_same_shapes, make_trip
 
 SAMPLES = [
     "arm/urdf/arm.urdf.xacro",

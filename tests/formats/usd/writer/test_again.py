@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
+from test_colliders import make_asset, make_bowl
+from writing import make_trip
 
 import simwright
 from simwright.core.diag import Reporter
 from simwright.model.asset import Camera, Sensor, Shape
 from simwright.model.geometry import Mesh
 from simwright.model.material import RenderMaterial
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from test_colliders import make_asset, make_bowl
-from writing import make_trip
 
 SAMPLES = (
     "arm/urdf/arm.urdf.xacro", "box/box.usda", "floor/floor.usda", "fourbar/fourbar.usda", "quadruped/quadruped.xml",

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 from pxr import Usd
+from robots import ACTUATORS, ARM, CONSTRAINTS, ODDS, OPTIONS, STACK_PARTS, STACKS
+from usd_trips import Trip, assert_close, assert_same, convert, convert_text, list_dofs, measure
 
 import simwright
 from simwright.core.diag import Level
 from simwright.model.joint import JointKind
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from robots import ACTUATORS, ARM, CONSTRAINTS, ODDS, OPTIONS, STACK_PARTS, STACKS
-from usd_trips import Trip, assert_close, assert_same, convert, convert_text, list_dofs, measure
 
 ROBOTS = {
     "arm": (ARM, ""),
