@@ -11,7 +11,7 @@ from types import ModuleType
 
 REPO = Path(__file__).resolve().parent.parent
 SOURCE = REPO / "src" / "simwright"
-ONE_FILE_PER_ITEM = ("checker/rules", "usd/schemas")
+ONE_FILE_PER_ITEM = ("app/cli", "app/report", "checker/rules", "scenes/ops", "tasks/scenes", "usd/schemas")
 
 
 @cache
