@@ -31,6 +31,7 @@ from simwright.core.diag import (
     sort_diagnostics,
 )
 from simwright.core.errors import SimwrightError
+from simwright.core.gate import Gate
 from simwright.usd.complaints import report_composition
 from simwright.usd.locate import Locator
 from simwright.usd.open import open_stage
@@ -83,7 +84,7 @@ def check_file(
     request = _Request(rules, settings, variants, with_files)
     try:
         stage = open_stage(name, packages=packages, reporter=reporter)
-        return _check(stage, reporter, request, name)
+        return _check(stage, reporter, request, name, Gate.around(name, packages))
     except SimwrightError as error:
         finding = diagnostic_from_error(error)
         if not finding.where.file:
@@ -101,16 +102,18 @@ def check_opened(
     rules: Iterable[Rule] | None = None,
     settings: Settings | None = None,
     memory: dict[str, Any] | None = None,
+    gate: Gate | None = None,
 ) -> AssetResult:
     """The findings of a stage that was opened from a file, with what opening it had to tell.
 
+    ``gate`` says which files may be looked at.
     ``memory`` keeps what was found out about meshes for the next check of the same stage; empty it when meshes change.
     """
     reporter = Reporter()
     reporter.extend(complaints)
     name = _name_stage(stage)
     try:
-        return _check(stage, reporter, _Request(rules, settings, variants=False, memory=memory), name)
+        return _check(stage, reporter, _Request(rules, settings, variants=False, memory=memory), name, gate)
     except Exception as error:  # noqa: BLE001 - as for a file
         reporter.report(CHECK_FAILED, Where(name), reason=f"{type(error).__name__}: {error}")
         return AssetResult(name, sort_diagnostics(reporter), failed=True)
@@ -136,9 +139,11 @@ class _Request:
         self.with_files = with_files
 
 
-def _check(stage: Any, reporter: Reporter, request: _Request, path: str) -> AssetResult:
+def _check(
+    stage: Any, reporter: Reporter, request: _Request, path: str, gate: Gate | None = None
+) -> AssetResult:
     with capture():
-        snapshot = Snapshot(stage, request.settings, path=path)
+        snapshot = Snapshot(stage, request.settings, path=path, gate=gate)
         try:
             if request.memory is not None:
                 snapshot.remember_meshes(request.memory)

@@ -16,6 +16,7 @@ from pxr import Ar, Sdf, Tf
 from simwright.checker.facts.layer_walk import gather_layer
 from simwright.checker.facts.snapshot import Snapshot
 from simwright.core.errors import InputError
+from simwright.core.gate import Gate
 from simwright.usd.arcs import MAX_LAYERS
 from simwright.usd.guard import LAYER_SUFFIXES, check_file
 from simwright.usd.silence import capture
@@ -35,7 +36,7 @@ def list_files(snapshot: Snapshot) -> list[str]:
             _add_file(files, layer.realPath)
             own = facts.get(layer.identifier) or gather_layer(layer)
             for text in _list_mentions(layer, (item.text for item in own.asset_paths)):
-                other = _follow(files, layer, text)
+                other = _follow(files, layer, text, snapshot.gate)
                 if other is not None and other.identifier not in seen:
                     seen.add(other.identifier)
                     queue.append(other)
@@ -48,8 +49,8 @@ def _list_mentions(layer: Any, values: Iterable[str]) -> Iterator[str]:
     yield from values
 
 
-def _follow(files: set[str], layer: Any, text: str) -> Any:
-    """Note the file behind an address; gives the layer if it is one."""
+def _follow(files: set[str], layer: Any, text: str, gate: Gate) -> Any:
+    """Note the file behind an address; gives the layer if it is one.  What the gate refuses was not looked at."""
     if not text:
         return None
     anchored = Sdf.ComputeAssetPathRelativeToLayer(layer, text)
@@ -58,6 +59,8 @@ def _follow(files: set[str], layer: Any, text: str) -> Any:
         return None
     outer = Ar.SplitPackageRelativePathOuter(anchored)[0]
     resolved = Ar.GetResolver().Resolve(outer).GetPathString()
+    if resolved and not gate.admits(resolved):
+        return None
     _add_file(files, resolved or outer)
     if not resolved.lower().endswith(LAYER_SUFFIXES):
         return None

@@ -90,7 +90,7 @@ def _check_state(snapshot: Snapshot, state: State, rules: list[Rule]) -> list[Di
         spec.variantSelections[state.set_name] = state.variant
         stage = open_again(snapshot.stage, session)
         report_composition(stage, set(), reporter, Locator())
-        inner = Snapshot(stage, snapshot.settings, path=snapshot.path)
+        inner = Snapshot(stage, snapshot.settings, path=snapshot.path, gate=snapshot.gate)
         reporter.extend(run_rules(inner, rules))
         inner.close()
     return reporter.found

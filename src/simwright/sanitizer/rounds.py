@@ -110,7 +110,12 @@ class Run:
             result = check_file(space.entry, rules=order.rules, packages=space.packages)
         else:
             result = check_opened(
-                stage, space.complaints, rules=order.rules, settings=order.settings, memory=self.meshes
+                stage,
+                space.complaints,
+                rules=order.rules,
+                settings=order.settings,
+                memory=self.meshes,
+                gate=space.gate,
             )
         self.course.failed |= result.failed
         return result.findings

@@ -15,6 +15,7 @@ import numpy as np
 from pxr import Sdf, Usd
 
 from simwright.checker.facts.variant_sets import find_selection, list_variant_nodes
+from simwright.usd.open import open_again
 
 if TYPE_CHECKING:
     from simwright.checker.facts.snapshot import Node, Snapshot
@@ -110,13 +111,7 @@ def _open_private(snapshot: Snapshot, paths: list[Sdf.Path]) -> tuple[Usd.Stage,
     own = snapshot.stage.GetSessionLayer()
     if own is not None:
         session.TransferContent(own)
-    stage = Usd.Stage.OpenMasked(
-        snapshot.root_layer,
-        session,
-        snapshot.stage.GetPathResolverContext(),
-        Usd.StagePopulationMask(paths),
-        Usd.Stage.LoadNone,
-    )
+    stage = open_again(snapshot.stage, session, load=False, mask=Usd.StagePopulationMask(paths))
     stage.SetLoadRules(snapshot.stage.GetLoadRules())
     return stage, session
 

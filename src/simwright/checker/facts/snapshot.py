@@ -21,6 +21,7 @@ from pxr import Sdf, Tf, Usd, UsdGeom
 from simwright.checker.facts.types import find_bases, find_heads
 from simwright.checker.settings import Settings
 from simwright.core.collector import pause_collector
+from simwright.core.gate import Gate
 from simwright.usd.open import open_again
 from simwright.usd.questions import (
     attribute_of,
@@ -220,9 +221,18 @@ class Node:
 class Snapshot:
     """A stage as rules see it."""
 
-    def __init__(self, stage: Usd.Stage, settings: Settings | None = None, *, path: str = "") -> None:
+    def __init__(
+        self,
+        stage: Usd.Stage,
+        settings: Settings | None = None,
+        *,
+        path: str = "",
+        gate: Gate | None = None,
+    ) -> None:
         self.stage = stage
         self.path = path
+        self.gate = gate or Gate.of_layer(stage.GetRootLayer().realPath)
+        """Which files may be looked at."""
         self.settings = settings or Settings()
         self.root_layer: Sdf.Layer = stage.GetRootLayer()
         self.nodes: list[Node] = []
@@ -467,7 +477,7 @@ class Snapshot:
         """The same stage opened with no payload loaded; None for a stage that has no payload."""
         if not any(facts.has_payloads for facts in self.layers):
             return None
-        found = Snapshot(open_again(self.stage, load=False), self.settings, path=self.path)
+        found = Snapshot(open_again(self.stage, load=False), self.settings, path=self.path, gate=self.gate)
         found._said.names = self._said.names  # without payloads there are less layers, never others
         return found
 
