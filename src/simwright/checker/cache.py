@@ -14,7 +14,6 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -22,6 +21,7 @@ from typing import Any
 
 from simwright.checker.identity import hash_tool
 from simwright.checker.signature import confirm_signature, take_signature
+from simwright.core.files import open_temporary, remove_temporary
 
 MAX_BYTES = 256 << 20
 MAX_ENTRIES = 50_000
@@ -69,14 +69,15 @@ class Cache:
         file = self._file(key)
         with contextlib.suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            handle, name = tempfile.mkstemp(prefix=".new.", dir=file.parent)
+            handle, new = open_temporary(file)
             try:
                 with os.fdopen(handle, "wb") as stream:
                     stream.write(_checksum(body) + b"\n" + body)
-                Path(name).replace(file)
+                    stream.flush()
+                    new.replace(file)  # while it is locked
                 self.written += 1
             except OSError:
-                Path(name).unlink(missing_ok=True)
+                new.unlink(missing_ok=True)
 
     def get_result(self, key: str) -> dict[str, Any] | None:
         """The stored result of an asset, if every file it depends on is still what it was."""
@@ -109,6 +110,8 @@ class Cache:
         """Remove the entries that were not used for the longest time until the rest fits."""
         if self.folder is None:
             return
+        for left in self.folder.glob(f"??/.*{_SUFFIX}.part*"):
+            remove_temporary(left)
         entries = []
         for file in self.folder.glob(f"??/*{_SUFFIX}"):
             with contextlib.suppress(OSError):
