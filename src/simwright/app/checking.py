@@ -26,6 +26,7 @@ from simwright.checker.select import choose_rules, match_words
 from simwright.core.diag import Diagnostic, Level
 from simwright.core.errors import EXIT_BAD_INPUT, EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from simwright.core.pool import NO_LIMITS, Limits
+from simwright.core.trust import is_untrusted
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,8 @@ def build_check_report(outcome: CheckOutcome, *, show_suppressed: bool = False) 
 
 
 def _load_config(request: CheckRequest) -> Config:
-    file = request.config or find_config(request.inputs)
+    # the settings beside an untrusted asset are not the user's
+    file = request.config or (None if is_untrusted() else find_config(request.inputs))
     return read_config(file) if file else Config()
 
 

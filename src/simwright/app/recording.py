@@ -7,21 +7,18 @@ drawn at the end.  Files are written whole and then moved into place.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import importlib.util
 import io
 import os
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simwright.core.diag import Where
-from simwright.core.errors import LimitError, MissingExtraError, OutputError, UsageError
-from simwright.core.files import write_atomic
+from simwright.core.errors import LimitError, MissingExtraError, UsageError
+from simwright.core.files import PartFile, write_atomic
 from simwright.engines.protocol import Simulation
 from simwright.runtime.arrays import AnyArray
 from simwright.runtime.kinds import ShapeType
@@ -103,36 +100,18 @@ class Recorder:
         what, positions = self._source.show(self.moments)
         painter = WorldPainter(size=size, **what)
         rate = 1.0 / (self._simulation.dt * self.every)
+        part = PartFile(target)
         try:
-            with (
-                write_beside(target) as temporary,
-                video.get_writer(str(temporary), fps=rate, codec="libx264", macro_block_size=2) as writer,
-            ):
+            with video.get_writer(str(part.path), fps=rate, codec="libx264", macro_block_size=2) as writer:
                 for number in range(len(self.moments)):
                     writer.append_data(painter.paint(positions(number)))
                     if progress is not None:
                         progress(number + 1, len(self.moments))
+            part.finish()
         finally:
+            part.discard()
             painter.close()
         return target
-
-
-@contextlib.contextmanager
-def write_beside(target: Path) -> Iterator[Path]:
-    """A file beside ``target`` with the same ending, which takes its place if all goes well."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.stem}.", suffix=target.suffix, dir=target.parent)
-    except OSError as error:
-        raise OutputError(f"cannot be written: {error.strerror or error}", where=Where(str(target))) from None
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o644)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def pose_bodies(model: Model, joint_q: AnyArray) -> AnyArray:

@@ -19,7 +19,7 @@ from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError, UnknownNameError, UsageError
 from simwright.core.files import write_staged
 from simwright.core.names import make_identifier
-from simwright.core.swap import write_folder
+from simwright.core.swap import recover, write_folder
 
 if TYPE_CHECKING:
     from simwright.model.asset import Asset
@@ -60,9 +60,10 @@ def build_world(
     scene = make_scene(world, data_folder=data_folder, reporter=reporter)
     name = make_identifier(world.name, "world")
     built = Built(scene)
+    facts = f"{name}.json"
+    recover(target.resolve(), facts)  # a killed process is no reason to take its files for somebody else's
     for word in wanted:
         _check_place(target / word, _ENTRIES[word].format(name=name))
-    facts = f"{name}.json"
     last = [*(f"{word}/{_ENTRIES[word].format(name=name)}" for word in wanted), facts]
     with write_folder(target, last=last) as staging:
         for word in wanted:

@@ -12,7 +12,7 @@ import errno
 import os
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from simwright.core.diag import Where
@@ -85,7 +85,7 @@ def write_atomic(path: str | os.PathLike[str], content: bytes | str) -> Path:
     temporary = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = _open_temporary(target)
+        handle, temporary = open_temporary(target)
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
@@ -99,10 +99,56 @@ def write_atomic(path: str | os.PathLike[str], content: bytes | str) -> Path:
     return target
 
 
-def _open_temporary(target: Path) -> tuple[int, Path]:
+class PartFile:
+    """A file beside its destination, with the same ending, that others write by its name.
+
+    It takes the place of the destination when it is finished.  One that a killed process left is used again.
+    """
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+        with _guard(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            handle, self.path = open_temporary(target, target.suffix)
+        self._handle: int | None = handle
+
+    def finish(self) -> None:
+        """Move it to its place."""
+        try:
+            with _guard(self.target):
+                sync(self.path)
+                self.path.chmod(_mode_for(self.target))
+                self.path.replace(self.target)  # while it is locked: nobody takes it for a killed process's
+        except OutputError:
+            self.discard()
+            raise
+        self._close()
+
+    def discard(self) -> None:
+        """Leave nothing behind, unless it is finished."""
+        if self._handle is not None:
+            self.path.unlink(missing_ok=True)
+            self._close()
+
+    def _close(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+
+@contextlib.contextmanager
+def _guard(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"cannot be written: {error.strerror or error}", where=Where(str(target))) from None
+
+
+def open_temporary(target: Path, suffix: str = "") -> tuple[int, Path]:
     """An empty file beside a target that nobody else writes; one that a killed process left is used again."""
     for number in range(1, _MOST_WRITERS):
         file = name_temporary(target, "part", number)
+        file = file.with_name(file.name + suffix)
         with contextlib.suppress(BlockingIOError, FileNotFoundError):
             handle = lock_file(file)
             if handle is None:
@@ -116,8 +162,19 @@ def _open_temporary(target: Path) -> tuple[int, Path]:
                 os.truncate(handle, 0)
                 return handle, file
             os.close(handle)
-    handle, name = tempfile.mkstemp(prefix=".part.", dir=target.parent)
+    handle, name = tempfile.mkstemp(prefix=".part.", suffix=suffix, dir=target.parent)
     return handle, Path(name)
+
+
+def remove_temporary(file: Path) -> None:
+    """Remove a file of :func:`open_temporary` that a killed process left; one that somebody writes stays."""
+    with contextlib.suppress(OSError):
+        handle = lock_file(file, create=False)
+        if handle is not None:
+            try:
+                file.unlink()
+            finally:
+                os.close(handle)
 
 
 def name_temporary(target: Path, word: str, number: int) -> Path:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from pxr import Ar, Sdf, Tf
+from pxr import Ar, Sdf
 
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import OutputError, UsageError
@@ -22,7 +22,7 @@ from simwright.core.swap import scratch_folder
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.usd.archive import ALLOWED_SUFFIXES, encode_archive, unpack_archive
 from simwright.usd.collect import AssetFiles, collect_files
-from simwright.usd.complaints import explain_failure
+from simwright.usd.complaints import explain_errors
 from simwright.usd.flat import FlatLayer, flatten_stage
 from simwright.usd.guard import check_file
 from simwright.usd.layers import encode_layer
@@ -69,7 +69,7 @@ def pack_file(
 ) -> Path:
     """Write a USD file and everything it needs as a .usdz package; ``options.variants`` become its selections."""
     with _open_source(source, options, reporter) as (stage, gate):
-        with _reading(stage, source):
+        with explain_errors(source), capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
             collection = collect_files(stage.GetRootLayer(), gate)
             _keep_selections(stage, collection)
         _report_left(collection, reporter)
@@ -99,7 +99,7 @@ def flatten_file(
         )
     _check_apart(source, target)
     with _open_source(source, options, reporter) as (stage, gate):
-        with _reading(stage, source):
+        with explain_errors(source), capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
             flat = flatten_stage(stage, target.parent, gate)
             data = encode_layer(flat.layer, target.suffix.lower())
         for asset in sorted(set(flat.refused)):
@@ -123,16 +123,6 @@ def _open_source(source: Path, options: ReadOptions, reporter: Reporter) -> Iter
             ),
             gate,
         )
-
-
-@contextmanager
-def _reading(stage: Any, source: Path) -> Iterator[None]:
-    """Values of a damaged layer are not read before they are asked for: what OpenUSD says then is a ParseError."""
-    try:
-        with capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
-            yield
-    except Tf.ErrorException as error:
-        raise explain_failure(error, source) from None
 
 
 def _check_apart(source: Path, target: Path) -> None:
