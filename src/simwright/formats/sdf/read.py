@@ -16,7 +16,7 @@ from simwright.formats.format import ReadOptions
 from simwright.formats.sdf.context import SdfReadContext
 from simwright.formats.sdf.document import SdfDocument, open_document
 from simwright.formats.sdf.foreign import insert_foreign
-from simwright.formats.sdf.include import NOT_CARRIED, TreeBuilder
+from simwright.formats.sdf.include import INCLUDE_FAILED, NOT_CARRIED, TreeBuilder
 from simwright.formats.sdf.joints import mark_loops, read_joint, read_mimics
 from simwright.formats.sdf.lights import read_world_light
 from simwright.formats.sdf.links import read_link, settle_masses
@@ -35,6 +35,16 @@ SEVERAL_MODELS = declare(
     doc="More than one <model> directly below <sdf>.",
 )
 
+EMPTY = declare(
+    "sdf-empty",
+    Level.WARNING,
+    "the file holds no model and no world",
+    hint="is it the right file?  The asset is empty",
+    doc="An SDFormat file without anything in it.",
+)
+
+_OLDEST = (1, 3)
+"""The oldest version whose files have models below ``<sdf>`` under their names of today."""
 _ROOT_TAGS = {"world", "model", "light", "actor", "include"}
 
 
@@ -96,17 +106,26 @@ def _check_root(document: SdfDocument, top: ModelNode) -> None:
     document.unknown(document.root, _ROOT_TAGS)
     if top.is_world:
         return
-    if not (top.models or top.lights) and not any(True for _ in document.children(document.root, "actor")):
-        raise ParseError(
-            "the file holds no model and no world",
-            hint="is it the right file?",
-            where=document.where(document.root),
-        )
+    if not (top.models or top.lights or any(True for _ in document.children(document.root, "actor"))):
+        _refuse_empty(document)
     if len(top.models) > 1:
         where = document.where(top.models[1].element)
         document.reporter.report(SEVERAL_MODELS, where, count=len(top.models))
     elif top.models:
         _drop_scope(top.models[0])
+
+
+def _refuse_empty(document: SdfDocument) -> None:
+    """Refuse a file of which nothing is left; one that says nothing is legal, as libsdformat has it."""
+    where = document.where(document.root)
+    if any(True for _ in document.children(document.root, "include")):
+        failed = next((f for f in reversed(document.reporter.found) if f.kind == INCLUDE_FAILED.code), None)
+        reason = "" if failed is None else f": {failed.message}"
+        hint = "" if failed is None else failed.hint
+        raise ParseError(f"nothing that the file includes can be read{reason}", hint=hint, where=where)
+    if document.version < _OLDEST:
+        raise ParseError("the file holds no model and no world", hint="is it the right file?", where=where)
+    document.reporter.report(EMPTY, where)
 
 
 def _drop_scope(root: ModelNode) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from simwright.formats.gazebo.sensors import LOOK, TOPICS, list_topics
 from simwright.formats.sdf.writer.context import ModelElement, SdfWriteContext, add, add_pose, refer
-from simwright.formats.sdf.writer.kept import put, restore_plugins, restore_settings
+from simwright.formats.sdf.writer.kept import put, restore, restore_plugins, restore_settings
 from simwright.formats.sdf.writer.messages import CAMERA_AS_SENSOR
 from simwright.formats.sdf.writer.sensor_settings import DIRECT, TYPES, list_places
 from simwright.formats.sdf.writer.shapes import find_written_link
@@ -85,6 +85,7 @@ class SensorWriter:
         if sensor.rate is not None:
             add(node, "update_rate", float(sensor.rate))
         self._write_settings(node, sensor, family, self._write_topic(node, sensor))
+        restore(context, node, "sensor", sensor.name)
         restore_plugins(context, node, sensor.name)
 
     def _write_settings(self, node: Element, sensor: Sensor, family: str, more: dict[str, Any]) -> None:
