@@ -61,7 +61,10 @@ def _resolve(uri: str, base: Path, gate: Gate, where: Where) -> Path:
     if scheme == "model" and match.group(2):
         return _resolve_model(rest, uri, base, gate, where)
     if scheme == "file":
-        return _existing(base / _file_path(rest), uri, where)
+        path = _file_path(rest)
+        # Gazebo looks for "file://name" as for a bare name.
+        plain = bool(match.group(2)) and not path.startswith("/")
+        return _resolve_plain(path, base, gate, where) if plain else _existing(base / path, uri, where)
     if scheme in ("http", "https") and (address := _FUEL.fullmatch(uri)):
         return _resolve_fuel(address, uri, gate, where)
     if (base / uri).exists():  # a colon in a file name
@@ -89,7 +92,9 @@ def _resolve_plain(uri: str, base: Path, gate: Gate, where: Where) -> Path:
 
 def _resolve_fuel(address: re.Match[str], uri: str, gate: Gate, where: Where) -> Path:
     parts = {key: urllib.parse.unquote(text or "") for key, text in address.groupdict().items()}
-    if any(not part or part.startswith(".") or set(part) & set("/\\") for part in (parts["owner"], parts["name"])):
+    if any(
+        not part or part.startswith(".") or set(part) & set("/\\") for part in (parts["owner"], parts["name"])
+    ):
         raise UnsafePathError(f"refused: {uri!r} does not name a model", where=where)
     relative = parts["path"]
     if ".." in relative.replace("\\", "/").split("/"):

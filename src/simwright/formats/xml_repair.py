@@ -213,9 +213,7 @@ class _Repair:
             if prefix not in anywhere:
                 text = prefix.decode("utf-8", "replace")
                 self._note(f"the prefix {text!r}, which is not declared", self.prefixes[prefix])
-        words = b"".join(
-            b' xmlns:%s="%s%s"' % (prefix, PREFIX_URI.encode(), prefix) for prefix in missing
-        )
+        words = b"".join(b' xmlns:%s="%s%s"' % (prefix, PREFIX_URI.encode(), prefix) for prefix in missing)
         match = _TAG.match(root)
         assert match is not None
         self.parts[self.root_at] = b"".join(

@@ -41,6 +41,7 @@ from simwright.formats.sdf.writer.kept import (
 from simwright.formats.sdf.writer.messages import EXTRAS_LOST, MOVED_TO_ZERO, ROS_DISCARDED
 from simwright.formats.sdf.writer.plan import plan_models, strip_scope
 from simwright.formats.sdf.writer.shapes import SdfShapeWriter
+from simwright.formats.sdf.writer.systems import write_systems
 from simwright.formats.xml import Element
 from simwright.model.asset import Asset, Light, LightKind, Site
 from simwright.model.elements import Environment
@@ -118,6 +119,8 @@ def build_files(
     controllers.write_all()
     write_world(context)
     _restore_kept(context)
+    # After the plugins of the source: they may bring what is needed.
+    write_systems(context)
     report_losses(context, controllers)
     context.report_names()
     root.set("version", ".".join(map(str, context.version)))

@@ -43,6 +43,7 @@ _TAGS: dict[str, dict[str, str]] = {
 }  # fmt: skip
 """Family -> first tag of what is kept -> the element inside that it goes to, as a path."""
 _STEP = re.compile(r"([A-Za-z_][\w.:-]*)(?:\[(\d{1,3})\])?")
+_NUMBER = re.compile(r"\[\d+\]$")
 _PREFIXES = {"gz": "http://gazebosim.org/schema", "ignition": "http://ignitionrobotics.org/schema"}
 """Namespaces that Gazebo's own files give its prefixes."""
 
@@ -119,7 +120,7 @@ def restore_plugins(context: SdfWriteContext, node: Element, owner: str) -> None
             continue
         if name not in plugins:
             file = rows[f"plugin:{name}"].value
-            attributes = {"name": format_value(name), "filename": format_value(file)}
+            attributes = {"name": _NUMBER.sub("", format_value(name)), "filename": format_value(file)}
             plugins[name] = etree.SubElement(node, "plugin", attributes)
         if rest:
             put(plugins[name], rest, row.value)
@@ -130,9 +131,9 @@ def _split_plugin(path: str, rows: dict[str, KeptValue]) -> tuple[str, str]:
     """The name of a plugin, which may have slashes, and the path below it; no name where its file is not known."""
     parts = path.removeprefix("plugin:").split("/")
     for count in range(1, len(parts) + 1):
-        name = "/".join(parts[:count])
+        name, at, attribute = "/".join(parts[:count]).partition("@")
         if f"plugin:{name}" in rows:
-            return name, "/".join(parts[count:])
+            return name, "/".join(parts[count:]) or at + attribute
     return "", ""
 
 
