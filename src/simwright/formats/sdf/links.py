@@ -56,10 +56,10 @@ NO_VOLUME = declare(
 
 _SIX = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 _LINK_CARRIED = {
-    "pose", "inertial", "collision", "visual", "light", "sensor", "gravity", "kinematic",
+    "pose", "inertial", "collision", "visual", "light", "sensor", "gravity", "kinematic", "self_collide",
 }  # fmt: skip
 _LINK_KNOWN = {
-    "self_collide", "enable_wind", "velocity_decay", "must_be_base_link", "projector", "audio_source",
+    "enable_wind", "velocity_decay", "must_be_base_link", "projector", "audio_source",
     "audio_sink", "particle_emitter", "battery", "frame", "plugin",
 }  # fmt: skip
 _COLLISION_CARRIED = {"pose", "geometry", "surface", "density"}

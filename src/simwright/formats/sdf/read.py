@@ -8,6 +8,7 @@ and what a world says (gravity, wind, magnetic field, physics step), is read her
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from simwright.core.diag import Level, Reporter, declare
@@ -24,8 +25,10 @@ from simwright.formats.sdf.plugins import read_plugin
 from simwright.formats.sdf.poses import FrameGraph, frame_of
 from simwright.formats.sdf.tree import ModelNode, NamedElement, assign_keys
 from simwright.formats.xml import Element
-from simwright.model.asset import Articulation, Asset, Provenance, Site
+from simwright.model.asset import Articulation, Asset, CollisionGroup, Provenance, Site
+from simwright.model.filtering import find_components
 from simwright.model.joint import WORLD
+from simwright.model.kinematics import build_tree
 
 SEVERAL_MODELS = declare(
     "sdf-several-models",
@@ -83,12 +86,15 @@ def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
         insert_foreign(context, model)
     read_mimics(context)
     mark_loops(asset)
+    components = find_components(build_tree(asset))
     for model in top.walk():
-        _read_model(context, model, top)
+        _read_model(context, model, top, components)
     return asset
 
 
-def _read_model(context: SdfReadContext, model: ModelNode, top: ModelNode) -> None:
+def _read_model(
+    context: SdfReadContext, model: ModelNode, top: ModelNode, components: Mapping[str, str]
+) -> None:
     """What a model (or the world) holds besides links and joints."""
     for item in model.frames:
         read_frame(context, item)
@@ -97,7 +103,7 @@ def _read_model(context: SdfReadContext, model: ModelNode, top: ModelNode) -> No
     if model is not top:
         read_model_settings(context, model)
         if model.parent is top:
-            read_articulation(context, model)
+            read_articulation(context, model, components)
     for document, element in model.plugins:
         read_plugin(context, document, element, None if model is top else model)
 
@@ -167,21 +173,42 @@ def read_model_settings(context: SdfReadContext, model: ModelNode) -> None:
     context.keep_rest(model.document, model.element, owner, _MODEL_CARRIED, _MODEL_KNOWN)
 
 
-def read_articulation(context: SdfReadContext, model: ModelNode) -> None:
-    """An outermost model with joints is one articulation; SDFormat models do not touch themselves."""
-    joints = {joint.name for joint in context.asset.joints}
-    if model.static or not any(item.key in joints for node in model.walk() for item in node.joints):
+def read_articulation(context: SdfReadContext, model: ModelNode, components: Mapping[str, str]) -> None:
+    """An outermost model with joints is one articulation; SDFormat models do not touch themselves.
+
+    Two links touch where one of them says so or, saying nothing, the model it is in.  ``components`` tells which links
+    joints hold together.
+    """
+    if model.static:
         return
-    frame = model.frame
-    assert frame is not None
-    root = context.graph.link_of(frame)
-    articulation = Articulation(
-        context.claim("articulation", model.name),
-        root.key if root is not None and not root.model.static else WORLD,
-        self_collide=model.document.flag(model.element, "self_collide"),
-        source=model.document.where(model.element),
-    )
-    context.asset.articulations.append(articulation)
+    links = [
+        item for node in model.walk() if not node.static for item in node.links if item.key in components
+    ]
+    quiet = [item.key for item in links if not _touches(item)]
+    joints = {joint.name for joint in context.asset.joints}
+    has_joints = any(item.key in joints for node in model.walk() for item in node.joints)
+    is_one = len({components[item.key] for item in links}) == 1
+    if has_joints:
+        frame = model.frame
+        assert frame is not None
+        root = context.graph.link_of(frame)
+        articulation = Articulation(
+            context.claim("articulation", model.name),
+            root.key if root is not None and not root.model.static else WORLD,
+            self_collide=len(quiet) < len(links),
+            source=model.document.where(model.element),
+        )
+        context.asset.articulations.append(articulation)
+    # An articulation speaks of links that joints hold together, and of all of them.
+    if len(quiet) > 1 and not (has_joints and is_one and len(quiet) == len(links)):
+        name = context.claim("collision_group", f"{model.name}_links")
+        group = CollisionGroup(name, quiet, [name], source=model.document.where(model.element))
+        context.asset.collision_groups.append(group)
+
+
+def _touches(item: NamedElement) -> bool:
+    inherited = item.model.document.flag(item.model.element, "self_collide")
+    return item.document.flag(item.element, "self_collide", default=inherited)
 
 
 MORE_PHYSICS = declare(

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from simwright.formats.mjcf.writer.draft import Draft
+from simwright.formats.mjcf.writer.messages import PAIRS_KEPT_APART
 from simwright.model.asset import Articulation, Asset, Shape
 from simwright.model.filtering import Pair, find_filtered_pairs, list_articulated
 from simwright.model.joint import WORLD
@@ -59,7 +60,30 @@ def find_filters(draft: Draft) -> Filters:
             filters.excluded.append((a, b))
         filters.pairs += [pair for pair in meeting if pair not in names and pair[::-1] not in names]
     filters.pairs += _find_touching(draft, by_body, welds, filters, apart)
+    _report_kept_apart(draft, by_body, welds, filters, apart)
     return filters
+
+
+def _report_kept_apart(
+    draft: Draft, by_body: dict[str, list[Shape]], welds: dict[str, str], filters: Filters, apart: set[Pair]
+) -> None:
+    """Say which pairs touch in the source and not in MuJoCo: those of links that fixed joints make one body there.
+
+    They are not written as pairs: a tool that is fixed to a link mostly overlaps the link before it.
+    """
+    if draft.asset.provenance.format == "mjcf":
+        return
+    told = {frozenset(pair) for pair in filters.pairs}
+    lost = [
+        (x.name, y.name)
+        for a, b in _list_parents(draft, by_body, welds)
+        for x, y in product(by_body[a], by_body[b])
+        if meet(filters.bits[x.name], filters.bits[y.name])
+        and not {(x.name, y.name), (y.name, x.name)} & apart
+        and frozenset((x.name, y.name)) not in told
+    ]
+    if lost:
+        draft.reporter.report(PAIRS_KEPT_APART, count=len(lost), first=" and ".join(lost[0]))
 
 
 def _list_authored(draft: Draft, welds: dict[str, str]) -> list[Pair]:
@@ -183,10 +207,17 @@ def _list_neighbours(draft: Draft, by_body: dict[str, list[Shape]], welds: dict[
     Where fixed links are one body, as in MJCF, URDF and SDFormat, only the two ends of the joint are asked; an
     OpenUSD stage means every body of either side.
     """
-    if _lets_parents_touch(draft.asset):
-        return
     joined = {(j.parent, j.child): j.collide for j in draft.asset.joints if j.enabled}
     loose = draft.asset.provenance.format == "usd"
+    for a, b in _list_parents(draft, by_body, welds):
+        if joined.get((a, b), joined.get((b, a), loose)):
+            yield a, b
+
+
+def _list_parents(draft: Draft, by_body: dict[str, list[Shape]], welds: dict[str, str]) -> Iterator[Pair]:
+    """Bodies that MuJoCo keeps apart as parent and child, with everything that is welded to either."""
+    if _lets_parents_touch(draft.asset):
+        return
     members: dict[str, list[str]] = {}
     for name in by_body:
         if name != WORLD:
@@ -195,6 +226,4 @@ def _list_neighbours(draft: Draft, by_body: dict[str, list[Shape]], welds: dict[
         outer = welds[draft.limbs[weld].parent] if weld != WORLD else WORLD
         if outer == WORLD:
             continue
-        for a, b in product(members.get(outer, ()), inside):
-            if joined.get((a, b), joined.get((b, a), loose)):
-                yield a, b
+        yield from product(members.get(outer, ()), inside)

@@ -20,7 +20,7 @@ from simwright.formats.xml_repair import PREFIX_URI
 from simwright.model.asset import Asset
 
 _TAGS: dict[str, dict[str, str]] = {
-    "link": dict.fromkeys(("self_collide", "enable_wind", "velocity_decay", "must_be_base_link", "projector",
+    "link": dict.fromkeys(("enable_wind", "velocity_decay", "must_be_base_link", "projector",
                            "audio_source", "audio_sink", "particle_emitter", "battery"), ""),
     "model": dict.fromkeys(("allow_auto_disable", "enable_wind"), ""),
     "visual": {
