@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
 from simwright.core.diag import Level, Reporter, declare
 from simwright.core.errors import ParseError
 from simwright.formats.format import ReadOptions
@@ -46,6 +48,8 @@ EMPTY = declare(
     doc="An SDFormat file without anything in it.",
 )
 
+GRAVITY = (0.0, 0.0, -9.8)
+"""What SDFormat gives a world that says nothing [m/s^2]."""
 _OLDEST = (1, 3)
 """The oldest version whose files have models below ``<sdf>`` under their names of today."""
 _ROOT_TAGS = {"world", "model", "light", "actor", "include"}
@@ -230,9 +234,10 @@ def read_environment(context: SdfReadContext, document: SdfDocument, world: Elem
     environment = context.asset.environment
     owner = context.world_name
     physics = _choose_physics(context, document, world)
+    environment.gravity = np.array(GRAVITY)
     for source in (physics, world):  # up to 1.5 gravity is inside <physics>
         if source is not None and document.text(source, "gravity"):
-            environment.gravity = document.values(source, "gravity", 3, (0.0, 0.0, -9.8))
+            environment.gravity = document.values(source, "gravity", 3, GRAVITY)
         if source is not None and document.text(source, "magnetic_field"):
             environment.magnetic_field = document.values(source, "magnetic_field", 3, (0.0, 0.0, 0.0))
     wind = document.child(world, "wind")

@@ -71,8 +71,6 @@ def _report_kept_apart(
 
     They are not written as pairs: a tool that is fixed to a link mostly overlaps the link before it.
     """
-    if draft.asset.provenance.format == "mjcf":
-        return
     told = {frozenset(pair) for pair in filters.pairs}
     lost = [
         (x.name, y.name)

@@ -43,6 +43,7 @@ _TAGS: dict[str, dict[str, str]] = {
 }  # fmt: skip
 """Family -> first tag of what is kept -> the element inside that it goes to, as a path."""
 _STEP = re.compile(r"([A-Za-z_][\w.:-]*)(?:\[(\d{1,3})\])?")
+_FOREIGN = re.compile(r"@|(?!plugin:)[A-Za-z_][\w.-]*:")
 _NUMBER = re.compile(r"\[\d+\]$")
 _PREFIXES = {"gz": "http://gazebosim.org/schema", "ignition": "http://ignitionrobotics.org/schema"}
 """Namespaces that Gazebo's own files give its prefixes."""
@@ -101,7 +102,7 @@ def restore(context: SdfWriteContext, node: Element, family: str, *owners: str) 
                 context.spent.add(row.origin)
             # What has a prefix, or is an attribute, is of another tool and stands directly in its element.
             elif row.origin not in context.spent and (
-                head in _TAGS[family] or ":" in head or path.startswith("@")
+                head in _TAGS[family] or _FOREIGN.match(path) is not None
             ):
                 base = _TAGS[family].get(head, "")
                 put(node, f"{base}/{path}" if base else path, row.value)
