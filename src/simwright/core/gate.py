@@ -7,6 +7,7 @@ A file is admitted if, with every link and ``..`` resolved, it lies below one of
   the folder of that file, else, where that folder is ``urdf``, ``meshes`` or the like, the one that holds it;
 * a ROS package that is known or was found by its name (:mod:`simwright.core.packages`), a folder of the Gazebo
   variables, or a model found by its name;
+* a model that Gazebo downloaded from Fuel, named by its address: that model alone, not the whole cache;
 * a folder that the user allows: ``--allow-outside DIR``, ``allow_outside`` of the functions, or the environment
   variable :data:`VARIABLE`, which worker processes inherit.
 
@@ -36,6 +37,10 @@ FILE_OUTSIDE = declare(
 
 MODEL_PATH_VARIABLES = ("GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH", "SDF_PATH", "IGN_GAZEBO_RESOURCE_PATH")
 """Environment variables whose folders hold models, in the order they are searched."""
+
+FUEL_CACHES = (("GZ_FUEL_CACHE_PATH", ".gz/fuel"), ("IGN_FUEL_CACHE_PATH", ".ignition/fuel"))
+"""Where Gazebo puts what it downloads: an environment variable, else a folder of the home; the newer one first."""
+_FUEL_SERVERS = ("fuel.gazebosim.org", "fuel.ignitionrobotics.org")
 
 VARIABLE = "SIMWRIGHT_ALLOW_OUTSIDE"
 """Environment variable that lists folders in which every asset may name files."""
@@ -67,6 +72,16 @@ def list_model_folders() -> Iterator[Path]:
         for entry in os.environ.get(variable, "").split(os.pathsep):
             if entry:
                 yield Path(entry)
+
+
+def list_fuel_caches() -> Iterator[Path]:
+    """Folders with what Gazebo has downloaded."""
+    home = os.environ.get("HOME", "")
+    for variable, usual in FUEL_CACHES:
+        if os.environ.get(variable):
+            yield Path(os.environ[variable])
+        elif home:
+            yield Path(home) / usual
 
 
 def allow_folders(folders: Iterable[str | os.PathLike[str]]) -> None:
@@ -182,6 +197,25 @@ class Gate:
         self._folders.add(folder.resolve())
         return folder
 
+    def find_fuel(self, server: str, owner: str, kind: str, name: str, version: str = "") -> Path | None:
+        """What Gazebo has downloaded from Fuel, in which files may be named from then on.
+
+        ``kind`` is models or worlds; without a ``version`` (a number), the newest that is there.
+        """
+        # The server was renamed, and Gazebo serves both names from one cache or the other.
+        servers = (server, *(other for other in _FUEL_SERVERS if other != server))
+        for cache in list_fuel_caches():
+            for place in servers:
+                folder: Path | None = cache / place
+                for word in (owner, kind, name):
+                    folder = None if folder is None else _find_entry(folder, word)
+                found = None if folder is None else _find_version(folder, version)
+                # A link that leads out of the cache is no download.
+                if found is not None and found.resolve().is_relative_to(cache.resolve()):
+                    self._folders.add(found.resolve())
+                    return found
+        return None
+
     def _covers(self, target: Path) -> bool:
         around = {target, *target.parents}
         if any(self._is_own(folder, target) for folder in around & self._folders):
@@ -196,3 +230,24 @@ class Gate:
         if folder not in self.roots or not is_private(folder) or folder == folder.parent:
             return True
         return not any(part.startswith(".") for part in target.relative_to(folder).parts)
+
+
+def _find_entry(folder: Path, name: str) -> Path | None:
+    """A folder by its name in any case: Gazebo writes small letters, older versions did not."""
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(e.name for e in entries if e.name.lower() == name.lower() and e.is_dir())
+    except OSError:
+        return None
+    return folder / names[0] if names else None
+
+
+def _find_version(folder: Path, version: str) -> Path | None:
+    try:
+        with os.scandir(folder) as entries:
+            numbers = [entry.name for entry in entries if entry.name.isdecimal() and entry.is_dir()]
+    except OSError:
+        return None
+    if version.isdecimal():
+        return folder / version if version in numbers else None
+    return folder / max(numbers, key=int) if numbers else None
