@@ -46,7 +46,7 @@ _ROWS = {
 
 
 def to_warp(holder: Any) -> SimpleNamespace:
-    """All arrays of a model, state, control, collision model or collision state as Warp arrays, by name, without copies.
+    """All arrays of a model, state, control, collision model or collision state, by name, as Warp views.
 
     Keep the holder: the views are its memory, which is numpy's, on the CPU; ``.to("cuda:0")`` of Warp copies them to a
     device.
