@@ -49,7 +49,7 @@ HONOURED: dict[str, tuple[str, str]] = {
     "TOOL-FIX-SCHEMA": ("src/simwright/resolve/translation.py", "tests/sanitizer/test_translation.py"),
     "TOOL-FIX-XFORM": ("src/simwright/sanitizer/fixes/transforms.py", "tests/sanitizer/test_fix_cases.py"),
     "TOOL-FIX-VENDOR": (
-        "src/simwright/sanitizer/fixes/layers/splitting.py",
+        "src/simwright/sanitizer/fixes/layers.py",
         "tests/sanitizer/test_layering.py",
     ),
     "ASSETS-PASS": ("samples/simwright_samples/README.md", "tests/checker/test_samples.py"),

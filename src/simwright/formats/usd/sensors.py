@@ -4,7 +4,7 @@
 Sites are Xforms with RosFrameAPI (REP-0158 2.7) and the site schemas of Newton and MuJoCo.  Isaac's inertial, contact
 and range sensors become sensors, their values in SI in the settings; other sensor types are kept as extras.
 
-ROS schemas are contexts, topics, services, actions and controllers (REP-0158 2 and 4.2.3).  Their attributes are read by
+ROS schemas are contexts, topics, services, actions and controllers (REP-0158 2 and 4.2.3).  Attributes are read by
 name, so it does not matter whether the schema plugins are registered.
 """
 
@@ -344,7 +344,6 @@ _JOINT_ROLES = {
 }
 """Relationship of the registry's schemas -> joint role of the model."""
 _CONTROLLER = re.compile(r"RosControl(\w+)API\Z")
-_ROS_WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def read_ros(reader: StageReader, scan: StageScan) -> None:
@@ -442,7 +441,7 @@ def list_controller_kinds(found: FoundPrim) -> list[str]:
     """Controller kinds applied to a prim in snake case; "integrated" alone says nothing."""
     # sorted, since a set of schemas has no order and the first controller of a name keeps it
     matches = (_CONTROLLER.match(api) for api in sorted(found.apis))
-    kinds = [_ROS_WORD.sub("_", match.group(1)).lower() for match in matches if match]
+    kinds = [_WORD.sub("_", match.group(1)).lower() for match in matches if match]
     return [kind for kind in kinds if kind != "integrated"]
 
 
