@@ -235,9 +235,9 @@ def check(
     used.  Suppressions in the asset are: what they silence is not in the report.
     """
     from simwright.checker.asset import check_file, check_stage
+    from simwright.checker.batch import PackageView
     from simwright.checker.catalogue import build_catalogue
     from simwright.checker.entry_points import find_assets
-    from simwright.checker.package_view import PackageView
     from simwright.checker.run import all_rules
     from simwright.checker.select import choose_rules
 

@@ -15,13 +15,12 @@ from pathlib import Path
 from simwright.app.report.report import Report, build_asset_report
 from simwright.app.report.wording import shorten_path
 from simwright.app.scenes import check_scene, split_scenes
-from simwright.checker.baseline import read_baseline, subtract_baseline, write_baseline
 from simwright.checker.batch import CheckPlan, Listener, check_paths
 from simwright.checker.cache import open_cache
 from simwright.checker.catalogue import CatalogueEntry, load_catalogue
 from simwright.checker.config import Config, build_policy, find_config, read_config
 from simwright.checker.entry_points import find_assets
-from simwright.checker.result import AssetResult
+from simwright.checker.result import AssetResult, read_baseline, subtract_baseline, write_baseline
 from simwright.checker.select import choose_rules, match_words
 from simwright.core.diag import Diagnostic, Level
 from simwright.core.errors import EXIT_BAD_INPUT, EXIT_CLEAN, EXIT_FINDINGS, UsageError

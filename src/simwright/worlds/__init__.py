@@ -28,8 +28,7 @@ graph           the world graph: navigation poses and the free straight ways bet
 nav_map         maps, way points and route graphs for Nav2
 picture         drawings as a list of marks, written as SVG or PNG
 picture_world   the top view of a world as a drawing
-environments    making Gymnasium environments; imports Gymnasium only when asked
-gymnasium_env   the fetch task and its Gymnasium environment
+environments    the fetch task as a Gymnasium environment; imported only when asked
 acting          actions in simulated time, plans, and the simulation itself
 execution       moving along a path, and under velocity commands
 planning        path planners and what their goals mean

@@ -20,7 +20,7 @@ from numpy.polynomial import Polynomial
 
 from simwright.core.diag import Where
 from simwright.core.math3d import IDENTITY, Pose, quat_conjugate, quat_multiply
-from simwright.formats.mjcf.constraints import SOLIMP, SOLREF
+from simwright.formats.mjcf.bodies import SOLIMP, SOLREF
 from simwright.formats.mjcf.reader import DEFAULT_RGBA
 from simwright.formats.mjcf.writer.document import MjcfDocument, MjcfJoint
 from simwright.formats.mjcf.writer.geoms import find_site

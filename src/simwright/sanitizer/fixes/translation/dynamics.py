@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Mimic joints and motors: engines' rules and actuators as ExtendedPhysicsMimicAPI and ExtendedPhysicsActuatorAPI.
+"""Mimic joints, motors and inertia: engines' words as ExtendedPhysics APIs and UsdPhysics mass properties.
 
 Newton's, MuJoCo's and PhysX's rules for joints that follow others; MjcActuator and NewtonActuator prims, which become a
 Scope.  What the neutral motor cannot say (activation ranges, sites) stays on the prim in the engine's words; a law that
 it cannot say leaves the prim as it is.
+
+``newton:inertia`` becomes physics:diagonalInertia and physics:principalAxes.  Newton's six values are xx, yy, zz, xy,
+xz, yz about the centre of mass, and come before the diagonal where both are there.  A diagonal that says the same stays
+as it is; six values that no body can have are not read where there is one, and moments that no body can have become the
+nearest that one can, with a note of what they were.
 """
 
 from __future__ import annotations
@@ -12,10 +17,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pxr import Sdf, Usd
+import numpy as np
+from pxr import Gf, Sdf, Usd, UsdPhysics
 
+from simwright.core.math3d import matrix_from_quat
 from simwright.core.units import DEGREE
-from simwright.resolve.laws import (
+from simwright.model.inertia import matrix_from_six, principal_axes
+from simwright.resolve.translation import (
     ACTUATOR_API,
     DIALECTS,
     ENABLED,
@@ -32,10 +40,10 @@ from simwright.resolve.laws import (
     MimicCoefficients,
     Motor,
     Untranslatable,
+    are_same,
     read_mjc_motor,
     read_newton_motor,
 )
-from simwright.resolve.translation import are_same
 from simwright.sanitizer.fixes.translation.engine_words import (
     EngineSurvey,
     Reasons,
@@ -47,6 +55,7 @@ from simwright.sanitizer.fixes.translation.engine_words import (
     read_authored,
     write_number,
 )
+from simwright.sanitizer.moments import DIAGONAL, write_possible
 from simwright.usd.edit import Editor, Refused
 
 _HIGHER = ("mjc:coef2", "mjc:coef3", "mjc:coef4")
@@ -341,3 +350,55 @@ def _set_type(editor: Editor, prim: Usd.Prim) -> None:
             spec.typeName = _NEUTRAL_TYPE
 
         editor.add(spec.layer, spec.path, f"{_NEUTRAL_TYPE} instead of {spec.typeName}", apply)
+
+
+SIX = "newton:inertia"
+AXES = "physics:principalAxes"
+_API = "NewtonMassAPI"
+_SAME = 1e-7
+
+
+def translate_inertia(editor: Editor, prim: Usd.Prim) -> tuple[set[str], Reasons]:
+    """Ask for the core form; gives the words that go, and why others stay."""
+    if not prim.GetAttribute(SIX).HasAuthoredValue():
+        return set(), {}
+    if _API not in list_apis(prim) or not prim.HasAPI(UsdPhysics.RigidBodyAPI):
+        return set(), {SIX: "nobody reads it: the prim is no rigid body with NewtonMassAPI"}
+    reason = attempt(editor, lambda: _ask(editor, prim))
+    return (set(), {SIX: reason}) if reason else ({SIX}, {})
+
+
+def _ask(editor: Editor, prim: Usd.Prim) -> None:
+    said = read_authored(prim, (SIX,))[SIX]
+    six = np.array(said, dtype=np.float64).reshape(-1)
+    matrix = matrix_from_six(six) if len(six) == 6 and np.all(np.isfinite(six)) else np.zeros((3, 3))
+    moments, axes = principal_axes(matrix)
+    # Newton reads six values only where they are an inertia; rounding may leave a moment just below zero
+    counts = moments.max() > 0.0 and moments.min() >= -1e-6 * moments.max()
+    if not counts and np.any(six) and not prim.GetAttribute(DIAGONAL).HasAuthoredValue():
+        raise Refused("no body has such an inertia; are its values in the order xx, yy, zz, xy, xz, yz?")
+    if counts and not _says_same(prim, matrix):
+        _write(editor, prim, moments, axes)
+    editor.remove_property(prim, SIX)
+
+
+def _write(editor: Editor, prim: Usd.Prim, moments: np.ndarray, axes: np.ndarray) -> None:
+    spec = editor.find_strongest(prim, SIX)
+    assert spec is not None
+    apply_schema(editor, prim, spec.owner, "PhysicsMassAPI")
+    known = editor.find_strongest(prim, DIAGONAL)
+    write_possible(editor, prim, spec.owner if known is None else known.owner, moments)
+    editor.set_value(prim, AXES, Sdf.ValueTypeNames.Quatf, Gf.Quatf(*(float(value) for value in axes)))
+
+
+def _says_same(prim: Usd.Prim, matrix: np.ndarray) -> bool:
+    """Does the diagonal beside it give the same matrix?"""
+    said = read_authored(prim, (DIAGONAL, AXES))
+    if "PhysicsMassAPI" not in list_apis(prim) or DIAGONAL not in said or min(said[DIAGONAL]) <= 0.0:
+        return False
+    turn = np.eye(3)
+    if AXES in said and said[AXES].GetLength() > 0.0:
+        quaternion = said[AXES]
+        turn = matrix_from_quat(np.array([quaternion.real, *quaternion.imaginary], dtype=np.float64))
+    there = turn @ np.diag(np.array(said[DIAGONAL], dtype=np.float64)) @ turn.T
+    return bool(np.abs(there - matrix).max() <= _SAME * np.abs(matrix).max())
