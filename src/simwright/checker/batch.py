@@ -18,7 +18,7 @@ from simwright.checker.package_view import PackageView, describe_folders
 from simwright.checker.result import AssetResult, decode_result, encode_result
 from simwright.checker.settings import CheckSettings
 from simwright.core.diag import Level, declare
-from simwright.core.pool import NO_LIMITS, Limits, Loss, describe_loss, run_each
+from simwright.core.pool import NO_LIMITS, JobLimits, Loss, describe_loss, run_each
 from simwright.core.trust import distrust, distrusts
 
 CHECKER_DIED = declare(
@@ -54,7 +54,7 @@ def check_paths(
     *,
     jobs: int = 1,
     force_pool: bool = False,
-    limits: Limits = NO_LIMITS,
+    limits: JobLimits = NO_LIMITS,
     listener: Listener | None = None,
 ) -> list[AssetResult]:
     """Results in the order of the paths, which name them; ``jobs`` is the number of processes.

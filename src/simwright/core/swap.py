@@ -205,22 +205,20 @@ def put_files(
     """
     gates = _list_last(last)
     names = sorted(staging.list_files(), key=lambda name: gates.index(name) if name in gates else -1)
-    moves = []
-    for name in (*names, *(name for name in remove if name not in names)):
-        target = resolve_inside(folder, name, Where(str(folder / name)))
-        relative = target.relative_to(folder.resolve()).as_posix()
-        old = compute_digest(target)
-        new = compute_digest(staging.new / name) if name in names else None
-        if expected is not None and name in expected and expected[name] != old:
-            raise _changed(target)
-        if old is not None and old != new and protect and name not in gates:
-            raise OutputError(
-                "is there already and says something else; nothing was written",
-                hint="name a folder of its own, or use --overwrite",
-                where=Where(str(target)),
-            )
-        moves.append(Move(name, relative, old, new, (backups or {}).get(name, "") if old is not None else ""))
+    moves = [
+        _plan_move(
+            staging,
+            folder,
+            name,
+            is_staged=name in names,
+            is_protected=protect and name not in gates,
+            expected=expected or {},
+            backup=(backups or {}).get(name, ""),
+        )
+        for name in (*names, *(name for name in remove if name not in names))
+    ]
     replaced = [move for move in moves if None not in (move.old, move.new) and move.old != move.new]
+    # one file is replaced at once by its rename; only among several could a reader meet old and new together
     is_gated = len(replaced) > 1
     moves = [move for move in moves if move.old != move.new or (is_gated and move.name in gates)]
     if moves:
@@ -275,6 +273,33 @@ def is_staging(name: str) -> bool:
 
 
 # -- moving --------------------------------------------------------------------------------------------------------
+
+
+def _plan_move(
+    staging: Staging,
+    folder: Path,
+    name: str,
+    *,
+    is_staged: bool,
+    is_protected: bool,
+    expected: Mapping[str, str | None],
+    backup: str,
+) -> Move:
+    """What is to be done with one file; refuses where somebody else's content would be lost."""
+    target = resolve_inside(folder, name, Where(str(folder / name)))
+    relative = target.relative_to(folder.resolve()).as_posix()
+    old = compute_digest(target)
+    new = compute_digest(staging.new / name) if is_staged else None
+    # None is a promise too: that nothing is there
+    if name in expected and expected[name] != old:
+        raise _changed(target)
+    if old is not None and old != new and is_protected:
+        raise OutputError(
+            "is there already and says something else; nothing was written",
+            hint="name a folder of its own, or use --overwrite",
+            where=Where(str(target)),
+        )
+    return Move(name, relative, old, new, backup if old is not None else "")
 
 
 def _move_all(staging: Staging, folder: Path, moves: list[Move], gates: Sequence[str]) -> None:
@@ -454,6 +479,8 @@ def _take_back(path: Path, folder: Path, move: Move) -> None:
 
 
 def _put_back(path: Path, folder: Path, move: Move) -> None:
+    """Give the old content of a file back, and remove its backup."""
+    # one function, although long: the cases are those of _apply in reverse, and each rules the others out
     target, new, old = folder / move.target, path / "new" / move.name, path / "old" / move.name
     found = compute_digest(target)
     if old.exists():
