@@ -19,7 +19,6 @@ import json
 import os
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -91,51 +90,6 @@ class Staging:
     def list_files(self) -> list[str]:
         """Relative names of the staged files."""
         return sorted(file.relative_to(self.new).as_posix() for file in self.new.rglob("*") if file.is_file())
-
-
-class Scratch:
-    """A private folder for files that others take by their names, below the folder of the system for such files.
-
-    What killed processes left there is removed by the next one.  Where the system has no room, there is an OutputError.
-    """
-
-    def __init__(self) -> None:
-        # by user: a staging folder of somebody else cannot be looked into
-        name = f"simwright-{os.getuid()}" if hasattr(os, "getuid") else "simwright"
-        with guard_scratch():
-            parent = Path(tempfile.gettempdir()).resolve()
-            recover(parent, name)
-            self._staging = Staging(parent, name)
-            # a new name every time: OpenUSD knows layers by their paths
-            self.path = Path(tempfile.mkdtemp(dir=self._staging.new))
-
-    def close(self) -> None:
-        """Remove it."""
-        self._staging.close()
-
-
-@contextlib.contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """A :class:`Scratch` folder that is gone when the block ends."""
-    scratch = Scratch()
-    try:
-        with guard_scratch():
-            yield scratch.path
-    finally:
-        scratch.close()
-
-
-@contextlib.contextmanager
-def guard_scratch() -> Iterator[None]:
-    """What the system refuses of temporary files becomes an OutputError."""
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(
-            f"temporary files cannot be written: {error.strerror or error}",
-            hint="set the environment variable TMPDIR to a folder with room",
-            where=Where(str(error.filename or tempfile.tempdir or "")),
-        ) from None
 
 
 @contextlib.contextmanager
@@ -217,14 +171,11 @@ def put_files(
         )
         for name in (*names, *(name for name in remove if name not in names))
     ]
-    replaced = [move for move in moves if None not in (move.old, move.new) and move.old != move.new]
-    # one file is replaced at once by its rename; only among several could a reader meet old and new together
-    is_gated = len(replaced) > 1
-    moves = [move for move in moves if move.old != move.new or (is_gated and move.name in gates)]
+    moves, gates = _leave_out_equal(moves, gates)
     if moves:
         _sync_all(staging.new)
         with _alone(folder):
-            _move_all(staging, folder, moves, gates if is_gated else ())
+            _move_all(staging, folder, moves, gates)
 
 
 def recover(folder: Path, name: str) -> None:
@@ -300,6 +251,15 @@ def _plan_move(
             where=Where(str(target)),
         )
     return Move(name, relative, old, new, backup if old is not None else "")
+
+
+def _leave_out_equal(moves: list[Move], gates: Sequence[str]) -> tuple[list[Move], Sequence[str]]:
+    """The moves that change something, and the files to take away before the first of them."""
+    replaced = [move for move in moves if None not in (move.old, move.new) and move.old != move.new]
+    # one file is replaced at once by its rename; only among several could a reader meet old and new together
+    if len(replaced) <= 1:
+        return [move for move in moves if move.old != move.new], ()
+    return [move for move in moves if move.old != move.new or move.name in gates], gates
 
 
 def _move_all(staging: Staging, folder: Path, moves: list[Move], gates: Sequence[str]) -> None:
