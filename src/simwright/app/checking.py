@@ -24,7 +24,7 @@ from simwright.checker.result import AssetResult, read_baseline, subtract_baseli
 from simwright.checker.select import choose_rules, match_words
 from simwright.core.diag import Diagnostic, Level
 from simwright.core.errors import EXIT_BAD_INPUT, EXIT_CLEAN, EXIT_FINDINGS, UsageError
-from simwright.core.pool import NO_LIMITS, Limits
+from simwright.core.pool import NO_LIMITS, JobLimits
 from simwright.core.trust import is_untrusted
 
 
@@ -43,7 +43,7 @@ class CheckRequest:
     config: Path | None = None
     use_cache: bool = True
     jobs: int | None = None
-    limits: Limits = NO_LIMITS
+    limits: JobLimits = NO_LIMITS
     baseline: Path | None = None
     write_baseline: bool = False
     stamp: bool = False

@@ -13,7 +13,7 @@ from simwright.app.report.json import make_plain
 from simwright.checker.config import Config, find_config, read_config
 from simwright.core.diag import Level, declare, diagnostic_from_error
 from simwright.core.errors import SimwrightError, UsageError
-from simwright.core.pool import NO_LIMITS, Limits, Loss, describe_loss, run_each
+from simwright.core.pool import NO_LIMITS, JobLimits, Loss, describe_loss, run_each
 
 if TYPE_CHECKING:
     from simwright.sanitizer.result import FixResult
@@ -65,7 +65,7 @@ def fix_one(source: str, target: str | None, request: FixRequest) -> FixResult:
 
 
 def fix_in_place(
-    inputs: Sequence[str], request: FixRequest, *, jobs: int = 1, limits: Limits = NO_LIMITS
+    inputs: Sequence[str], request: FixRequest, *, jobs: int = 1, limits: JobLimits = NO_LIMITS
 ) -> list[FixResult]:
     """Fix every asset that the inputs mean, where it is; ``jobs`` is the number of processes.
 
@@ -79,7 +79,7 @@ def fix_in_place(
 
 
 def fix_all(
-    tasks: Sequence[FixTask], request: FixRequest, *, jobs: int = 1, limits: Limits = NO_LIMITS
+    tasks: Sequence[FixTask], request: FixRequest, *, jobs: int = 1, limits: JobLimits = NO_LIMITS
 ) -> list[FixResult]:
     """Fix assets, each given with its target or None, among others; the results in their order."""
     from simwright.sanitizer.result import FixResult

@@ -25,7 +25,7 @@ from simwright.checker.settings import CheckSettings
 from simwright.core.diag import Level, declare
 from simwright.core.gate import list_allowed
 from simwright.core.packages import Package, PackageMap, find_packages
-from simwright.core.pool import NO_LIMITS, Limits, Loss, describe_loss, run_each
+from simwright.core.pool import NO_LIMITS, JobLimits, Loss, describe_loss, run_each
 from simwright.core.trust import distrust, distrusts
 
 _INTERFACES = ("msg", "srv", "action")
@@ -120,7 +120,7 @@ def check_paths(
     *,
     jobs: int = 1,
     force_pool: bool = False,
-    limits: Limits = NO_LIMITS,
+    limits: JobLimits = NO_LIMITS,
     listener: Listener | None = None,
 ) -> list[AssetResult]:
     """Results in the order of the paths, which name them; ``jobs`` is the number of processes.

@@ -41,7 +41,7 @@ class Loss(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class JobLimits:
     """What one file may take: ``seconds`` of work and ``gibibytes`` of memory; None is no limit."""
 
     seconds: float | None = None
@@ -56,7 +56,7 @@ class Limits:
         return self.seconds is not None or self.gibibytes is not None
 
 
-NO_LIMITS = Limits()
+NO_LIMITS = JobLimits()
 OUT_OF_TIME = declare(
     "asset-timeout",
     Level.ERROR,
@@ -73,7 +73,7 @@ OUT_OF_MEMORY = declare(
 )
 
 
-def describe_loss(loss: Loss, file: str, limits: Limits, died: Any) -> Diagnostic:
+def describe_loss(loss: Loss, file: str, limits: JobLimits, died: Any) -> Diagnostic:
     """The finding for a file without a result; ``died`` is the kind for a process that died."""
     reporter = Reporter()
     if loss is Loss.TIME:
@@ -92,7 +92,7 @@ def run_each(
     lose: Callable[[T, Loss], R],
     *,
     jobs: int,
-    limits: Limits = NO_LIMITS,
+    limits: JobLimits = NO_LIMITS,
 ) -> None:
     """Do ``work`` with every task in at most ``jobs`` processes; ``keep`` gets each result as it comes.
 
@@ -129,7 +129,7 @@ class _Worker:
 class _Pool:
     work: Callable[[Any], Any]
     waiting: deque[_Job[Any]]
-    limits: Limits
+    limits: JobLimits
     workers: list[_Worker] = field(default_factory=list)
 
     def hand_out(self, most: int) -> None:

@@ -19,7 +19,8 @@ from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
 from simwright.core.gate import Gate, find_root
 from simwright.core.packages import PackageMap
-from simwright.core.swap import Scratch, compute_digest, guard_scratch, recover
+from simwright.core.scratch import Scratch, guard_scratch
+from simwright.core.swap import compute_digest, recover
 from simwright.usd.archive import unpack_archive
 from simwright.usd.collect import AssetFiles, Outside, collect_files
 from simwright.usd.complaints import explain_errors

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +22,6 @@ from simwright.app.cli.options import (
 if TYPE_CHECKING:
     from simwright.app.checking import CheckOutcome, CheckRequest
     from simwright.app.report.report import Report
-    from simwright.checker.batch import Listener
 
 EPILOG = """\b
 Examples:
@@ -95,6 +92,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     --stamp rewrites the root layer; comments in a text layer are lost.
     """
     from simwright.app.checking import CheckRequest, build_check_report, run_check
+    from simwright.app.cli.progress import show_progress
     from simwright.core.packages import parse_assignments
 
     request = CheckRequest(
@@ -116,7 +114,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     )
     if options["fixes"]:
         _fix(paths, request)
-    with _progress() as listener:
+    with show_progress("checking") as listener:
         outcome = run_check(request, listener)
     report = build_check_report(outcome, show_suppressed=options["show_suppressed"])
     if outcome.written is None:
@@ -201,21 +199,3 @@ def _print_notes(outcome: CheckOutcome, baseline: Path | None, *, shown: bool) -
 
 def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Listener | None]:
-    """A progress bar on standard error, if that is a terminal and there is more than one asset."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("checking"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task("checking", total=None, visible=False)
-
-        def listen(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total, visible=total > 1)
-
-        yield listen

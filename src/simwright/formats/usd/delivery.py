@@ -18,7 +18,7 @@ from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import OutputError, UsageError
 from simwright.core.files import resolve_inside, write_atomic
 from simwright.core.gate import Gate
-from simwright.core.swap import scratch_folder
+from simwright.core.scratch import scratch_folder
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.usd.archive import ALLOWED_SUFFIXES, encode_archive, unpack_archive
 from simwright.usd.collect import AssetFiles, collect_files

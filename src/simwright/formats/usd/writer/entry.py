@@ -23,7 +23,7 @@ from simwright.core.errors import LimitError, OutputError, UsageError
 from simwright.core.files import write_staged
 from simwright.core.math3d import IDENTITY
 from simwright.core.names import make_identifier
-from simwright.core.swap import scratch_folder
+from simwright.core.scratch import scratch_folder
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.formats.place import choose_place
 from simwright.formats.usd import FORMAT
