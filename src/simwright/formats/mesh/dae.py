@@ -28,7 +28,7 @@ from lxml import etree
 from simwright.core.diag import Level, Where, declare
 from simwright.core.errors import ParseError
 from simwright.core.gate import Gate
-from simwright.core.limits import Tally
+from simwright.core.limits import Tally, check_limit
 from simwright.core.math3d import Array
 from simwright.formats.mesh.images import find_image
 from simwright.formats.mesh.join import MeshPart, join_parts, list_objects
@@ -79,6 +79,7 @@ def _count_faces(parts: list[MeshPart]) -> int:
 
 
 def _list_parts(document: Any, file: Path) -> list[MeshPart]:
+    check_limit("mesh-elements", _count_geometries(document, Where(str(file))), Where(str(file)))
     unit = float(document.assetInfo.unitmeter or 1.0)
     to_model = np.diag((unit, unit, unit, 1.0))
     parts, tally = [], Tally()
@@ -143,6 +144,37 @@ def _list_node_names(document: Any) -> list[str]:
         name = _node_name(node) or name
         stack += [(child, name) for child in reversed(getattr(node, "children", []))]
     return names
+
+
+def _count_geometries(document: Any, where: Where) -> int:
+    """How many geometries the scene places, none of them made: forty nodes that use the next twice are 2^40."""
+    from collada.scene import GeometryNode
+
+    counts: dict[int, int] = {}
+    begun: set[int] = set()
+    roots = [_find_node(node) for node in getattr(document.scene, "nodes", [])]
+    stack = list(roots)
+    while stack:
+        node = stack[-1]
+        children = [_find_node(child) for child in getattr(node, "children", [])]
+        waiting = [child for child in children if id(child) not in counts]
+        if id(node) in counts:
+            stack.pop()
+        elif waiting and id(node) in begun:
+            raise ParseError("a node of the COLLADA scene is inside itself", where=where)
+        elif waiting:
+            begun.add(id(node))
+            stack += waiting
+        else:
+            counts[id(node)] = isinstance(node, GeometryNode) + sum(counts[id(child)] for child in children)
+            stack.pop()
+    return sum(counts[id(node)] for node in roots)
+
+
+def _find_node(node: Any) -> Any:
+    """The node itself, also where it is an instance of one in the library."""
+    inner = getattr(node, "node", None)
+    return node if inner is None else _find_node(inner)
 
 
 def _node_name(node: Any) -> str:
