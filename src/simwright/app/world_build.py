@@ -135,8 +135,7 @@ def _write_merged(word: str) -> Callable[[World, Scene, Path, float, Reporter], 
 
 def _write_nav2(world: World, _scene: Scene, entry: Path, resolution: float, _reporter: Reporter) -> Path:
     from simwright.worlds.graph import build_graph
-    from simwright.worlds.grid import make_grid
-    from simwright.worlds.nav_map import encode_map, encode_pgm, encode_route_graph, encode_waypoints
+    from simwright.worlds.grid import encode_map, encode_pgm, encode_route_graph, encode_waypoints, make_grid
 
     grid = make_grid(world, resolution)
     image = f"{entry.stem}.pgm"

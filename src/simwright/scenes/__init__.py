@@ -15,9 +15,8 @@ builder_config     what shapes and freedoms are created with
 builder_shape      shapes as type and three numbers: mass, bounds, geometry
 builder_inline     inline bodies, joints and shapes, put into the builder
 importing          an asset put into the builder: order, labels, masses, initial poses
-importing_options  which parts of an asset are wanted
-importing_joints   its joints, motors, mimics and equalities
-importing_shapes   its shapes and sites, and what SAP Warp makes of them
+importing_options  which parts of an asset are wanted, and what SAP Warp makes of them
+importing_elements its joints, motors, mimics and equalities, shapes and sites
 importing_custom   its custom attributes as arrays
 importing_messages what an import may have to say
 selectors          what operations act on: ranges and labels

@@ -23,9 +23,8 @@ entities        rooms, hallways, locations, surfaces, objects and robots as data
 free_space      where robots can be, where beams go, what is solid
 world           the resolved world: lookup, derived polygons, doors, snapshots
 quality         what is wrong with a world that can be read: rooms and objects out of reach, useless doors
-grid            occupancy grids
+grid            occupancy grids; maps, way points and route graphs for Nav2
 graph           the world graph: navigation poses and the free straight ways between them
-nav_map         maps, way points and route graphs for Nav2
 picture         drawings as a list of marks, written as SVG or PNG
 picture_world   the top view of a world as a drawing
 environments    the fetch task as a Gymnasium environment; imported only when asked

@@ -9,7 +9,7 @@ it have already moved.  That is the model's own rule, so the stack is carried ex
 first anchor.  A free joint's coordinates are the pose in the world.
 
 Connect and weld hold a frame on body ``a`` against one on body ``b``; written with sites, the frames are the sites.  A
-joint equality relates displacements from the reference coordinates; the mimic relates the coordinates themselves, so the
+joint equality relates displacements from the reference coordinates; the mimic relates the coordinates, so the
 polynomial is shifted.  Coupled flexes and joints held by themselves have no neutral form.
 
 Contacts: MuJoCo lets no body touch its parent, except where the parent is welded to the world.  Bodies without a joint

@@ -3,7 +3,7 @@
 
 Reader (every ``read_*`` function takes a ``StageReader`` and adds to its asset):
 
-read               ``read`` and ``read_stage``; ``_read_all`` is the table of contents; collision groups and filtered pairs
+read               ``read`` and ``read_stage``; ``_read_all`` is the table of contents; collision filters
 stage_reader       one stage being read: typed values, world placement, names given so far
 prims              a prim as the walk finds it, with its authored names; schemas and opinions that prims share
 scan               the one walk over the stage: every prim once, sorted by kind
