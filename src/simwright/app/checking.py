@@ -66,6 +66,7 @@ class CheckOutcome:
         """0 clean, 1 findings at or above the level that fails, 2 when nothing could be opened."""
         if all(result.failed for result in self.results):
             return EXIT_BAD_INPUT
+        # who writes a baseline accepts what is found
         if self.written is not None or self.fail_on == "never":
             return EXIT_CLEAN
         limit = Level(self.fail_on).rank
@@ -85,6 +86,7 @@ def run_check(request: CheckRequest, listener: Listener | None = None) -> CheckO
     config = _load_config(request)
     profile = request.profile or config.profile
     _refuse_partial_stamp(request, config)
+    # read before anything is checked: a baseline that is broken is told at once
     known = read_baseline(request.baseline) if request.baseline and not request.write_baseline else None
     cache = open_cache(request.use_cache)
     entries = load_catalogue(cache)
@@ -105,6 +107,8 @@ def run_check(request: CheckRequest, listener: Listener | None = None) -> CheckO
         CheckPlan(choice.codes, settings, request.variants, packages),
         cache,
         jobs=request.jobs or _count_cores(),
+        # a number that was given is meant: without one a few assets are checked in this process, which is
+        # faster
         force_pool=request.jobs is not None,
         limits=request.limits,
         listener=listener,
@@ -155,6 +159,7 @@ def _stamp(results: list[AssetResult], profile: str) -> list[tuple[str, bool]]:
 
 def _count_cores() -> int:
     try:
+        # not os.cpu_count: a container or a CI job often may use fewer cores than the machine has
         return len(os.sched_getaffinity(0))
     except AttributeError:
         return os.cpu_count() or 1
