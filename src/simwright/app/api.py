@@ -210,8 +210,7 @@ def to_stage(
 def _write_options(
     source: str | os.PathLike[str] | Asset, reporter: Reporter, strict: bool, writing: Mapping[str, Any]
 ) -> WriteOptions:
-    # approve and side are for our own calls: the first is what strict mode sets below, the second is
-    # not a wish of the user
+    # approve is set by strict mode below, side by the writer itself: neither is for callers
     known = {field.name for field in dataclasses.fields(WriteOptions)} - {"approve", "side"}
     for name in writing:
         if name not in known:
@@ -264,8 +263,8 @@ def check(
         allowed = parse_folders(allow_outside)
         results = []
         for path in find_assets([path_or_stage]):
-            # an asset that is marked as untrusted is read by the strict limits, whatever the one before it
-            # was
+            # archives (.usdz) count as untrusted here, unless the user says whether: they mostly come from
+            # elsewhere
             with distrust(path):
                 found = PackageView(explicit, allowed).find_for(path)
                 results.append(
@@ -275,7 +274,7 @@ def check(
         results = [check_stage(path_or_stage, rules=rules, settings=settings, variants=variants)]
     report = Report()
     for result in results:
-        # rules that share their work with a selected one report as well; the caller did not ask for those
+        # findings that no rule makes cannot be silenced by leaving rules out: they are left out here
         findings = [finding for finding in result.findings if finding.kind not in choice.hidden]
         report.assets.append(build_asset_report(result.path, findings))
     return report

@@ -97,7 +97,7 @@ class Recorder:
         from simwright.engines.mujoco.renderer import WorldPainter, choose_graphics
 
         video = import_video()
-        # before MuJoCo's renderer is imported, which reads MUJOCO_GL only once
+        # before the painter is made: MuJoCo chooses between a screen and none when it is imported
         choose_graphics()
         what, positions = self._source.show(self.moments)
         painter = WorldPainter(size=size, **what)

@@ -223,7 +223,8 @@ class AssetSource:
                     values[:, getattr(freedom, kind)] = given[freedom.name]
         simulation.set_state(q, v)
         for name, value in key.controls.items():
-            # an engine may have left out an actuator that it cannot do, and has said so when it was opened
+            # not every engine has every actuator of the asset; a keyframe for one that is missing is no
+            # error
             if name in simulation.actuators:
                 controls[:, simulation.actuators.index(name)] = value
         simulation.set_controls(controls)

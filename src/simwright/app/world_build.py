@@ -181,12 +181,12 @@ def _name_models(scene: Scene, asset: Asset) -> None:
     for placement in scene.list_present():
         if not placement.asset.bodies and placement.asset.shapes:
             path = f"{placement.name}{SEPARATOR}link"
-            # things that stand still have no body; the SDFormat writer makes a static model of a frame with
-            # shapes below its path
+            # what stands still has no body; the SDFormat writer makes a static model of a site and of the
+            # shapes whose paths begin with the site's
             asset.sites.append(Site(path, pose=placement.pose, path=path))
     for shape in asset.shapes:
         if isinstance(shape.geometry, Mesh) and shape.geometry.source == PRISM:
-            # Gazebo would compute the convex hull of what is convex already
+            # a prism is convex: asking for its hull would only need a newer SDFormat (1.11)
             shape.approximation = None
         if not shape.body:
             model, _, name = shape.name.partition(SEPARATOR)
@@ -197,7 +197,8 @@ def _name_models(scene: Scene, asset: Asset) -> None:
 def _separate(asset: Asset) -> None:
     from simwright.core.names import NameScope
 
-    # names were unique below their model; sdformat asks for names that are unique in the link
+    # the names of the models were cut off above, so that shapes of two models may now be called the
+    # same
     scope = NameScope()
     for shape in asset.shapes:
         shape.name = scope.claim(shape.name)

@@ -42,7 +42,7 @@ def find_path(
         starts = find_goals(world, robot, parse_goal(start))
         if not starts.poses:
             raise UsageError(f"nobody can start at {start!r}: {starts.reason}")
-        # the first of a place's navigation poses, as PyRoboSim does
+        # of several navigation poses any will do to start from
         origin = starts.poses[0].pose
     goals = find_goals(world, robot, parse_goal(target), origin)
     # a place that is not there is a mistake of the user; one that cannot be reached is an answer

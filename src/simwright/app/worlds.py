@@ -31,7 +31,7 @@ def load_world(path: str | os.PathLike[str], **options: Unpack[WorldOptions]) ->
     """
     from simwright.worlds.read import read_world
 
-    # given as functions, since worlds is a package below formats and may not import it
+    # given as functions: worlds and formats are on one tier and may not import each other
     reading: WorldOptions = {"read_mesh": read_points, "read_model": read_model}
     return read_world(path, **(reading | options))
 
