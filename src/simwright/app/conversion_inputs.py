@@ -61,6 +61,7 @@ def _expand(text: str, wanted: str, target: str) -> Iterator[tuple[str, str]]:
     """``(file, name of its result)``."""
     path = Path(text)
     if path.is_dir():
+        # a folder, a file and a pattern in one function: what is not there decides between the last two
         found = list(_walk(path, wanted, Path(target)))
         if not found:
             raise UsageError("there is nothing to convert in this folder", where=Where(text))

@@ -102,6 +102,8 @@ def find_source(
     reporter: Reporter,
 ) -> RunSource:
     """A scene file, a robot file, an asset, or a scene as it is."""
+    # one function: each sort of source is told apart from the ones before it, the costly look into
+    # the file last
     if isinstance(source, LoadedScene):
         # the arrays of a loaded scene are laid out for its worlds; another number would need it loaded
         # again
@@ -138,6 +140,7 @@ def prepare_asset(asset: Asset, *, floating: bool | None = None, ground: bool = 
         return asset
     # a copy: the caller's asset is not to have a ground, or lose its joint, because it was run once
     asset = asset.copy()
+    # three small changes of one copy, each independent of the others, so they stay together
     if floating is True:
         asset.joints = [
             joint

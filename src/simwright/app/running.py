@@ -151,6 +151,7 @@ def _list_facts(run: RunResult) -> list[str]:
 
 def _show_run(run: RunResult, joints: Mapping[str, Iterable[float]]) -> str:
     """One screen; ``joints`` are the coordinates of the joints of the first world at the end [rad, m], by name."""
+    # one function: a screen from top to bottom, with a line left out where there is nothing to say
     counts = {level: count for level, count in count_levels(run.findings).items() if count}
     told = ", ".join(f"{count} {level}" for level, count in counts.items()) or "none"
     lines = [

@@ -71,11 +71,8 @@ class Staging:
                 if self._lock is None or os.path.samestat(os.fstat(self._lock), path.stat()):
                     return path
                 os.close(self._lock)
-            except (
-                FileExistsError,
-                BlockingIOError,
-                FileNotFoundError,
-            ):  # others claim or clean at the same moment
+            # others claim or clean at the same moment
+            except (FileExistsError, BlockingIOError, FileNotFoundError):
                 if not parent.is_dir():
                     raise
 

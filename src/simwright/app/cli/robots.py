@@ -288,7 +288,7 @@ def _describe_robot(robot: TaskRobot) -> dict[str, Any]:
         "tool": tool.model_dump() if tool is not None else None,
         "gripper": [facts.actuators[index].name for index in grip],
         "reach": round(robot.reach, 3),
-        # degrees, as manifests say it: people write this number by hand
+        # degrees, and said in the key: people read this, while the model has radians
         "forward_deg": round(float(robot.forward) * 57.29577951308232, 3),
         "cameras": list(robot.cameras),
         "home": {"from": origin, "joints": joints},
