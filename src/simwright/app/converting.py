@@ -105,6 +105,7 @@ def combine_exit_codes(conversions: Sequence[Conversion]) -> int:
     codes = {conversion.exit_code for conversion in conversions}
     if codes <= {EXIT_CLEAN}:
         return EXIT_CLEAN
+    # our mistake counts before the user's: a build server should see it
     if EXIT_INTERNAL in codes:
         return EXIT_INTERNAL
     return EXIT_BAD_INPUT if codes == {EXIT_BAD_INPUT} else EXIT_FINDINGS
@@ -129,6 +130,7 @@ def convert_all(
     def lose(task: Task, loss: Loss) -> Conversion:
         return Conversion(task.source, findings=[describe_loss(loss, task.source, limits, WORKER_DIED)])
 
+    # limits need a process of their own even for one file: a thread cannot be ended
     if limits or (jobs > 1 and len(tasks) > 1):
         work = functools.partial(convert_safely, options=options)
         run_each(work, tasks, keep, lose, jobs=jobs, limits=limits)
@@ -156,6 +158,7 @@ def convert_one(task: Task, options: ConvertOptions) -> Conversion:
             wrote=written.extend,
             reporter=reporter,
         )
+    # no problem of the file: its findings say what was not allowed
     except StrictError:
         result.status = "refused"
     except SimwrightError as error:
@@ -180,7 +183,9 @@ def convert_safely(task: Task, options: ConvertOptions) -> Conversion:
         reporter = Reporter()
         reporter.report(CONVERSION_BROKE, Where(task.source), what=f"{type(error).__name__}: {error}")
         result = Conversion(task.source, findings=reporter.found, internal=True)
+    # it is in the findings as well; among other files it is not raised
     result.problem = None
+    # values of OpenUSD and functions that fix cannot be pickled
     result.findings = [make_plain(finding) for finding in result.findings]
     if result.checked is not None:
         result.checked = [make_plain(finding) for finding in result.checked]

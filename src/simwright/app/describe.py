@@ -39,6 +39,7 @@ def describe_asset(asset: Asset, findings: list[Diagnostic] | None = None) -> di
     """The whole asset as a JSON-ready dictionary."""
     tree = build_tree(asset)
     inertials = body_inertials(asset)
+    # by identity: shapes that share a mesh are to point at the same entry
     geometries = {id(g): index for index, g in enumerate(asset.geometries())}
     return {
         "version": VERSION,
@@ -74,6 +75,8 @@ def summarize(asset: Asset, tree: Tree, inertials: Mapping[str, Inertial]) -> di
         "sensors": len(asset.sensors),
         "actuators": len(asset.actuators),
         "interfaces": len(asset.interfaces),
+        # fsum: the sum does not depend on the order of the bodies, so that equal robots give equal
+        # reports
         "mass": to_plain(math.fsum(i.mass for i in inertials.values())),
     }
 

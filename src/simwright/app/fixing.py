@@ -53,11 +53,13 @@ def fix_one(source: str, target: str | None, request: FixRequest) -> FixResult:
         source,
         target,
         select=request.select or config.select,
+        # added, while select replaces: what a project ignores stays ignored
         ignore=[*config.ignore, *request.ignore],
         unsafe=request.unsafe,
         in_place=request.in_place,
         dry_run=request.dry_run,
         diff=request.diff,
+        # the command line counts over the file of the project
         values={**_read_values(config), **request.values},
         settings=config.settings,
         packages=request.packages,
@@ -103,11 +105,13 @@ def _fix_safely(task: FixTask, request: FixRequest) -> FixResult:
 
     try:
         result = fix_one(*task, request)
+    # the same for all assets: told once, not as a finding of each
     except UsageError:
         raise
     except SimwrightError as error:
         result = FixResult(task[0], notes=[diagnostic_from_error(error)])
     for found in (result.before, result.after, result.notes):
+        # findings hold fixes (functions) and OpenUSD values, which cannot be pickled
         found[:] = [make_plain(finding) for finding in found]
     return result
 

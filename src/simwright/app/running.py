@@ -151,6 +151,7 @@ def _list_facts(run: RunResult) -> list[str]:
 
 def _show_run(run: RunResult, joints: Mapping[str, Iterable[float]]) -> str:
     """One screen; ``joints`` are the coordinates of the joints of the first world at the end [rad, m], by name."""
+    # one function: a screen from top to bottom, with a line left out where there is nothing to say
     counts = {level: count for level, count in count_levels(run.findings).items() if count}
     told = ", ".join(f"{count} {level}" for level, count in counts.items()) or "none"
     lines = [
@@ -166,6 +167,7 @@ def _show_run(run: RunResult, joints: Mapping[str, Iterable[float]]) -> str:
         lines.append(f"  recorded  {run.recorded}")
     if joints:
         lines.append("  joints of the first world at the end [rad, m]")
+        # names of assets have any length; one of them is not to push all numbers off the screen
         width = min(max(len(name) for name in list(joints)[:_ROWS]), 40)
         lines += [f"    {name:<{width}}  {_show_coordinates(q)}" for name, q in list(joints.items())[:_ROWS]]
         if len(joints) > _ROWS:
@@ -247,9 +249,12 @@ def run(
     if not fps > 0.0 or min(size) < 16:
         raise UsageError(f"{fps} pictures a second of {size[0]} x {size[1]}", hint="numbers above zero")
     adapter = load_engine(engine)
+    # before anything is loaded: a missing video package would else be told after the whole run
     target = None if record is None else check_target(record)
     before = time.perf_counter()
     settings = Settings(dt=dt, solver=solver, options=dict(options or {}), threads=threads, device=device)
+    # before the file is read: a solver that the engine does not have is told at once, not after a
+    # minute of loading
     settings.check(adapter.capabilities)
     found = find_source(
         source,
@@ -266,6 +271,8 @@ def run(
     after = time.perf_counter()
     simulation = found.open(engine, settings, reporter)
     result = RunResult(
+        # the solver that was used, not what was asked for: a report without its name could not be
+        # repeated
         found.name, engine, solver or adapter.capabilities.default_solver, device, simulation.threads,
         simulation.worlds, 0, frames, simulation.dt, found.loaded, found.asset, simulation.layout,
         sizes=found.count(), load_time=after - before, open_time=time.perf_counter() - after,
@@ -323,15 +330,20 @@ class _Runner:
                     every=self._every,
                 )
                 result.frames += steps
+                # small models get longer blocks: looking at the clock after each 64 steps would take longer
+                # than the steps
                 if time.perf_counter() - before < _BETWEEN / 2:
                     self._block = min(2 * self._block, _LARGEST)
                 if self._progress is not None:
                     self._progress("frames", result.frames, result.asked)
         except KeyboardInterrupt:
             result.stopped = "interrupted"
+            # the block that was interrupted has not been counted; what was recorded of it tells how far it
+            # came
             if self._recorder is not None and self._recorder.times:
                 result.frames = max(result.frames, round(self._recorder.times[-1] / result.dt))
         except UnstableError as error:
+            # the engine's own count: it stopped within a block
             result.stopped, result.frames = "unstable", simulation.count
             reporter.extend([error.finding])
         result.wall_time, result.cpu_time = time.perf_counter() - wall, time.process_time() - cpu
@@ -341,10 +353,13 @@ class _Runner:
     def _set_targets(self, done: int) -> int:
         """Put the targets of now in place; gives the steps for which they hold."""
         result, sequence = self._result, self._sequence
+        # blocks begin at multiples of the unit, so that an engine takes the same steps together whether
+        # it is watched or not
         most = min(self._block - done % _UNIT, result.asked - done)
         if sequence is None:
             return most
         rows = sequence.find_rows(done * result.dt)
+        # targets are only written when the row changes: between two rows they hold
         if rows != self._rows:
             self._rows = rows
             self._source.command(self._simulation, sequence, done * result.dt)

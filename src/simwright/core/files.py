@@ -32,12 +32,15 @@ def check_readable(path: str | os.PathLike[str], max_bytes: int | None = MAX_TEX
     file = Path(path)
     where = Where(str(path))
     try:
+        # surrogates that no file name can hold: told here, since the system calls below would raise a
+        # UnicodeEncodeError
         os.fsencode(file)
         if "\0" in str(path):
             raise NotFoundError("the path has a NUL character", where=where)
         status = file.stat()
         if stat.S_ISDIR(status.st_mode):
             raise InputError("is a folder, not a file", hint="name a file inside it", where=where)
+        # a named pipe would block for ever, a device never end
         if not stat.S_ISREG(status.st_mode):
             raise InputError("is not a regular file", where=where)
     except FileNotFoundError:
@@ -89,6 +92,7 @@ def write_atomic(path: str | os.PathLike[str], content: bytes | str) -> Path:
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
+            # before the rename: after a power failure the new name could else stand for an empty file
             os.fsync(stream.fileno())
             temporary.chmod(_mode_for(target))
             temporary.replace(target)  # while it is locked: nobody takes it for a killed process's
@@ -179,6 +183,7 @@ def remove_temporary(file: Path) -> None:
 
 def name_temporary(target: Path, word: str, number: int) -> Path:
     """A hidden name beside a target for something that is not complete yet; the same one the next time."""
+    # cut by bytes, which file systems count, not by characters
     stem = os.fsdecode(os.fsencode(target.name)[:_LONGEST_STEM])
     return target.with_name(f".{stem}.{word}" + (f"-{number}" if number > 1 else ""))
 
@@ -222,6 +227,7 @@ def write_staged(folder: Path, files: Mapping[str, bytes]) -> None:
     for name, content in files.items():
         target = resolve_inside(folder, name)
         target.parent.mkdir(parents=True, exist_ok=True)
+        # a file that is there already means that two parts of a result have one name
         with target.open("xb") as stream:
             stream.write(content)
 
@@ -232,6 +238,7 @@ def _mode_for(target: Path) -> int:
 
 
 def _umask() -> int:
+    # the system tells the mask only when it is set
     mask = os.umask(0)
     os.umask(mask)
     return mask

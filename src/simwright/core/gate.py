@@ -58,6 +58,7 @@ def find_root(file: str | os.PathLike[str]) -> Path:
     """The root folder of the asset that a file belongs to, every link resolved."""
     folder = Path(os.path.abspath(file)).parent.resolve()  # noqa: PTH100 - the file itself may be a link
     for above in [folder, *folder.parents][:_MAX_LEVELS]:
+        # a package.xml in the user's home must not make all of it the asset
         if not is_private(above) and any((above / mark).is_file() for mark in _MARKS):
             return above
     is_part = folder.name.lower() in _PARTS_OF_ASSETS and not is_private(folder.parent)
@@ -88,6 +89,7 @@ def allow_folders(folders: Iterable[str | os.PathLike[str]]) -> None:
     """Let every asset of this process, and of those it starts, name files in these folders."""
     given = [str(folder) for folder in parse_folders(folders)]
     if given:
+        # added to what the environment has: a worker keeps the folders of its parent
         known = filter(None, [os.environ.get(VARIABLE, "")])
         os.environ[VARIABLE] = os.pathsep.join([*known, *given])
 
@@ -126,6 +128,7 @@ class Gate:
         self.reporter = reporter
         self.tally = Tally()
         self._folders: set[Path] = {*self.roots, *self.packages.allowed, *list_allowed()}
+        # a file that is named by a thousand prims is told once for each place
         self._told: set[tuple[Where, str]] = set()
 
     @classmethod
@@ -189,6 +192,7 @@ class Gate:
         """The folder of a Gazebo model, in which files may be named from then on."""
         places = (place / name for place in list_model_folders() if (place / name).is_dir())
         folder = next(places, None) or find_named_folder(name, near)
+        # by its name alone a model may be found beside the asset: the user did not offer that one
         if folder is not None and is_untrusted() and not self.admits(folder):
             folder = None
         if folder is None:

@@ -145,6 +145,8 @@ class _Pool:
 
     def collect(self) -> list[tuple[_Job[Any], Any, Loss | None]]:
         """Wait for something to happen, and give the jobs that are over."""
+        # one function, although long: it is the loop over what workers say, and each word changes the
+        # same lists
         from multiprocessing.connection import wait
 
         pipes: dict[Any, _Worker] = {worker.pipe: worker for worker in self.workers}
@@ -163,6 +165,8 @@ class _Pool:
                 else:
                     self.waiting.appendleft(job)
                 continue
+            # the clock starts when the worker has begun: starting a process and importing OpenUSD takes
+            # seconds
             if word == "begun":
                 worker.begun = time.monotonic()
                 continue
@@ -185,10 +189,12 @@ class _Pool:
     def _start(self) -> _Worker:
         import multiprocessing
 
+        # fork would copy locks that threads of OpenUSD or of a notebook hold
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs, self.work), daemon=True)
         process.start()
+        # our copy of the other end: while it is open, a worker that died would never give an end of file
         theirs.close()
         return _Worker(process, ours)
 
@@ -200,6 +206,7 @@ class _Pool:
     def _end(self, worker: _Worker) -> None:
         self.workers.remove(worker)
         worker.pipe.close()
+        # kill and not terminate: a worker in C++ code may not come to handle a signal
         worker.process.kill()
         worker.process.join()
         worker.process.close()

@@ -71,11 +71,8 @@ class Staging:
                 if self._lock is None or os.path.samestat(os.fstat(self._lock), path.stat()):
                     return path
                 os.close(self._lock)
-            except (
-                FileExistsError,
-                BlockingIOError,
-                FileNotFoundError,
-            ):  # others claim or clean at the same moment
+            # others claim or clean at the same moment
+            except (FileExistsError, BlockingIOError, FileNotFoundError):
                 if not parent.is_dir():
                     raise
 
@@ -264,6 +261,8 @@ def _leave_out_equal(moves: list[Move], gates: Sequence[str]) -> tuple[list[Move
 
 def _move_all(staging: Staging, folder: Path, moves: list[Move], gates: Sequence[str]) -> None:
     fresh = sorted(_find_missing_folders(folder, moves))
+    # the journal is on disk before the first file is moved: a power failure in between is undone from
+    # it
     _write_synced(
         staging.journal,
         json.dumps(
@@ -307,10 +306,12 @@ def _apply(staging: Staging, folder: Path, move: Move, *, is_single: bool) -> No
         new.chmod(old.stat().st_mode & 0o777)
         _move_to_free(new, target)
         return
+    # a file that is replaced keeps its rights
     new.chmod(target.stat().st_mode & 0o777)
     if not is_single:
         _take(staging, folder, move)
         _move_to_free(new, target)
+    # exchanged, not replaced: what somebody else wrote meanwhile is then in our hands and not lost
     elif exchange(new, target):
         if compute_digest(new) != move.old:
             raise _changed(target)

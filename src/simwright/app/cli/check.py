@@ -112,6 +112,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         write_baseline=options["write_baseline"],
         stamp=options["stamp"],
     )
+    # before the check, so that the report says what is left
     if options["fixes"]:
         _fix(paths, request)
     with show_progress("checking") as listener:
@@ -120,6 +121,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     if outcome.written is None:
         _emit(report, outcome, options["output_format"], options["output"])
     if options["statistics"]:
+        # standard output is one document for programs: numbers for people would break it
         _print_statistics(report, to_stderr=options["output_format"] != "text")
     _print_notes(outcome, request.baseline, shown=options["show_suppressed"])
     return outcome.exit_code
@@ -143,6 +145,7 @@ def _fix(paths: tuple[str, ...], request: CheckRequest) -> None:
             kept = f", the old asset is {describe_backups(result)}" if result.backups else ""
             echo(f"{result.source}: {_count(count, 'finding')} fixed{kept}", err=True)
         for note in result.notes:
+            # a file that cannot be read is told once, by the check that follows
             if result.status != "failed" or note.kind not in _UNREADABLE:
                 echo(str(note), err=True)
 
@@ -152,6 +155,7 @@ def _emit(report: Report, outcome: CheckOutcome, output_format: str, output: Pat
     from simwright.app.report.table import render_report
     from simwright.core.files import write_atomic
 
+    # those two describe rules; for others the rules are not loaded
     if output_format in ("sarif", "html"):
         _declare_rules(outcome)
     if output is not None:

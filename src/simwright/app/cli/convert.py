@@ -128,9 +128,12 @@ def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
         check=not options["no_check"],
         writing={name: options[name] for name in WRITING if options[name] not in (None, "")},
     )
+    # before folders are searched: a wrong --to is told at once
     choose_writer(target, asked.to)
     tasks = plan_tasks(sources, target, asked.to)
     limits = read_limits(options)
+    # alone, a mistake of ours is raised, and SIMWRIGHT_DEBUG=1 shows where; among others it costs one
+    # file
     if len(tasks) == 1 and tasks[0].target == target and not limits:
         conversions = [convert_one(tasks[0], asked)]
     else:
@@ -150,6 +153,7 @@ def _print_one(conversion: Conversion, *, notes: bool) -> None:
 
     problem = conversion.problem
     if problem is not None:
+        # it is raised below as the error of the command, and would be shown twice
         conversion.findings.remove(problem)
     _print_shown([conversion], notes=notes)
     if problem is not None:
@@ -257,6 +261,7 @@ def _select_shown(conversion: Conversion, *, notes: bool) -> list[Diagnostic]:
     from simwright.core.diag import Level
 
     found = [*conversion.findings, *(conversion.checked or [])]
+    # losses are shown even where they are only information: silence means that nothing was lost
     return [f for f in found if notes or f.level is not Level.INFO or (f.loss and f in conversion.findings)]
 
 

@@ -100,6 +100,7 @@ def diff(
     settings = make_settings(
         _split(only), _split(ignore), rtol=rtol, configurations=configurations, seed=seed
     )
+    # one for each file, so that findings are told under the right name
     reporters = (Reporter(), Reporter())
     first, second = (
         load(
@@ -122,6 +123,7 @@ def diff(
         for line, style in _render_difference(difference, limit=limit):
             out.print(line, style=STYLES.get(style))
         for file, reporter in zip((a, b), reporters, strict=True):
+            # warnings of readers are left out: the question here is whether the machines are equal
             if any(found.level is Level.ERROR for found in reporter):
                 print_findings(file, reporter)
     return max(0 if difference.equal else 1, *(exit_code(reporter) for reporter in reporters))
@@ -221,6 +223,7 @@ def _render_items(section: DifferenceSection, limit: int) -> Iterator[tuple[str,
     for item in section.items[:limit]:
         yield f"    {item.element}: {item.what}: {_show(item.a)} -> {_show(item.b)}{_tell_error(item)}", ""
     if len(section.items) > limit:
+        # an infinite error means that one side has nothing to compare with: it is no largest difference
         numbers = [item for item in section.items if item.error < float("inf")]
         largest = max(numbers, key=lambda item: item.error, default=None)
         more = f"    ... {len(section.items) - limit} more"
@@ -239,6 +242,7 @@ def _show(value: Any) -> str:
     if value is None:
         return "none"
     text = _show_plain(to_plain(value))
+    # each item is one line, whatever its names hold
     text = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
     return text if len(text) <= _WIDE else f"{text[: _WIDE - 3]}..."
 

@@ -76,6 +76,7 @@ def _print_report(report: dict[str, Any]) -> None:
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
         for row in report[key]:
             found = row["version"] is not None
+            # only what is needed is an alarm; extras are a choice
             said = ("ok", "green") if found else ("--", "yellow") if key != "packages" else ("!!", "red")
             version, note = Text(row["version"] or "not found"), Text(row["note"], "dim")
             table.add_row(Text("  ").append(*said), row["name"], version, note)
@@ -129,6 +130,7 @@ def _list_requirements() -> tuple[list[tuple[str, str]], dict[str, list[str]]]:
         name, spec, extra = match.groups()
         if extra is None:
             needed.append((name, spec.strip()))
+        # tools of our own developers are no feature that a user could miss
         elif extra != "dev":
             extras.setdefault(extra, []).append(name)
     return needed, extras
@@ -137,6 +139,7 @@ def _list_requirements() -> tuple[list[tuple[str, str]], dict[str, list[str]]]:
 def _extra_row(extra: str, names: list[str]) -> dict[str, Any]:
     versions = {name: _find_version(name) for name in names}
     present = [f"{name} {version}" for name, version in versions.items() if version]
+    # half of an extra does not work: it is shown as missing, with the line that installs it
     complete = len(present) == len(names)
     note = ", ".join(names) if complete else f"pip install 'simwright[{extra}]'"
     return _row(extra, ", ".join(present) if complete else None, note)

@@ -106,6 +106,7 @@ def _render_tree(asset: Asset, *, depth: int | None = None) -> Iterator[Text]:
     from simwright.model.kinematics import build_tree
     from simwright.model.mass import body_inertials
 
+    # long but flat: one line per section of the screen, in the order in which they are shown
     tree = build_tree(asset)
     inertials = body_inertials(asset)
     yield from _heading(asset, tree, inertials)
@@ -181,11 +182,13 @@ def _branches(
     inertials: dict[str, Inertial],
     depth: int | None,
 ) -> Iterator[Text]:
+    # a stack of our own: chains of thousands of links would end at Python's recursion limit
     stack = [(edge, "", index == len(edges) - 1, 1) for index, edge in enumerate(edges)][::-1]
     while stack:
         edge, indent, last, level = stack.pop()
         if depth is not None and level > depth:
             yield _text(f"{indent}└── ... (deeper than --depth {depth})", _DIM)
+            # siblings of what is too deep are as deep: one line stands for all of them
             while stack and stack[-1][3] >= level:
                 stack.pop()
             continue
@@ -211,6 +214,7 @@ def _body_line(
         line.append(f"  {_kilograms(mass)}", _NUMBER)
     line.append(_shape_summary(shapes.get(name, [])), _DIM)
     if edge is not None:
+        # a joint may be written from child to parent: the arrow shows which way the file has it
         line.append("  ← " if not edge.reversed else "  → ", _DIM)
         line.append(edge.joint.name, _JOINT)
         line.append(f" {_joint_text(edge.joint)}", _DIM)
@@ -220,6 +224,7 @@ def _body_line(
 def _joint_text(joint: Joint) -> str:
     from simwright.model.joint import JointKind
 
+    # the word of URDF, which most readers know
     if joint.kind is JointKind.REVOLUTE and joint.dofs and not joint.dofs[0].is_limited:
         return "continuous" + _effort(joint.dofs[0])
     parts = [str(joint.kind)]

@@ -75,6 +75,7 @@ class FormatCommand(click.Command):
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Fill the words in first; the table is not loaded to run another command."""
         words = _list_formats()
+        # filled in only when help is shown: to run a command, not every format has to be loaded
         owners: list[Any] = [self, *(param for param in self.params if isinstance(param, click.Option))]
         for owner in owners:
             for key, text in words.items():
@@ -132,6 +133,7 @@ def read_limits(options: dict[str, Any]) -> JobLimits:
     from simwright.core.pool import JobLimits
     from simwright.core.trust import is_untrusted
 
+    # a hostile file is given little by default; a trusted one may be a scan of a whole factory
     seconds, gibibytes = (_STRICT_SECONDS, _STRICT_GIBIBYTES) if is_untrusted() else (None, None)
     return JobLimits(options["timeout"] or seconds, options["max_memory"] or gibibytes)
 
@@ -152,6 +154,8 @@ def _raise_limits(context: click.Context, _option: click.Parameter, pairs: tuple
 
 def _restore(context: click.Context, variable: str) -> None:
     """What a command tells its worker processes by the environment ends with it."""
+    # tests and notebooks call commands in their own process, where the environment would keep the
+    # setting
     before = os.environ.get(variable)
 
     def restore() -> None:
@@ -263,6 +267,7 @@ def _define_console() -> type[Console]:
 def console(*, stderr: bool = False) -> Console:
     """A rich console: colour only on a terminal, never cut when piped, hidden characters shown, no markup."""
     stream = sys.stderr if stderr else sys.stdout
+    # rich takes 80 columns where it sees no terminal, and would cut tables in logs
     width = None if stream.isatty() else 200
     return _define_console()(
         file=stream, width=width, highlight=False, soft_wrap=not stream.isatty(), emoji=False, markup=False
@@ -280,6 +285,7 @@ def parse_pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
 
     result = {}
     for value in values:
+        # ROS writes := and people copy it; the colon is taken off below
         key, separator, item = value.partition("=")
         if not separator:
             key, separator, item = value.partition(":=")

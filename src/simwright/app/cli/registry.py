@@ -187,6 +187,7 @@ def _check_example(path: Path, reporter: Reporter) -> None:
 
     if any(_forbids_opening(found, path) for found in reporter):
         return
+    # the registry does not know the submission yet, so its own names would all be unknown
     own = _match_own_names(path.parent)
     result = check_file(path, rules=[rule for rule in all_rules() if _applies_to_example(rule)])
     reporter.extend(
@@ -227,11 +228,13 @@ def _match_own_names(folder: Path) -> re.Pattern[str]:
 
     try:
         classes = read_extension(folder).classes
+    # that schema.usda cannot be read has been reported before
     except InputError:
         classes = ()
     names = {schema.name for schema in classes}
     names |= {prop.name for schema in classes for prop in schema.properties}
     choices = (re.escape(name).replace(INSTANCE, r"\w+") for name in sorted(names))
+    # an empty pattern would match every name; this one matches none
     return re.compile("|".join(choices) or r"(?!)")
 
 

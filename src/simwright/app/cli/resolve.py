@@ -111,6 +111,7 @@ def _describe_resolution(
         values = _list_values(asset, order, path, types, defaults=defaults)
         if values:
             prims.append(_describe_prim(path, types, values))
+    # a prim without values is an empty answer; one that is not there is a typing error
     if prim and not prims and prim not in elements:
         raise UsageError(
             f"there is no scene, body, joint, collider, material or articulation at or below {prim}",
@@ -194,8 +195,11 @@ def _list_defaults(
     joint = next((joint for joint in asset.joints if joint.path == path), None)
     for kind in types:
         for key in order.keys(kind):
+            # schemas have keys for every axis; those that the joint does not have would be shown with
+            # values that mean nothing
             if joint is not None and not _concerns(order, joint, key):
                 continue
+            # fallbacks of angular drives are per degree in OpenUSD and per radian in the model
             angular = joint is not None and any(dof.motion is not Motion.SLIDE for dof in joint.dofs)
             resolved = order.resolve({}, kind, key, scale=scale, angular=angular)
             if resolved.namespace:

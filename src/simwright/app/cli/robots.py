@@ -231,6 +231,7 @@ def _list_rows(reporter: Reporter, *, quick: bool = False) -> list[RobotRow]:
                 robot = open_entry(entry)
             except SimwrightError as error:
                 where = error.where or Where(str(entry.file))
+                # one broken robot is not to hide the others of the list
                 reporter.report(ROBOT_BROKEN, where, id=name, reason=error.message.splitlines()[0])
         rows.append(_make_row(entry, robot))
     return rows
@@ -287,6 +288,7 @@ def _describe_robot(robot: TaskRobot) -> dict[str, Any]:
         "tool": tool.model_dump() if tool is not None else None,
         "gripper": [facts.actuators[index].name for index in grip],
         "reach": round(robot.reach, 3),
+        # degrees, and said in the key: people read this, while the model has radians
         "forward_deg": round(float(robot.forward) * 57.29577951308232, 3),
         "cameras": list(robot.cameras),
         "home": {"from": origin, "joints": joints},
@@ -355,6 +357,7 @@ def _add_robot(
 
     is_manifest = source.lower().endswith(_YAML)
     robot = open_robot(source)
+    # the id of a manifest is kept as it is; the name of a file becomes a legal one
     chosen = check_id(name or (robot.id if is_manifest else make_id(robot.id)))
     folder = find_user_folder() if to == "user" else find_project(Path.cwd()) / "robots"
     target = folder / f"{chosen}.{FILE_NAME}"
@@ -369,6 +372,7 @@ def _add_robot(
         entry = open_manifest(Path(source))
         key = next(iter(entry.manifest.sim.list_uris()))
         data = {**entry.document.data, "id": chosen}
+        # the manifest moves to another folder: a relative address would point nowhere
         data["sim"] = {**data["sim"], key: address}
     else:
         data = draft_manifest(robot, address, name=chosen)
@@ -383,6 +387,8 @@ def _choose_address(source: str, robot: TaskRobot, folder: Path, *, anywhere: bo
     said = robot.manifest.sim.uri if robot.manifest is not None else source
     if said.startswith(SCHEMES):
         return said
+    # the user's own folder is on this machine only; a project is shared, so its addresses stay
+    # relative
     if anywhere:
         return str(robot.file.resolve())
     address = _find_address(said, robot.file, folder)

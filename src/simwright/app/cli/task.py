@@ -140,6 +140,7 @@ def run_command(output_format: str, what: str, **asked: Any) -> int:
 
     try:
         ready = prepare_run(RunRequest(what, **asked))
+    # told as a report with all errors, not as the first of them
     except PreflightError as error:
         print_findings(f"{error.report.task} with {error.report.robot}", error.report.errors, output_format)
         return EXIT_BAD_INPUT
@@ -158,6 +159,7 @@ def run_command(output_format: str, what: str, **asked: Any) -> int:
     _print_episodes(summary)
     rate = 100.0 * summary.success_rate
     out.print(f"\n{summary.successes} of {len(summary.episodes)} episodes succeeded ({rate:.0f} %)")
+    # an environment file may name the recording as well
     for path in (asked["record"] or ready.said.record, asked["dataset"]):
         if path:
             out.print(f"wrote {path}")

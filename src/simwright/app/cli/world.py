@@ -298,6 +298,7 @@ def run(
     from simwright.app.worlds import render_world
     from simwright.core.errors import UsageError
 
+    # true where both are given and where none is
     if (plan_file is None) == (not goals):
         raise UsageError(
             "a plan or goals are needed, not both", hint="--plan plan.yaml, or --goal 'at kitchen'"
@@ -360,6 +361,8 @@ def _run_goals(found: Any, goals: tuple[str, ...], robot: str, seed: int | None)
     from simwright.worlds.acting.task_plan import choose_robot, make_plan
 
     name = choose_robot(found, robot)
+    # an empty plan first: it gives the simulation in which goals are planned, each from where the one
+    # before led
     simulation, answers = run_plans(found, {name: []}, seed=seed)
     whole = answers[name]
     for goal in goals:
@@ -405,6 +408,7 @@ def _read_values(pairs: tuple[str, ...]) -> dict[str, Any]:
 def _read_value(text: str) -> Any:
     if text.lower() in {"true", "false"}:
         return text.lower() == "true"
+    # int first: 200 is a number of nodes, which 200.0 is not
     for kind in (int, float):
         try:
             return kind(text)

@@ -34,6 +34,7 @@ def render(report: Report, *, color: bool = False, width: int | None = None) -> 
     root = etree.Element("testsuites", _write_counts(TOOL_NAME, cases, report.summary()["error"]))
     for asset in report.assets:
         _add_suite(root, asset)
+    # people read it too, where a server shows it as it is
     etree.indent(root)
     text: str = etree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
@@ -45,6 +46,7 @@ def _add_suite(root: etree._Element, asset: AssetReport) -> None:
     suite = etree.SubElement(root, "testsuite", counts)
     if not asset.findings:
         etree.SubElement(suite, "testcase", name=CLEAN_CASE, classname=path, file=path)
+    # servers follow a case by its name: two equal ones would be counted as one
     names = NameScope()
     for finding in asset.findings:
         _add_case(suite, asset, finding, names)

@@ -78,6 +78,7 @@ def parse_document(
 def decode_text(data: bytes, name: str) -> str:
     """UTF-8 with or without a byte order mark; anything else is refused with the line it is in."""
     try:
+        # Windows editors put a byte order mark first
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
@@ -98,6 +99,7 @@ class _JsonTreeBuilder:
         self._limits = limits
         self._at = 0
         self._count = 0
+        # begins of lines, once: counting them for every value would take time by the square
         self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
 
     def build(self) -> Node:
@@ -212,6 +214,7 @@ def _build_yaml_tree(text: str, name: str, limits: DocumentLimits) -> Node:
     """The tree of the only document in ``text``."""
     import yaml
 
+    # libyaml where PyYAML has it, since it is many times faster
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         return _YamlTreeBuilder(yaml.parse(text, Loader=loader), name, limits).build()
@@ -291,6 +294,7 @@ class _YamlTreeBuilder:
                 )
             key = event.value
             value = self._build_node(next(self._events), depth + 1)
+            # only where it is written without quotes; "<<" in quotes is a key like any other
             if key == _YAML_MERGE and event.implicit[0]:
                 merged.append((event, value))
                 continue
@@ -299,6 +303,7 @@ class _YamlTreeBuilder:
                 raise self._fail(event, f"the key {key!r} is given twice", hint)
             values[key] = value
             keys[key] = _place(event)
+        # last: keys of the mapping itself count before those that are merged, wherever << stands
         for event, source in merged:
             self._merge(event, source, values, keys)
         return Node(_place(start), values, keys)
@@ -321,6 +326,7 @@ class _YamlTreeBuilder:
                 event, f"the alias *{event.anchor} is used inside what it stands for, or before it", ""
             )
         node, size = found
+        # as often as it is used: nine levels of nine aliases stand for four hundred million values
         self._add(size, event)
         return node
 
@@ -338,6 +344,8 @@ class _YamlTreeBuilder:
     def _resolve_plain(self, event: Any) -> Any:
         """What a plain scalar means."""
         text = event.value
+        # most scalars are plain numbers: this spares them the patterns; a leading zero is octal in YAML
+        # 1.1
         if text.isascii() and text.isdigit() and text[0] != "0" and len(text) < 19:
             return int(text)
         for tag, pattern in self._resolvers.get(text[:1], ()):

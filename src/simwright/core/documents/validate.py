@@ -74,6 +74,7 @@ def validate_document(
             model, again, path=(), what=what, context=context, aliases=aliases, ignored=ignored
         )
     found = [_explain(model, document.file, node, tuple(path), one, aliases=aliases or {}) for one in errors]
+    # in the order of the file, not in that of the model's fields
     found.sort(key=lambda problem: (problem.where.line or 0, problem.where.column or 0))
     raise InvalidDocumentError(found, what=what)
 
@@ -109,6 +110,7 @@ def make_problem(where: Where, message: str, hint: str = "") -> Diagnostic:
 
 def suggest(word: str, known: Sequence[str]) -> str:
     """``did you mean 'radius'?`` or the known words, for a hint."""
+    # keys are lower case; a word that differs by case only is the likeliest mistake
     close = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.6)
     if close:
         return f"did you mean {close[0]!r}?"
@@ -230,6 +232,7 @@ def _find_models(model: type[BaseModel], loc: Sequence[Step]) -> list[type[BaseM
     candidates: list[Any] = [model]
     for step in loc:
         inner = list(_step_into(candidates, step))
+        # pydantic puts names of union members into locations, which are no keys of the document
         candidates = inner or _narrow(candidates, step)
     return list(_list_models(candidates))
 
