@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from generate import NOTE
-from simwright.core.gate import MODEL_PATH_VARIABLES
+from simwright.core.gate import FUEL_CACHES, MODEL_PATH_VARIABLES
 from simwright.core.gate import VARIABLE as FOLDERS
 from simwright.core.limits import BUDGETS
 from simwright.core.limits import VARIABLE as LIMITS
@@ -28,6 +28,9 @@ payloads: everything that is opened because a file says so passes one gate (`sim
   without `package.xml` that is found by its name alone has to look like a package: it holds meshes, textures or robot
   descriptions;
 - the **folders of Gazebo**: {", ".join(f"`{name}`" for name in MODEL_PATH_VARIABLES)};
+- **models that Gazebo downloaded** and that are named by their Fuel address: that version of that model in
+  {", ".join(f"`~/{folder}` (or `{variable}`)" for variable, folder in FUEL_CACHES)}, nothing else there. Nothing is
+  downloaded;
 - **folders that you allow**: `--allow-outside DIR` of `inspect`, `check`, `convert`, `diff`, `fix` and `run` (may be
   repeated), `allow_outside=[...]` of the Python functions, or the environment variable `{FOLDERS}`.
 

@@ -39,6 +39,11 @@ def leave_out(asset: Asset, broken: dict[str, ParseError], reporter: Reporter) -
             body = shape.body or asset.name
             weighs = shape.collision and shape.body and asset.body(shape.body).inertial is None
             more = "; the mass of the body follows from its shapes, and is now another" if weighs else ""
-            data = {"shape": shape.name, "body": body, "reason": str(broken[shape.name]), "more": more}
-            reporter.report(MESH_BROKEN, shape.source, **data)
-    return dataclasses.replace(asset, shapes=[s for s in asset.shapes if s.name not in broken])
+            reason = str(broken[shape.name])
+            reporter.report(MESH_BROKEN, shape.source, shape=shape.name, body=body, reason=reason, more=more)
+    return dataclasses.replace(
+        asset,
+        shapes=[shape for shape in asset.shapes if shape.name not in broken],
+        contact_pairs=[pair for pair in asset.contact_pairs if not {pair.a, pair.b} & set(broken)],
+        contact_filters=[f for f in asset.contact_filters if f.of == "body" or not {f.a, f.b} & set(broken)],
+    )

@@ -18,7 +18,7 @@ MODEL = '<model name="m"><link name="a"/></model>'
 READABLE = {
     "two hyphens in a comment": f"<!-- gz sim --levels -->\n<sdf version='1.9'>{MODEL}</sdf>",
     "a hyphen at the end of a comment": f"<sdf version='1.9'>\n<!--------->{MODEL}</sdf>",
-    "a prefix nobody declares": f"<sdf version='1.9'><world name='w'><gz:policies><a>1</a></gz:policies>{MODEL}</world></sdf>",
+    "a prefix nobody declares": f"<sdf version='1.9'><world name='w'><gz:x>1</gz:x>{MODEL}</world></sdf>",
     "an attribute with such a prefix": "<sdf version='1.9'><model name='m'><link name='a' x:y='1'/></model></sdf>",
     "a name with two colons": f"<sdf version='1.9'><world name='w'><gz::x>1</gz::x>{MODEL}</world></sdf>",
     "blanks before the declaration": f"\n<?xml version='1.0'?>\n<sdf version='1.9'>{MODEL}</sdf>",
@@ -117,5 +117,5 @@ def test_a_file_that_says_nothing_is_legal(tmp_path: Path, reporter: Reporter, a
 
 def test_a_file_of_which_nothing_is_found(tmp_path: Path, reporter: Reporter) -> None:
     file = write(tmp_path, "<sdf version='1.9'><include><uri>nowhere</uri></include></sdf>")
-    with pytest.raises(ParseError, match="nothing that the file includes can be read.*nowhere"):
+    with pytest.raises(ParseError, match=r"nothing that the file includes can be read.*nowhere"):
         read(file, ReadOptions(), reporter)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import astuple, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -138,15 +139,15 @@ def _read_script(
         # Colours that stand beside the script are what Gazebo uses where it has no scripts.
         if not said:
             reason = "; ".join(reasons) or f"no script has a material {name!r}"
-            data = {"name": name, "owner": owner, "reason": reason}
-            context.reporter.report(SCRIPT_NOT_READ, document.where(script), **data)
+            where = document.where(script)
+            context.reporter.report(SCRIPT_NOT_READ, where, name=name, owner=owner, reason=reason)
         return None
     image = _find_script_image(context, found, places)
     if image is not None:
         material.textures["diffuse"] = Texture(str(image), "rgb", "sRGB")
     elif found.texture:
         reason = "it is in no folder that <script> names, nor in textures beside the script"
-        data = {
+        data: dict[str, Any] = {
             "uri": found.texture,
             "owner": owner,
             "reason": reason,

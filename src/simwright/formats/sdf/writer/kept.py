@@ -172,13 +172,13 @@ def qualify(name: str) -> str:
     return f"{{{_PREFIXES.get(prefix, PREFIX_URI + prefix)}}}{local}" if colon else name
 
 
-def list_namespaces(names: Iterable[str]) -> dict[str | None, str]:
+def list_namespaces(names: Iterable[str]) -> dict[str, str]:
     """The namespaces of the prefixes of names."""
     prefixes = {name.partition(":")[0] for name in names if ":" in name}
     return {prefix: _PREFIXES.get(prefix, PREFIX_URI + prefix) for prefix in sorted(prefixes)}
 
 
-def list_attribute_namespaces(asset: Asset) -> dict[str | None, str]:
+def list_attribute_namespaces(asset: Asset) -> dict[str, str]:
     """The namespaces of kept attributes, which the root declares: an attribute cannot declare its own."""
     rows = (attribute for space, _, attribute, _ in asset.extras if space == NAMESPACE)
     return list_namespaces(row.rpartition("@")[2] for row in rows if "@" in row)
