@@ -515,16 +515,7 @@ def read_usd(entry: Path) -> Facts:
             size = scene.GetGravityMagnitudeAttr().Get()
             way = scene.GetGravityDirectionAttr().Get()
             facts.gravity = [float(v) * float(size) for v in way]
-        if prim.IsA(UsdPhysics.RevoluteJoint):
-            facts.joints["hinge"] += 1
-            take_usd_limits(facts, prim, math.pi / 180.0)
-        elif prim.IsA(UsdPhysics.PrismaticJoint):
-            facts.joints["slide"] += 1
-            take_usd_limits(facts, prim, 1.0)
-        elif prim.IsA(UsdPhysics.SphericalJoint):
-            facts.joints["ball"] += 1
-        elif prim.GetTypeName() == "PhysicsJoint":
-            take_usd_freedoms(facts, prim)
+        take_usd_joint(facts, prim)
         if prim.HasAPI(UsdLux.LightAPI):
             facts.lights += 1
         if prim.HasAPI(UsdPhysics.CollisionAPI):
@@ -537,6 +528,22 @@ def read_usd(entry: Path) -> Facts:
     # In the words of engines, each in its own layer and unit; MuJoCo's part of them is read from MJCF.
     facts.damping = facts.friction = facts.springs = None  # type: ignore[assignment]
     return facts
+
+
+def take_usd_joint(facts: Facts, prim: Any) -> None:
+    """Freedoms and limits of a joint."""
+    from pxr import UsdPhysics
+
+    if prim.IsA(UsdPhysics.RevoluteJoint):
+        facts.joints["hinge"] += 1
+        take_usd_limits(facts, prim, math.pi / 180.0)
+    elif prim.IsA(UsdPhysics.PrismaticJoint):
+        facts.joints["slide"] += 1
+        take_usd_limits(facts, prim, 1.0)
+    elif prim.IsA(UsdPhysics.SphericalJoint):
+        facts.joints["ball"] += 1
+    elif prim.GetTypeName() == "PhysicsJoint":
+        take_usd_freedoms(facts, prim)
 
 
 def take_usd_freedoms(facts: Facts, prim: Any) -> None:
