@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 
 from simwright.core.diag import Level, Reporter, declare
-from simwright.core.errors import ParseError
+from simwright.core.errors import InputError, LimitError
 from simwright.model.asset import Asset
 from simwright.model.geometry import Mesh
 
@@ -20,19 +20,22 @@ MESH_BROKEN = declare(
 )
 
 
-def find_broken_meshes(asset: Asset) -> dict[str, ParseError]:
+def find_broken_meshes(asset: Asset) -> dict[str, InputError]:
     """Why the mesh of a shape cannot be read, by the name of the shape."""
-    broken: dict[str, ParseError] = {}
+    broken: dict[str, InputError] = {}
     for shape in asset.shapes:
         if isinstance(shape.geometry, Mesh):
             try:
                 _ = shape.geometry.data
-            except ParseError as error:
+            except LimitError:
+                # A budget of the whole asset: leaving one mesh out would only let the next one through.
+                raise
+            except InputError as error:
                 broken[shape.name] = error
     return broken
 
 
-def leave_out(asset: Asset, broken: dict[str, ParseError], reporter: Reporter) -> Asset:
+def leave_out(asset: Asset, broken: dict[str, InputError], reporter: Reporter) -> Asset:
     """The asset without these shapes, each of which is reported."""
     for shape in asset.shapes:
         if shape.name in broken:

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from simwright.core.diag import Reporter, Where
-from simwright.core.errors import ParseError, UsageError
+from simwright.core.errors import InputError, LimitError, ParseError, UsageError
 from simwright.core.files import check_readable
 from simwright.core.packages import PackageMap, find_packages
 from simwright.core.registry import Registry
@@ -156,7 +156,9 @@ def write_asset(
     before = len(reporter.found)
     try:
         return row.write(asset, Path(target), options, reporter)
-    except ParseError:
+    except LimitError:
+        raise
+    except InputError:
         # Meshes are read when they are first looked at, which may be here.
         broken = find_broken_meshes(asset)
         if not broken:

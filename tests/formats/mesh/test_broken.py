@@ -82,11 +82,12 @@ ROBOT = """<robot name="r"><link name="a">
   <collision name="good"><geometry><box size="1 1 1"/></geometry></collision></link></robot>"""
 
 
-@pytest.fixture(params=["not.stl", "short.obj"])
+@pytest.fixture(params=["not.stl", "short.obj", "empty.dae"])
 def robot(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     (tmp_path / "meshes").mkdir()
     (tmp_path / "meshes" / "not.stl").write_text("no mesh")
     (tmp_path / "meshes" / "short.obj").write_text("v 0 0 0\nf 1 2 3\n")
+    (tmp_path / "meshes" / "empty.dae").touch()
     file = tmp_path / "r.urdf"
     file.write_text(ROBOT.format(name=request.param))
     return file

@@ -197,8 +197,14 @@ def _keep(layers: list[Sdf.Layer], stage: Usd.Stage) -> None:
 
 
 def name_entry(asset: Asset) -> str:
-    """The file name of the entry, unless the user chose one."""
-    return f"{make_identifier(asset.name, 'asset')}{SUFFIX}"
+    """The file name of the entry, unless the user chose one.  No layer beside it has that name."""
+    name = make_identifier(asset.name, "asset")
+    return f"{name}_asset{SUFFIX}" if _is_taken(f"{name}{SUFFIX}") else f"{name}{SUFFIX}"
+
+
+def _is_taken(name: str) -> bool:
+    """Is it the name of a layer that the entry refers to?  Some file systems do not tell letters apart."""
+    return name.lower() in OWN_FILES
 
 
 def check_depth(asset: Asset, where: Where) -> None:
@@ -218,6 +224,9 @@ def check_depth(asset: Asset, where: Where) -> None:
 def _choose_place(asset: Asset, target: Path) -> tuple[Path, str]:
     suffix = target.suffix.lower()
     if suffix == SUFFIX:
+        if _is_taken(target.name):
+            message = f"an entry cannot be called {target.name!r}: a layer beside it has that name"
+            raise UsageError(message, hint="choose another name, or name a folder", where=Where(str(target)))
         return target.parent, target.name
     if suffix in (".usd", ".usdc"):
         message = f"the entry layer of an asset is text, not {suffix}"
