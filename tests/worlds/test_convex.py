@@ -10,7 +10,7 @@ import shapely.affinity
 
 from simwright.model.geometry import Box, Cylinder, Mesh
 from simwright.model.moments import compute_moments
-from simwright.worlds.space.convex import cut_convex, is_convex
+from simwright.worlds.polygons import cut_convex, is_convex
 from simwright.worlds.space.solids import raise_prism
 
 RING = shapely.box(-2, -2, 2, 2).difference(shapely.box(-1, -1, 1, 1))

@@ -38,7 +38,7 @@ def load_world(path: str | os.PathLike[str], **options: Unpack[WorldOptions]) ->
 
 def check_world(path: str | os.PathLike[str], **options: Unpack[WorldOptions]) -> World:
     """Load a world and report what is wrong with it, in the file and in the building."""
-    from simwright.worlds.quality import check_quality
+    from simwright.worlds.read import check_quality
 
     reporter = options.get("reporter") or Reporter()
     world = load_world(path, **(options | {"reporter": reporter}))

@@ -23,9 +23,8 @@ selectors          what operations act on: ranges and labels
 ops                operations on the built world, one file each
 finish             the builder as arrays: derived values, filters, bounds
 replicate          many worlds from one
-one_world          one world out of many; which worlds are equal
 exporting          a scene as a neutral asset, for a file or for an engine
-exporting_shapes   its shapes, materials and contacts
+exporting_parts    one world out of many, which worlds are equal; its shapes, materials and contacts
 simulation         a loaded scene in an engine, and states back in the arrays
 control            targets and controls over time, from a file
 format             the row of scene files in the format table

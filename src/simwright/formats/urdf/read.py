@@ -26,8 +26,7 @@ from simwright.formats.format import ReadOptions
 from simwright.formats.urdf.control import read_control
 from simwright.formats.urdf.gazebo import read_gazebo
 from simwright.formats.urdf.joints import read_joints
-from simwright.formats.urdf.materials import MaterialTable
-from simwright.formats.urdf.reader import DUPLICATE_NAME, UrdfReader
+from simwright.formats.urdf.reader import DUPLICATE_NAME, MaterialTable, UrdfReader
 from simwright.formats.urdf.xacro import expand_xacro, needs_xacro
 from simwright.formats.xml import Element, parse
 from simwright.model.asset import Asset, Body, Camera, Sensor, Shape

@@ -4,5 +4,4 @@
 scene     a world as a scene: everything placed, with light and a camera
 solids    outlines raised to boxes, cylinders and prisms; floors, walls with openings, doors and furniture of them
 machines  robots as drums or as their own asset, with sensors and topics
-convex    polygons with holes cut into convex pieces
 """

@@ -34,8 +34,7 @@ from simwright.model.joint import WORLD
 from simwright.model.mass import shape_inertial
 from simwright.model.material import PhysicsMaterial, RenderMaterial, Rgb
 from simwright.worlds.entities import Hallway, Room
-from simwright.worlds.polygons import Geometry, grow
-from simwright.worlds.space.convex import GRID, Points, cut_convex, list_polygons
+from simwright.worlds.polygons import GRID, Geometry, Points, cut_convex, grow, list_polygons
 from simwright.worlds.world import World
 
 Solid: TypeAlias = tuple[Box | Cylinder | Mesh, Pose]
