@@ -83,7 +83,7 @@ def test_layers_of_an_arm(samples, tmp_path):
     }  # fmt: skip
     stage = trip.stage
     roots = [p.GetPath() for p in stage.Traverse() if "PhysicsArticulationRootAPI" in p.GetAppliedSchemas()]
-    assert roots == ["/simwright_arm/base_link"]
+    assert roots == ["/simwright_arm/base_mount"]
     assert stage.GetPrimAtPath("/simwright_arm/base_mount").GetTypeName() == "PhysicsFixedJoint"
     assert trip.back.mimics[0].leader == "left_finger_joint"
     arm, back = trip.asset.joint("joint_1").dofs[0], trip.back.joint("joint_1").dofs[0]

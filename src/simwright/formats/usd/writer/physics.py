@@ -20,13 +20,21 @@ from simwright.formats.usd.writer.joints import write_equalities, write_joints
 from simwright.formats.usd.writer.layer import LayerWriter, join
 from simwright.formats.usd.writer.meshes import MESH
 from simwright.formats.usd.writer.messages import COLLIDER_ROUND, COLLIDER_SIMPLIFIED
-from simwright.formats.usd.writer.plan import ADVANCED, BASELINE, COLLISION_SET, DECOMPOSED, WritePlan
+from simwright.formats.usd.writer.plan import (
+    ADVANCED,
+    BASELINE,
+    COLLISION_SET,
+    DECOMPOSED,
+    WritePlan,
+    find_articulation_root,
+)
 from simwright.model.asset import Body, Light, LightKind, Shape, Site
 from simwright.model.filtering import find_components, list_articulated
 from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
 from simwright.model.inertia import find_nearest_moments, principal_axes
 from simwright.model.joint import WORLD, JointKind
 
+ARTICULATION_ROOT = "PhysicsArticulationRootAPI"
 _CONVEX = frozenset({"convexHull", "boundingSphere", "boundingCube"})
 
 
@@ -261,10 +269,9 @@ def write_physics(plan: WritePlan, reporter: Reporter) -> LayerWriter:
     layer = LayerWriter(plan.root, f"Bodies, joints and contact of {plan.asset.name}.", exact=plan.exact)
     _write_scene(plan, layer)
     _write_contacts(plan, layer)
-    roots = find_articulation_roots(plan)
+    for base in find_articulated_bases(plan):
+        layer.apply(find_articulation_root(plan, base), ARTICULATION_ROOT)
     for body in plan.asset.bodies:
-        if body.name in roots:
-            layer.apply(plan.bodies[body.name], "PhysicsArticulationRootAPI")
         _write_body(plan, layer, body)
     write_colliders(plan, layer, reporter)
     write_joints(plan, layer, reporter)
@@ -273,16 +280,30 @@ def write_physics(plan: WritePlan, reporter: Reporter) -> LayerWriter:
     return layer
 
 
-def find_articulation_roots(plan: WritePlan) -> set[str]:
+def find_articulated_bases(plan: WritePlan) -> list[str]:
     """One base link for each articulated tree; without articulations, for each tree that moves."""
     component = find_components(plan.tree)
     asset = plan.asset
     if asset.articulations:
-        return {
+        bases = {
             component[name] for a in asset.articulations for name in list_articulated(asset, a, plan.tree)
         }
-    moving = (e for e in plan.tree.edges if e.joint.kind not in (JointKind.FIXED, JointKind.FLOATING))
-    return {component[edge.child] for edge in moving if edge.parent != WORLD or edge.joint.dofs}
+    else:
+        moving = (e for e in plan.tree.edges if e.joint.kind not in (JointKind.FIXED, JointKind.FLOATING))
+        bases = {component[edge.child] for edge in moving if edge.parent != WORLD or edge.joint.dofs}
+    return [body.name for body in asset.bodies if body.name in bases]
+
+
+def write_root_for_mujoco(plan: WritePlan, layer: LayerWriter) -> None:
+    """Opinions that move the root of each fixed base from its joint to its link.
+
+    MuJoCo's reader (4.0.0) makes a body of every prim with the API, and refuses a joint as one without mass.
+    """
+    for base in find_articulated_bases(plan):
+        root = find_articulation_root(plan, base)
+        if root != plan.bodies[base]:
+            layer.unapply(root, ARTICULATION_ROOT)
+            layer.apply(plan.bodies[base], ARTICULATION_ROOT)
 
 
 def _write_scene(plan: WritePlan, layer: LayerWriter) -> None:

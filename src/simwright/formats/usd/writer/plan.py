@@ -200,6 +200,18 @@ def _plan_sensors(plan: WritePlan) -> None:
                 plan.sensors[sensor.name] = path
 
 
+def find_articulation_root(plan: WritePlan, base: str) -> str:
+    """The prim of an articulation root: the fixed joint that holds the base, else the base link.
+
+    PhysX lets the base float where the root is on the link, and fixes it, whatever the joint, where it is on the joint
+    (ovphysx 0.7): so a base that turns or slides on the world has its root on the link.
+    """
+    for edge in plan.tree.edges:
+        if edge.child == base and edge.parent == WORLD and edge.joint.kind is JointKind.FIXED:
+            return plan.joints[edge.joint.name]
+    return plan.bodies[base]
+
+
 def list_written(plan: WritePlan) -> list[Joint]:
     """Joints that have a path, in order."""
     return [joint for joint in plan.asset.joints if joint.name in plan.joints]

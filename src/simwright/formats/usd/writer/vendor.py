@@ -27,9 +27,10 @@ from simwright.formats.usd.writer.mujoco import (
     write_pairs,
     write_tendons,
 )
-from simwright.formats.usd.writer.plan import WritePlan
-from simwright.model.asset import Sensor
+from simwright.formats.usd.writer.plan import WritePlan, find_articulation_root
+from simwright.model.asset import Articulation, Sensor
 from simwright.model.extras import CustomAttribute
+from simwright.model.filtering import find_components, list_articulated
 from simwright.model.joint import WORLD, Motion
 from simwright.model.origins import is_fallback
 from simwright.resolve import newton
@@ -71,9 +72,14 @@ def _find_places(plan: WritePlan, custom: CustomAttribute) -> dict[str, str]:
         case "shape":
             return {**plan.visuals, **plan.colliders}
         case "articulation":
-            return {a.name: plan.bodies.get(a.root, "") for a in plan.asset.articulations}
+            return {a.name: _find_articulation(plan, a) for a in plan.asset.articulations}
     free = {joint.name: plan.bodies.get(joint.child, "") for joint in plan.asset.joints}
     return {**free, **plan.joints}
+
+
+def _find_articulation(plan: WritePlan, articulation: Articulation) -> str:
+    members = list_articulated(plan.asset, articulation, plan.tree)
+    return find_articulation_root(plan, find_components(plan.tree)[members[0]]) if members else ""
 
 
 def _write_value(layer: LayerWriter, path: str, name: str, custom: CustomAttribute, value: Any) -> None:
