@@ -44,7 +44,7 @@ from simwright.formats.usd.writer.messages import (
     SLIDE_ENDLESS,
     TOPIC_ABSOLUTE,
 )
-from simwright.formats.usd.writer.physics import write_physics, write_remarks, write_root_for_mujoco
+from simwright.formats.usd.writer.physics import write_physics, write_remarks
 from simwright.formats.usd.writer.plan import (
     COLLISION,
     VISUAL,
@@ -103,6 +103,7 @@ def build_layers(
     # after planning, which needs the names of freedoms, and before anything reads a coordinate
     settle_references(plan, reporter)
     plan.is_decomposed = options.decompose
+    plan.is_for_mujoco = options.for_ == "mujoco"
     # first of the layers: what cannot be written is taken out of the plan, and the others follow it
     instances, library = write_geometry(plan, reporter, levels=levels, decomposer=decomposer)
     write_optics(plan, instances, reporter)
@@ -133,8 +134,6 @@ def build_layers(
         reporter.report(ENGINE_LEFT_OUT, files=", ".join(left_out), engine=options.for_)
     layers = {file: layer for file, layer in layers.items() if file not in features or file in composed}
     layers[entry] = _write_entry(plan, [*composed, "base.usda"], entry)
-    if options.for_ == "mujoco":
-        write_root_for_mujoco(plan, layers[entry])
     return layers, images
 
 

@@ -85,11 +85,6 @@ class LayerWriter:
         spec.SetInfo("apiSchemas", Sdf.TokenListOp.Create(prependedItems=items))
         self.is_used = True
 
-    def unapply(self, path: str, api: str) -> None:
-        """Delete an API schema that a weaker layer applies (REP-0158 1.3)."""
-        self.over(path).SetInfo("apiSchemas", Sdf.TokenListOp.Create(deletedItems=[api]))
-        self.is_used = True
-
     def set(
         self, path: str, name: str, kind: str, value: Any, *, uniform: bool = False, custom: bool = False
     ) -> None:

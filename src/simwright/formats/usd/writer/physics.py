@@ -16,7 +16,7 @@ import numpy as np
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Array, quat_conjugate, quat_rotate
 from simwright.core.units import DEGREE
-from simwright.formats.usd.writer.joints import write_equalities, write_joints
+from simwright.formats.usd.writer.joints import write_equalities, write_joints, write_servos
 from simwright.formats.usd.writer.layer import LayerWriter, join
 from simwright.formats.usd.writer.meshes import MESH
 from simwright.formats.usd.writer.messages import COLLIDER_ROUND, COLLIDER_SIMPLIFIED
@@ -34,7 +34,6 @@ from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry
 from simwright.model.inertia import find_nearest_moments, principal_axes
 from simwright.model.joint import WORLD, JointKind
 
-ARTICULATION_ROOT = "PhysicsArticulationRootAPI"
 _CONVEX = frozenset({"convexHull", "boundingSphere", "boundingCube"})
 
 
@@ -270,11 +269,12 @@ def write_physics(plan: WritePlan, reporter: Reporter) -> LayerWriter:
     _write_scene(plan, layer)
     _write_contacts(plan, layer)
     for base in find_articulated_bases(plan):
-        layer.apply(find_articulation_root(plan, base), ARTICULATION_ROOT)
+        layer.apply(find_articulation_root(plan, base), "PhysicsArticulationRootAPI")
     for body in plan.asset.bodies:
         _write_body(plan, layer, body)
     write_colliders(plan, layer, reporter)
     write_joints(plan, layer, reporter)
+    write_servos(plan, layer)
     write_equalities(plan, layer)
     write_filters(plan, layer)
     return layer
@@ -292,18 +292,6 @@ def find_articulated_bases(plan: WritePlan) -> list[str]:
         moving = (e for e in plan.tree.edges if e.joint.kind not in (JointKind.FIXED, JointKind.FLOATING))
         bases = {component[edge.child] for edge in moving if edge.parent != WORLD or edge.joint.dofs}
     return [body.name for body in asset.bodies if body.name in bases]
-
-
-def write_root_for_mujoco(plan: WritePlan, layer: LayerWriter) -> None:
-    """Opinions that move the root of each fixed base from its joint to its link.
-
-    MuJoCo's reader (4.0.0) makes a body of every prim with the API, and refuses a joint as one without mass.
-    """
-    for base in find_articulated_bases(plan):
-        root = find_articulation_root(plan, base)
-        if root != plan.bodies[base]:
-            layer.unapply(root, ARTICULATION_ROOT)
-            layer.apply(plan.bodies[base], ARTICULATION_ROOT)
 
 
 def _write_scene(plan: WritePlan, layer: LayerWriter) -> None:
