@@ -39,8 +39,8 @@ Examples:
 VERSION = 1
 """Of the JSON report, ``schemas/convert.v1.schema.json``."""
 WRITING = (
-    "exact", "lod", "decompose", "flatten", "overwrite", "mesh_format", "mesh_paths", "package_name", "collision",
-    "quantize", "world", "sdf_version",
+    "for_", "exact", "lod", "decompose", "flatten", "overwrite", "mesh_format", "mesh_paths", "package_name",
+    "collision", "quantize", "world", "sdf_version",
 )  # fmt: skip
 """Options that are words of the writers."""
 
@@ -55,6 +55,12 @@ WRITING = (
     "--variant", "--set", "variants", multiple=True, metavar="SET=NAME", help="A USD variant to select."
 )
 @click.option("--to", "to", metavar="FORMAT", help="The format to write: {targets}.")
+@click.option(
+    "--for",
+    "for_",
+    type=click.Choice(("neutral", "mujoco", "newton", "isaac")),
+    help="OpenUSD: which engine layers the asset has; else all.  MuJoCo's own reader needs --for mujoco.",
+)
 @click.option("--strict", is_flag=True, help="Any loss or guess is an error; nothing is written.")
 @click.option(
     "--lod",

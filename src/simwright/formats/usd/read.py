@@ -22,7 +22,7 @@ from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import ParseError
 from simwright.core.gate import Gate
 from simwright.formats.format import ReadOptions
-from simwright.formats.usd.actuators import read_actuators, restore_idle_actuators
+from simwright.formats.usd.actuators import merge_drives, read_actuators, restore_idle_actuators
 from simwright.formats.usd.attributes import make_plain, read_attributes, report_unknown_types
 from simwright.formats.usd.bodies import (
     ArticulationMembers,
@@ -188,6 +188,7 @@ def _read_all(reader: StageReader) -> None:
     read_equalities(reader, scan)
     read_tendons(reader, scan)
     read_actuators(reader, scan)
+    merge_drives(reader, scan)
     read_sensors(reader, scan)
     read_noted_sensors(reader, scan)
     read_cameras(reader, scan)
