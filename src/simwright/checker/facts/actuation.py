@@ -77,7 +77,7 @@ def _list_neutral(snapshot: StageSnapshot) -> set[tuple[str, str]]:
 
 def _tail(path: Sdf.Path) -> str:
     """The path below the root prim, which may have another name in the layer that refers to it."""
-    return path.StripAllVariantSelections().pathString.partition("/")[2].partition("/")[2]
+    return str(path.StripAllVariantSelections()).partition("/")[2].partition("/")[2]
 
 
 def _read(node: PrimNode, name: str, default: str) -> str:
