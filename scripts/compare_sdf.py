@@ -471,6 +471,9 @@ def read_mjcf(entry: Path) -> Facts:
         if model.jnt_limited[i] and kind != "ball":
             facts.limits += [float(v) for v in model.jnt_range[i] if abs(v) < ENDLESS]
         dof = int(model.jnt_dofadr[i])
+        if kind == "ball":
+            # SDFormat has no word for the damping of a ball.
+            continue
         for target, values in (
             (facts.damping, model.dof_damping[dof]),
             (facts.friction, model.dof_frictionloss[dof]),
@@ -480,9 +483,11 @@ def read_mjcf(entry: Path) -> Facts:
             number = float(np.atleast_1d(values)[0])
             if number:
                 target.append(number)
-    # A loop of SDFormat is closed by an equality of MuJoCo.
-    facts.joints["ball"] += int(np.sum(np.asarray(model.eq_type) == int(mujoco.mjtEq.mjEQ_CONNECT)))
-    facts.joints = +facts.joints
+    # A loop of SDFormat is closed by points that are held together: one for a ball, two for a hinge.
+    ends = zip(model.eq_type, model.eq_obj1id, model.eq_obj2id, strict=True)
+    held = Counter((int(a), int(b)) for kind, a, b in ends if kind == int(mujoco.mjtEq.mjEQ_CONNECT))
+    for count in held.values():
+        facts.joints["hinge" if count == 2 else "ball"] += 1
     facts.gravity = [float(v) for v in model.opt.gravity]
     facts.lights = int(model.nlight)
     facts.sensors = None  # type: ignore[assignment]  # a sensor of SDFormat is several of MuJoCo
