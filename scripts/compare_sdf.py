@@ -51,11 +51,11 @@ WORDS = {
     "links": ("include", "model", "link", "frame", "mass", "static", "joint-expanded"),
     "masses": ("mass", "include", "link", "volume", "joint-expanded", "mesh", "inertia"),
     "inertias": ("inertia", "mass", "include", "link", "volume", "joint-expanded"),
-    "joints": ("joint", "axis", "include", "loop", "freedom", "equality", "link", "not-carried"),
-    "limits": ("limit", "joint", "axis", "include", "loop", "not-carried", "setting-lost"),
-    "damping": ("damping", "joint", "axis", "include", "loop", "not-carried", "setting-lost"),
-    "friction": ("friction", "joint", "axis", "include", "loop", "not-carried", "setting-lost"),
-    "springs": ("spring", "stiffness", "joint", "axis", "include", "loop", "not-carried", "setting-lost"),
+    "joints": ("joint", "axis", "include", "loop", "freedom", "equality", "link"),
+    "limits": ("limit", "joint", "axis", "include", "loop"),
+    "damping": ("damping", "joint", "axis", "include", "loop"),
+    "friction": ("friction", "joint", "axis", "include", "loop"),
+    "springs": ("spring", "stiffness", "joint", "axis", "include", "loop"),
     "colliders": (
         "geometry",
         "mesh",
@@ -68,8 +68,8 @@ WORDS = {
         "flat",
     ),
     "visuals": ("geometry", "mesh", "plane", "shape", "include", "visual", "polyline", "heightmap", "look"),
-    "sensors": ("sensor", "include", "camera", "not-carried", "setting"),
-    "lights": ("light", "include", "not-carried"),
+    "sensors": ("sensor", "include", "camera"),
+    "lights": ("light", "include"),
     "gravity": ("gravity", "number"),
 }
 """Field -> words, one of which is in the code or text of a finding that speaks of it."""
@@ -486,6 +486,10 @@ def read_mjcf(entry: Path) -> Facts:
     # A loop of SDFormat is closed by points that are held together: one for a ball, two for a hinge.
     ends = zip(model.eq_type, model.eq_obj1id, model.eq_obj2id, strict=True)
     held = Counter((int(a), int(b)) for kind, a, b in ends if kind == int(mujoco.mjtEq.mjEQ_CONNECT))
+    # Where both limits are one, MuJoCo has a joint that an equality holds there.
+    for number in range(model.neq):
+        if model.eq_type[number] == int(mujoco.mjtEq.mjEQ_JOINT) and model.eq_obj2id[number] < 0:
+            facts.limits += [float(model.eq_data[number][0])] * 2
     for count in held.values():
         facts.joints["hinge" if count == 2 else "ball"] += 1
     facts.gravity = [float(v) for v in model.opt.gravity]
