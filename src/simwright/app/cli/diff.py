@@ -6,12 +6,13 @@ from __future__ import annotations
 import click
 
 from simwright.app.cli.options import (
+    allow_option,
     console,
     format_option,
-    gate_options,
     package_option,
     parse_pairs,
     print_json,
+    trust_options,
 )
 
 EPILOG = """\b
@@ -51,7 +52,8 @@ STYLES = {"good": "green", "bad": "red", "dim": "dim", "bold": "bold"}
     help="Differences shown of a section.",
 )
 @package_option
-@gate_options
+@allow_option
+@trust_options
 @click.option("--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="A xacro argument.")
 @click.option("--variant", "variants", multiple=True, metavar="SET=NAME", help="A USD variant to select.")
 @format_option("text", "json")
