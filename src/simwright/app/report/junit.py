@@ -23,6 +23,7 @@ from simwright.app.report.wording import (
 )
 from simwright.core.diag import Diagnostic, Level
 from simwright.core.names import NameScope
+from simwright.core.visible import make_visible
 
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 CLEAN_CASE = "no findings"
@@ -92,5 +93,5 @@ def _write_body(finding: Diagnostic, place: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """The text without the characters that XML 1.0 has no way to write."""
-    return _ILLEGAL.sub("", text)
+    """The text without the characters that XML 1.0 has no way to write, and with those shown that do not show."""
+    return make_visible(_ILLEGAL.sub("", text), keep="\n")

@@ -193,21 +193,25 @@ def read_articulation(context: SdfReadContext, model: ModelNode, components: Map
     has_joints = any(item.key in joints for node in model.walk() for item in node.joints)
     is_one = len({components[item.key] for item in links}) == 1
     if has_joints:
-        frame = model.frame
-        assert frame is not None
-        root = context.graph.link_of(frame)
-        articulation = Articulation(
-            context.claim("articulation", model.name),
-            root.key if root is not None and not root.model.static else WORLD,
-            self_collide=len(quiet) < len(links),
-            source=model.document.where(model.element),
-        )
-        context.asset.articulations.append(articulation)
+        _add_articulation(context, model, self_collide=len(quiet) < len(links))
     # An articulation speaks of links that joints hold together, and of all of them.
     if len(quiet) > 1 and not (has_joints and is_one and len(quiet) == len(links)):
         name = context.claim("collision_group", f"{model.name}_links")
         group = CollisionGroup(name, quiet, [name], source=model.document.where(model.element))
         context.asset.collision_groups.append(group)
+
+
+def _add_articulation(context: SdfReadContext, model: ModelNode, *, self_collide: bool) -> None:
+    frame = model.frame
+    assert frame is not None
+    root = context.graph.link_of(frame)
+    articulation = Articulation(
+        context.claim("articulation", model.name),
+        root.key if root is not None and not root.model.static else WORLD,
+        self_collide=self_collide,
+        source=model.document.where(model.element),
+    )
+    context.asset.articulations.append(articulation)
 
 
 def _touches(item: NamedElement) -> bool:

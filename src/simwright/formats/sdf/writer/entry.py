@@ -247,7 +247,9 @@ def write_world(context: SdfWriteContext) -> None:
             said = [context.asset.name] if value is not None else []
             context.lose(f"{what} of a model", said, "write a world: --world", moves=what != "magnetic field")
         return
-    for tag, values in (("gravity", world.gravity), ("magnetic_field", world.magnetic_field)):
+    # A world that says nothing falls with 9.8 m/s^2 in Gazebo and with 9.81 everywhere else.
+    gravity = (0.0, 0.0, -9.81) if world.gravity is None else world.gravity
+    for tag, values in (("gravity", gravity), ("magnetic_field", world.magnetic_field)):
         if values is not None:
             add(node, tag, values)
     if world.wind is not None:
