@@ -36,17 +36,12 @@ payloads: everything that is opened because a file says so passes one gate (`sim
   without `package.xml` that is found by its name alone has to look like a package: it holds meshes, textures or robot
   descriptions;
 - the **folders of Gazebo**: {", ".join(f"`{name}`" for name in MODEL_PATH_VARIABLES)};
-<<<<<<< .merge_file_xTy1u2
 - **models that Gazebo downloaded** and that are named by their Fuel address: that version of that model in
   {", ".join(f"`~/{folder}` (or `{variable}`)" for variable, folder in FUEL_CACHES)}, nothing else there. Nothing is
   downloaded;
-- **folders that you allow**: `--allow-outside DIR` of `inspect`, `check`, `convert`, `diff`, `fix` and `run` (may be
-  repeated), `allow_outside=[...]` of the Python functions, or the environment variable `{FOLDERS}`.
-=======
 - **folders that you allow**: `--allow-outside DIR` of `inspect`, `check`, `convert`, `diff`, `fix`, `run`, `world` and
   `scene check` (may be repeated), `allow_outside=[...]` of the Python functions, or the environment variable
   `{FOLDERS}`.
->>>>>>> .merge_file_SssT1l
 
 It makes no difference how the file is named: relative, absolute, `file://`, `package://`, `model://`, or by a link in
 the asset. What is refused costs that mesh, texture, include or layer, with a finding that names the place and the

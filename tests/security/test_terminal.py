@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import simwright
-from simwright.app.cli.console import VisibleConsole
 from simwright.app.cli.main import run
+from simwright.app.cli.options import VisibleConsole
 from simwright.app.report.table import RENDERERS
 from simwright.core.diag import Diagnostic, Level, Where
 from simwright.core.errors import InputError

@@ -64,11 +64,7 @@ _WIDE = 44
     help="Differences shown of a section.",
 )
 @package_option
-<<<<<<< .merge_file_qewHqM
 @allow_option  # not --limit NAME=VALUE of the other commands: --limit is a number here
-=======
-@allow_option
->>>>>>> .merge_file_RdDWM3
 @trust_options
 @click.option("--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="A xacro argument.")
 @click.option("--variant", "variants", multiple=True, metavar="SET=NAME", help="A USD variant to select.")
