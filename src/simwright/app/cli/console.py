@@ -16,7 +16,7 @@ from simwright.core.visible import make_visible
 class VisibleConsole(Console):
     """Escape codes are those of styles and progress bars only: none comes out of a text."""
 
-    def render_str(self, text: str, **options: Any) -> Text:  # type: ignore[override]
+    def render_str(self, text: str, **options: Any) -> Text:
         """Texts and cells of tables, before their width is measured."""
         return super().render_str(make_visible(text, keep="\n"), **options)
 
