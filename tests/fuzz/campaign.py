@@ -36,6 +36,8 @@ class Outcome:
     ends: Counter[str] = field(default_factory=Counter)
     commands: Counter[str] = field(default_factory=Counter)
     memory: int = 0
+    trace: list[int] = field(default_factory=list)
+    """Memory of the processes after every case [bytes]."""
     bugs: list[tuple[int, str]] = field(default_factory=list)
     slowest: tuple[float, int] = (0.0, -1)
     seconds: float = 0.0
@@ -45,6 +47,7 @@ class Outcome:
         self.ends[f"{result['kind']} {result['end']}"] += 1
         self.commands[f"{result['command']} {result['end']}"] += 1
         self.memory = max(self.memory, result["memory"])
+        self.trace.append(result["memory"])
         self.seconds += result["seconds"]
         self.slowest = max(self.slowest, (result["seconds"], result["number"]))
         if "bug" in result:

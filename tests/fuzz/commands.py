@@ -11,12 +11,15 @@ import random
 
 Row = tuple[int, str]
 
-TARGETS = ("{out}/robot", "{out}/r.xml", "{out}/r.urdf", "{out}/r.sdf", "{out}/r.glb", "{out}/r.usdz")
+TARGETS = (
+    (6, "{out}/robot"), (6, "{out}/r.usdz"), (14, "{out}/r.xml"), (14, "{out}/r.urdf"), (14, "{out}/r.sdf"),
+    (14, "{out}/r.glb"),
+)  # fmt: skip
 _READ: tuple[Row, ...] = (
     (300, "inspect {main}"),
     (60, "inspect {main} --format json"),
     (30, "inspect {main} --untrusted"),
-    *((12, f"convert {{main}} {target}") for target in TARGETS),
+    *((share, f"convert {{main}} {target}") for share, target in TARGETS),
     (4, "convert {main} {out}/r.xml --strict"),
     (12, "diff {main} {seed}"),
     (4, "diff {seed} {main} --format json"),
@@ -73,8 +76,8 @@ COMMANDS: dict[str, tuple[Row, ...]] = {
     "extension": ((20, "registry validate {in}"), (5, "registry validate {in} --format junit")),
 }  # fmt: skip
 SHARES = {
-    "mjcf": 14, "sdf": 14, "urdf": 14, "world": 8, "xacro": 10, "usda": 5, "usdc": 5, "usdz": 4, "tiny": 10,
-    "scene": 8, "plane": 8, "manifest": 2, "task": 1, "extension": 3,
+    "mjcf": 8, "sdf": 12, "urdf": 12, "world": 8, "xacro": 12, "usda": 3, "usdc": 4, "usdz": 6, "tiny": 12,
+    "scene": 10, "plane": 10, "manifest": 4, "task": 2, "extension": 4,
 }  # fmt: skip
 """How often each kind of seed is drawn."""
 

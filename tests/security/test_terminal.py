@@ -12,7 +12,7 @@ import pytest
 
 import simwright
 from simwright.app.cli.main import run
-from simwright.app.cli.options import VisibleConsole
+from simwright.app.cli.options import define_console
 from simwright.app.report.table import RENDERERS
 from simwright.core.diag import Diagnostic, Level, Where
 from simwright.core.errors import InputError
@@ -133,7 +133,7 @@ def test_consoles_send_their_own_codes_only() -> None:
     from rich.text import Text
 
     stream = io.StringIO()
-    console = VisibleConsole(file=stream, force_terminal=True, color_system="standard", width=80)
+    console = define_console()(file=stream, force_terminal=True, color_system="standard", width=80)
     table = Table("name")
     table.add_row("x\x1b[2Jy\u202e")
     console.print(table)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -157,9 +158,10 @@ def run(arguments: Sequence[str] | None = None) -> int:
     except click.Abort:
         return 130
     except click.ClickException as error:
-        # names of files that a pattern of the shell gave may hide characters; click declares the message final
-        vars(error)["message"] = make_visible(error.message, keep="\n")
-        error.show()
+        said = io.StringIO()
+        error.show(said)
+        # it may quote names of files that a pattern of the shell gave
+        click.echo(make_visible(said.getvalue(), keep="\n"), err=True, nl=False)
         return error.exit_code
     except SimwrightError as error:
         return _fail(f"{error}", error.exit_code)

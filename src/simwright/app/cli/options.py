@@ -242,7 +242,8 @@ def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
 
 
 @functools.cache
-def _define_console() -> type[Console]:
+def define_console() -> type[Console]:
+    """The console class, made when it is first needed."""
     # a base class has to be there when the class statement runs, and rich is not imported for --help
     from rich.console import Console
 
@@ -269,7 +270,7 @@ def console(*, stderr: bool = False) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     # rich takes 80 columns where it sees no terminal, and would cut tables in logs
     width = None if stream.isatty() else 200
-    return _define_console()(
+    return define_console()(
         file=stream, width=width, highlight=False, soft_wrap=not stream.isatty(), emoji=False, markup=False
     )
 
