@@ -64,29 +64,34 @@ def see_reference(file: Path) -> tuple[Seen, list[Configuration]]:
     random = np.random.default_rng(18)
     configurations: list[Configuration] = []
     for _ in range(CONFIGURATIONS):
-        positions = {}
+        joints, bodies = {}, {}
         for joint in range(model.njnt):
             name = name_of(model.joint(joint).name)
             kind = mujoco.mjtJoint(model.jnt_type[joint])
             scalar = kind in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE)
             alone = model.body_jntnum[model.jnt_bodyid[joint]] == 1  # others become one joint of many axes
-            if name and scalar and alone:
+            if scalar and alone:
                 low, high = model.jnt_range[joint] - model.qpos0[model.jnt_qposadr[joint]]
                 low, high = (low, high) if model.jnt_limited[joint] else (-0.8, 0.8)
-                positions[name] = float(random.uniform(max(low, -2.0), min(high, 2.0)))
-        configurations.append(positions)
+                chosen = float(random.uniform(low, high))
+                bodies[name_of(model.body(model.jnt_bodyid[joint]).name)] = chosen
+                if name:
+                    joints[name] = chosen
+        bodies.pop("", None)  # of a body without a name nobody can tell which it is
+        configurations.append({"joints": joints, "bodies": bodies})
     return describe(model, configurations), configurations
 
 
 def ask(engine: str, asset: Path, configurations: Sequence[Configuration], seconds: float = 300.0) -> Seen:
     """What an engine sees of an asset; raises ``NotSeenError``."""
-    told = asset.parent / "configurations.json"
-    told.write_text(json.dumps(configurations))
     environments = _load_environments()
     environment = environments.list_environments()[engine]
     python = os.environ.get(f"SIMWRIGHT_PEER_{MODULES[engine].upper()}") or str(environment.python)
-    if not Path(python).is_file():
+    unfinished = python == str(environment.python) and not (environment.folder / ".ready").is_file()
+    if unfinished or not Path(python).is_file():
         raise NotSeenError(f"no environment: `python scripts/judge {engine}` makes it")
+    told = asset.parent / "configurations.json"
+    told.write_text(json.dumps(configurations))
     command = [python, "-m", f"scripts.engines.see_{engine}", str(asset), str(told)]
     variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     try:

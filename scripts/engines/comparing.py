@@ -156,24 +156,25 @@ def _match(reference: Seen, seen: Seen) -> tuple[list[_Pair], str]:
             others[row.body].append(row)
     for body, wanted in rest.items():
         found = others.pop(body, [])
-        if len(found) != len(wanted):
-            problems.append(f"{_tell(wanted, body)}: {len(found)} DOFs instead of {len(wanted)}")
-        if found:
-            pairs.append(_Pair(_tell(wanted, body), wanted, found))
-    # a free base is told as the base, not as six missing or invented DOFs
+        if len(found) == len(wanted):
+            pairs.append(_Pair(_tell(wanted), wanted, found))
+        elif not _is_free(wanted):
+            problems.append(f"{_tell(wanted)}: {len(found)} DOFs instead of {len(wanted)}")
     problems += [
-        f"{_tell(found, body)}: {len(found)} DOFs that MuJoCo does not have"
-        for body, found in others.items()
-        if any(row.kind != "free" for row in found)
+        f"{_tell(found)}: {len(found)} DOFs that MuJoCo does not have"
+        for found in others.values()
+        if not _is_free(found)
     ]
-    problems = [text for text in problems if "_free:" not in text]
     return pairs, problems[0] if problems else ""
 
 
-def _tell(rows: list[Freedom], body: str) -> str:
-    if all(row.kind == "free" for row in rows):
-        return f"{body}_free"
-    return next((row.joint for row in rows if row.joint), f"joint of {body}")
+def _is_free(rows: list[Freedom]) -> bool:
+    """Whether this is a floating base, which is told as such and not as six DOFs."""
+    return all(row.kind == "free" for row in rows)
+
+
+def _tell(rows: list[Freedom]) -> str:
+    return next((row.joint for row in rows if row.joint), f"joint of {rows[0].body}")
 
 
 def _count_joint_freedoms(seen: Seen) -> int:
@@ -206,7 +207,8 @@ def _compare_drives(reference: Seen, seen: Seen, pairs: list[_Pair], outcome: Ou
     problem = _find_wrong_drive(wanted, found, pairs, _find_springs(reference))
     if not problem and outcome.engine == "mujoco_usd":
         outcome.counts["drives"] = f"{len(seen.actuators)}/{len(reference.actuators)}"
-        problem = _find_wrong_actuator(reference.actuators, seen.actuators)
+        names = {pair.found[0].joint: pair.wanted[0].joint for pair in pairs if pair.alone}
+        problem = _find_wrong_actuator(reference.actuators, seen.actuators, names)
     elif not problem and outcome.engine == "newton":
         of_joints = [row for row in seen.actuators if row.target in found]
         count = len(found) - len(of_joints) + len(seen.actuators)
@@ -245,7 +247,8 @@ def _find_wrong_drive(
     return ""
 
 
-def _find_wrong_actuator(wanted: list[Actuator], found: list[Actuator]) -> str:
+def _find_wrong_actuator(wanted: list[Actuator], found: list[Actuator], names: dict[str, str]) -> str:
+    """The first that differs; ``names`` tells how joints that are called otherwise are called in the reference."""
     if len(wanted) != len(found):
         return f"{len(found)} actuators instead of {len(wanted)}"
     by_name = {row.name: row for row in found}
@@ -253,6 +256,8 @@ def _find_wrong_actuator(wanted: list[Actuator], found: list[Actuator]) -> str:
         have = by_name.get(want.name, found[number])
         for name in ("target", "transmission", "gain", "bias", "gear", "force_range", "control_range"):
             one, other = getattr(want, name), getattr(have, name)
+            if name == "target" and have.transmission.startswith("joint"):
+                other = names.get(other, other)
             same = one == other if isinstance(one, str) else _same_rows(one, other)
             if not same:
                 return f"actuator {want.name or number}: {name} {other} instead of {one}"
@@ -281,7 +286,7 @@ def _compare_values(
     if not any(read(row) for pair in pairs for row in pair.wanted):
         outcome.absent.add(name)
     for pair in pairs:
-        if all(row.kind == "free" for row in pair.wanted):
+        if _is_free(pair.wanted):
             continue
         wanted, found = sorted(map(read, pair.wanted)), sorted(map(read_found, pair.found))
         if not _same_rows(wanted, found):

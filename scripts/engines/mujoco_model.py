@@ -9,7 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from .seen import Actuator, Configuration, Freedom, Seen, bound, name_of
+from .seen import Actuator, Configuration, Freedom, Seen, bound, find_position, name_of
 
 _KINDS = {
     mujoco.mjtJoint.mjJNT_FREE: ("free", 6),
@@ -97,9 +97,10 @@ def _read_mass_matrix(model: Any, positions: Configuration) -> list[list[float]]
     data = mujoco.MjData(model)
     data.qpos[:] = model.qpos0
     for joint in range(model.njnt):
-        name = _find_name(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
-        if name in positions:
-            data.qpos[model.jnt_qposadr[joint]] += positions[name]
+        if _KINDS[mujoco.mjtJoint(model.jnt_type[joint])][1] == 1:
+            name = _find_name(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
+            body = _find_name(model, mujoco.mjtObj.mjOBJ_BODY, model.jnt_bodyid[joint])
+            data.qpos[model.jnt_qposadr[joint]] += find_position(positions, name, body)
     mujoco.mj_kinematics(model, data)
     mujoco.mj_comPos(model, data)
     mujoco.mj_crb(model, data)

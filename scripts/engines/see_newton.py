@@ -10,7 +10,7 @@ from typing import Any
 import newton
 import numpy as np
 
-from .seen import Actuator, Configuration, Freedom, Seen, bound, join_blocks, name_of, serve
+from .seen import Actuator, Configuration, Freedom, Seen, bound, find_position, join_blocks, name_of, serve
 
 _KINDS = {
     newton.JointType.REVOLUTE: "hinge",
@@ -107,10 +107,13 @@ def _list_actuators(model: Any, freedoms: list[Freedom]) -> list[Actuator]:
 def _read_mass_matrix(model: Any, positions: Configuration) -> list[list[float]]:
     """Newton's own, one block for each articulation, padded to the largest of them."""
     places = model.joint_q.numpy()
-    starts, types = model.joint_q_start.numpy(), model.joint_type.numpy()
+    starts, types, children = (
+        getattr(model, name).numpy() for name in ("joint_q_start", "joint_type", "joint_child")
+    )
     for joint, label in enumerate(model.joint_label):
         if _KINDS.get(newton.JointType(int(types[joint]))) in _SCALAR:
-            places[starts[joint]] = positions.get(name_of(label), 0.0)
+            body = name_of(model.body_label[children[joint]])
+            places[starts[joint]] = find_position(positions, name_of(label), body)
     model.joint_q.assign(places)
     state = model.state()
     newton.eval_fk(model, model.joint_q, model.joint_qd, state)

@@ -18,7 +18,7 @@ import ovstage
 from ovphysx import PhysX
 from ovphysx.types import TensorType
 
-from .seen import Configuration, Freedom, Seen, bound, join_blocks, name_of, serve
+from .seen import Configuration, Freedom, Seen, bound, find_position, join_blocks, name_of, serve
 
 _EVERYWHERE = "/**"
 _BASE_FREEDOMS = 6
@@ -109,7 +109,11 @@ def _read_mass_matrix(physx: Any, path: str, matrix: Any, positions: Configurati
     first = _read(matrix)
     if matrix.dof_count:
         joints = _bind(physx, path, "ARTICULATION_DOF_POSITION")
-        wanted = [positions.get(name_of(name), 0.0) for name in matrix.dof_names]
+        bodies = dict(zip(matrix.joint_names, matrix.body_names[1:], strict=True))
+        wanted = [
+            0.0 if name not in bodies else find_position(positions, name_of(name), name_of(bodies[name]))
+            for name in matrix.dof_names  # an axis of a joint that has several is not the name of a joint
+        ]
         joints.write(np.array([wanted], dtype=np.float32))
         first = _read(matrix)
     return first[0]

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-Configuration = Mapping[str, float]
-"""Positions of hinges and slides by name; joints that are not named stay in the reference pose."""
+Configuration = Mapping[str, Mapping[str, float]]
+"""Positions of hinges and slides, by the name of the joint (``joints``) and of the body that it moves (``bodies``)."""
 
 UNLIMITED = 1e6
 """From here on a force or a limit is none: by default Newton has 1e6 and 1e10 for them, PhysX has 3.4e38."""
@@ -110,6 +110,15 @@ def name_of(path: str) -> str:
     """
     name = re.sub(r"[^A-Za-z0-9_]", "_", path.rpartition("/")[2])
     return f"_{name}" if name[:1].isdigit() else name
+
+
+def find_position(configuration: Configuration, joint: str, body: str) -> float:
+    """Where a joint is; one that is not in the configuration stays in the reference pose.
+
+    A joint of MJCF may have no name, or that of a body beside it, which a prim may not: then its body tells.
+    """
+    joints, bodies = configuration.get("joints", {}), configuration.get("bodies", {})
+    return joints.get(joint, bodies.get(body, 0.0))
 
 
 def bound(value: float) -> float | None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scripts.engines.asking import NotSeenError, ask, see_reference
 from scripts.engines.comparing import compare, find_servos, refuse
-from scripts.engines.seen import Actuator, Freedom, Seen, bound, join_blocks, load, name_of
+from scripts.engines.seen import Actuator, Freedom, Seen, bound, find_position, join_blocks, load, name_of
 from tests.engines_judged.twins import write_mjcf
 
 
@@ -122,6 +122,24 @@ def test_engines_may_count_the_base_in_their_own_axes() -> None:
     assert 0.0 < outcome.matrix_error < 1e-9
     other.mass_matrices[0][0][0] += 1.0  # the base alone: held joints do not show it
     assert "others free" in compare("physx", make_floating(lambda eye: eye), other).differences["matrix"]
+
+
+def test_a_joint_that_is_called_otherwise_is_known_by_its_body(twin: Seen) -> None:
+    """A joint with the name of a body beside it gets another name in OpenUSD."""
+    other = copy.deepcopy(twin)
+    set_on(other, "turn", joint="turn_joint")
+    other.actuators[0].target = "turn_joint"
+    assert compare("mujoco_usd", twin, other).right
+    other.actuators[0].target = "push"
+    assert not compare("mujoco_usd", twin, other).right
+
+
+def test_positions_of_joints() -> None:
+    configuration = {"joints": {"turn": 1.0}, "bodies": {"upper": 2.0}}
+    assert find_position(configuration, "turn", "upper") == 1.0
+    assert find_position(configuration, "turn_joint", "upper") == 2.0
+    assert find_position(configuration, "turn_joint", "lower") == 0.0
+    assert find_position({}, "turn", "upper") == 0.0
 
 
 def test_base_that_should_be_held() -> None:
