@@ -339,7 +339,7 @@ def test_fourbar_closes_exactly(asset: str) -> None:
     loops = [j.GetPath().name for j in joints if j.GetExcludeFromArticulationAttr().Get()]
     assert loops == ["loop_joint"]
     roots = [p.GetName() for p in stage.Traverse() if p.HasAPI(UsdPhysics.ArticulationRootAPI)]
-    assert roots == ["base_link"]
+    assert roots == ["world_joint"]
 
 
 def build_linkage(stage: Usd.Stage) -> mujoco.MjSpec:

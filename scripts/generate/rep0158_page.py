@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NOT_YET = "not yet"
 
 HONOURED: dict[str, tuple[str, str]] = {
-    "VARIANT-ROS-ACTIVE": ("src/simwright/formats/usd/ros.py", "tests/formats/usd/test_ros.py"),
+    "VARIANT-ROS-ACTIVE": ("src/simwright/formats/usd/sensors.py", "tests/formats/usd/test_ros.py"),
     "RESOLVER-PACKAGE": ("src/simwright/usd/packages.py", "tests/usd/test_packages.py"),
     "JOINT-REL-TREE": ("src/simwright/model/kinematics.py", "tests/model/test_kinematics.py"),
     "LOOP-PARSER": ("src/simwright/model/kinematics.py", "tests/model/test_kinematics.py"),
@@ -41,7 +41,7 @@ HONOURED: dict[str, tuple[str, str]] = {
     "JNAME-SOURCE": ("src/simwright/model/joint.py", "tests/formats/usd/test_joints.py"),
     "JNAME-FALLBACK": ("src/simwright/model/joint.py", "tests/formats/usd/test_joints.py"),
     "QOS-DEFAULTS": ("src/simwright/model/ros.py", "tests/formats/usd/test_ros.py"),
-    "CTRL-NO-INFER": ("src/simwright/formats/usd/ros.py", "tests/formats/usd/test_ros.py"),
+    "CTRL-NO-INFER": ("src/simwright/formats/usd/sensors.py", "tests/formats/usd/test_ros.py"),
     "SENS-SIM-IGNORE": ("src/simwright/formats/usd/attributes.py", "tests/formats/usd/test_read.py"),
     "REG-CHECKER": ("src/simwright/checker/run.py", "tests/checker/test_run.py"),
     "TOOL-ALL-RULES": ("src/simwright/checker/run.py", "tests/checker/test_ledger.py"),
@@ -49,7 +49,7 @@ HONOURED: dict[str, tuple[str, str]] = {
     "TOOL-FIX-SCHEMA": ("src/simwright/resolve/translation.py", "tests/sanitizer/test_translation.py"),
     "TOOL-FIX-XFORM": ("src/simwright/sanitizer/fixes/transforms.py", "tests/sanitizer/test_fix_cases.py"),
     "TOOL-FIX-VENDOR": (
-        "src/simwright/sanitizer/fixes/layers/splitting.py",
+        "src/simwright/sanitizer/fixes/layers.py",
         "tests/sanitizer/test_layering.py",
     ),
     "ASSETS-PASS": ("samples/simwright_samples/README.md", "tests/checker/test_samples.py"),

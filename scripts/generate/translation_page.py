@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from simwright.checker.facts.vendors import NEUTRAL_APIS, NEUTRAL_TYPES
 from simwright.resolve import RESOLVERS, find_resolver
-from simwright.resolve.laws import (
+from simwright.resolve.table import PrimType
+from simwright.resolve.translation import (
     ACTUATOR_API,
     DIALECTS,
     ENABLED,
@@ -16,9 +17,9 @@ from simwright.resolve.laws import (
     NEWTON_LAW,
     OFFSET,
     SPACE,
+    Pair,
+    list_pairs,
 )
-from simwright.resolve.table import PrimType
-from simwright.resolve.translation import Pair, list_pairs
 
 OURS = RESOLVERS.names(plugins=False)
 INTRO = """# Translation between engines and neutral schemas

@@ -171,7 +171,6 @@ def _physics() -> bytes:
             collision = collision_physics("fourbar", "metal", [], ["hull"], ["bar_mesh"])
         content[name] = [*mass_lines(inertial_of_meshes([solid], ALUMINIUM)), "", *collision]
         meta[name] = [apis("PhysicsRigidBodyAPI", "PhysicsMassAPI")]
-    meta["base_link"] = [apis("PhysicsArticulationRootAPI", "PhysicsRigidBodyAPI", "PhysicsMassAPI")]
     low, high, pin_low, pin_high = rocker_range()
     spin = (-math.inf, math.inf)
     content["base_link"] += _drive_joint()
@@ -188,7 +187,7 @@ def _physics() -> bytes:
         *prim('def PhysicsCollisionGroup "mechanism"', [], _GROUP),
         *prim(
             'def PhysicsFixedJoint "world_joint"',
-            [],
+            [apis("PhysicsArticulationRootAPI")],
             [*_frames((0, 0, 0), (0, 0, 0)), "rel physics:body1 = </fourbar/base_link>"],
         ),
         *nest("over", content, meta),

@@ -10,6 +10,7 @@ from pathlib import Path
 
 SCRIPT = """
 import simwright
+from simwright.app.cli.main import run
 from simwright.app.world_build import build_world
 from simwright.app.worlds import load_world
 
@@ -26,6 +27,18 @@ for name, source in sources.items():
 simwright.convert("samples/warehouse/warehouse.usda", "out/warehouse/flat.usdc", flatten=True)
 simwright.fix("samples/warehouse/warehouse.usda", "out/fixed", unsafe=True)
 build_world(load_world("samples/lab/lab.yaml"), "out/lab")
+for line in (
+    "run samples/playground/playground.yaml --frames 5 --num-worlds 2 --record out/run.npz",
+    "robots inspect samples/quadruped/quadruped.xml -o out/robot.yaml",
+    "task export reach --robot samples/arm/urdf/arm.urdf -o out/task/reach.xml",
+    "task run reach --robot samples/arm/urdf/arm.urdf --max-steps 3 --force --record out/task.npz",
+    "world render samples/lab/lab.yaml -o out/lab.svg",
+    "world render samples/lab/lab.yaml -o out/lab.png",
+    "check samples/warehouse/warehouse.usda --format sarif --output out/report.sarif",
+    "check samples/warehouse/warehouse.usda --format html --output out/report.html",
+    "check samples/warehouse/warehouse.usda --baseline out/known.json --write-baseline",
+):
+    assert run(line.split()) in (0, 1), line
 """
 PLACES = (
     {"PYTHONHASHSEED": "1", "TZ": "UTC", "LC_ALL": "C.UTF-8", "jobs": "1", "folder": "a"},

@@ -7,8 +7,13 @@ from collections import Counter
 
 import pytest
 
-from simwright.checker.baseline import make_fingerprint, read_baseline, subtract_baseline, write_baseline
-from simwright.checker.result import AssetResult
+from simwright.checker.result import (
+    AssetResult,
+    make_fingerprint,
+    read_baseline,
+    subtract_baseline,
+    write_baseline,
+)
 from simwright.core.diag import Diagnostic, Level, Where
 from simwright.core.errors import NotFoundError, ParseError
 

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from case_file import Case, read_cases
 
 from simwright.checker.facts.snapshot import StageSnapshot

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simwright.checker.facts.crossings import find_self_intersections
 from simwright.checker.facts.meshes import MeshCache, make_facts
 from simwright.checker.facts.topology import EdgeTable, count_edges, weld_near, weld_points
+from simwright.checker.rules.s3_4.geo_coll_no_selfint import find_self_intersections
 
 CORNERS = np.array([(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)], np.float32)
 QUADS = np.array(

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import struct
-import sys
 import zlib
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from case_file import TINY_JPEG, make_png
 from pxr import UsdUtils
 

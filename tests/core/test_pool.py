@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from simwright.core.errors import UsageError
-from simwright.core.pool import Limits, Loss, run_each
+from simwright.core.pool import JobLimits, Loss, run_each
 
 
 def work(task: str) -> str:
@@ -55,7 +55,7 @@ def test_a_killed_worker_costs_its_task_one_retry(tmp_path):
 
 
 def test_limits_end_one_task_only(tmp_path):
-    found, tried = run(tmp_path, ["sleep", "eat", "a", "b"], limits=Limits(seconds=10, gibibytes=0.5))
+    found, tried = run(tmp_path, ["sleep", "eat", "a", "b"], limits=JobLimits(seconds=10, gibibytes=0.5))
     assert found == {"sleep": Loss.TIME, "eat": Loss.MEMORY, "a": "A", "b": "B"}
     assert sorted(tried) == ["a", "b", "eat", "sleep"]
 
@@ -74,4 +74,4 @@ def test_one_worker_does_all(tmp_path):
 @pytest.mark.parametrize("limits", [{"seconds": 0}, {"gibibytes": -1.0}, {"seconds": float("nan")}])
 def test_limits_are_positive(limits):
     with pytest.raises(UsageError, match="positive"):
-        Limits(**limits)
+        JobLimits(**limits)

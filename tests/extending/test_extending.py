@@ -319,11 +319,11 @@ from pathlib import Path
 sys.path.insert(0, {str(project.root / "tests/worlds")!r})
 from flat import make_flat
 from simwright.worlds.acting.action import Action
-from simwright.worlds.acting.simulation import Simulation
-from simwright.worlds.poses import Pose
+from simwright.worlds.acting.simulation import WorldSimulation
+from simwright.worlds.poses import WorldPose
 settings = "path_executor: {{type: {word}, seconds: 5.0}}\\nsensors: {{needle: {{type: {word}, offset: 0.25}}}}"
-simulation = Simulation(make_flat(Path("."), settings, "path_planner: {{type: {word}, by: 0.75}}"))
-path = simulation.execute("one", Action("navigate", Pose(1.5, 0.0))).data["path"]
+simulation = WorldSimulation(make_flat(Path("."), settings, "path_planner: {{type: {word}, by: 0.75}}"))
+path = simulation.execute("one", Action("navigate", WorldPose(1.5, 0.0))).data["path"]
 assert path.poses[1].xy == (0.75, 1.0)
 assert abs(simulation.time - 5.0 * path.length) < 1e-9
 assert simulation.sense("one", "needle") == simulation.world.robots[0].pose.yaw + 0.25

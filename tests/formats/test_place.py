@@ -9,7 +9,7 @@ import pytest
 
 import simwright
 from simwright.app.conversion_inputs import Task
-from simwright.app.converting import Wishes, convert_one
+from simwright.app.converting import ConvertOptions, convert_one
 from simwright.core.errors import OutputError, UsageError
 
 ROBOT = """<robot name="r"><link name="a"><inertial><mass value="1"/>
@@ -150,7 +150,7 @@ def test_only_the_files_of_the_result_are_reported(source: Path, tmp_path: Path)
     (place / "deep" / "er" / "broken").symlink_to("nowhere")
     for number in range(300):
         (place / "deep" / f"{number}.txt").touch()
-    found = convert_one(Task(str(source), str(place / "r.xml")), Wishes(check=False))
+    found = convert_one(Task(str(source), str(place / "r.xml")), ConvertOptions(check=False))
     assert found.status == "written"
     assert [file.partition("/")[0] for file in found.files] == ["r.xml", "r_xml"]
     assert all((place / file).is_file() for file in found.files)
@@ -159,10 +159,11 @@ def test_only_the_files_of_the_result_are_reported(source: Path, tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["r.usda", "r.usdz", "r.glb"])
 def test_every_writer_tells_what_it_wrote(source: Path, tmp_path: Path, name: str) -> None:
-    found = convert_one(Task(str(source), str(tmp_path / "out" / name)), Wishes(check=False))
+    found = convert_one(Task(str(source), str(tmp_path / "out" / name)), ConvertOptions(check=False))
     there = [path.relative_to(tmp_path / "out").as_posix() for path in (tmp_path / "out").rglob("*")]
     assert found.files == sorted(path for path in there if (tmp_path / "out" / path).is_file())
     flat = convert_one(
-        Task(str(source), str(tmp_path / "flat" / "r.usdc")), Wishes(check=False, writing={"flatten": True})
+        Task(str(source), str(tmp_path / "flat" / "r.usdc")),
+        ConvertOptions(check=False, writing={"flatten": True}),
     )
     assert flat.files == ["r.usdc"]

@@ -33,6 +33,8 @@ _LINKED_SHARE = 0.03
 """How many cases have a file that is a link to one outside."""
 _BUGS = ("check-failed", "check-rule-crashed", "fix-crashed", "convert-internal-error", "Traceback")
 """Words in what a command says that mean a bug of ours, in a run that goes on."""
+_SETTINGS = (".toml", ".json")
+"""Files of the user, which may be links to anywhere."""
 _allowed: list[Path] = []
 _offences: list[str] = []
 
@@ -120,7 +122,9 @@ def _make_files(folder: Path, work: Path, rng: random.Random) -> Path:
     files = sorted(path for path in (work / "in").iterdir() if path.is_file())
     main = find_main(work / "in")
     victim = main if rng.random() < 0.7 else rng.choice(files)
-    if victim != main and rng.random() < _LINKED_SHARE * 10:
+    # of a package its name is read, also where that is a link, as after an installation by links
+    victim = main if victim.name == "package.xml" else victim
+    if victim != main and victim.suffix not in _SETTINGS and rng.random() < _LINKED_SHARE * 10:
         alike = [name for name in SECRETS if Path(name).suffix == victim.suffix] or ["passwd"]
         victim.unlink()
         victim.symlink_to(work / canary.FOLDER / rng.choice(alike))
@@ -160,6 +164,8 @@ def _audit(event: str, arguments: tuple[Any, ...]) -> None:
         _offences.append(f"{event}{arguments[:2]}")
     elif event == "open":
         path, _, flags = arguments
+        if isinstance(path, str) and canary.FOLDER in os.path.realpath(path):
+            _offences.append("".join(traceback.format_stack(limit=6)[:-1]))
         if isinstance(path, str | bytes | os.PathLike) and isinstance(flags, int) and flags & _WRITING:
             _judge(event, path)
     elif (

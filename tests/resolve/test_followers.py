@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from simwright.resolve.laws import DIALECTS, Dialect, MimicCoefficients
+from simwright.resolve.translation import DIALECTS, Dialect, MimicCoefficients
 
 DEGREE = math.pi / 180.0
 BY_VENDOR = {dialect.vendor: dialect for dialect in DIALECTS}

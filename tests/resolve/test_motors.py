@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simwright.resolve.laws import (
+from simwright.resolve.translation import (
     Untranslatable,
     read_mjc_motor,
     read_newton_motor,

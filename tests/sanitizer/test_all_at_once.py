@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
+from case_file import Case, read_cases
+from tests.sanitizer.test_fix_cases import VALUES, read_settings
 
 import simwright
 
 CHECK = Path(__file__).parent.parent / "checker"
-sys.path.insert(0, str(CHECK))
 
-from case_file import Case, read_cases  # noqa: E402 - beside the case pages
-from tests.sanitizer.test_fix_cases import VALUES, read_settings  # noqa: E402
 
 CASES = [
     case

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from odd_units import Units, write_machine
 from pxr import Sdf, Usd, UsdGeom
 
 import simwright
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from odd_units import Units, write_machine
 
 RULES = ["units-meters", "units-kilograms", "units-timecodes", "axis-up-z"]
 ODD = {

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from case_file import Case, read_cases
 
 import simwright
 from simwright.checker.run import all_rules
@@ -18,9 +18,7 @@ from simwright.sanitizer.fixer import all_fixers
 from simwright.sanitizer.result import FixResult
 
 CHECK = Path(__file__).parent.parent / "checker"
-sys.path.insert(0, str(CHECK))
 
-from case_file import Case, read_cases  # noqa: E402 - beside the case pages
 
 CASES = [
     case

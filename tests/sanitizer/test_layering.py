@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
+from composed import describe_file
 from pxr import Sdf, Usd
 
 import simwright
 from simwright.checker.settings import CheckSettings
 from simwright.sanitizer.result import FixResult
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from composed import describe_file
 
 SPLIT = ["layer-functional", "entry-interface"]
 ROBOT = """#usda 1.0

@@ -31,7 +31,7 @@ from simwright.model.material import RenderMaterial
 from simwright.scenes import exporting
 from simwright.scenes.document import parse_scene
 from simwright.scenes.exporting import choose_names, export_asset
-from simwright.scenes.exporting_shapes import MaterialExporter
+from simwright.scenes.exporting_parts import MaterialExporter
 from simwright.scenes.load import assemble_scene
 
 SCENE = """

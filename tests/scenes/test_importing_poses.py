@@ -126,7 +126,10 @@ def test_sap_leaves_coordinates_at_zero(tmp_path: Path) -> None:
         ("four_link_chain_articulation", ["scene-pose-unreachable"] * 2),
     ],
 )
-def test_real_stages(shared_assets: Path, tmp_path: Path, name: str, codes: list[str]) -> None:
+def test_real_stages(
+    shared_assets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, codes: list[str]
+) -> None:
+    monkeypatch.setenv("SIMWRIGHT_ALLOW_OUTSIDE", str(shared_assets))
     file = shared_assets / "usd" / f"{name}.usda"
     (tmp_path / "scene.yaml").write_text(f"assets: [{{type: usd, source: {file}}}]\n")
     reporter = Reporter()

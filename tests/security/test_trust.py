@@ -121,13 +121,13 @@ def test_untrusted_assets_have_a_tenth_of_every_limit(
 
 def test_time_and_memory_of_untrusted_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from simwright.app.cli.options import read_limits
-    from simwright.core.pool import Limits
+    from simwright.core.pool import JobLimits
 
     unsaid = {"timeout": None, "max_memory": None}
-    assert read_limits(unsaid) == Limits()
+    assert read_limits(unsaid) == JobLimits()
     monkeypatch.setenv(UNTRUSTED, "1")
-    assert read_limits(unsaid) == Limits(60.0, 2.0)
-    assert read_limits({"timeout": 5.0, "max_memory": None}) == Limits(5.0, 2.0)
+    assert read_limits(unsaid) == JobLimits(60.0, 2.0)
+    assert read_limits({"timeout": 5.0, "max_memory": None}) == JobLimits(5.0, 2.0)
 
 
 def test_git_is_not_for_untrusted_scenes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

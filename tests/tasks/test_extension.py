@@ -15,7 +15,7 @@ TASK = '''
 import numpy as np
 
 from simwright.tasks.parts import RED, add_camera, add_free_box, add_ground, add_light
-from simwright.tasks.scene import Needs, SceneOptions, TaskScene, Verdict
+from simwright.tasks.scene import RobotNeeds, SceneOptions, TaskScene, Verdict
 
 
 class Options(SceneOptions):
@@ -40,7 +40,7 @@ SCENE = TaskScene(
     title="let a box fall",
     instruction="wait until the box lies still",
     options=Options,
-    needs=lambda options: Needs("fixed"),
+    needs=lambda options: RobotNeeds("fixed"),
     add=add,
     sample=lambda rng, options: {"box": np.array([0.5, rng.uniform(-0.1, 0.1), options.height])},
     judge=judge,

@@ -10,8 +10,8 @@ import shapely.affinity
 
 from simwright.model.geometry import Box, Cylinder, Mesh
 from simwright.model.moments import compute_moments
-from simwright.worlds.space.convex import cut_convex, is_convex
-from simwright.worlds.space.part import raise_prism
+from simwright.worlds.polygons import cut_convex, is_convex
+from simwright.worlds.space.solids import raise_prism
 
 RING = shapely.box(-2, -2, 2, 2).difference(shapely.box(-1, -1, 1, 1))
 ROUND_RING = shapely.Point(0, 0).buffer(2.0).difference(shapely.Point(0, 0).buffer(1.8))

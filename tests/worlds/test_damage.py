@@ -12,8 +12,7 @@ import yaml
 
 from simwright.core.diag import Reporter
 from simwright.core.errors import SimwrightError
-from simwright.worlds.quality import check_quality
-from simwright.worlds.read import read_world
+from simwright.worlds.read import check_quality, read_world
 
 DUMPER = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 JUNK: tuple[Any, ...] = (

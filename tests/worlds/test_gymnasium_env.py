@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -97,7 +99,7 @@ def test_pictures(tmp_path: Path) -> None:
     assert make_env(make_flat(tmp_path), ["can0"], "desk").render() is None
 
 
-def test_mistakes_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mistakes_are_named(tmp_path: Path) -> None:
     world = make_flat(tmp_path)
     with pytest.raises(UnknownNameError, match="can0"):
         make_env(world, ["can9"], "desk")
@@ -109,6 +111,10 @@ def test_mistakes_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         make_env(world, ["can0"], "desk", robot="x")
     with pytest.raises(UsageError, match="render mode"):
         make_env(world, ["can0"], "desk", render_mode="human")
-    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+
+
+def test_without_gymnasium_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "gymnasium", None)
+    monkeypatch.delitem(sys.modules, "simwright.worlds.environments")
     with pytest.raises(MissingExtraError, match="gym"):
-        make_env(world, ["can0"], "desk")
+        importlib.import_module("simwright.worlds.environments")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from simwright.core.diag import Reporter
-from simwright.worlds.quality import check_quality
+from simwright.worlds.read import check_quality
 
 from .text import HALL, ROOMS, TABLE, load
 

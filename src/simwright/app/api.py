@@ -99,9 +99,12 @@ def convert(
     reporter = Reporter() if reporter is None else reporter
     row = choose_writer(target, to, reporter)
     options = _write_options(source, reporter, strict, writing)
+    # refused, not ignored: a caller who asks for one flat layer would take the result for one
     if options.flatten and row.name != "usd":
         raise UsageError(f"only OpenUSD layers can be flattened, not {row.title}", where=Where(str(target)))
     reading = _Reading(format, packages, tuple(allow_outside), arguments, variants)
+    # USD to one USD file copies or flattens the layers themselves: our model would lose what it has
+    # no words for
     file = Path(source) if row.name == "usd" and not isinstance(source, Asset) else None
     if file is not None and _is_one_usd_file(file, target, format, flatten=options.flatten):
         from simwright.formats.usd.delivery import deliver_file
@@ -152,6 +155,7 @@ class _Reading:
         words = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         if not isinstance(source, Asset):
             return load(source, reporter=reporter, **words, **options)
+        # an argument that has no effect is an error: an asset in memory was read without it
         said = [name for name, value in words.items() if value]
         if said:
             message = f"{' and '.join(said)} say how a file is read, and {source!r} was read before"
@@ -206,6 +210,7 @@ def to_stage(
 def _write_options(
     source: str | os.PathLike[str] | Asset, reporter: Reporter, strict: bool, writing: Mapping[str, Any]
 ) -> WriteOptions:
+    # approve is set by strict mode below, side by the writer itself: neither is for callers
     known = {field.name for field in dataclasses.fields(WriteOptions)} - {"approve", "side"}
     for name in writing:
         if name not in known:
@@ -213,6 +218,8 @@ def _write_options(
     if not strict:
         return WriteOptions(**writing)
     place = source.provenance.file or source.name if isinstance(source, Asset) else source
+    # the writer asks when it knows all losses and before the first byte is on disk, so that nothing
+    # is written in strict mode
     return WriteOptions(**writing, approve=lambda: raise_losses(reporter, place))
 
 
@@ -235,12 +242,13 @@ def check(
     used.  Suppressions in the asset are: what they silence is not in the report.
     """
     from simwright.checker.asset import check_file, check_stage
+    from simwright.checker.batch import PackageView
     from simwright.checker.catalogue import build_catalogue
     from simwright.checker.entry_points import find_assets
-    from simwright.checker.package_view import PackageView
     from simwright.checker.run import all_rules
     from simwright.checker.select import choose_rules
 
+    # told by a method and not by isinstance: pxr would have to be imported to refuse a wrong argument
     if not isinstance(path_or_stage, str | os.PathLike) and not hasattr(
         path_or_stage, "GetCompositionErrors"
     ):
@@ -255,6 +263,8 @@ def check(
         allowed = parse_folders(allow_outside)
         results = []
         for path in find_assets([path_or_stage]):
+            # archives (.usdz) count as untrusted here, unless the user says whether: they mostly come from
+            # elsewhere
             with distrust(path):
                 found = PackageView(explicit, allowed).find_for(path)
                 results.append(
@@ -264,6 +274,7 @@ def check(
         results = [check_stage(path_or_stage, rules=rules, settings=settings, variants=variants)]
     report = Report()
     for result in results:
+        # findings that no rule makes cannot be silenced by leaving rules out: they are left out here
         findings = [finding for finding in result.findings if finding.kind not in choice.hidden]
         report.assets.append(build_asset_report(result.path, findings))
     return report
@@ -302,6 +313,7 @@ def fix(
     from simwright.sanitizer.values import check_names
 
     check_names(values or ())
+    # no default on purpose: in place is dangerous, and a dry run that looks like a fix is worse
     if sum((out is not None, in_place, dry_run)) != 1:
         raise UsageError("say where the fixed asset goes", hint="one of: a folder, in place, or a dry run")
     choice = choose_rules(build_catalogue(), _listed(select), _listed(ignore))
@@ -314,6 +326,8 @@ def fix(
     )
     target = None if out is None else Path(out)
     found = _find_packages(path, packages, allow_outside)
+    # layers and findings are many small objects that live to the end: the collector would walk all of
+    # them again and again
     with pause_collector():
         return sanitize(Path(path), options, found, target=target, in_place=in_place, with_diff=diff)
 
@@ -345,6 +359,7 @@ def diff(
     settings = make_settings(
         _listed(only), _listed(ignore), rtol=rtol, configurations=configurations, seed=seed
     )
+    # kept as a tuple because two files are loaded: an iterator would be empty for the second
     allowed = tuple(allow_outside)
     first, second = (
         side

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,17 +16,18 @@ from pathlib import Path
 from simwright.app.report.report import Report, build_asset_report
 from simwright.app.report.wording import shorten_path
 from simwright.app.scenes import check_scene, split_scenes
-from simwright.checker.baseline import read_baseline, subtract_baseline, write_baseline
 from simwright.checker.batch import CheckPlan, Listener, check_paths
 from simwright.checker.cache import open_cache
 from simwright.checker.catalogue import CatalogueEntry, load_catalogue
 from simwright.checker.config import Config, build_policy, find_config, read_config
 from simwright.checker.entry_points import find_assets
-from simwright.checker.result import AssetResult
+from simwright.checker.result import AssetResult, read_baseline, subtract_baseline, write_baseline
 from simwright.checker.select import choose_rules, match_words
+from simwright.checker.settings import CheckSettings
 from simwright.core.diag import Diagnostic, Level
 from simwright.core.errors import EXIT_BAD_INPUT, EXIT_CLEAN, EXIT_FINDINGS, UsageError
-from simwright.core.pool import NO_LIMITS, Limits
+from simwright.core.pool import NO_LIMITS, JobLimits
+from simwright.core.trust import is_untrusted
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class CheckRequest:
     config: Path | None = None
     use_cache: bool = True
     jobs: int | None = None
-    limits: Limits = NO_LIMITS
+    limits: JobLimits = NO_LIMITS
     baseline: Path | None = None
     write_baseline: bool = False
     stamp: bool = False
@@ -66,6 +68,7 @@ class CheckOutcome:
         """0 clean, 1 findings at or above the level that fails, 2 when nothing could be opened."""
         if all(result.failed for result in self.results):
             return EXIT_BAD_INPUT
+        # who writes a baseline accepts what is found
         if self.written is not None or self.fail_on == "never":
             return EXIT_CLEAN
         limit = Level(self.fail_on).rank
@@ -82,9 +85,12 @@ def run_check(request: CheckRequest, listener: Listener | None = None) -> CheckO
     """Check every asset that the inputs mean."""
     if request.write_baseline and request.baseline is None:
         raise UsageError("--write-baseline needs to know where", hint="add --baseline FILE")
+    # one function: the steps of a check in their order, each of which needs what the ones before
+    # found
     config = _load_config(request)
     profile = request.profile or config.profile
     _refuse_partial_stamp(request, config)
+    # read before anything is checked: a baseline that is broken is told at once
     known = read_baseline(request.baseline) if request.baseline and not request.write_baseline else None
     cache = open_cache(request.use_cache)
     entries = load_catalogue(cache)
@@ -93,18 +99,16 @@ def run_check(request: CheckRequest, listener: Listener | None = None) -> CheckO
         entries, request.select or config.select, [*config.ignore, *request.ignore], profile, config.where
     )
     policy = build_policy(config, entries, choice.hidden)
-    settings = config.settings
-    if request.interfaces:
-        extra = tuple(path.absolute() for path in request.interfaces)
-        settings = dataclasses.replace(settings, interfaces=(*settings.interfaces, *extra))
     packages = tuple(sorted((name, str(path)) for name, path in request.packages.items()))
     scenes, others = split_scenes(request.inputs)
     results = [check_scene(path) for path in scenes]
     results += check_paths(
         find_assets(others, cache),
-        CheckPlan(choice.codes, settings, request.variants, packages),
+        CheckPlan(choice.codes, _choose_settings(request, config), request.variants, packages),
         cache,
         jobs=request.jobs or _count_cores(),
+        # a number that was given is meant: without one a few assets are checked in this process, which is
+        # faster
         force_pool=request.jobs is not None,
         limits=request.limits,
         listener=listener,
@@ -113,10 +117,8 @@ def run_check(request: CheckRequest, listener: Listener | None = None) -> CheckO
     outcome.fail_on = request.fail_on or config.fail_on
     if request.stamp:
         outcome.stamped = _stamp(outcome.results, profile)
-    if request.baseline and known is None:
-        outcome.written = write_baseline(request.baseline, outcome.results)
-    elif request.baseline and known is not None:
-        outcome.known, outcome.gone = subtract_baseline(outcome.results, known, request.baseline)
+    if request.baseline is not None:
+        _apply_baseline(outcome, request.baseline, known)
     return outcome
 
 
@@ -132,8 +134,23 @@ def build_check_report(outcome: CheckOutcome, *, show_suppressed: bool = False) 
 
 
 def _load_config(request: CheckRequest) -> Config:
-    file = request.config or find_config(request.inputs)
+    # the settings beside an untrusted asset are not the user's
+    file = request.config or (None if is_untrusted() else find_config(request.inputs))
     return read_config(file) if file else Config()
+
+
+def _choose_settings(request: CheckRequest, config: Config) -> CheckSettings:
+    """The settings of the project, with the interface folders of the command line after its own."""
+    extra = tuple(path.absolute() for path in request.interfaces)
+    return dataclasses.replace(config.settings, interfaces=(*config.settings.interfaces, *extra))
+
+
+def _apply_baseline(outcome: CheckOutcome, file: Path, known: Counter[str] | None) -> None:
+    """Take known findings out of the results; without known ones, write what was found."""
+    if known is None:
+        outcome.written = write_baseline(file, outcome.results)
+    else:
+        outcome.known, outcome.gone = subtract_baseline(outcome.results, known, file)
 
 
 def _refuse_partial_stamp(request: CheckRequest, config: Config) -> None:
@@ -154,6 +171,7 @@ def _stamp(results: list[AssetResult], profile: str) -> list[tuple[str, bool]]:
 
 def _count_cores() -> int:
     try:
+        # not os.cpu_count: a container or a CI job often may use fewer cores than the machine has
         return len(os.sched_getaffinity(0))
     except AttributeError:
         return os.cpu_count() or 1

@@ -45,6 +45,7 @@ def plan_tasks(inputs: Sequence[str], target: str, to: str | None) -> list[Task]
     found: dict[str, str] = {}
     for item in inputs:
         for path, name in _expand(item, wanted, target):
+            # by real path: a file that a folder and a pattern both name is converted once
             found.setdefault(os.path.realpath(path), f"{path}\0{name}")
     pairs = [entry.split("\0") for entry in found.values()]
     names = _make_unique([(path, name) for path, name in pairs])
@@ -60,6 +61,7 @@ def _expand(text: str, wanted: str, target: str) -> Iterator[tuple[str, str]]:
     """``(file, name of its result)``."""
     path = Path(text)
     if path.is_dir():
+        # a folder, a file and a pattern in one function: what is not there decides between the last two
         found = list(_walk(path, wanted, Path(target)))
         if not found:
             raise UsageError("there is nothing to convert in this folder", where=Where(text))
@@ -73,6 +75,7 @@ def _expand(text: str, wanted: str, target: str) -> Iterator[tuple[str, str]]:
         files = [match for match in matches if Path(match).is_file()]
         if not files:
             raise UsageError(f"no file matches {text!r}", hint="check the pattern, or quote it for the shell")
+        # results keep the folders below what the matches have in common, so that equal names do not meet
         root = Path(os.path.commonpath([os.path.dirname(file) or "." for file in files]))  # noqa: PTH120 - text
         for file in files:
             yield file, _strip_suffix(Path(os.path.relpath(file, root)).as_posix())
@@ -80,6 +83,7 @@ def _expand(text: str, wanted: str, target: str) -> Iterator[tuple[str, str]]:
 
 def _walk(folder: Path, wanted: str, target: Path) -> Iterator[Path]:
     """Descriptions below a folder, hidden places and the results aside."""
+    # OUT may lie inside IN: results of an earlier run are not converted again
     result = target.resolve()
     for base, folders, names in os.walk(folder):
         place = Path(base)
@@ -87,6 +91,8 @@ def _walk(folder: Path, wanted: str, target: Path) -> Iterator[Path]:
         for name in sorted(names):
             if not name.startswith(".") and _is_description(place / name, wanted):
                 yield place / name
+    # layers refer to each other: only the entry points of assets are converted, which the checker
+    # knows to find
     if wanted != "usd":
         yield from _find_layers(folder)
 
@@ -131,6 +137,7 @@ def _make_unique(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     taken: set[str] = set()
     unique = []
     for path, name in pairs:
+        # a result that is a folder of another one would be mixed with it
         is_clear = name not in folders and names.count(name) == 1
         base = name if is_clear else f"{name}_{path.rpartition('.')[2].lower()}"
         candidates = (base, *(f"{base}_{number}" for number in range(2, len(pairs) + 2)))

@@ -32,7 +32,7 @@ from simwright.core.errors import (
     SimwrightError,
     StrictError,
 )
-from simwright.core.pool import NO_LIMITS, Limits, Loss, describe_loss, run_each
+from simwright.core.pool import NO_LIMITS, JobLimits, Loss, describe_loss, run_each
 
 WORKER_DIED = declare(
     "convert-process-died",
@@ -54,7 +54,7 @@ Listener: TypeAlias = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class ConvertOptions:
     """What is asked for, the same for every file; the words of :func:`simwright.convert`."""
 
     to: str | None = None
@@ -105,6 +105,7 @@ def combine_exit_codes(conversions: Sequence[Conversion]) -> int:
     codes = {conversion.exit_code for conversion in conversions}
     if codes <= {EXIT_CLEAN}:
         return EXIT_CLEAN
+    # our mistake counts before the user's: a build server should see it
     if EXIT_INTERNAL in codes:
         return EXIT_INTERNAL
     return EXIT_BAD_INPUT if codes == {EXIT_BAD_INPUT} else EXIT_FINDINGS
@@ -112,10 +113,10 @@ def combine_exit_codes(conversions: Sequence[Conversion]) -> int:
 
 def convert_all(
     tasks: Sequence[Task],
-    wishes: Wishes,
+    options: ConvertOptions,
     *,
     jobs: int = 1,
-    limits: Limits = NO_LIMITS,
+    limits: JobLimits = NO_LIMITS,
     listener: Listener | None = None,
 ) -> list[Conversion]:
     """Convert files, in the order of the tasks; ``jobs`` is the number of processes, ``limits`` those of each file."""
@@ -129,16 +130,17 @@ def convert_all(
     def lose(task: Task, loss: Loss) -> Conversion:
         return Conversion(task.source, findings=[describe_loss(loss, task.source, limits, WORKER_DIED)])
 
+    # limits need a process of their own even for one file: a thread cannot be ended
     if limits or (jobs > 1 and len(tasks) > 1):
-        work = functools.partial(convert_safely, wishes=wishes)
+        work = functools.partial(convert_safely, options=options)
         run_each(work, tasks, keep, lose, jobs=jobs, limits=limits)
     else:
         for task in tasks:
-            keep(task, convert_safely(task, wishes))
+            keep(task, convert_safely(task, options))
     return [done[task] for task in tasks]
 
 
-def convert_one(task: Task, wishes: Wishes) -> Conversion:
+def convert_one(task: Task, options: ConvertOptions) -> Conversion:
     """Convert a file, and check what was written; mistakes of ours are raised."""
     reporter = Reporter()
     result = Conversion(task.source)
@@ -147,15 +149,16 @@ def convert_one(task: Task, wishes: Wishes) -> Conversion:
         entry = convert(
             task.source,
             task.target,
-            to=wishes.to,
-            packages=wishes.packages,
-            arguments=wishes.arguments,
-            variants=wishes.variants,
-            strict=wishes.strict,
-            **wishes.writing,
+            to=options.to,
+            packages=options.packages,
+            arguments=options.arguments,
+            variants=options.variants,
+            strict=options.strict,
+            **options.writing,
             wrote=written.extend,
             reporter=reporter,
         )
+    # no problem of the file: its findings say what was not allowed
     except StrictError:
         result.status = "refused"
     except SimwrightError as error:
@@ -164,15 +167,15 @@ def convert_one(task: Task, wishes: Wishes) -> Conversion:
         result.status, result.entry = "written", str(entry)
         folder = entry.parent
         result.files = sorted(file.relative_to(folder).as_posix() for file in written or [entry])
-        result.checked = check_result(entry, wishes) if wishes.check else None
+        result.checked = check_result(entry, options) if options.check else None
     result.findings = sort_diagnostics(reporter)
     return result
 
 
-def convert_safely(task: Task, wishes: Wishes) -> Conversion:
+def convert_safely(task: Task, options: ConvertOptions) -> Conversion:
     """The same among others: a mistake of ours costs one file, and the result can be sent between processes."""
     try:
-        result = convert_one(task, wishes)
+        result = convert_one(task, options)
     except (MemoryError, RecursionError) as error:
         what = f"the input needs too much {type(error).__name__[:-5].lower()}"
         result = Conversion(task.source, findings=[diagnostic_from_error(SimwrightError(what))])
@@ -180,14 +183,16 @@ def convert_safely(task: Task, wishes: Wishes) -> Conversion:
         reporter = Reporter()
         reporter.report(CONVERSION_BROKE, Where(task.source), what=f"{type(error).__name__}: {error}")
         result = Conversion(task.source, findings=reporter.found, internal=True)
+    # it is in the findings as well; among other files it is not raised
     result.problem = None
+    # values of OpenUSD and functions that fix cannot be pickled
     result.findings = [make_plain(finding) for finding in result.findings]
     if result.checked is not None:
         result.checked = [make_plain(finding) for finding in result.checked]
     return result
 
 
-def check_result(entry: Path, wishes: Wishes) -> list[Diagnostic] | None:
+def check_result(entry: Path, options: ConvertOptions) -> list[Diagnostic] | None:
     """What all rules of the checker say about a written asset; None if it is no OpenUSD asset."""
     from simwright.checker.entry_points import SUFFIXES
 
@@ -195,5 +200,5 @@ def check_result(entry: Path, wishes: Wishes) -> list[Diagnostic] | None:
         return None
     from simwright.app.api import check
 
-    report = check(entry, packages=wishes.packages)
+    report = check(entry, packages=options.packages)
     return sort_diagnostics(finding for _, finding in report)

@@ -11,7 +11,6 @@ import dataclasses
 import enum
 import math
 from collections.abc import Mapping
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -40,6 +39,7 @@ def describe_asset(asset: Asset, findings: list[Diagnostic] | None = None) -> di
     """The whole asset as a JSON-ready dictionary."""
     tree = build_tree(asset)
     inertials = body_inertials(asset)
+    # by identity: shapes that share a mesh are to point at the same entry
     geometries = {id(g): index for index, g in enumerate(asset.geometries())}
     return {
         "version": VERSION,
@@ -75,6 +75,8 @@ def summarize(asset: Asset, tree: Tree, inertials: Mapping[str, Inertial]) -> di
         "sensors": len(asset.sensors),
         "actuators": len(asset.actuators),
         "interfaces": len(asset.interfaces),
+        # fsum: the sum does not depend on the order of the bodies, so that equal robots give equal
+        # reports
         "mass": to_plain(math.fsum(i.mass for i in inertials.values())),
     }
 
@@ -147,20 +149,24 @@ def to_plain(value: Any) -> Any:
             return value if math.isfinite(value) else str(value)
         case np.ndarray() | np.generic():
             return to_plain(value.tolist())
+        case Mapping():
+            return {str(key): to_plain(item) for key, item in value.items()}
+        case Lost():  # a tuple by type, an object with names by meaning: before the tuples
+            return to_plain(value._asdict())
+        case list() | tuple() | set() | frozenset():
+            return [to_plain(item) for item in value]
+    return _plain_object(value)
+
+
+def _plain_object(value: Any) -> Any:
+    """An object of the model; those whose fields are no good JSON have a form of their own."""
+    match value:
         case Pose():
             return {"position": value.p.tolist(), "quaternion": value.q.tolist()}
         case Where():
             return _plain_where(value)
-        case Mapping():
-            return {str(key): to_plain(item) for key, item in value.items()}
-        case Lost():
-            return to_plain(value._asdict())
-        case list() | tuple() | set() | frozenset():
-            return [to_plain(item) for item in value]
-        case PurePath():
-            return str(value)
-    if isinstance(value, Mesh):
-        return {"kind": value.kind, "file": value.file, "source": value.source}
+        case Mesh():  # without its arrays, which would make the report as large as the mesh
+            return {"kind": value.kind, "file": value.file, "source": value.source}
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: to_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
     return str(value)

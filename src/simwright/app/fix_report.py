@@ -66,6 +66,8 @@ def summarize_fix(result: FixResult, *, dry_run: bool = False) -> list[str]:
 def choose_notes(result: FixResult) -> tuple[list[Diagnostic], list[str]]:
     """Notes for people to read, a few of each sort, and lines that count the others."""
     shown: list[Diagnostic] = []
+    # a fix that is refused is refused for every prim alike: hundreds of equal notes would hide the
+    # others
     sorts = Counter(_sort_of(note) for note in result.notes)
     seen: Counter[tuple[str, str]] = Counter()
     for note in result.notes:
@@ -86,6 +88,8 @@ def _sort_of(note: Diagnostic) -> tuple[str, str]:
 
 def _tell_left(result: FixResult) -> list[str]:
     """Why findings that have a fix are left: it was tried, or it waits for a word."""
+    # one function: it sorts what is left into two groups and says each in a line. A fix that was
+    # refused is not offered again, even with --unsafe
     tried = {
         (note.data["rule"], note.where.prim, note.where.prop)
         for note in result.notes

@@ -13,7 +13,7 @@ from simwright.app.report.json import make_plain
 from simwright.checker.config import Config, find_config, read_config
 from simwright.core.diag import Level, declare, diagnostic_from_error
 from simwright.core.errors import SimwrightError, UsageError
-from simwright.core.pool import NO_LIMITS, Limits, Loss, describe_loss, run_each
+from simwright.core.pool import NO_LIMITS, JobLimits, Loss, describe_loss, run_each
 
 if TYPE_CHECKING:
     from simwright.sanitizer.result import FixResult
@@ -53,11 +53,13 @@ def fix_one(source: str, target: str | None, request: FixRequest) -> FixResult:
         source,
         target,
         select=request.select or config.select,
+        # added, while select replaces: what a project ignores stays ignored
         ignore=[*config.ignore, *request.ignore],
         unsafe=request.unsafe,
         in_place=request.in_place,
         dry_run=request.dry_run,
         diff=request.diff,
+        # the command line counts over the file of the project
         values={**_read_values(config), **request.values},
         settings=config.settings,
         packages=request.packages,
@@ -65,7 +67,7 @@ def fix_one(source: str, target: str | None, request: FixRequest) -> FixResult:
 
 
 def fix_in_place(
-    inputs: Sequence[str], request: FixRequest, *, jobs: int = 1, limits: Limits = NO_LIMITS
+    inputs: Sequence[str], request: FixRequest, *, jobs: int = 1, limits: JobLimits = NO_LIMITS
 ) -> list[FixResult]:
     """Fix every asset that the inputs mean, where it is; ``jobs`` is the number of processes.
 
@@ -79,7 +81,7 @@ def fix_in_place(
 
 
 def fix_all(
-    tasks: Sequence[FixTask], request: FixRequest, *, jobs: int = 1, limits: Limits = NO_LIMITS
+    tasks: Sequence[FixTask], request: FixRequest, *, jobs: int = 1, limits: JobLimits = NO_LIMITS
 ) -> list[FixResult]:
     """Fix assets, each given with its target or None, among others; the results in their order."""
     from simwright.sanitizer.result import FixResult
@@ -103,11 +105,13 @@ def _fix_safely(task: FixTask, request: FixRequest) -> FixResult:
 
     try:
         result = fix_one(*task, request)
+    # the same for all assets: told once, not as a finding of each
     except UsageError:
         raise
     except SimwrightError as error:
         result = FixResult(task[0], notes=[diagnostic_from_error(error)])
     for found in (result.before, result.after, result.notes):
+        # findings hold fixes (functions) and OpenUSD values, which cannot be pickled
         found[:] = [make_plain(finding) for finding in found]
     return result
 

@@ -7,21 +7,18 @@ drawn at the end.  Files are written whole and then moved into place.
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import importlib.util
 import io
 import os
-import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from simwright.core.diag import Where
-from simwright.core.errors import LimitError, MissingExtraError, OutputError, UsageError
-from simwright.core.files import write_atomic
+from simwright.core.errors import LimitError, MissingExtraError, UsageError
+from simwright.core.files import PartFile, write_atomic
 from simwright.engines.protocol import Simulation
 from simwright.runtime.arrays import AnyArray
 from simwright.runtime.kinds import ShapeType
@@ -70,6 +67,7 @@ class Recorder:
         self.every, self._source, self._simulation = every, source, simulation
         layout = simulation.layout
         numbers = layout.nq + layout.nv + 7 * len(layout.bodies)
+        # counted before the first step: a run of an hour is not to end for want of memory
         size = (steps // every + 1) * numbers * simulation.worlds * 8
         if size > MOST_BYTES:
             raise LimitError(
@@ -99,40 +97,25 @@ class Recorder:
         from simwright.engines.mujoco.renderer import WorldPainter, choose_graphics
 
         video = import_video()
+        # before the painter is made: MuJoCo chooses between a screen and none when it is imported
         choose_graphics()
         what, positions = self._source.show(self.moments)
         painter = WorldPainter(size=size, **what)
+        # the rate of what was kept, not the one asked for: the film runs in real time even where steps do
+        # not divide evenly
         rate = 1.0 / (self._simulation.dt * self.every)
+        part = PartFile(target)
         try:
-            with (
-                write_beside(target) as temporary,
-                video.get_writer(str(temporary), fps=rate, codec="libx264", macro_block_size=2) as writer,
-            ):
+            with video.get_writer(str(part.path), fps=rate, codec="libx264", macro_block_size=2) as writer:
                 for number in range(len(self.moments)):
                     writer.append_data(painter.paint(positions(number)))
                     if progress is not None:
                         progress(number + 1, len(self.moments))
+            part.finish()
         finally:
+            part.discard()
             painter.close()
         return target
-
-
-@contextlib.contextmanager
-def write_beside(target: Path) -> Iterator[Path]:
-    """A file beside ``target`` with the same ending, which takes its place if all goes well."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{target.stem}.", suffix=target.suffix, dir=target.parent)
-    except OSError as error:
-        raise OutputError(f"cannot be written: {error.strerror or error}", where=Where(str(target))) from None
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(0o644)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def pose_bodies(model: Model, joint_q: AnyArray) -> AnyArray:
@@ -146,12 +129,15 @@ def pose_bodies(model: Model, joint_q: AnyArray) -> AnyArray:
     starts = model.body_q[: sizes["body"] * worlds].reshape(worlds, sizes["body"], 7).astype(np.float64)
     poses = np.empty((len(rows), sizes["body"], 7), dtype=np.float32)
     for first in range(0, len(rows), _CHUNK):
+        # in parts and in doubles: all moments at once would take several times the memory of the
+        # recording
         part = rows[first : first + _CHUNK].astype(np.float64)
         which = np.arange(first, first + len(part)) % worlds
         motion = WorldMotion(
             part,
             np.zeros((len(part), sizes["joint_dof"])),
             frames[which],
+            # a copy, since bodies are moved in place and the next part begins from the same starts
             starts[which].copy(),
             np.zeros((len(part), sizes["body"], 6)),
         )
@@ -165,6 +151,7 @@ def find_scene_extent(model: Model, body_q: AnyArray) -> tuple[AnyArray, AnyArra
     lows, highs = [], []
     for shape in range(model.shape_count):
         kind, scale = model.shape_type[shape], model.shape_scale[shape]
+        # a plane of size zero is endless in Newton's arrays
         if kind == ShapeType.PLANE and not np.any(scale):
             continue
         radius, body = float(model.shape_collision_radius[shape]), int(model.shape_body[shape])

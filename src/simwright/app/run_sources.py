@@ -102,7 +102,11 @@ def find_source(
     reporter: Reporter,
 ) -> RunSource:
     """A scene file, a robot file, an asset, or a scene as it is."""
+    # one function: each sort of source is told apart from the ones before it, the costly look into
+    # the file last
     if isinstance(source, LoadedScene):
+        # the arrays of a loaded scene are laid out for its worlds; another number would need it loaded
+        # again
         if num_worlds not in (None, source.model.world_count):
             raise UsageError("a loaded scene has its worlds", hint="load it with num_worlds")
         return SceneSource(source)
@@ -117,9 +121,12 @@ def find_source(
             loaded = assemble_scene(file, num_worlds=num_worlds, reporter=reporter)
             return SceneSource(loaded, load_control(file))
         row = detect_format(path)
+        # a 2D world is read like an asset but has nothing that moves by forces; simwright world run is
+        # for those
         if not row.reader or row.name == "world":
             readable = [name for name, one in FORMATS.items() if one.reader and name != "world"]
             raise UsageError(f"a {row.name} file cannot be run", hint=f"one of {', '.join(readable)} can")
+        # packages around the file count as well, as for simwright.load: robots name meshes by package://
         packages = find_packages(near=[path.parent], allowed=parse_folders(allow_outside))
         asset = read_asset(path, options=ReadOptions(packages), reporter=reporter)
     return AssetSource(
@@ -131,7 +138,9 @@ def prepare_asset(asset: Asset, *, floating: bool | None = None, ground: bool = 
     """The asset with its base let go or held, and with a ground, where that is asked for; else as it is."""
     if floating is None and not ground:
         return asset
+    # a copy: the caller's asset is not to have a ground, or lose its joint, because it was run once
     asset = asset.copy()
+    # three small changes of one copy, each independent of the others, so they stay together
     if floating is True:
         asset.joints = [
             joint
@@ -143,12 +152,16 @@ def prepare_asset(asset: Asset, *, floating: bool | None = None, ground: bool = 
     elif floating is False:
         for joint in asset.joints:
             if joint.kind is JointKind.FLOATING and joint.parent == WORLD:
+                # held where it starts, which is the free joint's initial coordinate and not its frame
                 joint.parent_frame = joint.transform(joint.initial()) @ joint.child_frame
                 joint.kind, joint.dofs = JointKind.FIXED, []
+        # a base may float without any joint (URDF, OpenUSD): then there is none to turn into a fixed one
         for name in find_floating(asset, build_tree(asset)):
             base = asset.body(name)
             asset.joints.append(Joint(f"{name}_held", JointKind.FIXED, WORLD, name, base.pose))
     if ground:
+        # below the lowest collider: a ground at zero would cut through robots whose origin is at the hip,
+        # and push them up
         height = min(0.0, _find_lowest(asset))
         place = Pose.of((0.0, 0.0, height))
         asset.shapes.append(
@@ -200,6 +213,7 @@ class AssetSource:
             self._set_keyframe(simulation, self._keyframe)
         if sequence is not None:
             q, qd = sequence.make_initial(self._layout.nq, self._layout.nv)
+            # one row for all worlds: a control sequence names dofs, not worlds
             places, rates = (None if row is None else np.tile(row, (self.worlds, 1)) for row in (q, qd))
             if places is not None or rates is not None:
                 simulation.set_state(places, rates)
@@ -212,6 +226,8 @@ class AssetSource:
                     values[:, getattr(freedom, kind)] = given[freedom.name]
         simulation.set_state(q, v)
         for name, value in key.controls.items():
+            # not every engine has every actuator of the asset; a keyframe for one that is missing is no
+            # error
             if name in simulation.actuators:
                 controls[:, simulation.actuators.index(name)] = value
         simulation.set_controls(controls)
@@ -235,6 +251,7 @@ class AssetSource:
                     where=Where(sequence.file),
                 )
             return np.asarray(row, dtype=np.float64)
+        # dofs that the sequence does not name are held at zero: their drives need a target as well
         values = np.zeros(self._layout.nv)
         for name, value in zip(table.names, row, strict=True):
             values[self._layout.find(name).v] = value
@@ -288,6 +305,7 @@ class AssetSource:
         """Worlds stand side by side, as far apart as they are wide."""
         poses = np.stack([moment[2] for moment in moments])
         lower, upper = find_extent(self.asset, poses)
+        # a fifth more, so that robots of neighbouring worlds do not touch in the picture
         wide = 1.2 * (upper - lower)
         offsets = place_worlds(self.worlds, (float(wide[0]), float(wide[1]), 0.0))
         box = (lower + offsets.min(axis=0), upper + offsets.max(axis=0))
@@ -309,6 +327,7 @@ def find_extent(asset: Asset, poses: Array) -> tuple[Array, Array]:
         bounds = box_bounds(shape.geometry)
         if bounds is None:
             continue
+        # a sphere around the origin of the shape: it holds at every rotation, without a box per moment
         corners = np.abs(np.stack(bounds) * scaled(shape)).max(axis=0)
         reach = float(np.linalg.norm(corners))
         if shape.body == WORLD:
@@ -321,6 +340,7 @@ def find_extent(asset: Asset, poses: Array) -> tuple[Array, Array]:
         flat = places[..., :3].reshape(-1, 3) if places.size else np.zeros((1, 3))
         lows, highs = [flat.min(axis=0) - 0.5], [flat.max(axis=0) + 0.5]
     lower, upper = np.min(lows, axis=0), np.max(highs, axis=0)
+    # a body that flew off would otherwise put the camera kilometres away
     middle, half = (lower + upper) / 2, np.minimum((upper - lower) / 2, _REACH)
     return middle - half, middle + half
 
@@ -409,9 +429,11 @@ class SceneSource:
         from simwright.app.recording import find_scene_extent, pose_bodies
 
         model = self.loaded.model
+        # one world is enough for the painter, which repeats it at the offsets
         exported = export_world(model, visuals=True)
         arrays = ArrayMap(model, exported, Layout(exported.asset))
         box = find_scene_extent(model, pose_bodies(model, np.stack([moment[0] for moment in moments])))
+        # shapes after those of one world belong to all worlds, such as the ground
         shared = exported.shapes[model.per_world["shape"] :]
         for shape in exported.asset.shapes:
             if shape.name in shared and shape.color is None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -15,8 +16,7 @@ import numpy as np
 from simwright.app.describe import to_plain
 from simwright.app.recording import Recorder, check_target
 from simwright.app.run_sources import RunSource, find_source
-from simwright.app.run_text import show_line, show_run, show_run_html
-from simwright.core.diag import Diagnostic, Level, Reporter
+from simwright.core.diag import Diagnostic, Level, Reporter, count_levels
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
 from simwright.engines.layout import Layout
@@ -24,6 +24,7 @@ from simwright.engines.protocol import Settings, Simulation
 from simwright.engines.stability import UnstableError
 from simwright.engines.table import DEFAULT_ENGINE, load_engine
 from simwright.model.asset import Asset
+from simwright.model.display import make_table, show_number
 from simwright.scenes.control import ControlSequence, read_control
 from simwright.scenes.load import LoadedScene
 
@@ -32,6 +33,8 @@ _UNIT, _LARGEST = 64, 4096
 """Steps between two looks at the clock: multiples of what engines take at once, so that looking changes nothing."""
 _BETWEEN = 0.1
 """Time between two looks that is aimed at [s]."""
+_ROWS = 12
+_NUMBERS = 7
 Progress = Callable[[str, int, int], None]
 
 
@@ -88,13 +91,13 @@ class RunResult:
         return any(found.level is Level.ERROR for found in self.findings)
 
     def __repr__(self) -> str:
-        return show_line(self)
+        return _show_line(self)
 
     def __str__(self) -> str:
-        return show_run(self, self._list_coordinates())
+        return _show_run(self, self._list_coordinates())
 
     def _repr_html_(self) -> str:
-        return show_run_html(self, self._list_coordinates())
+        return _show_run_html(self, self._list_coordinates())
 
     def _list_coordinates(self) -> dict[str, Array]:
         """Where the dofs of the first world are now, by name."""
@@ -129,8 +132,68 @@ class RunResult:
         }
 
 
+def _show_line(run: RunResult) -> str:
+    """``<RunResult playground.yaml: mujoco, 64 worlds, 1000 of 1000 steps, 2 s in 0.31 s>``."""
+    where = f" {run.source[-60:]}" if run.source else ""
+    return f"<{type(run).__name__}{where}: {', '.join(_list_facts(run))}>"
+
+
+def _list_facts(run: RunResult) -> list[str]:
+    solver = f" ({run.solver})" if run.solver else ""
+    facts = [
+        f"{run.engine}{solver}",
+        f"{run.worlds} world{'s' if run.worlds != 1 else ''}",
+        f"{run.frames} of {run.asked} steps of {run.dt:g} s",
+        f"{show_number(run.simulated_time)} s in {show_number(run.wall_time)} s",
+    ]
+    return facts + ([run.stopped] if run.stopped else [])
+
+
+def _show_run(run: RunResult, joints: Mapping[str, Iterable[float]]) -> str:
+    """One screen; ``joints`` are the coordinates of the joints of the first world at the end [rad, m], by name."""
+    # one function: a screen from top to bottom, with a line left out where there is nothing to say
+    counts = {level: count for level, count in count_levels(run.findings).items() if count}
+    told = ", ".join(f"{count} {level}" for level, count in counts.items()) or "none"
+    lines = [
+        run.source or type(run).__name__,
+        f"  engine    {run.engine}" + (f" ({run.solver})" if run.solver else ""),
+        f"  worlds    {run.worlds}",
+        f"  steps     {run.frames} of {run.asked}, {run.dt:g} s each"
+        + (f": {run.stopped}" if run.stopped else ""),
+        f"  time      {show_number(run.simulated_time)} s simulated in {show_number(run.wall_time)} s",
+        f"  findings  {told}",
+    ]
+    if run.recorded:
+        lines.append(f"  recorded  {run.recorded}")
+    if joints:
+        lines.append("  joints of the first world at the end [rad, m]")
+        # names of assets have any length; one of them is not to push all numbers off the screen
+        width = min(max(len(name) for name in list(joints)[:_ROWS]), 40)
+        lines += [f"    {name:<{width}}  {_show_coordinates(q)}" for name, q in list(joints.items())[:_ROWS]]
+        if len(joints) > _ROWS:
+            lines.append(f"    ... and {len(joints) - _ROWS} more")
+    return "\n".join(lines)
+
+
+def _show_run_html(run: RunResult, joints: Mapping[str, Iterable[float]]) -> str:
+    """The same for a notebook."""
+    facts = _list_facts(run) + ([f"recorded in {run.recorded}"] if run.recorded else [])
+    counts = [f"{count} {level}" for level, count in count_levels(run.findings).items() if count]
+    head = f"<p><b>{html.escape(run.source or type(run).__name__)}</b>: {html.escape(', '.join(facts))}</p>"
+    found = f"<p>findings: {html.escape(', '.join(counts) or 'none')}</p>"
+    rows = [(name, _show_coordinates(q)) for name, q in joints.items()]
+    title = "Joints of the first world at the end [rad, m]"
+    return head + found + (make_table(title, ("joint", "coordinates"), rows) if rows else "")
+
+
+def _show_coordinates(values: Iterable[float]) -> str:
+    numbers = [show_number(float(value)) for value in values]
+    more = f" ... ({len(numbers)})" if len(numbers) > _NUMBERS else ""
+    return "  ".join(f"{number:>9}" for number in numbers[:_NUMBERS]) + more
+
+
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class RecordOptions:
     """What is asked of a recording: the file, every how many steps, pictures in a second, their size [pixel]."""
 
     record: Path | None = None
@@ -186,9 +249,12 @@ def run(
     if not fps > 0.0 or min(size) < 16:
         raise UsageError(f"{fps} pictures a second of {size[0]} x {size[1]}", hint="numbers above zero")
     adapter = load_engine(engine)
+    # before anything is loaded: a missing video package would else be told after the whole run
     target = None if record is None else check_target(record)
     before = time.perf_counter()
     settings = Settings(dt=dt, solver=solver, options=dict(options or {}), threads=threads, device=device)
+    # before the file is read: a solver that the engine does not have is told at once, not after a
+    # minute of loading
     settings.check(adapter.capabilities)
     found = find_source(
         source,
@@ -205,6 +271,8 @@ def run(
     after = time.perf_counter()
     simulation = found.open(engine, settings, reporter)
     result = RunResult(
+        # the solver that was used, not what was asked for: a report without its name could not be
+        # repeated
         found.name, engine, solver or adapter.capabilities.default_solver, device, simulation.threads,
         simulation.worlds, 0, frames, simulation.dt, found.loaded, found.asset, simulation.layout,
         sizes=found.count(), load_time=after - before, open_time=time.perf_counter() - after,
@@ -214,7 +282,7 @@ def run(
             found,
             simulation,
             result,
-            Wishes(target, record_every, fps, size),
+            RecordOptions(target, record_every, fps, size),
             sequence=sequence,
             progress=progress,
         )
@@ -232,14 +300,14 @@ class _Runner:
         source: RunSource,
         simulation: Simulation,
         result: RunResult,
-        wishes: Wishes,
+        recording: RecordOptions,
         *,
         sequence: ControlSequence | None,
         progress: Progress | None,
     ) -> None:
-        self._source, self._simulation, self._result, self._wishes = source, simulation, result, wishes
+        self._source, self._simulation, self._result, self._recording = source, simulation, result, recording
         self._sequence, self._progress = sequence, progress
-        self._every = wishes.choose_every(result.dt)
+        self._every = recording.choose_every(result.dt)
         self._rows: tuple[int, ...] = ()
         self._block = _UNIT
         self._recorder: Recorder | None = None
@@ -248,7 +316,7 @@ class _Runner:
         """All frames, or until something stops them."""
         result, simulation = self._result, self._simulation
         self._source.start(simulation, self._sequence)
-        if self._wishes.record is not None:
+        if self._recording.record is not None:
             self._recorder = Recorder(self._source, simulation, self._every, result.asked)
             self._recorder.keep(0)
         wall, cpu = time.perf_counter(), time.process_time()
@@ -262,15 +330,20 @@ class _Runner:
                     every=self._every,
                 )
                 result.frames += steps
+                # small models get longer blocks: looking at the clock after each 64 steps would take longer
+                # than the steps
                 if time.perf_counter() - before < _BETWEEN / 2:
                     self._block = min(2 * self._block, _LARGEST)
                 if self._progress is not None:
                     self._progress("frames", result.frames, result.asked)
         except KeyboardInterrupt:
             result.stopped = "interrupted"
+            # the block that was interrupted has not been counted; what was recorded of it tells how far it
+            # came
             if self._recorder is not None and self._recorder.times:
                 result.frames = max(result.frames, round(self._recorder.times[-1] / result.dt))
         except UnstableError as error:
+            # the engine's own count: it stopped within a block
             result.stopped, result.frames = "unstable", simulation.count
             reporter.extend([error.finding])
         result.wall_time, result.cpu_time = time.perf_counter() - wall, time.process_time() - cpu
@@ -280,10 +353,13 @@ class _Runner:
     def _set_targets(self, done: int) -> int:
         """Put the targets of now in place; gives the steps for which they hold."""
         result, sequence = self._result, self._sequence
+        # blocks begin at multiples of the unit, so that an engine takes the same steps together whether
+        # it is watched or not
         most = min(self._block - done % _UNIT, result.asked - done)
         if sequence is None:
             return most
         rows = sequence.find_rows(done * result.dt)
+        # targets are only written when the row changes: between two rows they hold
         if rows != self._rows:
             self._rows = rows
             self._source.command(self._simulation, sequence, done * result.dt)
@@ -294,8 +370,10 @@ class _Runner:
 
     def save(self) -> None:
         """Write what was recorded."""
-        if self._recorder is None or self._wishes.record is None:
+        if self._recorder is None or self._recording.record is None:
             return
         tell = self._progress
         painted = None if tell is None else (lambda done, total: tell("pictures", done, total))
-        self._result.recorded = str(self._recorder.save(self._wishes.record, self._wishes.size, painted))
+        self._result.recorded = str(
+            self._recorder.save(self._recording.record, self._recording.size, painted)
+        )

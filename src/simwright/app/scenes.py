@@ -23,6 +23,7 @@ def split_scenes(inputs: Sequence[str | os.PathLike[str]]) -> tuple[list[str], l
 def _is_scene(path: str) -> bool:
     from simwright.formats.table import FORMATS, detect_format
 
+    # formats are a tier below scenes and cannot list them
     FORMATS.add("scene", "simwright.scenes.format:FORMAT")
     try:
         return detect_format(path).name == "scene"

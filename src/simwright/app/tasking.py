@@ -67,6 +67,7 @@ class TaskRun:
         if said.num_worlds > 1:
             from simwright.tasks.batch import BatchRollout
 
+            # films and data sets are made of one world, from its camera
             if self.listeners:
                 raise UsageError(
                     "many worlds at once are neither recorded nor shown", hint="leave --num-worlds out"
@@ -103,6 +104,8 @@ def prepare_run(request: RunRequest) -> TaskRun:
         randomize=said.randomize,
         fit=said.fit,
     )
+    # with --force a rollout may still be missing, where the robot could not even be put in the scene:
+    # then it is an error
     rollout = report.rollout if request.force and report.rollout else report.expect_clear()
     return TaskRun(said, rollout, policy, listeners, tuple(report.findings))
 
@@ -116,18 +119,22 @@ def _read(request: RunRequest) -> tuple[EnvironmentFile, dict[str, Any], Path]:
         "control": request.control,
         "num_worlds": request.num_worlds,
         "max_steps": request.max_steps,
+        # a flag that is not given is no wish: it must not replace fit: true of the file
         "fit": request.fit or None,
     }
     changed = {key: value for key, value in asked.items() if value is not None}
     if Path(request.task).suffix.lower() in YAML:
         loaded = read_environment(request.task)
         plain = {**loaded.document.data, **changed}
+        # options belong to the task's own model and are validated there; here they would be unknown keys
         plain.pop("options", None)
         options = loaded.options.model_dump(exclude_unset=True)
         folder = loaded.folder
     else:
         plain, options, folder = {"task": request.task, **changed}, {}, Path()
         SCENES.get(request.task)
+    # once more through the same validation as a file, so that a wrong --seed is told in the same
+    # words
     document = parse_document(json.dumps(plain), name="options", syntax="json")
     return validate_document(EnvironmentFile, document, what="run"), options, folder
 
@@ -139,6 +146,7 @@ def read_sets(scene: TaskScene, sets: Sequence[str]) -> dict[str, Any]:
         key, separator, value = text.partition("=")
         if not separator or not key:
             raise UsageError(f"--set takes KEY=VALUE, got {text!r}")
+        # before the value is read: a mistyped name is the more likely mistake
         find_option(scene, key)
         document = parse_document(f"value: {value}\n", name=f"--set {key}")
         assert isinstance(document.data, dict)
@@ -151,9 +159,11 @@ def _choose_robot(asked: str | None, said: str | None, folder: Path) -> str | No
         return asked
     if said is None or ":" in said:
         return said
+    # a robot named in a file is looked for beside that file, and only then in the catalogue
     beside = folder / said
     if not beside.is_file():
         return said
+    # the environment file may come from somebody else: it names robots inside its own folders only
     Gate([find_root(folder / "environment"), folder.resolve()]).admit(beside, said=said)
     return str(beside)
 
@@ -206,6 +216,7 @@ def _make_listeners(request: RunRequest, record: str | None, said: EnvironmentFi
             DatasetRecorder(
                 Path(request.dataset),
                 cameras=observe.cameras or None,
+                # small by default: data sets of LeRobot hold a film per camera and episode
                 width=observe.width if observe.cameras else 320,
                 height=observe.height if observe.cameras else 240,
             )

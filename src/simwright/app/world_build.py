@@ -19,7 +19,7 @@ from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError, UnknownNameError, UsageError
 from simwright.core.files import write_staged
 from simwright.core.names import make_identifier
-from simwright.core.swap import write_folder
+from simwright.core.swap import recover, write_folder
 
 if TYPE_CHECKING:
     from simwright.model.asset import Asset
@@ -60,9 +60,12 @@ def build_world(
     scene = make_scene(world, data_folder=data_folder, reporter=reporter)
     name = make_identifier(world.name, "world")
     built = Built(scene)
-    for word in wanted:
-        _check_place(target / word, _ENTRIES[word].format(name=name))
     facts = f"{name}.json"
+    recover(target.resolve(), facts)  # a killed process is no reason to take its files for somebody else's
+    for word in wanted:
+        # all places are looked at before the first file is made: either every format is written or none
+        _check_place(target / word, _ENTRIES[word].format(name=name))
+    # files that others open come last, so that nobody opens a scene whose parts are still missing
     last = [*(f"{word}/{_ENTRIES[word].format(name=name)}" for word in wanted), facts]
     with write_folder(target, last=last) as staging:
         for word in wanted:
@@ -126,6 +129,8 @@ def _write_merged(word: str) -> Callable[[World, Scene, Path, float, Reporter], 
         from simwright.formats.format import WriteOptions
         from simwright.formats.table import write_asset
 
+        # several models need an SDFormat world; by content the writer would take one static model for a
+        # model
         options = WriteOptions(world=True) if word == "sdf" else WriteOptions()
         return write_asset(merge_for(scene, word, reporter), entry, options=options, reporter=reporter)
 
@@ -134,8 +139,7 @@ def _write_merged(word: str) -> Callable[[World, Scene, Path, float, Reporter], 
 
 def _write_nav2(world: World, _scene: Scene, entry: Path, resolution: float, _reporter: Reporter) -> Path:
     from simwright.worlds.graph import build_graph
-    from simwright.worlds.grid import make_grid
-    from simwright.worlds.nav_map import encode_map, encode_pgm, encode_route_graph, encode_waypoints
+    from simwright.worlds.grid import encode_map, encode_pgm, encode_route_graph, encode_waypoints, make_grid
 
     grid = make_grid(world, resolution)
     image = f"{entry.stem}.pgm"
@@ -176,9 +180,12 @@ def _name_models(scene: Scene, asset: Asset) -> None:
     for placement in scene.list_present():
         if not placement.asset.bodies and placement.asset.shapes:
             path = f"{placement.name}{SEPARATOR}link"
+            # what stands still has no body; the SDFormat writer makes a static model of a site and of the
+            # shapes whose paths begin with the site's
             asset.sites.append(Site(path, pose=placement.pose, path=path))
     for shape in asset.shapes:
         if isinstance(shape.geometry, Mesh) and shape.geometry.source == PRISM:
+            # a prism is convex: asking for its hull would only need a newer SDFormat (1.11)
             shape.approximation = None
         if not shape.body:
             model, _, name = shape.name.partition(SEPARATOR)
@@ -189,6 +196,8 @@ def _name_models(scene: Scene, asset: Asset) -> None:
 def _separate(asset: Asset) -> None:
     from simwright.core.names import NameScope
 
+    # the names of the models were cut off above, so that shapes of two models may now be called the
+    # same
     scope = NameScope()
     for shape in asset.shapes:
         shape.name = scope.claim(shape.name)
@@ -202,6 +211,7 @@ def _check_place(folder: Path, entry: str) -> None:
     if not folder.is_dir():
         raise OutputError("is a file, not a folder", hint="name another folder", where=where)
     there = [item.name for item in folder.iterdir()]
+    # the file to open tells an earlier result from a folder with somebody's own files
     if there and entry not in there:
         raise OutputError(
             f"the folder holds {min(there)!r}, which is no part of the world",

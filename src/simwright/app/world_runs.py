@@ -42,8 +42,10 @@ def find_path(
         starts = find_goals(world, robot, parse_goal(start))
         if not starts.poses:
             raise UsageError(f"nobody can start at {start!r}: {starts.reason}")
+        # of several navigation poses any will do to start from
         origin = starts.poses[0].pose
     goals = find_goals(world, robot, parse_goal(target), origin)
+    # a place that is not there is a mistake of the user; one that cannot be reached is an answer
     if goals.code == "unknown-place":
         raise UsageError(f"there is no way to {target!r}: {goals.reason}")
     choice = planner if planner is not None else robot.path_planner or DEFAULT_PLANNER

@@ -31,13 +31,14 @@ def load_world(path: str | os.PathLike[str], **options: Unpack[WorldOptions]) ->
     """
     from simwright.worlds.read import read_world
 
+    # given as functions: worlds and formats are on one tier and may not import each other
     reading: WorldOptions = {"read_mesh": read_points, "read_model": read_model}
     return read_world(path, **(reading | options))
 
 
 def check_world(path: str | os.PathLike[str], **options: Unpack[WorldOptions]) -> World:
     """Load a world and report what is wrong with it, in the file and in the building."""
-    from simwright.worlds.quality import check_quality
+    from simwright.worlds.read import check_quality
 
     reporter = options.get("reporter") or Reporter()
     world = load_world(path, **(options | {"reporter": reporter}))
@@ -127,6 +128,7 @@ def read_model(path: Path, mesh: Path) -> MeshModel | None:
 
     asset = read_asset(path, format_name="sdf", options=ReadOptions(find_near(path)), reporter=Reporter())
     poses = {"": IDENTITY} | {body.name: body.pose for body in asset.bodies}
+    # colliders first: where a model uses the mesh for both, the footprint is what is touched
     for shape in sorted(asset.shapes, key=lambda shape: not shape.collision):
         file = shape.geometry.file if isinstance(shape.geometry, Mesh) else ""
         if file and Path(file).resolve() == mesh.resolve():

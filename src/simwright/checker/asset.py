@@ -40,6 +40,7 @@ from simwright.core.diag import (
     sort_diagnostics,
 )
 from simwright.core.errors import InputError, SimwrightError
+from simwright.core.gate import Gate
 from simwright.usd.arcs import MAX_LAYERS
 from simwright.usd.complaints import report_composition
 from simwright.usd.guard import LAYER_SUFFIXES
@@ -98,7 +99,7 @@ def check_file(
     request = _Request(rules, settings, variants, with_files)
     try:
         stage = open_stage(name, packages=packages, reporter=reporter)
-        return _check(stage, reporter, request, name)
+        return _check(stage, reporter, request, name, Gate.around(name, packages))
     except SimwrightError as error:
         finding = diagnostic_from_error(error)
         if not finding.where.file:
@@ -116,16 +117,18 @@ def check_opened(
     rules: Iterable[Rule] | None = None,
     settings: CheckSettings | None = None,
     memory: dict[str, Any] | None = None,
+    gate: Gate | None = None,
 ) -> AssetResult:
     """The findings of a stage that was opened from a file, with the diagnostics of opening it.
 
+    ``gate`` says which files may be looked at.
     ``memory`` keeps what was found out about meshes for the next check of the same stage; empty it when meshes change.
     """
     reporter = Reporter()
     reporter.extend(complaints)
     name = _name_stage(stage)
     try:
-        return _check(stage, reporter, _Request(rules, settings, variants=False, memory=memory), name)
+        return _check(stage, reporter, _Request(rules, settings, variants=False, memory=memory), name, gate)
     except Exception as error:  # noqa: BLE001 - as for a file
         reporter.report(CHECK_FAILED, Where(name), reason=f"{type(error).__name__}: {error}")
         return AssetResult(name, sort_diagnostics(reporter), failed=True)
@@ -151,9 +154,11 @@ class _Request:
         self.with_files = with_files
 
 
-def _check(stage: Any, reporter: Reporter, request: _Request, path: str) -> AssetResult:
+def _check(
+    stage: Any, reporter: Reporter, request: _Request, path: str, gate: Gate | None = None
+) -> AssetResult:
     with capture():
-        snapshot = StageSnapshot(stage, request.settings, path=path)
+        snapshot = StageSnapshot(stage, request.settings, path=path, gate=gate)
         try:
             if request.memory is not None:
                 snapshot.remember_meshes(request.memory)
@@ -195,7 +200,7 @@ def list_files(snapshot: StageSnapshot) -> list[str]:
             _add_file(files, layer.realPath)
             own = facts.get(layer.identifier) or gather_layer(layer)
             for text in _list_mentions(layer, (item.text for item in own.asset_paths)):
-                other = _follow(files, layer, text)
+                other = _follow(files, layer, text, snapshot.gate)
                 if other is not None and other.identifier not in seen:
                     seen.add(other.identifier)
                     queue.append(other)
@@ -208,8 +213,8 @@ def _list_mentions(layer: Any, values: Iterable[str]) -> Iterator[str]:
     yield from values
 
 
-def _follow(files: set[str], layer: Any, text: str) -> Any:
-    """Note the file behind an address; gives the layer if it is one."""
+def _follow(files: set[str], layer: Any, text: str, gate: Gate) -> Any:
+    """Note the file behind an address; gives the layer if it is one.  What the gate refuses was not looked at."""
     if not text:
         return None
     anchored = Sdf.ComputeAssetPathRelativeToLayer(layer, text)
@@ -219,6 +224,8 @@ def _follow(files: set[str], layer: Any, text: str) -> Any:
     # a file inside a .usdz changes with its package: the package is what to watch
     outer = Ar.SplitPackageRelativePathOuter(anchored)[0]
     resolved = Ar.GetResolver().Resolve(outer).GetPathString()
+    if resolved and not gate.admits(resolved):
+        return None
     _add_file(files, resolved or outer)
     if not resolved.lower().endswith(LAYER_SUFFIXES):
         return None
@@ -321,7 +328,7 @@ def _check_state(snapshot: StageSnapshot, state: SelectedVariant, rules: list[Ru
         spec.variantSelections[state.set_name] = state.variant
         stage = open_again(snapshot.stage, session)
         report_composition(stage, set(), reporter, Locator())
-        inner = StageSnapshot(stage, snapshot.settings, path=snapshot.path)
+        inner = StageSnapshot(stage, snapshot.settings, path=snapshot.path, gate=snapshot.gate)
         reporter.extend(run_rules(inner, rules))
         inner.close()
     return reporter.found

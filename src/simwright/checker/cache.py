@@ -20,7 +20,6 @@ import importlib.util
 import json
 import os
 import sys
-import tempfile
 import time
 from collections.abc import Iterable
 from functools import cache
@@ -28,6 +27,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from simwright import __version__
+from simwright.core.files import open_temporary, remove_temporary
 
 MAX_BYTES = 256 << 20
 MAX_ENTRIES = 50_000
@@ -77,14 +77,15 @@ class Cache:
         with contextlib.suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             # written aside and renamed, so that two runs at once never see half an entry
-            handle, name = tempfile.mkstemp(prefix=".new.", dir=file.parent)
+            handle, new = open_temporary(file)
             try:
                 with os.fdopen(handle, "wb") as stream:
                     stream.write(_checksum(body) + b"\n" + body)
-                Path(name).replace(file)
+                    stream.flush()
+                    new.replace(file)  # while it is locked
                 self.written += 1
             except OSError:
-                Path(name).unlink(missing_ok=True)
+                new.unlink(missing_ok=True)
 
     def get_result(self, key: str) -> dict[str, Any] | None:
         """The stored result of an asset, if every file it depends on is still what it was."""
@@ -119,6 +120,8 @@ class Cache:
         """Remove the entries that were not used for the longest time until the rest fits."""
         if self.folder is None:
             return
+        for left in self.folder.glob(f"??/.*{_SUFFIX}.part*"):
+            remove_temporary(left)
         entries = []
         for file in self.folder.glob(f"??/*{_SUFFIX}"):
             with contextlib.suppress(OSError):

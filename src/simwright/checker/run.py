@@ -9,15 +9,16 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
-from pxr import Sdf
+from pxr import Sdf, Tf
 
 from simwright.checker import rules as rules_package
 from simwright.checker.facts.snapshot import PrimKind, PrimNode, StageSnapshot
 from simwright.checker.facts.types import find_bases
 from simwright.checker.rule import Check, Finding, Rule
 from simwright.core.collector import pause_collector
-from simwright.core.diag import Diagnostic, Level, Where, declare
+from simwright.core.diag import Diagnostic, Kind, Level, Where, declare
 from simwright.core.registry import Registry
+from simwright.usd.complaints import list_reasons
 from simwright.usd.locate import Locator
 
 RULE_CRASHED = declare(
@@ -26,6 +27,14 @@ RULE_CRASHED = declare(
     "the rule {rule} failed on this asset: {reason}",
     hint="the other rules went on; please report it",
     doc="A rule raised an exception. It is a bug of Simwright or of a rule plugin, not of the asset.",
+)
+
+RULE_REFUSED = declare(
+    "check-rule-refused",
+    Level.ERROR,
+    "the rule {rule} could not be asked: OpenUSD says {reason}",
+    hint="correct the value that OpenUSD names; then the rule can be asked",
+    doc="OpenUSD refused to work on a value of the asset, so that a rule could not be asked.",
 )
 
 PLUGIN_RULES: Registry[Rule] = Registry("rule", "simwright.rules", {})
@@ -113,7 +122,8 @@ class Runner:
         # a rule that fails on one prim fails on thousands: one finding says it
         if rule.code not in self._crashed:
             self._crashed.add(rule.code)
-            self.found.append(self._make_crash(rule, error))
+            is_refusal = isinstance(error, Tf.ErrorException)
+            self.found.append(self._make_crash(rule, error, RULE_REFUSED if is_refusal else RULE_CRASHED))
 
     def _make_diagnostic(
         self, rule: Rule, finding: Finding, subject: Any, layer: Sdf.Layer | None
@@ -161,13 +171,14 @@ class Runner:
                 return self.locator.where_property(found)
         return self.locator.where_prim(node.prim)
 
-    def _make_crash(self, rule: Rule, error: Exception) -> Diagnostic:
-        data = {"rule": rule.code, "reason": f"{type(error).__name__}: {error}"}
+    def _make_crash(self, rule: Rule, error: Exception, kind: Kind) -> Diagnostic:
+        reason = f"{type(error).__name__}: {error}" if kind is RULE_CRASHED else list_reasons(error)[0]
+        data = {"rule": rule.code, "reason": reason}
         return Diagnostic(
-            kind=RULE_CRASHED.code,
-            level=RULE_CRASHED.level,
-            message=RULE_CRASHED.message.format(**data),
-            hint=RULE_CRASHED.hint,
+            kind=kind.code,
+            level=kind.level,
+            message=kind.message.format(**data),
+            hint=kind.hint,
             where=Where(self.snapshot.root_layer.realPath or self.snapshot.root_layer.identifier),
             section=rule.section,
             data=data,

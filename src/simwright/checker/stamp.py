@@ -17,6 +17,7 @@ from simwright.core.diag import Level, Where
 from simwright.core.errors import InputError, UsageError
 from simwright.usd.guard import check_file
 from simwright.usd.layers import write_layer
+from simwright.usd.open import open_stage, open_without
 from simwright.usd.silence import capture
 
 FAMILY = "rep0158"
@@ -78,7 +79,8 @@ def _write_claim(profiles: Any, path: Path, name: str, exceptions: Sequence[str]
                 hint="name a root prim in the defaultPrim of the layer",
                 where=Where(str(path)),
             )
-        stage = Usd.Stage.Open(layer, Usd.Stage.LoadNone)
+        muted = list(open_stage(file, load=False).GetMutedLayers())
+        stage = open_without(muted, layer, Usd.Stage.LoadNone)
         prim = stage.OverridePrim(prim_path)
         claims = profiles.ClaimsAPI(prim)
         claimed = name in claims.GetCompatibleProfiles()

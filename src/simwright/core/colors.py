@@ -46,6 +46,7 @@ def make_display(color: Rgb) -> Rgb:
 def make_all_linear(colors: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     """:func:`to_linear` of every entry."""
     values = np.asarray(colors, dtype=np.float64)
+    # clipped only for the power, which gives NaN below zero; values outside stay what they are
     inside = np.clip(values, 0.0, 1.0)
     curved = np.where(inside <= _LINEAR_PART, inside / 12.92, ((inside + 0.055) / 1.055) ** 2.4)
     return np.where((values > 0.0) & (values < 1.0), curved, values)

@@ -157,6 +157,7 @@ def declare(
     """Declare a kind of problem.  A code is declared once; importing a module twice is harmless."""
     kind = Kind(code, level, message, hint, doc, section, loss=loss)
     known = CATALOGUE.get(code)
+    # two meanings of one code would make suppressions and baselines hit the wrong finding
     assert known is None or known == kind, f"diagnostic code {code!r} is declared twice"
     CATALOGUE[code] = kind
     return kind
@@ -221,6 +222,7 @@ class Reporter:
 
 def count_levels(diagnostics: Iterable[Diagnostic]) -> dict[str, int]:
     """Number of findings per level, every level present."""
+    # every level is there, also with zero: readers of JSON need not ask
     tally = Counter(d.level for d in diagnostics)
     return {level.value: tally[level] for level in Level}
 
@@ -231,6 +233,7 @@ def sort_diagnostics(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
         diagnostics,
         key=lambda d: (
             d.where.file,
+            # what concerns the whole file comes before its lines
             d.where.line if d.where.line is not None else -1,
             d.where.prim,
             d.where.prop,

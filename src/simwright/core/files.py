@@ -12,7 +12,7 @@ import errno
 import os
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from simwright.core.diag import Where
@@ -32,12 +32,15 @@ def check_readable(path: str | os.PathLike[str], max_bytes: int | None = MAX_TEX
     file = Path(path)
     where = Where(str(path))
     try:
+        # surrogates that no file name can hold: told here, since the system calls below would raise a
+        # UnicodeEncodeError
         os.fsencode(file)
         if "\0" in str(path):
             raise NotFoundError("the path has a NUL character", where=where)
         status = file.stat()
         if stat.S_ISDIR(status.st_mode):
             raise InputError("is a folder, not a file", hint="name a file inside it", where=where)
+        # a named pipe would block for ever, a device never end
         if not stat.S_ISREG(status.st_mode):
             raise InputError("is not a regular file", where=where)
     except FileNotFoundError:
@@ -85,10 +88,11 @@ def write_atomic(path: str | os.PathLike[str], content: bytes | str) -> Path:
     temporary = None
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = _open_temporary(target)
+        handle, temporary = open_temporary(target)
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
+            # before the rename: after a power failure the new name could else stand for an empty file
             os.fsync(stream.fileno())
             temporary.chmod(_mode_for(target))
             temporary.replace(target)  # while it is locked: nobody takes it for a killed process's
@@ -99,10 +103,56 @@ def write_atomic(path: str | os.PathLike[str], content: bytes | str) -> Path:
     return target
 
 
-def _open_temporary(target: Path) -> tuple[int, Path]:
+class PartFile:
+    """A file beside its destination, with the same ending, that others write by its name.
+
+    It takes the place of the destination when it is finished.  One that a killed process left is used again.
+    """
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+        with _guard(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            handle, self.path = open_temporary(target, target.suffix)
+        self._handle: int | None = handle
+
+    def finish(self) -> None:
+        """Move it to its place."""
+        try:
+            with _guard(self.target):
+                sync(self.path)
+                self.path.chmod(_mode_for(self.target))
+                self.path.replace(self.target)  # while it is locked: nobody takes it for a killed process's
+        except OutputError:
+            self.discard()
+            raise
+        self._close()
+
+    def discard(self) -> None:
+        """Leave nothing behind, unless it is finished."""
+        if self._handle is not None:
+            self.path.unlink(missing_ok=True)
+            self._close()
+
+    def _close(self) -> None:
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+
+
+@contextlib.contextmanager
+def _guard(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OutputError(f"cannot be written: {error.strerror or error}", where=Where(str(target))) from None
+
+
+def open_temporary(target: Path, suffix: str = "") -> tuple[int, Path]:
     """An empty file beside a target that nobody else writes; one that a killed process left is used again."""
     for number in range(1, _MOST_WRITERS):
         file = name_temporary(target, "part", number)
+        file = file.with_name(file.name + suffix)
         with contextlib.suppress(BlockingIOError, FileNotFoundError):
             handle = lock_file(file)
             if handle is None:
@@ -116,12 +166,24 @@ def _open_temporary(target: Path) -> tuple[int, Path]:
                 os.truncate(handle, 0)
                 return handle, file
             os.close(handle)
-    handle, name = tempfile.mkstemp(prefix=".part.", dir=target.parent)
+    handle, name = tempfile.mkstemp(prefix=".part.", suffix=suffix, dir=target.parent)
     return handle, Path(name)
+
+
+def remove_temporary(file: Path) -> None:
+    """Remove a file of :func:`open_temporary` that a killed process left; one that somebody writes stays."""
+    with contextlib.suppress(OSError):
+        handle = lock_file(file, create=False)
+        if handle is not None:
+            try:
+                file.unlink()
+            finally:
+                os.close(handle)
 
 
 def name_temporary(target: Path, word: str, number: int) -> Path:
     """A hidden name beside a target for something that is not complete yet; the same one the next time."""
+    # cut by bytes, which file systems count, not by characters
     stem = os.fsdecode(os.fsencode(target.name)[:_LONGEST_STEM])
     return target.with_name(f".{stem}.{word}" + (f"-{number}" if number > 1 else ""))
 
@@ -165,6 +227,7 @@ def write_staged(folder: Path, files: Mapping[str, bytes]) -> None:
     for name, content in files.items():
         target = resolve_inside(folder, name)
         target.parent.mkdir(parents=True, exist_ok=True)
+        # a file that is there already means that two parts of a result have one name
         with target.open("xb") as stream:
             stream.write(content)
 
@@ -175,6 +238,7 @@ def _mode_for(target: Path) -> int:
 
 
 def _umask() -> int:
+    # the system tells the mask only when it is set
     mask = os.umask(0)
     os.umask(mask)
     return mask

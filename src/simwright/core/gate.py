@@ -7,6 +7,7 @@ A file is admitted if, with every link and ``..`` resolved, it lies below one of
   the folder of that file, else, where that folder is ``urdf``, ``meshes`` or the like, the one that holds it;
 * a ROS package that is known or was found by its name (:mod:`simwright.core.packages`), a folder of the Gazebo
   variables, or a model found by its name;
+* a model that Gazebo downloaded from Fuel, named by its address: that model alone, not the whole cache;
 * a folder that the user allows: ``--allow-outside DIR``, ``allow_outside`` of the functions, or the environment
   variable :data:`VARIABLE`, which worker processes inherit.
 
@@ -37,6 +38,10 @@ FILE_OUTSIDE = declare(
 MODEL_PATH_VARIABLES = ("GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH", "SDF_PATH", "IGN_GAZEBO_RESOURCE_PATH")
 """Environment variables whose folders hold models, in the order they are searched."""
 
+FUEL_CACHES = (("GZ_FUEL_CACHE_PATH", ".gz/fuel"), ("IGN_FUEL_CACHE_PATH", ".ignition/fuel"))
+"""Where Gazebo puts what it downloads: an environment variable, else a folder of the home; the newer one first."""
+_FUEL_SERVERS = ("fuel.gazebosim.org", "fuel.ignitionrobotics.org")
+
 VARIABLE = "SIMWRIGHT_ALLOW_OUTSIDE"
 """Environment variable that lists folders in which every asset may name files."""
 
@@ -53,6 +58,7 @@ def find_root(file: str | os.PathLike[str]) -> Path:
     """The root folder of the asset that a file belongs to, every link resolved."""
     folder = Path(os.path.abspath(file)).parent.resolve()  # noqa: PTH100 - the file itself may be a link
     for above in [folder, *folder.parents][:_MAX_LEVELS]:
+        # a package.xml in the user's home must not make all of it the asset
         if not is_private(above) and any((above / mark).is_file() for mark in _MARKS):
             return above
     is_part = folder.name.lower() in _PARTS_OF_ASSETS and not is_private(folder.parent)
@@ -69,10 +75,21 @@ def list_model_folders() -> Iterator[Path]:
                 yield Path(entry)
 
 
+def list_fuel_caches() -> Iterator[Path]:
+    """Folders with what Gazebo has downloaded."""
+    home = os.environ.get("HOME", "")
+    for variable, usual in FUEL_CACHES:
+        if os.environ.get(variable):
+            yield Path(os.environ[variable])
+        elif home:
+            yield Path(home) / usual
+
+
 def allow_folders(folders: Iterable[str | os.PathLike[str]]) -> None:
     """Let every asset of this process, and of those it starts, name files in these folders."""
     given = [str(folder) for folder in parse_folders(folders)]
     if given:
+        # added to what the environment has: a worker keeps the folders of its parent
         known = filter(None, [os.environ.get(VARIABLE, "")])
         os.environ[VARIABLE] = os.pathsep.join([*known, *given])
 
@@ -111,6 +128,7 @@ class Gate:
         self.reporter = reporter
         self.tally = Tally()
         self._folders: set[Path] = {*self.roots, *self.packages.allowed, *list_allowed()}
+        # a file that is named by a thousand prims is told once for each place
         self._told: set[tuple[Where, str]] = set()
 
     @classmethod
@@ -174,6 +192,7 @@ class Gate:
         """The folder of a Gazebo model, in which files may be named from then on."""
         places = (place / name for place in list_model_folders() if (place / name).is_dir())
         folder = next(places, None) or find_named_folder(name, near)
+        # by its name alone a model may be found beside the asset: the user did not offer that one
         if folder is not None and is_untrusted() and not self.admits(folder):
             folder = None
         if folder is None:
@@ -181,6 +200,25 @@ class Gate:
             return package.path if package else None
         self._folders.add(folder.resolve())
         return folder
+
+    def find_fuel(self, server: str, owner: str, kind: str, name: str, version: str = "") -> Path | None:
+        """What Gazebo has downloaded from Fuel, in which files may be named from then on.
+
+        ``kind`` is models or worlds; without a ``version`` (a number), the newest that is there.
+        """
+        # The server was renamed, and Gazebo serves both names from one cache or the other.
+        servers = (server, *(other for other in _FUEL_SERVERS if other != server))
+        for cache in list_fuel_caches():
+            for place in servers:
+                folder: Path | None = cache / place
+                for word in (owner, kind, name):
+                    folder = None if folder is None else _find_entry(folder, word)
+                found = None if folder is None else _find_version(folder, version)
+                # A link that leads out of the cache is no download.
+                if found is not None and found.resolve().is_relative_to(cache.resolve()):
+                    self._folders.add(found.resolve())
+                    return found
+        return None
 
     def _covers(self, target: Path) -> bool:
         around = {target, *target.parents}
@@ -196,3 +234,24 @@ class Gate:
         if folder not in self.roots or not is_private(folder) or folder == folder.parent:
             return True
         return not any(part.startswith(".") for part in target.relative_to(folder).parts)
+
+
+def _find_entry(folder: Path, name: str) -> Path | None:
+    """A folder by its name in any case: Gazebo writes small letters, older versions did not."""
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(e.name for e in entries if e.name.lower() == name.lower() and e.is_dir())
+    except OSError:
+        return None
+    return folder / names[0] if names else None
+
+
+def _find_version(folder: Path, version: str) -> Path | None:
+    try:
+        with os.scandir(folder) as entries:
+            numbers = [entry.name for entry in entries if entry.name.isdecimal() and entry.is_dir()]
+    except OSError:
+        return None
+    if version.isdecimal():
+        return folder / version if version in numbers else None
+    return folder / max(numbers, key=int) if numbers else None

@@ -114,6 +114,7 @@ def set_limits(pairs: Iterable[str]) -> None:
     """Take ``NAME=VALUE`` texts for this process and those it starts."""
     given = _parse(pairs, "--limit")
     if given:
+        # kept in the environment and not in a variable here: worker processes have to know it too
         known = _parse(os.environ.get(VARIABLE, "").split(","), VARIABLE)
         os.environ[VARIABLE] = ",".join(f"{name}={value}" for name, value in {**known, **given}.items())
 
@@ -125,6 +126,7 @@ def _parse(pairs: Iterable[str], option: str) -> dict[str, int]:
         if name not in BUDGETS:
             raise UnknownNameError("limit", name, BUDGETS)
         digits = value.replace("_", "")
+        # 18 digits fit 64 bits: everything that is counted against a limit does
         if not equals or not digits.isdecimal() or len(digits) > 18:
             raise UsageError(f"{option} takes NAME=VALUE with a whole number, got {pair!r}")
         found[name] = int(digits)
@@ -141,6 +143,7 @@ class Tally:
 
     def add(self, name: str, amount: int, where: Where | None = None) -> None:
         """Add to what was asked of a budget; a LimitError if that is more than there is."""
+        # added up over the asset: a thousand files just below a limit for one file would pass it
         total = self._totals[name] = self._totals.get(name, 0) + amount
         check_limit(name, total, where)
 

@@ -55,6 +55,7 @@ def quat_normalize(q: VectorLike) -> Array:
     norm = math.sqrt(w * w + x * x + y * y + z * z)
     if abs(norm - 1.0) <= _UNIT:
         return np.array((w, x, y, z))
+    # files hold zero quaternions for "no rotation"; below this the division would overflow
     if norm < 1e-300 or not math.isfinite(norm):
         return np.array(IDENTITY_QUAT)
     return np.array((w / norm, x / norm, y / norm, z / norm))
@@ -104,6 +105,8 @@ def quat_from_matrix(m: npt.NDArray[Any]) -> Array:
     m = np.asarray(m, dtype=np.float64)
     trace = m[0, 0] + m[1, 1] + m[2, 2]
     candidates = np.array((trace, m[0, 0], m[1, 1], m[2, 2]))
+    # the largest component is divided by: with the trace alone, turns near half a circle lose half of
+    # their digits
     i = int(np.argmax(candidates))
     if i == 0:
         q = np.array((1 + trace, m[2, 1] - m[1, 2], m[0, 2] - m[2, 0], m[1, 0] - m[0, 1]))
@@ -150,6 +153,7 @@ def quats_from_matrices(m: npt.NDArray[Any]) -> Array:
     largest = np.argmax((a + b + c, a, b, c), axis=0)
     q = np.ascontiguousarray(rows[largest, :, np.arange(len(m))])
     norm = np.sqrt(np.einsum("ij,ij->i", q, q))
+    # the same cases as in quat_normalize, so that one pose and many give the same
     lost = (norm < 1e-300) | ~np.isfinite(norm)
     q /= np.where(lost, 1.0, norm)[:, None]
     q[lost] = IDENTITY_QUAT
@@ -208,6 +212,7 @@ def quat_between(a: VectorLike, b: VectorLike) -> Array:
     end = end / np.linalg.norm(end)
     dot = float(start @ end)
     if dot < -1 + 1e-12:
+        # opposite directions: any axis across will do, and x is not one where both lie along it
         other = np.array((1.0, 0, 0)) if abs(start[0]) < 0.9 else np.array((0, 1.0, 0))
         return quat_from_axis_angle(np.cross(start, other), math.pi)
     return quat_normalize(np.array((1 + dot, *np.cross(start, end))))
@@ -255,6 +260,7 @@ def quat_slerp(a: VectorLike, b: VectorLike, share: float) -> Array:
     start, end = _numbers(a), _numbers(b)
     cosine = sum(x * y for x, y in zip(start, end, strict=True))
     if cosine < 0.0:
+        # q and -q are the same rotation: of the two arcs the shorter is taken
         cosine, end = -cosine, [-value for value in end]
     angle = math.acos(min(1.0, cosine))
     if angle < 1e-9:
@@ -267,6 +273,7 @@ def quat_slerp(a: VectorLike, b: VectorLike, share: float) -> Array:
 
 def quat_angle(a: VectorLike, b: VectorLike) -> float:
     """Angle [rad] of the rotation between two orientations; exact for small angles too."""
+    # by atan2: acos of the real part knows angles below 1e-8 only as zero
     delta = quat_multiply(quat_conjugate(a), b)
     return 2.0 * math.atan2(float(np.linalg.norm(delta[1:])), abs(float(delta[0])))
 

@@ -24,6 +24,7 @@ def make_identifier(name: str, default: str = "unnamed") -> str:
     text = _ILLEGAL.sub("_", name.strip())
     if not text.strip("_"):
         return default
+    # prim names must not begin with a digit
     return f"_{text}" if text[0].isdigit() else text
 
 
@@ -50,6 +51,7 @@ class NameScope:
         if name not in self._taken:
             self._taken.add(name)
             return name
+        # kept: counting from two again would take time by the square for thousands of equal names
         number = self._next.get(name, 2)
         while f"{name}_{number}" in self._taken:
             number += 1

@@ -69,6 +69,8 @@ class Package:
         """
         folders = {self.path.resolve()}
         manifest = self.path / _MANIFEST
+        # colcon build --symlink-install leaves links in the install folder whose targets are in the
+        # sources
         if self.origin != _NEARBY and manifest.is_symlink():
             real = manifest.resolve()
             if real.name == _MANIFEST and real.is_file():
@@ -95,6 +97,7 @@ class PackageMap:
     def find(self, name: str, near: Path | None = None) -> Package | None:
         """The package called ``name``, or a folder of that name around ``near`` or the map's own places."""
         known = self.packages.get(name)
+        # an untrusted asset has no say in which folders of the disk become packages
         if known is not None or is_untrusted() or not _PACKAGE_NAME.match(name):
             return known
         for place in [*([near] if near else []), *self.near]:
@@ -122,6 +125,7 @@ class PackageMap:
     def unknown(self, name: str, where: Where | None = None) -> InputError:
         """The error for a package that was not found."""
         near = UnknownNameError("ROS package", name, self.packages)
+        # a typing error in the name is more likely than a missing workspace, so it is told first
         advice = f"give it with --package {name}=DIR, or source its workspace"
         if near.hint.startswith("did you mean"):
             advice = f"{near.hint} or {advice}"
@@ -142,6 +146,7 @@ def split_uri(uri: str, where: Where | None = None) -> tuple[str, str]:
     if not uri.startswith(SCHEME):
         raise UsageError(f"{uri!r} is not a package:// address", where=where)
     name, _, relative = uri[len(SCHEME) :].partition("/")
+    # Windows tools write backslashes, by which .. could pass unseen
     parts = relative.replace("\\", "/").split("/")
     if not _PACKAGE_NAME.match(name) or ".." in parts or "\0" in relative or relative.startswith("/"):
         raise UnsafePathError(
@@ -177,6 +182,8 @@ def find_packages(
     ``allowed`` are further folders in which an asset may name files.  An untrusted asset has the package that holds it,
     and those of ``explicit``.
     """
+    # the environment lists whole ROS installations, in which an untrusted asset has nothing to look
+    # for
     environ = {} if is_untrusted() else os.environ if environ is None else environ
     found = PackageMap(allowed=tuple(allowed))
     for name, path in (explicit or {}).items():
@@ -190,6 +197,7 @@ def find_packages(
     for place in near:
         around = _surrounding(Path(place))
         if is_untrusted():
+            # the first is the package that holds the asset; the others are its neighbours
             around = itertools.islice(around, 1)
         else:
             found.near.append(Path(place))
@@ -205,6 +213,7 @@ def find_named_folder(name: str, place: Path) -> Path | None:
     """
     start = place.resolve()
     for folder in [start, *start.parents][: _MAX_DEPTH + 1]:
+        # the root folder of the disk would make every top folder a package
         if folder == folder.parent:
             return None
         for candidate in (folder, folder / name):
@@ -222,6 +231,7 @@ def is_private(folder: Path) -> bool:
 def _looks_like_package(folder: Path) -> bool:
     try:
         with os.scandir(folder) as entries:
+            # a folder of a million files takes seconds to list, and an asset can name one
             for entry in itertools.islice(entries, _MAX_ENTRIES):
                 word = entry.name.lower()
                 if word.endswith(_USUAL_ENDINGS) or (word in _USUAL_FOLDERS and entry.is_dir()):
@@ -238,6 +248,7 @@ def _split_path(value: str) -> list[Path]:
 def _ament_packages(prefix: Path) -> Iterator[Package]:
     names: set[str] = set()
     index = prefix / "share" / "ament_index" / "resource_index" / "packages"
+    # not every package registers itself in the index, and isolated installs have no index at all
     for source in (index, prefix / "share"):
         if source.is_dir():
             names.update(entry.name for entry in os.scandir(source))
@@ -257,7 +268,9 @@ def _crawl(folder: Path, origin: str, depth: int = 0) -> Iterator[Package]:
         return
     try:
         entries = sorted(
-            (e for e in os.scandir(folder) if e.is_dir(follow_symlinks=False)), key=lambda e: e.name
+            # links are not followed: they can lead in circles
+            (e for e in os.scandir(folder) if e.is_dir(follow_symlinks=False)),
+            key=lambda e: e.name,
         )
     except OSError:
         return
@@ -288,6 +301,7 @@ def read_package_name(folder: Path) -> str | None:
     try:
         if not manifest.is_file() or manifest.stat().st_size > _MAX_PACKAGE_XML:
             return None
+        # searched, not parsed: package.xml files are many, and only this tag is needed
         match = _NAME_TAG.search(manifest.read_bytes())
     except OSError:
         return None

@@ -41,7 +41,7 @@ class Loss(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class JobLimits:
     """What one file may take: ``seconds`` of work and ``gibibytes`` of memory; None is no limit."""
 
     seconds: float | None = None
@@ -56,7 +56,7 @@ class Limits:
         return self.seconds is not None or self.gibibytes is not None
 
 
-NO_LIMITS = Limits()
+NO_LIMITS = JobLimits()
 OUT_OF_TIME = declare(
     "asset-timeout",
     Level.ERROR,
@@ -73,7 +73,7 @@ OUT_OF_MEMORY = declare(
 )
 
 
-def describe_loss(loss: Loss, file: str, limits: Limits, died: Any) -> Diagnostic:
+def describe_loss(loss: Loss, file: str, limits: JobLimits, died: Any) -> Diagnostic:
     """The finding for a file without a result; ``died`` is the kind for a process that died."""
     reporter = Reporter()
     if loss is Loss.TIME:
@@ -92,7 +92,7 @@ def run_each(
     lose: Callable[[T, Loss], R],
     *,
     jobs: int,
-    limits: Limits = NO_LIMITS,
+    limits: JobLimits = NO_LIMITS,
 ) -> None:
     """Do ``work`` with every task in at most ``jobs`` processes; ``keep`` gets each result as it comes.
 
@@ -129,7 +129,7 @@ class _Worker:
 class _Pool:
     work: Callable[[Any], Any]
     waiting: deque[_Job[Any]]
-    limits: Limits
+    limits: JobLimits
     workers: list[_Worker] = field(default_factory=list)
 
     def hand_out(self, most: int) -> None:
@@ -145,6 +145,8 @@ class _Pool:
 
     def collect(self) -> list[tuple[_Job[Any], Any, Loss | None]]:
         """Wait for something to happen, and give the jobs that are over."""
+        # one function, although long: it is the loop over what workers say, and each word changes the
+        # same lists
         from multiprocessing.connection import wait
 
         pipes: dict[Any, _Worker] = {worker.pipe: worker for worker in self.workers}
@@ -163,6 +165,8 @@ class _Pool:
                 else:
                     self.waiting.appendleft(job)
                 continue
+            # the clock starts when the worker has begun: starting a process and importing OpenUSD takes
+            # seconds
             if word == "begun":
                 worker.begun = time.monotonic()
                 continue
@@ -185,10 +189,12 @@ class _Pool:
     def _start(self) -> _Worker:
         import multiprocessing
 
+        # fork would copy locks that threads of OpenUSD or of a notebook hold
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
         process = context.Process(target=_serve, args=(theirs, self.work), daemon=True)
         process.start()
+        # our copy of the other end: while it is open, a worker that died would never give an end of file
         theirs.close()
         return _Worker(process, ours)
 
@@ -200,6 +206,7 @@ class _Pool:
     def _end(self, worker: _Worker) -> None:
         self.workers.remove(worker)
         worker.pipe.close()
+        # kill and not terminate: a worker in C++ code may not come to handle a signal
         worker.process.kill()
         worker.process.join()
         worker.process.close()

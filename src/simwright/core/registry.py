@@ -62,6 +62,7 @@ class Registry(Generic[T]):
         """Every name, ours first, in table order; those of other packages only if wanted."""
         if not plugins:
             return list(self._builtin)
+        # sorted: the order of entry points depends on how packages were installed
         extra = sorted(name for name in self._plugins if name not in self._builtin)
         return [*self._builtin, *extra]
 

@@ -19,7 +19,6 @@ import json
 import os
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -72,11 +71,8 @@ class Staging:
                 if self._lock is None or os.path.samestat(os.fstat(self._lock), path.stat()):
                     return path
                 os.close(self._lock)
-            except (
-                FileExistsError,
-                BlockingIOError,
-                FileNotFoundError,
-            ):  # others claim or clean at the same moment
+            # others claim or clean at the same moment
+            except (FileExistsError, BlockingIOError, FileNotFoundError):
                 if not parent.is_dir():
                     raise
 
@@ -91,51 +87,6 @@ class Staging:
     def list_files(self) -> list[str]:
         """Relative names of the staged files."""
         return sorted(file.relative_to(self.new).as_posix() for file in self.new.rglob("*") if file.is_file())
-
-
-class Scratch:
-    """A private folder for files that others take by their names, below the folder of the system for such files.
-
-    What killed processes left there is removed by the next one.  Where the system has no room, there is an OutputError.
-    """
-
-    def __init__(self) -> None:
-        # by user: a staging folder of somebody else cannot be looked into
-        name = f"simwright-{os.getuid()}" if hasattr(os, "getuid") else "simwright"
-        with guard_scratch():
-            parent = Path(tempfile.gettempdir()).resolve()
-            recover(parent, name)
-            self._staging = Staging(parent, name)
-            # a new name every time: OpenUSD knows layers by their paths
-            self.path = Path(tempfile.mkdtemp(dir=self._staging.new))
-
-    def close(self) -> None:
-        """Remove it."""
-        self._staging.close()
-
-
-@contextlib.contextmanager
-def scratch_folder() -> Iterator[Path]:
-    """A :class:`Scratch` folder that is gone when the block ends."""
-    scratch = Scratch()
-    try:
-        with guard_scratch():
-            yield scratch.path
-    finally:
-        scratch.close()
-
-
-@contextlib.contextmanager
-def guard_scratch() -> Iterator[None]:
-    """What the system refuses of temporary files becomes an OutputError."""
-    try:
-        yield
-    except OSError as error:
-        raise OutputError(
-            f"temporary files cannot be written: {error.strerror or error}",
-            hint="set the environment variable TMPDIR to a folder with room",
-            where=Where(str(error.filename or tempfile.tempdir or "")),
-        ) from None
 
 
 @contextlib.contextmanager
@@ -205,28 +156,23 @@ def put_files(
     """
     gates = _list_last(last)
     names = sorted(staging.list_files(), key=lambda name: gates.index(name) if name in gates else -1)
-    moves = []
-    for name in (*names, *(name for name in remove if name not in names)):
-        target = resolve_inside(folder, name, Where(str(folder / name)))
-        relative = target.relative_to(folder.resolve()).as_posix()
-        old = compute_digest(target)
-        new = compute_digest(staging.new / name) if name in names else None
-        if expected is not None and name in expected and expected[name] != old:
-            raise _changed(target)
-        if old is not None and old != new and protect and name not in gates:
-            raise OutputError(
-                "is there already and says something else; nothing was written",
-                hint="name a folder of its own, or use --overwrite",
-                where=Where(str(target)),
-            )
-        moves.append(Move(name, relative, old, new, (backups or {}).get(name, "") if old is not None else ""))
-    replaced = [move for move in moves if None not in (move.old, move.new) and move.old != move.new]
-    is_gated = len(replaced) > 1
-    moves = [move for move in moves if move.old != move.new or (is_gated and move.name in gates)]
+    moves = [
+        _plan_move(
+            staging,
+            folder,
+            name,
+            is_staged=name in names,
+            is_protected=protect and name not in gates,
+            expected=expected or {},
+            backup=(backups or {}).get(name, ""),
+        )
+        for name in (*names, *(name for name in remove if name not in names))
+    ]
+    moves, gates = _leave_out_equal(moves, gates)
     if moves:
         _sync_all(staging.new)
         with _alone(folder):
-            _move_all(staging, folder, moves, gates if is_gated else ())
+            _move_all(staging, folder, moves, gates)
 
 
 def recover(folder: Path, name: str) -> None:
@@ -277,8 +223,46 @@ def is_staging(name: str) -> bool:
 # -- moving --------------------------------------------------------------------------------------------------------
 
 
+def _plan_move(
+    staging: Staging,
+    folder: Path,
+    name: str,
+    *,
+    is_staged: bool,
+    is_protected: bool,
+    expected: Mapping[str, str | None],
+    backup: str,
+) -> Move:
+    """What is to be done with one file; refuses where somebody else's content would be lost."""
+    target = resolve_inside(folder, name, Where(str(folder / name)))
+    relative = target.relative_to(folder.resolve()).as_posix()
+    old = compute_digest(target)
+    new = compute_digest(staging.new / name) if is_staged else None
+    # None is a promise too: that nothing is there
+    if name in expected and expected[name] != old:
+        raise _changed(target)
+    if old is not None and old != new and is_protected:
+        raise OutputError(
+            "is there already and says something else; nothing was written",
+            hint="name a folder of its own, or use --overwrite",
+            where=Where(str(target)),
+        )
+    return Move(name, relative, old, new, backup if old is not None else "")
+
+
+def _leave_out_equal(moves: list[Move], gates: Sequence[str]) -> tuple[list[Move], Sequence[str]]:
+    """The moves that change something, and the files to take away before the first of them."""
+    replaced = [move for move in moves if None not in (move.old, move.new) and move.old != move.new]
+    # one file is replaced at once by its rename; only among several could a reader meet old and new together
+    if len(replaced) <= 1:
+        return [move for move in moves if move.old != move.new], ()
+    return [move for move in moves if move.old != move.new or move.name in gates], gates
+
+
 def _move_all(staging: Staging, folder: Path, moves: list[Move], gates: Sequence[str]) -> None:
     fresh = sorted(_find_missing_folders(folder, moves))
+    # the journal is on disk before the first file is moved: a power failure in between is undone from
+    # it
     _write_synced(
         staging.journal,
         json.dumps(
@@ -322,10 +306,12 @@ def _apply(staging: Staging, folder: Path, move: Move, *, is_single: bool) -> No
         new.chmod(old.stat().st_mode & 0o777)
         _move_to_free(new, target)
         return
+    # a file that is replaced keeps its rights
     new.chmod(target.stat().st_mode & 0o777)
     if not is_single:
         _take(staging, folder, move)
         _move_to_free(new, target)
+    # exchanged, not replaced: what somebody else wrote meanwhile is then in our hands and not lost
     elif exchange(new, target):
         if compute_digest(new) != move.old:
             raise _changed(target)
@@ -454,6 +440,8 @@ def _take_back(path: Path, folder: Path, move: Move) -> None:
 
 
 def _put_back(path: Path, folder: Path, move: Move) -> None:
+    """Give the old content of a file back, and remove its backup."""
+    # one function, although long: the cases are those of _apply in reverse, and each rules the others out
     target, new, old = folder / move.target, path / "new" / move.name, path / "old" / move.name
     found = compute_digest(target)
     if old.exists():

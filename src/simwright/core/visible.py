@@ -19,6 +19,7 @@ _SUSPECTS = re.compile(r"[^ -~]")
 
 def make_visible(text: str, keep: str = "") -> str:
     """The text with every control, format and surrogate character shown; those in ``keep`` stay."""
+    # nearly all texts are plain, and this runs for each of them
     if text.isascii() and text.isprintable():
         return text
     return "".join(char if char in keep else show_character(char) for char in text)

@@ -8,6 +8,8 @@ vocabulary  everything an asset can say, by key
 holds       what a format can hold of it, and the losses that follow
 place       where a result goes, and which files of an earlier one are replaced
 resources   what an address in a file means: package://, model://, file://, paths
+broken      meshes that turn out to be broken when an asset is written
+xml_repair  XML that is not well-formed and that Gazebo reads all the same
 xml         XML without entities and network, typed values, a line number for everything
 images      images checked, and read as numbers
 urdf, sdf, mjcf, usd, gltf  one format each

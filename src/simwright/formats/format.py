@@ -63,6 +63,7 @@ class WriteOptions:
 
     ``approve`` is called when the result is complete and nothing is written yet; it may raise to stop there;
     ``wrote`` is told the files that were written.
+    ``for_`` is the engine an OpenUSD asset is for: ``neutral``, ``mujoco``, ``newton`` or ``isaac``; empty for all.
     ``exact`` notes the doubles that single-precision attributes round (OpenUSD).  ``lod`` adds decimated levels of
     detail to visuals, ``decompose`` convex parts to mesh colliders (OpenUSD; each needs the extra of its name).
     ``overwrite`` lets files beside a named file be replaced.  ``mesh_format`` is the format of mesh files (stl, obj,
@@ -73,6 +74,7 @@ class WriteOptions:
     ``sdf_version`` is a version such as 1.11, empty for the oldest one that has a word for everything (SDFormat).
     """
 
+    for_: str = ""
     exact: bool = False
     lod: bool = False
     decompose: bool = False

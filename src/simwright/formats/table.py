@@ -8,11 +8,12 @@ import re
 from pathlib import Path
 
 from simwright.core.diag import Reporter, Where
-from simwright.core.errors import ParseError, UsageError
+from simwright.core.errors import InputError, LimitError, ParseError, UsageError
 from simwright.core.files import check_readable
 from simwright.core.packages import PackageMap, find_packages
 from simwright.core.registry import Registry
 from simwright.core.swap import recover
+from simwright.formats.broken import find_broken_meshes, leave_out
 from simwright.formats.format import Format, ReadOptions, WriteOptions
 from simwright.model.asset import Asset
 
@@ -151,7 +152,19 @@ def write_asset(
     """Write the neutral model in a format; gives the path of the file to open."""
     reporter = Reporter() if reporter is None else reporter
     row = choose_writer(target, format_name, reporter)
-    return row.write(asset, Path(target), options or WriteOptions(), reporter)
+    options = options or WriteOptions()
+    before = len(reporter.found)
+    try:
+        return row.write(asset, Path(target), options, reporter)
+    except LimitError:
+        raise
+    except InputError:
+        # Meshes are read when they are first looked at, which may be here.
+        broken = find_broken_meshes(asset)
+        if not broken:
+            raise
+    del reporter.found[before:]
+    return row.write(leave_out(asset, broken, reporter), Path(target), options, reporter)
 
 
 def _list_writers(writers: list[Format]) -> str:

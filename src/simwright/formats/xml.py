@@ -20,6 +20,7 @@ from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import LimitError, ParseError
 from simwright.core.files import MAX_TEXT_BYTES, read_bytes
 from simwright.core.math3d import HUGE, Array
+from simwright.formats.xml_repair import repair
 
 Element: TypeAlias = Any
 """An lxml element; lxml has no usable types of its own."""
@@ -38,12 +39,37 @@ UNKNOWN_ELEMENT = declare(
     doc="An element the format does not define; it may be a typing error or another tool's extension.",
 )
 
+NOT_WELL_FORMED = declare(
+    "xml-not-well-formed",
+    Level.INFO,
+    "the XML is not well-formed: {faults}",
+    hint="it is read as tinyxml2 reads it, which Gazebo and ROS use; other XML tools refuse the file",
+    doc="A file that XML does not allow and that the parser of Gazebo and ROS reads.",
+)
+
 _DEPTH_LIMIT = 250
 
 
-def parse(path: str | Path, max_bytes: int = MAX_TEXT_BYTES) -> Element:
-    """Root element of an XML file; every way in which it is not well-formed is a ParseError."""
-    return parse_bytes(read_bytes(path, max_bytes), str(path))
+def parse(path: str | Path, max_bytes: int = MAX_TEXT_BYTES, reporter: Reporter | None = None) -> Element:
+    """Root element of an XML file; every way in which it is not well-formed is a ParseError.
+
+    With a ``reporter``, what tinyxml2 reads all the same (``xml_repair``) is read and reported there.
+    """
+    data = read_bytes(path, max_bytes)
+    try:
+        return parse_bytes(data, str(path))
+    except LimitError:
+        raise
+    except ParseError:
+        mended = repair(data) if reporter is not None else None
+        if mended is None or b"<!ENTITY" in data:
+            raise
+        root = parse_bytes(mended.data, str(path))
+        assert reporter is not None
+        first = min(line for line, _ in mended.faults) if mended.faults else 1
+        listed = "; ".join(f"{text} (line {line})" for line, text in mended.faults[:8])
+        reporter.report(NOT_WELL_FORMED, Where(str(path), first), faults=listed)
+        return root
 
 
 def parse_bytes(data: bytes, name: str) -> Element:

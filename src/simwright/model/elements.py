@@ -246,7 +246,7 @@ class ContactPair(Shown):
 
 @dataclass(slots=True, repr=False)
 class Articulation(Shown):
-    """A tree of joints solved as one.  ``root`` is the body or prim it is declared on."""
+    """A tree of joints solved as one.  ``root`` is the base link, else the prim that it is declared on."""
 
     name: str
     root: str

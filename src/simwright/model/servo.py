@@ -9,7 +9,11 @@ servo.  The rest is ``general``.
 
 from __future__ import annotations
 
+import math
 from typing import Any
+
+from simwright.model.elements import Actuator
+from simwright.model.joint import Dof, Drive, Motion
 
 _PLAIN_DYNAMICS = ("none", "filter", "filterexact")
 _SIZE = 10
@@ -68,3 +72,29 @@ def make_law(kind: str, stiffness: float = 0.0, damping: float = 0.0) -> dict[st
         "dynamics_type": "none",
         "dynamics": [1.0] + [0.0] * (_SIZE - 1),
     }
+
+
+def make_drive(actuator: Actuator, dof: Dof) -> Drive | None:
+    """The drive that moves a hinge or slide as a servo does, at a target of zero; None for what no drive does.
+
+    Through a gear g, a command u is a target of u / g, gains are multiplied by g^2 and forces by g.
+    """
+    gear, law = actuator.gear[0], actuator.settings
+    is_plain = (
+        actuator.kind in ("position", "velocity")
+        and actuator.transmission in ("joint", "joint_in_parent")
+        and dof.motion in (Motion.HINGE, Motion.SLIDE)
+        and law.get("dynamics_type", "none") == "none"
+        and "effort_table" not in law
+    )
+    if not is_plain or not gear or any(actuator.gear[1:]):
+        return None
+    limits = [math.inf if dof.effort_limit is None else dof.effort_limit]
+    if actuator.force_range is not None:
+        # a drive is as strong both ways; the stronger one, or it could not hold what the servo holds
+        limits.append(max(map(abs, actuator.force_range)) * abs(gear))
+    return Drive(
+        stiffness=actuator.stiffness * gear**2 if actuator.kind == "position" else 0.0,
+        damping=actuator.damping * gear**2,
+        max_force=min(limits),
+    )

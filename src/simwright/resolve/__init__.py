@@ -6,8 +6,7 @@ transforms   how authored attributes become a value, and back, where it is more 
 newton, physx, mjc, usdphysics  the rows, data only
 resolver     the rows of one solver by key; the registry of solvers; attributes by solver
 resolve      precedence: authored values, then the importer's default, then fallbacks of schemas
-translation  engine words and neutral words for the same quantity, used both ways
-laws         the same for mimic joints and motors, which are more than one number
+translation  engine words and neutral words for the same quantity, mimic joint or motor, used both ways
 axes         the words of solver schemas for the axes of a joint
 """
 

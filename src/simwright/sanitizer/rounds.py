@@ -122,7 +122,12 @@ class FixRun:
             result = check_file(space.entry, rules=options.rules, packages=space.packages)
         else:
             result = check_opened(
-                stage, space.complaints, rules=options.rules, settings=options.settings, memory=self.meshes
+                stage,
+                space.complaints,
+                rules=options.rules,
+                settings=options.settings,
+                memory=self.meshes,
+                gate=space.gate,
             )
         self.progress.failed |= result.failed
         return result.findings

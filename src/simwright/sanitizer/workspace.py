@@ -19,9 +19,11 @@ from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
 from simwright.core.gate import Gate, find_root
 from simwright.core.packages import PackageMap
-from simwright.core.swap import Scratch, compute_digest, guard_scratch, recover
+from simwright.core.scratch import Scratch, guard_scratch
+from simwright.core.swap import compute_digest, recover
 from simwright.usd.archive import unpack_archive
 from simwright.usd.collect import AssetFiles, Outside, collect_files
+from simwright.usd.complaints import explain_errors
 from simwright.usd.guard import check_file, is_text
 from simwright.usd.layers import encode_layer, export_layer
 from simwright.usd.open import open_stage
@@ -308,7 +310,7 @@ class Workspace:
 
     def _copy(self) -> tuple[AssetFiles, dict[str, dict[str, tuple[str, Path | None]]]]:
         stage = self.original = open_stage(self.origin, packages=self.packages)
-        with capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
+        with explain_errors(self.source), capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
             root = stage.GetRootLayer()
             collection = collect_files(root, self.gate, outside=Outside.KEEP, target=self.folder)
             for place, file in collection.files.items():

@@ -15,18 +15,16 @@ builder_config     what shapes and freedoms are created with
 builder_shape      shapes as type and three numbers: mass, bounds, geometry
 builder_inline     inline bodies, joints and shapes, put into the builder
 importing          an asset put into the builder: order, labels, masses, initial poses
-importing_options  which parts of an asset are wanted
-importing_joints   its joints, motors, mimics and equalities
-importing_shapes   its shapes and sites, and what SAP Warp makes of them
+importing_options  which parts of an asset are wanted, and what SAP Warp makes of them
+importing_elements its joints, motors, mimics and equalities, shapes and sites
 importing_custom   its custom attributes as arrays
 importing_messages what an import may have to say
 selectors          what operations act on: ranges and labels
 ops                operations on the built world, one file each
 finish             the builder as arrays: derived values, filters, bounds
 replicate          many worlds from one
-one_world          one world out of many; which worlds are equal
 exporting          a scene as a neutral asset, for a file or for an engine
-exporting_shapes   its shapes, materials and contacts
+exporting_parts    one world out of many, which worlds are equal; its shapes, materials and contacts
 simulation         a loaded scene in an engine, and states back in the arrays
 control            targets and controls over time, from a file
 format             the row of scene files in the format table

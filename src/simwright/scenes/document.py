@@ -23,7 +23,13 @@ from pydantic import Field, ValidationInfo, field_validator
 
 from simwright.core.diag import NOWHERE, Reporter, Where
 from simwright.core.documents.expressions import NUMBER_SCHEMA
-from simwright.core.documents.read import DEFAULT_LIMITS, Limits, Syntax, parse_document, read_document
+from simwright.core.documents.read import (
+    DEFAULT_LIMITS,
+    DocumentLimits,
+    Syntax,
+    parse_document,
+    read_document,
+)
 from simwright.core.documents.record import Record, refuse
 from simwright.core.documents.tree import Document, Step
 from simwright.core.documents.validate import validate_document
@@ -124,7 +130,7 @@ def read_scene(
     path: str | os.PathLike[str],
     *,
     compat: str | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: DocumentLimits = DEFAULT_LIMITS,
     reporter: Reporter | None = None,
 ) -> SceneFile:
     """Read and validate a scene file; an InvalidDocumentError lists everything that is wrong."""

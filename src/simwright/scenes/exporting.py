@@ -30,17 +30,19 @@ from simwright.model.joint import WORLD, Dof, Drive, Joint, JointKind, Mimic, Mo
 from simwright.runtime.kinds import BodyFlag, JointType, ShapeFlag, TargetMode
 from simwright.runtime.model import Model
 from simwright.scenes.builder_config import NO_BOUND, NO_LIMIT
-from simwright.scenes.exporting_shapes import (
+from simwright.scenes.exporting_parts import (
     DEFAULT_TAU,
+    FLOATS,
     ShapeExporter,
+    list_carriers,
     set_alike,
     set_contacts,
     set_filters,
     take_pose,
+    take_world,
     widen,
 )
 from simwright.scenes.load import LoadedScene
-from simwright.scenes.one_world import FLOATS, list_carriers, take_world
 
 GROUPS_LOST = declare(
     "scene-groups-lost",

@@ -22,8 +22,9 @@ from simwright.model.mass import body_inertials
 from simwright.runtime.kinds import JointType, TargetMode
 from simwright.scenes.builder import IDENTITY_SEVEN, Builder
 from simwright.scenes.importing_custom import add_attributes
-from simwright.scenes.importing_joints import (
+from simwright.scenes.importing_elements import (
     JointImporter,
+    ShapeImporter,
     add_equalities,
     set_mimics,
     set_motors,
@@ -35,8 +36,7 @@ from simwright.scenes.importing_messages import (
     list_names,
     report_lost,
 )
-from simwright.scenes.importing_options import ImportOptions, choose_parts
-from simwright.scenes.importing_shapes import ShapeImporter, imitate_sap, order_shapes
+from simwright.scenes.importing_options import ImportOptions, choose_parts, imitate_sap, order_shapes
 
 _OPTIONS = ImportOptions()
 _SAME = 1e-9

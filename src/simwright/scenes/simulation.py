@@ -33,8 +33,8 @@ from simwright.runtime.kinematics import eval_fk
 from simwright.runtime.model import Model
 from simwright.runtime.state import Control, State
 from simwright.scenes.exporting import ExportedWorld, export_world
+from simwright.scenes.exporting_parts import FLOATS, group_worlds
 from simwright.scenes.load import LoadedScene
-from simwright.scenes.one_world import FLOATS, group_worlds
 
 Watch = Callable[[int, State], None]
 """Called with the number of steps since the scene was opened, and the state then."""

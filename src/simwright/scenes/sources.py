@@ -28,7 +28,7 @@ from simwright.core.errors import InputError, NotFoundError, UnsafePathError
 from simwright.core.files import suggest_sibling
 from simwright.core.gate import Gate, find_root
 from simwright.core.packages import is_private
-from simwright.core.swap import Scratch
+from simwright.core.scratch import Scratch
 from simwright.core.trust import is_offline, is_untrusted
 from simwright.scenes.document_assets import AssetOptions, MjcfAsset
 from simwright.scenes.document_sources import ExternalAsset, GitSource, SourceFields
@@ -276,7 +276,8 @@ class GitCache:
     def _start_checkout(self, run: _Git, source: GitSource, checkout: Path) -> None:
         """A clone without files; made beside and moved, so that a failed one leaves nothing."""
         fresh = checkout.with_name(f".{checkout.name}.{os.getpid()}")
-        shutil.rmtree(fresh, ignore_errors=True)
+        for left in checkout.parent.glob(f".{checkout.name}.[0-9]*"):  # of a killed process: we have the lock
+            shutil.rmtree(left, ignore_errors=True)
         try:
             fresh.mkdir(parents=True)
             begun = _Git(run.program, fresh, self.timeout, run.where)

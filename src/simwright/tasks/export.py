@@ -17,7 +17,7 @@ from simwright.core.diag import Reporter, Where, relocate
 from simwright.core.errors import InputError, OutputError
 from simwright.core.files import write_atomic
 from simwright.core.math3d import Pose
-from simwright.core.swap import scratch_folder
+from simwright.core.scratch import scratch_folder
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.formats.table import choose_writer, read_asset, write_asset
 from simwright.tasks.compose import Composed, compose_scene

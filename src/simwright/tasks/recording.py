@@ -11,16 +11,14 @@ import io
 import json
 import os
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from simwright.core.diag import Where
-from simwright.core.errors import MissingExtraError, OutputError, UsageError
-from simwright.core.files import write_atomic
+from simwright.core.errors import MissingExtraError, UsageError
+from simwright.core.files import PartFile, write_atomic
 from simwright.core.math3d import Array
 from simwright.engines.mujoco.renderer import ModelRenderer, Picture, open_window
 from simwright.tasks.observing import find_camera
@@ -57,17 +55,14 @@ class VideoFile:
         import imageio.v2
 
         self.path, self.frames = path, 0
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=".mp4", dir=path.parent)
-        except OSError as error:
-            raise OutputError(
-                f"cannot be written: {error.strerror or error}", where=Where(str(path))
-            ) from None
-        os.close(handle)
-        self._temporary = Path(name)
+        self._part = PartFile(path)
         self._writer = imageio.v2.get_writer(
-            name, fps=rate, codec="libx264", quality=_QUALITY, pixelformat="yuv420p", macro_block_size=2
+            str(self._part.path),
+            fps=rate,
+            codec="libx264",
+            quality=_QUALITY,
+            pixelformat="yuv420p",
+            macro_block_size=2,
         )
 
     def add(self, picture: Picture) -> None:
@@ -78,19 +73,12 @@ class VideoFile:
     def finish(self) -> None:
         """Move the film to its place."""
         self._writer.close()
-        try:
-            self._temporary.chmod(0o644)
-            self._temporary.replace(self.path)
-        except OSError as error:
-            self.discard()
-            raise OutputError(
-                f"cannot be written: {error.strerror or error}", where=Where(str(self.path))
-            ) from None
+        self._part.finish()
 
     def discard(self) -> None:
         """Leave nothing behind."""
         self._writer.close()
-        self._temporary.unlink(missing_ok=True)
+        self._part.discard()
 
 
 class VideoRecorder:

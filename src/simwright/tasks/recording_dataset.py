@@ -26,7 +26,7 @@ import numpy as np
 from simwright.core.diag import Where
 from simwright.core.errors import MissingExtraError, OutputError
 from simwright.core.math3d import Array
-from simwright.core.swap import write_folder
+from simwright.core.swap import recover, write_folder
 from simwright.engines.mujoco.renderer import ModelRenderer
 from simwright.tasks.compose import PREFIX
 from simwright.tasks.observing import find_camera
@@ -48,6 +48,7 @@ class DatasetRecorder:
         self, folder: Path, *, cameras: Sequence[str] | None = None, width: int = 320, height: int = 240
     ) -> None:
         _expect_pyarrow()
+        recover(folder.resolve(), folder.resolve().name)
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
             raise OutputError(
                 "is there already", hint="name a folder that is new or empty", where=Where(str(folder))

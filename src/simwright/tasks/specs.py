@@ -17,7 +17,7 @@ from simwright.core.diag import Reporter, Where
 from simwright.core.errors import InputError, NotFoundError, ParseError
 from simwright.core.gate import Gate
 from simwright.core.packages import PackageMap
-from simwright.core.swap import Scratch
+from simwright.core.scratch import Scratch
 from simwright.engines.mujoco.queries import MjModel
 from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
 

@@ -8,8 +8,7 @@ Opening a file:
 guard               what is checked of one file before OpenUSD sees it: size, kind, nesting
 crate               crate (.usdc) files checked before OpenUSD maps them
 text                brackets, literals and line ends of .usda text
-arcs                every layer that a stage will compose, opened and checked before the stage is made
-multiplicity        how many prims and layers composing would make
+arcs                every layer that a stage will compose, opened, checked and counted before it is made
 settled             what was found out about a file holds while the file stays as it is
 open                ``open_stage``: guarded, quiet, with packages and variants
 complaints          OpenUSD's complaints as diagnostics with file, line and prim
@@ -32,7 +31,6 @@ Writing:
 
 layers              layers written whole
 collect             every file of an asset and its place in a copy
-flat                a composed stage as one layer
 archive             .usdz packages
 
 Schemas (one folder each in ``schemas/``):

@@ -9,6 +9,8 @@ Here they become one :class:`~simwright.core.diag.Diagnostic` or one
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -79,7 +81,7 @@ def report_messages(messages: list[Message], reporter: Reporter, file: str) -> N
 
 def explain_failure(error: Exception, file: Path) -> ParseError:
     """The ParseError for a root layer that OpenUSD could not open, with the line it complains about."""
-    texts = [read_text(partial(_say, each)).strip() for each in error.args] or [read_text(error.__str__)]
+    texts = list_reasons(error)
     lined = [match for match in map(_LINED.match, texts) if match]
     if lined:
         found = lined[0]
@@ -89,6 +91,22 @@ def explain_failure(error: Exception, file: Path) -> ParseError:
         text, prim, prop = _split_place(texts[0])
         where = _place_text(file, prim, prop)
     return ParseError(_tidy(text), hint="correct the text at this place", where=where)
+
+
+def list_reasons(error: Exception) -> list[str]:
+    """What OpenUSD says in an exception, without where in its own source."""
+    return [read_text(partial(_say, each)).strip() for each in error.args] or [read_text(error.__str__)]
+
+
+@contextmanager
+def explain_errors(file: Path) -> Iterator[None]:
+    """Values of a damaged layer are not read before they are asked for: what OpenUSD says then is a ParseError."""
+    from pxr import Tf
+
+    try:
+        yield
+    except Tf.ErrorException as error:
+        raise explain_failure(error, file) from None
 
 
 def _say(error: Any) -> str:

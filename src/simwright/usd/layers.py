@@ -15,7 +15,7 @@ from typing import Any
 from simwright.core.diag import Where
 from simwright.core.errors import OutputError, UsageError
 from simwright.core.files import resolve_inside, write_atomic
-from simwright.core.swap import scratch_folder
+from simwright.core.scratch import scratch_folder
 from simwright.usd.silence import capture
 
 SUFFIXES = (".usda", ".usdc", ".usd")

@@ -85,30 +85,42 @@ def _compose(layer: Any, resolver_context: Any, load: bool, file: Path, muted: l
 
     rule = Usd.Stage.LoadAll if load else Usd.Stage.LoadNone
     try:
-        if not muted:
-            return Usd.Stage.Open(layer, resolver_context, rule)
-        # a stage can only be told what to leave out once it is there: so it starts with no prims
-        stage = Usd.Stage.OpenMasked(layer, resolver_context, Usd.StagePopulationMask(), rule)
-        stage.MuteAndUnmuteLayers(muted, [])
-        stage.SetPopulationMask(Usd.StagePopulationMask.All())
+        return open_without(muted, layer, resolver_context, rule)
     except Tf.ErrorException as error:
         raise explain_failure(error, file) from None
+
+
+def open_without(muted: list[str], *source: Any, mask: Any = None) -> Any:
+    """A stage that does without some layers, of which not a byte is read; the other arguments are those of OpenUSD.
+
+    A stage can only be told what to leave out once it is there, so it starts with no prims; and since it opens its
+    sublayers all the same, these are muted for everybody until it has been told.
+    """
+    from pxr import Sdf, Usd
+
+    *place, rule = source
+    whole = Usd.StagePopulationMask.All() if mask is None else mask
+    if not muted:
+        return Usd.Stage.Open(*source) if mask is None else Usd.Stage.OpenMasked(*place, mask, rule)
+    for identifier in muted:
+        Sdf.Layer.AddToMutedLayers(identifier)
+    try:
+        stage = Usd.Stage.OpenMasked(*place, Usd.StagePopulationMask(), rule)
+        stage.MuteAndUnmuteLayers(muted, [])
+    finally:
+        for identifier in muted:
+            Sdf.Layer.RemoveFromMutedLayers(identifier)
+    stage.SetPopulationMask(whole)
     return stage
 
 
-def open_again(stage: Any, session: Any = None, *, load: bool = True) -> Any:
+def open_again(stage: Any, session: Any = None, *, load: bool = True, mask: Any = None) -> Any:
     """Another stage of the same root layer, with the same layers left out; ``session`` is its session layer."""
     from pxr import Usd
 
     rule = Usd.Stage.LoadAll if load else Usd.Stage.LoadNone
     source = (stage.GetRootLayer(), session or stage.GetSessionLayer(), stage.GetPathResolverContext())
-    muted = list(stage.GetMutedLayers())
-    if not muted:
-        return Usd.Stage.Open(*source, rule)
-    other = Usd.Stage.OpenMasked(*source, Usd.StagePopulationMask(), rule)
-    other.MuteAndUnmuteLayers(muted, [])
-    other.SetPopulationMask(Usd.StagePopulationMask.All())
-    return other
+    return open_without(list(stage.GetMutedLayers()), *source, rule, mask=mask)
 
 
 def _check_used(stage: Any, gate: Gate) -> None:

@@ -10,11 +10,13 @@ and appears there whole or not at all.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,8 @@ from simwright.core.packages import PackageMap
 
 VARIABLE = "PXR_AR_DEFAULT_SEARCH_PATH"
 SCHEME_FOLDER = "package:"
+_STALE = 60.0
+"""After this long, a folder that is not in its place is of a killed process [s]."""
 
 
 def search_path(packages: PackageMap) -> Path:
@@ -86,6 +90,7 @@ def _ensure_folder(folder: Path, links: dict[str, str]) -> Path:
     # in a shared /tmp somebody else could have prepared links to files of their choice
     if folder.parent.stat().st_uid != os.getuid():
         raise PermissionError(f"{folder.parent} belongs to another user")
+    _remove_stale(folder.parent)
     staging = Path(tempfile.mkdtemp(prefix=".new.", dir=folder.parent))
     try:
         (staging / SCHEME_FOLDER).mkdir()
@@ -95,6 +100,14 @@ def _ensure_folder(folder: Path, links: dict[str, str]) -> Path:
     finally:
         shutil.rmtree(staging, ignore_errors=True)
     return folder
+
+
+def _remove_stale(place: Path) -> None:
+    """Remove what killed processes left; links are made in a moment."""
+    for left in (*place.glob(".new.*"), *place.glob(".old.*")):
+        with contextlib.suppress(OSError):
+            if time.time() - left.stat().st_mtime > _STALE:
+                shutil.rmtree(left, ignore_errors=True)
 
 
 def _move_into_place(staging: Path, folder: Path, links: dict[str, str]) -> None:

@@ -4,7 +4,7 @@
 A world is read into one resolved :class:`~simwright.worlds.world.World`, on which robots plan, act and measure.  Scenes
 in three dimensions, maps and pictures are made from it.
 
-read            reading a world file: the order of its sections, and the entry points
+read            reading a world file: the order of its sections; rooms and objects out of reach, useless doors
 read_state      what is known while a file is read, and what becomes of entities that are refused
 read_values     names, colours and poses as world files write them
 read_rooms      the sections ``rooms`` and ``hallways``
@@ -18,18 +18,15 @@ query           places by description, such as "kitchen table"
 sampling        seeded random choices: our own, and those of PyRoboSim
 messages        every diagnostic about worlds
 poses           position, rotation and yaw of things in a world
-polygons        polygons moved and grown, their edges, and which of many may meet
+polygons        polygons moved, grown, cut into convex pieces, their edges, and which of many may meet
 entities        rooms, hallways, locations, surfaces, objects and robots as data
 free_space      where robots can be, where beams go, what is solid
 world           the resolved world: lookup, derived polygons, doors, snapshots
-quality         what is wrong with a world that can be read: rooms and objects out of reach, useless doors
-grid            occupancy grids
+grid            occupancy grids; maps, way points and route graphs for Nav2
 graph           the world graph: navigation poses and the free straight ways between them
-nav_map         maps, way points and route graphs for Nav2
 picture         drawings as a list of marks, written as SVG or PNG
 picture_world   the top view of a world as a drawing
-environments    making Gymnasium environments; imports Gymnasium only when asked
-gymnasium_env   the fetch task and its Gymnasium environment
+environments    the fetch task as a Gymnasium environment; imported only when asked
 acting          actions in simulated time, plans, and the simulation itself
 execution       moving along a path, and under velocity commands
 planning        path planners and what their goals mean

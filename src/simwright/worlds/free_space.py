@@ -2,7 +2,7 @@
 """Where robots can be, where beams go, and what is solid: unions and differences of the polygons of a floor plan.
 
 The free space is the union of the floors, each shrunk by the inflation radius, less inflated furniture and inflated
-closed doors.  Whoever wants it kept asks :class:`~simwright.worlds.plan.World`, which computes it once.
+closed doors.  Whoever wants it kept asks :class:`~simwright.worlds.world.World`, which computes it once.
 """
 
 from __future__ import annotations

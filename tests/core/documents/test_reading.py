@@ -6,7 +6,7 @@ import json
 import pytest
 import yaml
 
-from simwright.core.documents.read import Limits, parse_document, read_document
+from simwright.core.documents.read import DocumentLimits, parse_document, read_document
 from simwright.core.errors import InputError, LimitError, NotFoundError, ParseError
 
 TEXT = """\
@@ -132,7 +132,7 @@ def test_merge_bombs_are_refused():
     keys = ", ".join(f"k{n}: 1" for n in range(100))
     lines = [f"a0: &a0 {{{keys}}}", *(f"b{n}: {{<<: *a0}}" for n in range(200))]
     with pytest.raises(LimitError):
-        parse_document("\n".join(lines), limits=Limits(max_values=10_000))
+        parse_document("\n".join(lines), limits=DocumentLimits(max_values=10_000))
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_deep_block_nesting_is_refused():
 @pytest.mark.parametrize("syntax", ["yaml", "json"])
 def test_the_number_of_values_is_limited(syntax):
     with pytest.raises(LimitError, match="more than 100 values"):
-        parse_document("[" + "1, " * 200 + "1]", syntax=syntax, limits=Limits(max_values=100))
+        parse_document("[" + "1, " * 200 + "1]", syntax=syntax, limits=DocumentLimits(max_values=100))
 
 
 def test_a_large_file_is_refused_before_it_is_read(tmp_path):
@@ -162,7 +162,7 @@ def test_a_large_file_is_refused_before_it_is_read(tmp_path):
     with pytest.raises(LimitError, match="100 MiB; the limit for this format is 16 MiB"):
         read_document(file)
     with pytest.raises(LimitError):
-        parse_document("x" * 100, limits=Limits(max_bytes=10))
+        parse_document("x" * 100, limits=DocumentLimits(max_bytes=10))
 
 
 def test_files_that_are_no_text(tmp_path):

@@ -10,8 +10,8 @@ from simwright.engines.protocol import Settings
 from simwright.engines.stability import UnstableError
 from simwright.engines.table import ENGINES, load_engine
 from simwright.scenes.document import parse_scene
+from simwright.scenes.exporting_parts import group_worlds
 from simwright.scenes.load import assemble_scene
-from simwright.scenes.one_world import group_worlds
 from simwright.scenes.simulation import open_scene, step
 
 PILE = """

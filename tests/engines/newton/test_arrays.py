@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from simwright.core.math3d import Seven
-from simwright.engines.newton.arrays import to_warp
+from simwright.engines.newton import to_warp
 from simwright.model.inertia import Inertial
 from simwright.runtime.arrays import describe_arrays
 from simwright.runtime.collision import CollisionModel

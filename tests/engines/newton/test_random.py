@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from random_stages import make_chain, make_weights
 
 from simwright.engines.newton import add_usd
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from random_stages import make_chain, make_weights
 
 pytestmark = pytest.mark.judge("newton")
 

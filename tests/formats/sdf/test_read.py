@@ -84,7 +84,7 @@ def test_provenance(read_text):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("<sdf version='1.9'/>", "no model"),
+        ("<sdf version='1.2'/>", "no model"),
         ("<robot/>", "<robot>"),
         ("<sdf version='1.9'><model name='m'></sdf>", "not well-formed"),
         ("hello", "not an XML"),

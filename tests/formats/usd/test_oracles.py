@@ -9,25 +9,21 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from oracle_mechanism import compare_articulations, compare_bodies, compare_filters, compare_joints
+from oracle_shapes import compare_shapes
+from oracle_stage import compare_attributes, compare_custom, compare_mujoco, compare_resolved, compare_scene
+from oracle_values import ORDERS, Difference, agree_pose
 
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose, quat_from_axis_angle
 from simwright.formats.format import ReadOptions
 from simwright.formats.usd.read import read
 from simwright.model.asset import Asset
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from oracle_mechanism import compare_articulations, compare_bodies, compare_filters, compare_joints
-from oracle_shapes import compare_shapes
-from oracle_stage import compare_attributes, compare_custom, compare_mujoco, compare_resolved, compare_scene
-from oracle_values import ORDERS, Difference, agree_pose
 
 NAMES = (
     "ant", "ant_mixed", "boxes_fourbar", "cartpole", "cartpole_mjc", "cube_cylinder",

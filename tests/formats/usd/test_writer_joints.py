@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from writing import assert_same_bodies, assert_same_joints, find_joint, make_trip
 
 from simwright.core.math3d import Pose, quat_from_rpy
 from simwright.model.asset import Articulation, Asset, Body, Shape
@@ -25,10 +24,6 @@ from simwright.model.joint import (
     Motion,
 )
 from simwright.model.kinematics import place_bodies
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from writing import assert_same_bodies, assert_same_joints, find_joint, make_trip
 
 SLIDE, HINGE, BALL = Motion.SLIDE, Motion.HINGE, Motion.BALL
 FRAMES = (

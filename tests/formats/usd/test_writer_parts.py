@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from writing import assert_same_bodies, assert_same_joints, make_trip
 
 import simwright
 from simwright.core.colors import to_linear
@@ -34,10 +32,6 @@ from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Joint, JointKind, Motion, Tendon, TendonPoint
 from simwright.model.kinematics import place_bodies
 from simwright.model.ros import Controller, Interface, InterfaceKind, Qos, RosContext
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from writing import assert_same_bodies, assert_same_joints, make_trip
 
 POSE = Pose.of((0.1, 0.2, 0.3), quat_from_rpy((0.4, -0.3, 1.0)))
 

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
 from pxr import Usd
+from writing import assert_same_bodies, assert_same_joints, assert_same_shapes, make_trip
 
 import simwright
 from simwright.core.diag import Level, Reporter
 from simwright.formats.usd.writer.entry import build_layers
 from simwright.usd.layers import encode_layer
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from writing import assert_same_bodies, assert_same_joints, assert_same_shapes, make_trip
 
 SAMPLES = [
     "arm/urdf/arm.urdf.xacro",
@@ -83,11 +79,11 @@ def test_layers_of_an_arm(samples, tmp_path):
     trip = make_trip(simwright.load(samples / "arm/urdf/arm.urdf.xacro"), tmp_path / "arm")
     assert {file.name for file in trip.entry.parent.iterdir()} == {
         "simwright_arm.usda", "base.usda", "instances.usda", "geometries.usdc", "materials.usda", "physics.usda",
-        "extended_physics.usda", "ros.usda", "gazebo.usda",
+        "extended_physics.usda", "ros.usda", "gazebo.usda", "newton.usda", "mujoco.usda",
     }  # fmt: skip
     stage = trip.stage
     roots = [p.GetPath() for p in stage.Traverse() if "PhysicsArticulationRootAPI" in p.GetAppliedSchemas()]
-    assert roots == ["/simwright_arm/base_link"]
+    assert roots == ["/simwright_arm/base_mount"]
     assert stage.GetPrimAtPath("/simwright_arm/base_mount").GetTypeName() == "PhysicsFixedJoint"
     assert trip.back.mimics[0].leader == "left_finger_joint"
     arm, back = trip.asset.joint("joint_1").dofs[0], trip.back.joint("joint_1").dofs[0]

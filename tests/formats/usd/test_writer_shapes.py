@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import struct
-import sys
 import zlib
-from pathlib import Path
 
 import numpy as np
 import pytest
+from writing import assert_same_bodies, assert_same_shapes, make_trip
 
 import simwright
 from simwright.core.math3d import Pose, quat_from_rpy
@@ -32,10 +31,6 @@ from simwright.model.geometry import (
 from simwright.model.inertia import Inertial
 from simwright.model.mass import body_inertials
 from simwright.model.material import PhysicsMaterial, RenderMaterial, Texture
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from writing import assert_same_bodies, assert_same_shapes, make_trip
 
 POSE = Pose.of((0.1, 0.2, 0.3), quat_from_rpy((0.4, -0.3, 1.0)))
 CORNERS = np.array([(x, y, z) for x in (0.0, 1.0) for y in (0.0, 2.0) for z in (0.0, 3.0)])

@@ -1,2 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line: one file per command, imported when the command is used."""
+"""The ``simwright`` command.  A file per command, named like it; each imports what is slow inside its functions.
+
+main      the table of commands, and where errors become exit codes
+options   options and output that several commands share
+findings  printing findings, and the exit code they mean
+progress  a progress bar for commands that work on many files
+"""

@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +22,6 @@ from simwright.app.cli.options import (
 if TYPE_CHECKING:
     from simwright.app.checking import CheckOutcome, CheckRequest
     from simwright.app.report.report import Report
-    from simwright.checker.batch import Listener
 
 EPILOG = """\b
 Examples:
@@ -95,6 +92,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     --stamp rewrites the root layer; comments in a text layer are lost.
     """
     from simwright.app.checking import CheckRequest, build_check_report, run_check
+    from simwright.app.cli.progress import show_progress
     from simwright.core.packages import parse_assignments
 
     request = CheckRequest(
@@ -114,14 +112,16 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         write_baseline=options["write_baseline"],
         stamp=options["stamp"],
     )
+    # before the check, so that the report says what is left
     if options["fixes"]:
         _fix(paths, request)
-    with _progress() as listener:
+    with show_progress("checking") as listener:
         outcome = run_check(request, listener)
     report = build_check_report(outcome, show_suppressed=options["show_suppressed"])
     if outcome.written is None:
         _emit(report, outcome, options["output_format"], options["output"])
     if options["statistics"]:
+        # standard output is one document for programs: numbers for people would break it
         _print_statistics(report, to_stderr=options["output_format"] != "text")
     _print_notes(outcome, request.baseline, shown=options["show_suppressed"])
     return outcome.exit_code
@@ -145,6 +145,7 @@ def _fix(paths: tuple[str, ...], request: CheckRequest) -> None:
             kept = f", the old asset is {describe_backups(result)}" if result.backups else ""
             echo(f"{result.source}: {_count(count, 'finding')} fixed{kept}", err=True)
         for note in result.notes:
+            # a file that cannot be read is told once, by the check that follows
             if result.status != "failed" or note.kind not in _UNREADABLE:
                 echo(str(note), err=True)
 
@@ -154,6 +155,7 @@ def _emit(report: Report, outcome: CheckOutcome, output_format: str, output: Pat
     from simwright.app.report.table import render_report
     from simwright.core.files import write_atomic
 
+    # those two describe rules; for others the rules are not loaded
     if output_format in ("sarif", "html"):
         _declare_rules(outcome)
     if output is not None:
@@ -201,21 +203,3 @@ def _print_notes(outcome: CheckOutcome, baseline: Path | None, *, shown: bool) -
 
 def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
-
-
-@contextlib.contextmanager
-def _progress() -> Iterator[Listener | None]:
-    """A progress bar on standard error, if that is a terminal and there is more than one asset."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("checking"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
-        task = bar.add_task("checking", total=None, visible=False)
-
-        def listen(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total, visible=total > 1)
-
-        yield listen

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,6 +22,7 @@ from simwright.app.cli.options import (
 
 if TYPE_CHECKING:
     from simwright.app.converting import Conversion
+    from simwright.core.diag import Diagnostic
 
 EPILOG = """\b
 Examples:
@@ -35,11 +36,11 @@ Examples:
   simwright convert robots/ out/ --jobs 4
   simwright convert 'robots/**/*.urdf' out/
 """
-
-
+VERSION = 1
+"""Of the JSON report, ``schemas/convert.v1.schema.json``."""
 WRITING = (
-    "exact", "lod", "decompose", "flatten", "overwrite", "mesh_format", "mesh_paths", "package_name", "collision",
-    "quantize", "world", "sdf_version",
+    "for_", "exact", "lod", "decompose", "flatten", "overwrite", "mesh_format", "mesh_paths", "package_name",
+    "collision", "quantize", "world", "sdf_version",
 )  # fmt: skip
 """Options that are words of the writers."""
 
@@ -54,6 +55,12 @@ WRITING = (
     "--variant", "--set", "variants", multiple=True, metavar="SET=NAME", help="A USD variant to select."
 )
 @click.option("--to", "to", metavar="FORMAT", help="The format to write: {targets}.")
+@click.option(
+    "--for",
+    "for_",
+    type=click.Choice(("neutral", "mujoco", "newton", "isaac")),
+    help="OpenUSD: which engine layers the asset has; else all.  MuJoCo's own reader needs --for mujoco.",
+)
 @click.option("--strict", is_flag=True, help="Any loss or guess is an error; nothing is written.")
 @click.option(
     "--lod",
@@ -114,12 +121,11 @@ def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
     """
     from simwright.app.cli.progress import show_progress
     from simwright.app.conversion_inputs import plan_tasks
-    from simwright.app.conversion_report import describe_conversions
-    from simwright.app.converting import Wishes, combine_exit_codes, convert_all, convert_one
+    from simwright.app.converting import ConvertOptions, combine_exit_codes, convert_all, convert_one
     from simwright.core.packages import parse_assignments
     from simwright.formats.table import choose_writer
 
-    wishes = Wishes(
+    asked = ConvertOptions(
         to=options["to"],
         packages=parse_assignments(options["assignments"]),
         arguments=parse_pairs(options["arguments"], "--arg"),
@@ -128,16 +134,19 @@ def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
         check=not options["no_check"],
         writing={name: options[name] for name in WRITING if options[name] not in (None, "")},
     )
-    choose_writer(target, wishes.to)
-    tasks = plan_tasks(sources, target, wishes.to)
+    # before folders are searched: a wrong --to is told at once
+    choose_writer(target, asked.to)
+    tasks = plan_tasks(sources, target, asked.to)
     limits = read_limits(options)
+    # alone, a mistake of ours is raised, and SIMWRIGHT_DEBUG=1 shows where; among others it costs one
+    # file
     if len(tasks) == 1 and tasks[0].target == target and not limits:
-        conversions = [convert_one(tasks[0], wishes)]
+        conversions = [convert_one(tasks[0], asked)]
     else:
         with show_progress("converting") as listener:
-            conversions = convert_all(tasks, wishes, jobs=options["jobs"], limits=limits, listener=listener)
+            conversions = convert_all(tasks, asked, jobs=options["jobs"], limits=limits, listener=listener)
     if options["report"] == "json":
-        print_json(describe_conversions(conversions))
+        print_json(_describe_conversions(conversions))
     elif len(conversions) == 1:
         _print_one(conversions[0], notes=options["notes"])
     else:
@@ -146,17 +155,17 @@ def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
 
 
 def _print_one(conversion: Conversion, *, notes: bool) -> None:
-    from simwright.app.conversion_report import summarize_check
     from simwright.core.errors import SimwrightError
 
     problem = conversion.problem
     if problem is not None:
+        # it is raised below as the error of the command, and would be shown twice
         conversion.findings.remove(problem)
     _print_shown([conversion], notes=notes)
     if problem is not None:
         raise SimwrightError(problem.message, hint=problem.hint, where=problem.where)
     if conversion.status == "written":
-        summary = summarize_check(conversion)
+        summary = _summarize_check(conversion)
         if summary:
             echo(summary)
         echo(f"wrote {conversion.entry}")
@@ -190,9 +199,8 @@ def _print_many(conversions: Sequence[Conversion], *, notes: bool) -> None:
 def _print_shown(conversions: Sequence[Conversion], *, notes: bool) -> None:
     """Findings that matter to people, and how many others there are."""
     from simwright.app.cli.findings import print_report
-    from simwright.app.conversion_report import select_shown
 
-    shown = [(conversion.source, select_shown(conversion, notes=notes)) for conversion in conversions]
+    shown = [(conversion.source, _select_shown(conversion, notes=notes)) for conversion in conversions]
     if any(findings for _, findings in shown):
         print_report(shown)
     total = sum(len(c.findings) + len(c.checked or []) for c in conversions)
@@ -202,7 +210,78 @@ def _print_shown(conversions: Sequence[Conversion], *, notes: bool) -> None:
 
 
 def _explain_refusal(conversion: Conversion) -> str:
-    from simwright.app.conversion_report import select_shown
-
-    found = select_shown(conversion, notes=False)
+    found = _select_shown(conversion, notes=False)
     return f"{len(found)} {'finding' if len(found) == 1 else 'findings'} that it does not allow"
+
+
+def _describe_conversions(conversions: Sequence[Conversion]) -> dict[str, Any]:
+    """The conversion report."""
+    from simwright.app.report.report import TOOL_NAME, Report
+    from simwright.core.diag import count_levels
+
+    found = [finding for conversion in conversions for finding in conversion.findings]
+    left = [finding for conversion in conversions for finding in conversion.checked or []]
+    return {
+        "version": VERSION,
+        "tool": {"name": TOOL_NAME, "version": Report().tool_version},
+        "conversions": [_describe_conversion(conversion) for conversion in conversions],
+        "summary": {
+            **{status: _count(conversions, status) for status in ("written", "refused", "failed")},
+            "losses": sum(len(conversion.losses) for conversion in conversions),
+            "findings": count_levels(found),
+            "check": count_levels(left),
+        },
+    }
+
+
+def _describe_conversion(conversion: Conversion) -> dict[str, Any]:
+    from simwright.app.report.wording import replace_surrogates
+
+    others = [finding for finding in conversion.findings if not finding.loss]
+    return {
+        "source": replace_surrogates(conversion.source),
+        "status": conversion.status,
+        "entry": replace_surrogates(conversion.entry) or None,
+        "files": [replace_surrogates(file) for file in conversion.files],
+        "losses": _list_findings(conversion.losses),
+        "findings": _list_findings(others),
+        "check": None if conversion.checked is None else _list_findings(conversion.checked),
+    }
+
+
+def _list_findings(findings: Iterable[Diagnostic]) -> list[Any]:
+    from simwright.app.report.json import build_document
+    from simwright.app.report.report import AssetReport, Report
+
+    document = build_document(Report([AssetReport("", list(findings))]))
+    listed: list[Any] = document["assets"][0]["findings"]
+    return listed
+
+
+def _count(conversions: Sequence[Conversion], status: str) -> int:
+    return sum(conversion.status == status for conversion in conversions)
+
+
+def _select_shown(conversion: Conversion, *, notes: bool) -> list[Diagnostic]:
+    """Findings that are shown to people: losses, warnings and errors; with ``notes`` everything."""
+    from simwright.core.diag import Level
+
+    found = [*conversion.findings, *(conversion.checked or [])]
+    # losses are shown even where they are only information: silence means that nothing was lost
+    return [f for f in found if notes or f.level is not Level.INFO or (f.loss and f in conversion.findings)]
+
+
+def _summarize_check(conversion: Conversion) -> str:
+    """What the checker said, in a line; empty if it was not asked."""
+    from simwright.core.diag import Level, count_levels
+
+    if conversion.checked is None:
+        return ""
+    counts = count_levels(conversion.checked)
+    words = [_count_words(counts[level.value], level.value) for level in (Level.ERROR, Level.WARNING)]
+    told = " and ".join(word for word in words if word)
+    return f"checked: {told or 'all rules hold'}"
+
+
+def _count_words(number: int, word: str) -> str:
+    return f"{number} {word}{'' if number == 1 else 's'}" if number else ""

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
 import click
 
 from simwright.app.cli.options import (
@@ -14,6 +17,11 @@ from simwright.app.cli.options import (
     print_json,
     trust_options,
 )
+
+if TYPE_CHECKING:
+    from simwright.compare.difference import Difference, DifferenceItem, DifferenceSection
+    from simwright.compare.settings import CompareSettings
+    from simwright.core.diag import Diagnostic
 
 EPILOG = """\b
 Examples:
@@ -30,6 +38,10 @@ Sections by group:
   geometry    visuals, collisions, materials, contacts
 """
 STYLES = {"good": "green", "bad": "red", "dim": "dim", "bold": "bold"}
+VERSION = 1
+"""Of the JSON report, ``schemas/diff.v1.schema.json``; numbers are SI and radians, infinite ones texts."""
+_WIDE = 44
+"""Characters of a value that are shown."""
 
 
 @click.command("diff", epilog=EPILOG)
@@ -52,7 +64,11 @@ STYLES = {"good": "green", "bad": "red", "dim": "dim", "bold": "bold"}
     help="Differences shown of a section.",
 )
 @package_option
+<<<<<<< .merge_file_qewHqM
 @allow_option  # not --limit NAME=VALUE of the other commands: --limit is a number here
+=======
+@allow_option
+>>>>>>> .merge_file_RdDWM3
 @trust_options
 @click.option("--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="A xacro argument.")
 @click.option("--variant", "variants", multiple=True, metavar="SET=NAME", help="A USD variant to select.")
@@ -80,7 +96,6 @@ def diff(
     """
     from simwright.app.api import load
     from simwright.app.cli.findings import exit_code, print_findings
-    from simwright.app.diffing import describe_difference, render_difference
     from simwright.compare.run import compare_assets
     from simwright.compare.settings import make_settings
     from simwright.core.diag import Level, Reporter, sort_diagnostics
@@ -89,6 +104,7 @@ def diff(
     settings = make_settings(
         _split(only), _split(ignore), rtol=rtol, configurations=configurations, seed=seed
     )
+    # one for each file, so that findings are told under the right name
     reporters = (Reporter(), Reporter())
     first, second = (
         load(
@@ -104,13 +120,14 @@ def diff(
     difference.a, difference.b = a, b
     if output_format == "json":
         findings = [found for reporter in reporters for found in sort_diagnostics(reporter)]
-        print_json(describe_difference(difference, settings, findings))
+        print_json(_describe_difference(difference, settings, findings))
     else:
         out = console()
         out.print(f"{a} -> {b}", style="bold")
-        for line, style in render_difference(difference, limit=limit):
+        for line, style in _render_difference(difference, limit=limit):
             out.print(line, style=STYLES.get(style))
         for file, reporter in zip((a, b), reporters, strict=True):
+            # warnings of readers are left out: the question here is whether the machines are equal
             if any(found.level is Level.ERROR for found in reporter):
                 print_findings(file, reporter)
     return max(0 if difference.equal else 1, *(exit_code(reporter) for reporter in reporters))
@@ -118,3 +135,125 @@ def diff(
 
 def _split(words: str) -> list[str]:
     return [word.strip() for word in words.split(",") if word.strip()]
+
+
+def _describe_difference(
+    difference: Difference, settings: CompareSettings, findings: Sequence[Diagnostic] = ()
+) -> dict[str, Any]:
+    """The whole result as a JSON-ready dictionary."""
+    from simwright.app.describe import to_plain
+
+    return {
+        "version": VERSION,
+        "a": difference.a,
+        "b": difference.b,
+        "equal": difference.equal,
+        "settings": {
+            "rtol": settings.rtol,
+            "configurations": settings.configurations,
+            "seed": settings.seed,
+        },
+        "sections": [_describe_section(section) for section in difference.sections],
+        "findings": [to_plain(found) for found in findings],
+    }
+
+
+def _describe_section(section: DifferenceSection) -> dict[str, Any]:
+    from simwright.app.describe import to_plain
+
+    return {
+        "name": section.name,
+        "group": section.group,
+        "equal": section.equal,
+        "compared": section.compared,
+        "figures": [
+            {
+                "name": figure.name,
+                "error": to_plain(figure.error),
+                "tolerance": figure.tolerance,
+                "equal": figure.equal,
+                "where": figure.where,
+            }
+            for figure in section.figures
+        ],
+        "differences": [to_plain(item) for item in section.items],
+        "notes": list(section.notes),
+    }
+
+
+def _render_difference(difference: Difference, *, limit: int = 5) -> Iterator[tuple[str, str]]:
+    """Lines with a style: good, bad or dim.  At most ``limit`` items of a section are shown."""
+    group = ""
+    for section in difference.sections:
+        if section.group != group:
+            group = section.group
+            yield "", "bold"
+            yield group, "bold"
+        yield from _render_section(section, limit)
+    differing = [section.name for section in difference.sections if not section.equal]
+    yield "", ""
+    if differing:
+        yield f"different in: {', '.join(differing)}", "bad"
+    else:
+        yield f"equal in all {len(difference.sections)} sections", "good"
+
+
+def _render_section(section: DifferenceSection, limit: int) -> Iterator[tuple[str, str]]:
+    head = f"  {section.name:<12}"
+    if not section.equal:
+        count = len(section.items) or sum(not figure.equal for figure in section.figures)
+        yield f"{head}{count} difference(s), {section.compared} compared", "bad"
+    elif section.compared == 0:
+        yield f"{head}nothing to compare", "dim"
+    else:
+        yield f"{head}equal, {section.compared} compared{_tell_figures(section)}", "good"
+    if not section.equal:
+        for figure in section.figures:
+            if not figure.equal:
+                yield f"    {figure.name}: largest error {figure.error:.2g} at {figure.where}", "bad"
+        yield from _render_items(section, limit)
+    for note in section.notes:
+        yield f"    note: {note}", "dim"
+
+
+def _tell_figures(section: DifferenceSection) -> str:
+    """``(position to 2e-16, ...)``."""
+    told = [f"{figure.name} to {figure.error:.1g}" for figure in section.figures]
+    return f" ({', '.join(told)})" if told else ""
+
+
+def _render_items(section: DifferenceSection, limit: int) -> Iterator[tuple[str, str]]:
+    """The first ones in order, and the largest where there are more."""
+    for item in section.items[:limit]:
+        yield f"    {item.element}: {item.what}: {_show(item.a)} -> {_show(item.b)}{_tell_error(item)}", ""
+    if len(section.items) > limit:
+        # an infinite error means that one side has nothing to compare with: it is no largest difference
+        numbers = [item for item in section.items if item.error < float("inf")]
+        largest = max(numbers, key=lambda item: item.error, default=None)
+        more = f"    ... {len(section.items) - limit} more"
+        if largest is not None:
+            more += f"; the largest is {largest.element}: {largest.what}{_tell_error(largest)}"
+        yield more, "dim"
+
+
+def _tell_error(item: DifferenceItem) -> str:
+    return f"  (by {item.error:.2g})" if item.error < float("inf") else ""
+
+
+def _show(value: Any) -> str:
+    from simwright.app.describe import to_plain
+
+    if value is None:
+        return "none"
+    text = _show_plain(to_plain(value))
+    # each item is one line, whatever its names hold
+    text = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text)
+    return text if len(text) <= _WIDE else f"{text[: _WIDE - 3]}..."
+
+
+def _show_plain(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.7g}"
+    if isinstance(value, list):
+        return f"[{', '.join(_show_plain(item) for item in value)}]"
+    return str(value)

@@ -55,6 +55,7 @@ def print_results(results: Sequence[AssetResult], output_format: str, *, notes: 
         ],
         output_format,
     )
+    # some that could not be opened are errors; none that could be is bad input
     if all(result.failed for result in results):
         return EXIT_BAD_INPUT
     return exit_code(item for result in results for item in result.findings)

@@ -94,6 +94,7 @@ def fix(asset: str, target: str | None, **options: Any) -> int:
         select=options["select"],
         ignore=options["ignore"],
         unsafe=not options["safe"],
+        # a dry run may stand with -o or --in-place, to see what the same command would do
         in_place=options["in_place"] and not dry_run,
         dry_run=dry_run,
         diff=options["diff"],
@@ -103,6 +104,7 @@ def fix(asset: str, target: str | None, **options: Any) -> int:
     )
     limits, place = read_limits(options), None if dry_run else target
     if limits:
+        # limits need a process that can be ended, even for one asset
         (result,) = fix_all([(asset, place)], request, limits=limits)
     else:
         result = fix_one(asset, place, request)

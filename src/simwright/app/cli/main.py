@@ -149,8 +149,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; every outcome is an exit code."""
     try:
         result = cli.main(args=arguments, prog_name="simwright", standalone_mode=False)
+    # one function, although long: the order of these clauses is the point, from the expected to the
+    # unexpected
     except click.exceptions.Exit as stop:
         return stop.exit_code
+    # 128 + SIGINT, as shells have it
     except click.Abort:
         return 130
     except click.ClickException as error:
@@ -174,6 +177,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _fail(f"the input needs too much {type(error).__name__[:-5].lower()}", EXIT_BAD_INPUT)
     except Exception as error:  # noqa: BLE001 - the last line of defence
         return _report_bug(error)
+    # commands give their exit code; with standalone_mode click would exit by itself with 0
     return result if isinstance(result, int) else 0
 
 

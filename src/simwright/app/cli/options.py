@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -15,8 +16,10 @@ from simwright.core.visible import escape_json, make_visible
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.segment import Segment
+    from rich.text import Text
 
-    from simwright.core.pool import Limits
+    from simwright.core.pool import JobLimits
 
 F = TypeVar("F", bound=Callable[..., Any])
 _STRICT_SECONDS = 60.0
@@ -72,6 +75,7 @@ class FormatCommand(click.Command):
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Fill the words in first; the table is not loaded to run another command."""
         words = _list_formats()
+        # filled in only when help is shown: to run a command, not every format has to be loaded
         owners: list[Any] = [self, *(param for param in self.params if isinstance(param, click.Option))]
         for owner in owners:
             for key, text in words.items():
@@ -124,13 +128,14 @@ def limit_options(command: F) -> F:
     return command
 
 
-def read_limits(options: dict[str, Any]) -> Limits:
+def read_limits(options: dict[str, Any]) -> JobLimits:
     """The limits that were set."""
-    from simwright.core.pool import Limits
+    from simwright.core.pool import JobLimits
     from simwright.core.trust import is_untrusted
 
+    # a hostile file is given little by default; a trusted one may be a scan of a whole factory
     seconds, gibibytes = (_STRICT_SECONDS, _STRICT_GIBIBYTES) if is_untrusted() else (None, None)
-    return Limits(options["timeout"] or seconds, options["max_memory"] or gibibytes)
+    return JobLimits(options["timeout"] or seconds, options["max_memory"] or gibibytes)
 
 
 def _allow(context: click.Context, _option: click.Parameter, folders: tuple[str, ...]) -> None:
@@ -149,6 +154,8 @@ def _raise_limits(context: click.Context, _option: click.Parameter, pairs: tuple
 
 def _restore(context: click.Context, variable: str) -> None:
     """What a command tells its worker processes by the environment ends with it."""
+    # tests and notebooks call commands in their own process, where the environment would keep the
+    # setting
     before = os.environ.get(variable)
 
     def restore() -> None:
@@ -234,13 +241,35 @@ def echo(text: str = "", *, err: bool = False, nl: bool = True) -> None:
     click.echo(make_visible(text, keep="\n"), err=err, nl=nl)
 
 
+@functools.cache
+def _define_console() -> type[Console]:
+    # a base class has to be there when the class statement runs, and rich is not imported for --help
+    from rich.console import Console
+
+    class VisibleConsole(Console):
+        """Escape codes are those of styles and progress bars only: none comes out of a text."""
+
+        def render_str(self, text: str, **options: Any) -> Text:
+            """Texts and cells of tables, before their width is measured."""
+            return super().render_str(make_visible(text, keep="\n"), **options)
+
+        def render(self, renderable: Any, options: Any = None) -> Iterable[Segment]:
+            """Everything else."""
+            for segment in super().render(renderable, options):
+                if segment.control:
+                    yield segment
+                else:
+                    yield segment._replace(text=make_visible(segment.text, keep="\n"))
+
+    return VisibleConsole
+
+
 def console(*, stderr: bool = False) -> Console:
     """A rich console: colour only on a terminal, never cut when piped, hidden characters shown, no markup."""
-    from simwright.app.cli.console import VisibleConsole
-
     stream = sys.stderr if stderr else sys.stdout
+    # rich takes 80 columns where it sees no terminal, and would cut tables in logs
     width = None if stream.isatty() else 200
-    return VisibleConsole(
+    return _define_console()(
         file=stream, width=width, highlight=False, soft_wrap=not stream.isatty(), emoji=False, markup=False
     )
 
@@ -256,6 +285,7 @@ def parse_pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
 
     result = {}
     for value in values:
+        # ROS writes := and people copy it; the colon is taken off below
         key, separator, item = value.partition("=")
         if not separator:
             key, separator, item = value.partition(":=")

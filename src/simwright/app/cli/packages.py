@@ -47,6 +47,7 @@ def packages(assignments: tuple[str, ...], near: Path, only_env: bool, output_fo
         print_json({"version": 1, "packages": rows, "environment": variables})
         return
     exports = [f"export {name}={shlex.quote(value)}" for name, value in variables.items()]
+    # nothing but the lines: they are meant for eval
     if only_env:
         click.echo("\n".join(exports))
         return

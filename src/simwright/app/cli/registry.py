@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -10,6 +13,8 @@ import click
 from simwright.app.cli.options import console, format_option, print_json, report_option, trust_options
 
 if TYPE_CHECKING:
+    from simwright.checker.rule import Rule
+    from simwright.core.diag import Diagnostic, Reporter
     from simwright.usd.registry import Extension, SchemaClass
 
 EPILOG = """\b
@@ -19,6 +24,16 @@ Examples:
   simwright registry show extended_physics_joint --format json
   simwright registry validate my_extension/
 """
+LAYER_SECTION = "1.2.1"
+"""The section on how a distributed asset is cut into layers."""
+
+ISOLATION_BY_LAYER = frozenset(
+    {"isol-decoupled", "isol-physics-core-only", "isol-physics-no-vendor", "isol-vendor-layer"}
+)
+"""The rules of section 1.4 that are about layers; its others are about names and values and are run."""
+
+_NAME_RULE = "schema-core"
+"""The rule that compares names with the registry, which does not have the submission yet."""
 
 
 @click.group("registry", epilog=EPILOG)
@@ -87,17 +102,14 @@ def validate_command(folder: str, output_format: str) -> int:
     distributed asset is cut into layers (section 1.2.1: entry-*, layer-*, proprietary-*) and on isolation by
     layer (section 1.4) are not asked of it.
     """
-    from pathlib import Path
-
     from simwright.app.cli.findings import exit_code, print_findings
-    from simwright.app.submission_check import check_example
     from simwright.core.diag import Reporter
     from simwright.usd.plugins import register_plugins
     from simwright.usd.submission import validate_submission
 
     reporter = Reporter()
     register_plugins()  # before the first stage: OpenUSD reads schema definitions once
-    validate_submission(Path(folder), reporter, check_example)
+    validate_submission(Path(folder), reporter, _check_example)
     print_findings(folder, reporter, output_format)
     return exit_code(reporter)
 
@@ -156,3 +168,76 @@ def _plain_class(schema: SchemaClass) -> dict[str, Any]:
             for prop in schema.properties
         ],
     }
+
+
+def _check_example(path: Path, reporter: Reporter) -> None:
+    """Add what the checker finds in an example, errors and warnings, to the reporter.
+
+    Not run are the rules on how a distributed asset is cut into layers (section 1.2.1: entry-*, layer-*,
+    proprietary-*) and on isolation by layer (1.4): a minimal example is one readable file.  Names that the
+    schema.usda beside the example declares are not held against the registry.  An example that was reported as
+    unreadable, or as leaving its folder, is not opened.
+
+    OpenUSD reads schema definitions once: call :func:`simwright.usd.plugins.register_plugins` before anything
+    opens a stage.
+    """
+    from simwright.checker.asset import check_file
+    from simwright.checker.run import all_rules
+    from simwright.core.diag import Level
+
+    if any(_forbids_opening(found, path) for found in reporter):
+        return
+    # the registry does not know the submission yet, so its own names would all be unknown
+    own = _match_own_names(path.parent)
+    result = check_file(path, rules=[rule for rule in all_rules() if _applies_to_example(rule)])
+    reporter.extend(
+        _name_as_given(found, path.parent)
+        for found in result.findings
+        if found.level is not Level.INFO and not (found.kind == _NAME_RULE and own.fullmatch(_subject(found)))
+    )
+
+
+def _applies_to_example(rule: Rule) -> bool:
+    """Is it a rule that an asset in one file can follow?"""
+    return rule.section != LAYER_SECTION and rule.code not in ISOLATION_BY_LAYER
+
+
+def _forbids_opening(found: Diagnostic, path: Path) -> bool:
+    from simwright.usd.submission_example import EXAMPLE_PATH
+    from simwright.usd.submission_plugin import UNREADABLE
+
+    return found.kind == EXAMPLE_PATH.code or (
+        found.kind == UNREADABLE.code and found.where.file == str(path)
+    )
+
+
+def _name_as_given(found: Diagnostic, folder: Path) -> Diagnostic:
+    """The finding with its file named below the folder as the caller names it, like those of the submission."""
+    from simwright.core.diag import relocate
+
+    file, root = Path(found.where.file), folder.resolve()
+    if not found.where.file or not file.is_relative_to(root):
+        return found
+    return relocate(found, dataclasses.replace(found.where, file=str(folder / file.relative_to(root))))
+
+
+def _match_own_names(folder: Path) -> re.Pattern[str]:
+    """Matches the classes and properties that the submission declares."""
+    from simwright.core.errors import InputError
+    from simwright.usd.registry import INSTANCE, read_extension
+
+    try:
+        classes = read_extension(folder).classes
+    # that schema.usda cannot be read has been reported before
+    except InputError:
+        classes = ()
+    names = {schema.name for schema in classes}
+    names |= {prop.name for schema in classes for prop in schema.properties}
+    choices = (re.escape(name).replace(INSTANCE, r"\w+") for name in sorted(names))
+    # an empty pattern would match every name; this one matches none
+    return re.compile("|".join(choices) or r"(?!)")
+
+
+def _subject(found: Diagnostic) -> str:
+    """The property that a finding is about, else the class, which its message begins with."""
+    return found.where.prop or re.split(r"[\s:]", found.message, maxsplit=1)[0]

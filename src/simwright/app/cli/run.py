@@ -92,6 +92,7 @@ def run(
         print_json(result.describe())
     else:
         _print_result(result, notes=notes)
+    # what was recorded is kept, but a script should see that the run is not complete
     if result.stopped == "interrupted":
         return INTERRUPTED
     return 1 if result.has_errors else 0
@@ -101,6 +102,7 @@ def _read_size(text: str) -> tuple[int, int]:
     width, _, height = text.lower().partition("x")
     if not (width.isdecimal() and height.isdecimal()):
         raise click.BadParameter(f"{text!r} is no size, like 1280x720", param_hint="--size")
+    # H.264 with the usual colour format takes even sizes only
     return int(width) // 2 * 2, int(height) // 2 * 2
 
 

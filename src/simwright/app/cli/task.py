@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
 
-from simwright.app.cli.options import console, format_option, print_json, trust_options
-from simwright.app.cli.task_check import check_command
-from simwright.app.cli.task_export import export_command
+from simwright.app.cli.options import console, echo, format_option, print_json, report_option, trust_options
 
 EPILOG = """\b
 Examples:
@@ -29,15 +28,23 @@ Examples:
   simwright task run locomotion_flat --robot h1.xml --policy random --num-worlds 64 --episodes 64
   simwright task run env.yaml --dataset data/push
 """
+CHECK_EPILOG = """\b
+Examples:
+  simwright task check tabletop_push --robot sample_arm
+  simwright task check pick_place --robot arm.urdf --fit --notes
+  simwright task check reach --robot menagerie:franka_emika_panda --control torque --format json
+"""
+EXPORT_EPILOG = """\b
+Examples:
+  simwright task export tabletop_push --robot sample_arm -o out/push.usda
+  simwright task export drawer --robot arm.urdf --seed 3 -o out/drawer.sdf
+  simwright task export reach --robot sample_arm --set goal_radius=0.05 -o out/reach.xml
+"""
 
 
 @click.group("task", epilog=EPILOG)
 def task() -> None:
     """List, show and run tasks, with any robot that can do them."""
-
-
-task.add_command(check_command)
-task.add_command(export_command)
 
 
 @task.command("list", epilog="\b\nExample:\n  simwright task list --format json\n")
@@ -133,6 +140,7 @@ def run_command(output_format: str, what: str, **asked: Any) -> int:
 
     try:
         ready = prepare_run(RunRequest(what, **asked))
+    # told as a report with all errors, not as the first of them
     except PreflightError as error:
         print_findings(f"{error.report.task} with {error.report.robot}", error.report.errors, output_format)
         return EXIT_BAD_INPUT
@@ -151,6 +159,7 @@ def run_command(output_format: str, what: str, **asked: Any) -> int:
     _print_episodes(summary)
     rate = 100.0 * summary.success_rate
     out.print(f"\n{summary.successes} of {len(summary.episodes)} episodes succeeded ({rate:.0f} %)")
+    # an environment file may name the recording as well
     for path in (asked["record"] or ready.said.record, asked["dataset"]):
         if path:
             out.print(f"wrote {path}")
@@ -173,3 +182,92 @@ def _print_episodes(summary: Any) -> None:
             details,
         )
     console().print(table)
+
+
+@task.command("check", epilog=CHECK_EPILOG)
+@trust_options
+@click.argument("name", metavar="TASK")
+@click.option("--robot", required=True, help="A robot of the list, menagerie:NAME, or a file.")
+@click.option(
+    "--control", type=click.Choice(["position", "velocity", "torque", "pose"]), help="What actions mean."
+)
+@click.option(
+    "--set", "sets", multiple=True, metavar="KEY=VALUE", help="An option of the task; may be repeated."
+)
+@click.option("--fit", is_flag=True, help="Draw the workspace to what the robot reaches.")
+@click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
+@report_option
+def check_command(
+    name: str,
+    robot: str,
+    control: str | None,
+    sets: tuple[str, ...],
+    fit: bool,
+    notes: bool,
+    output_format: str,
+) -> int:
+    """Hold a robot against TASK before anything moves: reach, base, gripper, start, actuators, time step.
+
+    Exit code 1 means that the robot cannot do the task.
+    """
+    from simwright.app.cli.findings import exit_code, print_findings
+    from simwright.app.tasking import read_sets
+    from simwright.core.diag import Level
+    from simwright.tasks.preflight import preflight
+    from simwright.tasks.scenes.table import SCENES
+
+    scene = SCENES.get(name)
+    report = preflight(scene, robot, options=read_sets(scene, sets), mode=control, fit=fit)
+    shown = [found for found in report.findings if notes or found.level is not Level.INFO]
+    print_findings(f"{name} with {report.robot}", shown, output_format)
+    return exit_code(report.findings)
+
+
+@task.command("export", epilog=EXPORT_EPILOG)
+@trust_options
+@click.argument("name", metavar="TASK")
+@click.option("--robot", required=True, help="A robot of the list, menagerie:NAME, or a file.")
+@click.option("-o", "--output", required=True, type=click.Path(), help="The file or folder to write.")
+@click.option("--to", help="The format to write; the name of the output decides by default.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Which episode.")
+@click.option(
+    "--set", "sets", multiple=True, metavar="KEY=VALUE", help="An option of the task; may be repeated."
+)
+@click.option("--overwrite", is_flag=True, help="Replace files that are there.")
+@click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
+def export_command(
+    name: str,
+    robot: str,
+    output: str,
+    to: str | None,
+    seed: int,
+    sets: tuple[str, ...],
+    overwrite: bool,
+    notes: bool,
+) -> int:
+    """Write the beginning of an episode of TASK with a robot as OpenUSD, SDFormat, glTF or MJCF."""
+    from simwright.app.cli.findings import exit_code
+    from simwright.app.tasking import read_sets
+    from simwright.core.diag import Level, Reporter
+    from simwright.formats.format import WriteOptions
+    from simwright.tasks.export import export_scene
+    from simwright.tasks.robot import open_robot
+    from simwright.tasks.scenes.table import SCENES
+
+    reporter = Reporter()
+    scene = SCENES.get(name)
+    written = export_scene(
+        scene,
+        open_robot(robot, reporter=reporter),
+        Path(output),
+        options=read_sets(scene, sets),
+        seed=seed,
+        to=to,
+        writing=WriteOptions(overwrite=overwrite),
+        reporter=reporter,
+    )
+    for finding in reporter:
+        if notes or finding.level is not Level.INFO:
+            console(stderr=True).print(str(finding))
+    echo(str(written))
+    return exit_code(reporter)

@@ -3,15 +3,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
 
-from simwright.app.cli.options import console, echo, print_json, report_option
-from simwright.app.cli.world_options import world_options
-from simwright.app.cli.world_plan import plan
-from simwright.app.cli.world_run import run
+from simwright.app.cli.options import (
+    console,
+    echo,
+    format_option,
+    gate_options,
+    parse_pairs,
+    print_json,
+    report_option,
+)
 
+F = TypeVar("F", bound=Callable[..., Any])
 EPILOG = """\b
 Examples:
   simwright world check flat.yaml
@@ -38,6 +45,18 @@ Examples:
   simwright world build flat.yaml -o flat --format usd --format nav2 --seed 7
   simwright world build site.yaml -o site --format nav2 --resolution 0.1
 """
+PLAN_EPILOG = """\b
+Examples:
+  simwright world plan lab.yaml --robot tender --to desk0
+  simwright world plan lab.yaml --robot courier --from office --to 4.5,0.5 --planner astar --picture way.png
+  simwright world plan lab.yaml --robot tender --to "storage shelf" --planner prm --option max_nodes=200 --format json
+"""
+RUN_EPILOG = """\b
+Examples:
+  simwright world run lab.yaml --plan plan.yaml
+  simwright world run lab.yaml --robot tender --goal "gear0 at desk0" --goal "at dock" --seed 7
+  simwright world run lab.yaml --plan plan.yaml --format json --picture after.png
+"""
 
 
 @click.group("world", epilog=EPILOG)
@@ -45,12 +64,24 @@ def world() -> None:
     """Check, draw, build, plan in and run 2D world files (PyRoboSim's format)."""
 
 
-world.add_command(plan)
-world.add_command(run)
+def _world_options(command: F) -> F:
+    """What every command takes that reads a world."""
+    options = (
+        click.argument("file", type=click.Path()),
+        click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="What random choices are made from."),
+        click.option(
+            "--reference", is_flag=True, help="Agree with PyRoboSim 5.0.1, its draws and defects included."
+        ),
+        click.option("--data", "data_folder", type=click.Path(), help="The folder that $DATA means."),
+        click.option("--strict", is_flag=True, help="Any finding above info is an error (exit code 2)."),
+    )
+    for option in reversed(options):
+        command = option(command)
+    return gate_options(command)
 
 
 @world.command("check", epilog=CHECK_EPILOG)
-@world_options
+@_world_options
 @click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
 @report_option
 def check(
@@ -91,7 +122,7 @@ def check(
 
 
 @world.command("render", epilog=RENDER_EPILOG)
-@world_options
+@_world_options
 @click.option("-o", "--output", required=True, type=click.Path(), help="The picture, .png or .svg.")
 @click.option(
     "--size", type=click.IntRange(200, 8000), default=1600, show_default=True, help="Longer side [px]."
@@ -136,7 +167,7 @@ def render(
 
 
 @world.command("build", epilog=BUILD_EPILOG)
-@world_options
+@_world_options
 @click.option("-o", "--output", required=True, type=click.Path(), help="A folder; each format has one in it.")
 @click.option(
     "--format",
@@ -185,6 +216,111 @@ def build(
     return exit_code(reporter)
 
 
+@world.command("plan", epilog=PLAN_EPILOG)
+@_world_options
+@click.option("--robot", default="", help="Who goes; not needed where there is only one.")
+@click.option("--from", "start", help="A place or x,y[,yaw]; where the robot is, unless given.")
+@click.option("--to", "target", required=True, help="A place or x,y[,yaw].")
+@click.option("--planner", help="astar, rrt, prm or world_graph; the robot's own, unless given.")
+@click.option("--option", "pairs", multiple=True, metavar="NAME=VALUE", help="A property of the planner.")
+@click.option("--picture", type=click.Path(), help="Draw the path, .png or .svg.")
+@format_option("text", "json")
+def plan(
+    file: str,
+    seed: int | None,
+    reference: bool,
+    data_folder: str | None,
+    strict: bool,
+    robot: str,
+    start: str | None,
+    target: str,
+    planner: str | None,
+    pairs: tuple[str, ...],
+    picture: str | None,
+    output_format: str,
+) -> int:
+    """Plan a path in the world of FILE.
+
+    Exit code 1 means that there is no path; the reason is printed.
+    """
+    from simwright.app.world_runs import describe_path, find_path
+    from simwright.app.worlds import render_world
+    from simwright.worlds.acting.task_plan import choose_robot
+
+    found = _load_quietly(file, seed=seed, reference=reference, data_folder=data_folder, strict=strict)
+    name = choose_robot(found, robot)
+    who = next(other for other in found.robots if other.name == name)
+    answer = find_path(
+        found, who, target, start=start, planner=planner, options=_read_values(pairs), seed=found.seed
+    )
+    if picture is not None:
+        render_world(found, picture, paths=[] if answer.path is None else [answer.path.poses])
+    if output_format == "json":
+        print_json({"robot": who.name, **describe_path(answer)})
+    elif answer.path is None:
+        echo(f"{who.name}: no path to {target}: {answer.reason}")
+    else:
+        echo(f"{who.name}: {answer.path.length:.3f} m over {len(answer.path.poses)} poses to {target}")
+        for pose in answer.path.poses:
+            echo(f"  {pose.x:9.3f} {pose.y:9.3f}  yaw {pose.yaw:7.3f}")
+    if picture is not None and output_format == "text":
+        echo(f"wrote {picture}")
+    return 0 if answer.found else 1
+
+
+@world.command("run", epilog=RUN_EPILOG)
+@_world_options
+@click.option("--plan", "plan_file", type=click.Path(), help="What each robot does, YAML or JSON.")
+@click.option(
+    "--goal", "goals", multiple=True, help="'at PLACE', 'OBJECT at PLACE', 'PLACE open' or 'PLACE closed'."
+)
+@click.option("--robot", default="", help="Who acts, for goals and for plans without names.")
+@click.option("--picture", type=click.Path(), help="Draw the world afterwards and where the robots went.")
+@format_option("text", "json")
+def run(
+    file: str,
+    seed: int | None,
+    reference: bool,
+    data_folder: str | None,
+    strict: bool,
+    plan_file: str | None,
+    goals: tuple[str, ...],
+    robot: str,
+    picture: str | None,
+    output_format: str,
+) -> int:
+    """Run plans in the world of FILE, in simulated time.
+
+    Several robots act at the same time; the same seed gives the same log.  Goals are turned into plans one after the
+    other, each from the state that the one before led to.  Exit code 1 means that a plan failed.
+    """
+    from simwright.app.world_runs import describe_run, run_plans
+    from simwright.app.worlds import render_world
+    from simwright.core.errors import UsageError
+
+    # true where both are given and where none is
+    if (plan_file is None) == (not goals):
+        raise UsageError(
+            "a plan or goals are needed, not both", hint="--plan plan.yaml, or --goal 'at kitchen'"
+        )
+    found = _load_quietly(file, seed=seed, reference=reference, data_folder=data_folder, strict=strict)
+    if plan_file is not None:
+        from simwright.worlds.acting.task_plan import read_plan
+
+        simulation, answers = run_plans(found, read_plan(plan_file, found, robot), seed=seed)
+    else:
+        simulation, answers = _run_goals(found, goals, robot, seed)
+    if picture is not None:
+        render_world(found, picture, paths=simulation.trails)
+    if output_format == "json":
+        print_json(describe_run(simulation, answers))
+    else:
+        _print_run(simulation, answers)
+        if picture is not None:
+            echo(f"wrote {picture}")
+    return 0 if all(answer.ok for answer in answers.values()) else 1
+
+
 def _find_paths(found: Any, targets: tuple[str, ...], robot: str, plan_file: str | None) -> list[Any]:
     """What a plan leads along, and paths to places; a place that cannot be reached is an error."""
     from simwright.app.world_runs import find_path, run_plans
@@ -218,3 +354,64 @@ def _describe_finding(item: Any) -> dict[str, Any]:
         "file": item.where.file,
         "line": item.where.line,
     }
+
+
+def _run_goals(found: Any, goals: tuple[str, ...], robot: str, seed: int | None) -> Any:
+    from simwright.app.world_runs import run_plans
+    from simwright.worlds.acting.task_plan import choose_robot, make_plan
+
+    name = choose_robot(found, robot)
+    # an empty plan first: it gives the simulation in which goals are planned, each from where the one
+    # before led
+    simulation, answers = run_plans(found, {name: []}, seed=seed)
+    whole = answers[name]
+    for goal in goals:
+        actions = make_plan(found, simulation.find_robot(name), goal)
+        answer = simulation.run({name: actions})[name]
+        whole.total += answer.total
+        whole.results += answer.results
+        whole.finished = answer.finished
+        if not answer.ok:
+            break
+    return simulation, answers
+
+
+def _print_run(simulation: Any, answers: Any) -> None:
+    for event in simulation.events:
+        echo(str(event))
+    for name, answer in answers.items():
+        words = (
+            "done" if answer.ok else f"stopped: {answer.results[-1].message}" if answer.results else "stopped"
+        )
+        echo(f"{name}: {answer.completed} of {answer.total} actions in {answer.finished:.2f} s, {words}")
+
+
+def _load_quietly(file: str, **options: Any) -> Any:
+    """Load a world; what is wrong with it goes to standard error, errors and warnings only."""
+    from simwright.app.worlds import load_world
+    from simwright.core.diag import Level, Reporter, sort_diagnostics
+
+    reporter = Reporter()
+    world = load_world(file, reporter=reporter, **options)
+    out = console(stderr=True)
+    for item in sort_diagnostics(reporter):
+        if item.level is not Level.INFO:
+            out.print(f"{item.where}: {item.level}: {item.message}")
+    return world
+
+
+def _read_values(pairs: tuple[str, ...]) -> dict[str, Any]:
+    """``NAME=VALUE`` of ``--option``: numbers, true and false, else text."""
+    return {name: _read_value(text) for name, text in parse_pairs(pairs, "--option").items()}
+
+
+def _read_value(text: str) -> Any:
+    if text.lower() in {"true", "false"}:
+        return text.lower() == "true"
+    # int first: 200 is a number of nodes, which 200.0 is not
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -90,6 +90,8 @@ def _write_page(report: Report) -> Iterator[str]:
     title = f"{count_words(summary)} in {count_assets(len(report.assets))}"
     yield "<!DOCTYPE html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
+    # names and messages come from assets: should one ever get past the escaping, the browser still
+    # runs nothing
     yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
     yield f"<title>{TOOL_NAME}: {title}</title><style>{_STYLE}</style></head><body>"
@@ -102,6 +104,7 @@ def _write_page(report: Report) -> Iterator[str]:
         if number
     )
     yield f'<div class="filters">{"".join(labels)}</div><main>'
+    # one for the whole page: many findings are in the same file
     sources = Sources()
     for asset in report.assets:
         yield from _write_asset(asset, sources)

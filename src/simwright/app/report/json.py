@@ -71,6 +71,8 @@ def _text_or_null(text: str) -> str | None:
 
 def plain_value(value: Any, depth: int = 0) -> Any:
     """Any value as strict JSON data: numpy as numbers and lists, paths and strangers as text."""
+    # the order of these tests matters, so they stay in one function: True is an int, a StrEnum is a
+    # text, and a numpy float is a float
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, enum.Enum):
@@ -79,11 +81,13 @@ def plain_value(value: Any, depth: int = 0) -> Any:
         return replace_surrogates(_describe(value))
     if isinstance(value, int | float):
         return _plain_number(value)
+    # data of findings may come from plugins, and may hold itself
     if depth >= _MAX_DEPTH:
         return replace_surrogates(_describe(value))
     if isinstance(value, Mapping):
         return {replace_surrogates(_describe(k)): plain_value(v, depth + 1) for k, v in value.items()}
     if isinstance(value, AbstractSet):
+        # sets have no order of their own, and equal findings are to give equal reports
         return [plain_value(item, depth + 1) for item in sorted(value, key=_describe)]
     if isinstance(value, list | tuple):
         return [plain_value(item, depth + 1) for item in value]
@@ -99,6 +103,8 @@ def make_plain(finding: Diagnostic) -> Diagnostic:
 
 def _plain_number(value: float) -> float | str:
     if isinstance(value, int):
+        # Python refuses to write integers of more than 4300 digits; few readers take more than a double
+        # holds anyway
         return int(value) if value.bit_length() <= _MAX_INTEGER_BITS else f"{value:#x}"
     if math.isnan(value):
         return "NaN"

@@ -23,6 +23,7 @@ from simwright.app.report.wording import (
 )
 from simwright.core.diag import Diagnostic, Level
 from simwright.core.names import NameScope
+from simwright.core.visible import make_visible
 
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 CLEAN_CASE = "no findings"
@@ -34,6 +35,7 @@ def render(report: Report, *, color: bool = False, width: int | None = None) -> 
     root = etree.Element("testsuites", _write_counts(TOOL_NAME, cases, report.summary()["error"]))
     for asset in report.assets:
         _add_suite(root, asset)
+    # people read it too, where a server shows it as it is
     etree.indent(root)
     text: str = etree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
@@ -45,6 +47,7 @@ def _add_suite(root: etree._Element, asset: AssetReport) -> None:
     suite = etree.SubElement(root, "testsuite", counts)
     if not asset.findings:
         etree.SubElement(suite, "testcase", name=CLEAN_CASE, classname=path, file=path)
+    # servers follow a case by its name: two equal ones would be counted as one
     names = NameScope()
     for finding in asset.findings:
         _add_case(suite, asset, finding, names)
@@ -90,5 +93,5 @@ def _write_body(finding: Diagnostic, place: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """The text without the characters that XML 1.0 has no way to write."""
-    return _ILLEGAL.sub("", text)
+    """The text without the characters that XML 1.0 has no way to write, and with those shown that do not show."""
+    return make_visible(_ILLEGAL.sub("", text), keep="\n")

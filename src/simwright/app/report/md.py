@@ -74,12 +74,14 @@ def _write_finding(finding: Diagnostic) -> str:
 def escape_text(text: str) -> str:
     """Text that Markdown and HTML leave as it is, on one line and without a bare pipe."""
     shown = _SPECIAL.sub(r"\\\1", html.escape(make_visible(text, keep="\n"), quote=False))
+    # a row of a table is one line, and a bare pipe would end its cell
     return shown.replace("|", "&#124;").replace("\n", "<br>")
 
 
 def write_code(text: str) -> str:
     """A code span, or escaped text where a code span cannot hold it."""
     shown = make_visible(text)
+    # inside a table even a code span is cut at a pipe, and nothing can be escaped in one
     if not shown.strip() or _CODE_BREAKERS.search(shown):
         return escape_text(text)
     return f"`{shown}`"

@@ -39,6 +39,7 @@ def render(report: Report, *, color: bool = False, width: int | None = None) -> 
 
 def build_log(report: Report) -> dict[str, Any]:
     """The report as plain dictionaries and lists."""
+    # only rules that found something: a log of one finding does not carry the whole catalogue
     firsts: dict[str, Diagnostic] = {}
     for _, finding in report:
         firsts.setdefault(finding.kind, finding)
@@ -51,6 +52,7 @@ def build_log(report: Report) -> dict[str, Any]:
     }
     run = {
         "tool": {"driver": driver},
+        # as Python counts; the default of SARIF is UTF-16 units, in which columns after an emoji differ
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_ROOT: {"description": {"text": "The folder that the tool ran in."}}},
         "results": [_build_result(asset, finding, order, seen) for asset, finding in report],
@@ -139,6 +141,7 @@ def _hash_finding(asset: AssetReport, finding: Diagnostic, seen: Counter[str]) -
         finding.message,
     )
     text = json.dumps(parts)
+    # counted, because services take results with the same fingerprint for one
     seen[text] += 1
     return hashlib.sha256(f"{text}#{seen[text]}".encode()).hexdigest()[:32]
 

@@ -68,6 +68,7 @@ def cut_line(number: int, line: str, column: int | None, width: int) -> Excerpt:
 
     width = max(width, 4 * len(CUT))
     begin, length = _find_span(line, column)
+    # only the part around the column is looked at: a USD layer may hold a line of megabytes
     first = max(0, begin - width)
     shown = [TAB if char == "\t" else show_character(char) for char in line[first : begin + width]]
     cells = [cell_len(piece) for piece in shown]
@@ -100,6 +101,7 @@ def _choose_window(cells: list[int], target: int, width: int, whole: bool) -> tu
         return 0, len(cells)
     right = min(target + 1, len(cells))
     room = width - 2 * len(CUT) - sum(cells[target:right])
+    # a third of the room before the mark: what follows it tells more
     left = _grow_left(cells, target, room // 3)
     room -= sum(cells[left:target])
     while right < len(cells) and cells[right] <= room:

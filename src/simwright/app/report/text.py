@@ -52,6 +52,7 @@ def render(report: Report, *, color: bool = False, width: int | None = None) -> 
     """The report for a terminal; ``width`` [columns] breaks long messages, None leaves them long."""
     lines: list[Line] = []
     sources = Sources()
+    # a header over a single asset would only repeat the command line
     many = len(report.assets) > 1
     for asset in report.assets:
         if many:
@@ -78,6 +79,8 @@ def _draw_finding(
     line, column = find_position(finding)
     digits = len(str(line or 0))
     style = LEVEL_STYLES[finding.level]
+    # in a narrower terminal lines wrap by themselves, which is still easier to read than one word a
+    # line
     breadth = max(width, MIN_WIDTH) if width is not None else None
 
     title: Line = [(f"{finding.level.value}[{make_visible(finding.kind)}]", style), (": ", "bold")]
@@ -130,6 +133,7 @@ def _flow(head: Line, text: str, style: str, digits: int, width: int | None) -> 
     The gutter also keeps quoted input from the start of a line, where a build log may read commands.
     """
     start = sum(cell_len(piece) for piece, _ in head)
+    # after a long rule code further lines would be squeezed into the right margin
     indent = start if width is None or start <= width // 3 else digits + 3
     rest: Line = [(" " * (digits + 1) + "|", GUTTER), (" " * (indent - digits - 2), "")]
     rooms = (None, None) if width is None else (width - start, width - indent)
@@ -155,6 +159,7 @@ def _break_text(text: str, first_room: int | None, room: int | None) -> Iterator
 
 def _paint(line: Line, color: bool) -> str:
     if not color:
+        # reports are compared and kept in repositories: no spaces at the end of lines
         return "".join(text for text, _ in line).rstrip(" ")
     return "".join(
         Style.parse(style).render(text, color_system=ColorSystem.STANDARD) if style else text

@@ -16,6 +16,7 @@ def replace_surrogates(text: str) -> str:
     """The text with lone surrogates, which no encoding takes, as replacement characters."""
     if text.isascii():
         return text
+    # by UTF-16, in which two halves that belong together become one character again
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -76,6 +77,7 @@ def shorten_path(file: str) -> str:
     path = PurePath(file)
     try:
         here = Path.cwd()
+    # the working folder may have been deleted under us
     except OSError:
         return path.as_posix()
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.as_posix()

@@ -40,6 +40,5 @@ textures       image files by their first bytes
 texcoords      texture coordinates as textures use them
 meshes         mesh analysis: triangulated, closed, convex
 topology       edges of polygon meshes, and points at the same place
-crossings      triangles of a mesh that pass through each other
 wording        numbers, lists and counts in messages
 """

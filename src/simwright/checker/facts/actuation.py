@@ -7,9 +7,15 @@ Muscles, cylinders, motors on tendons, sites and bodies have no neutral form, no
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts, Opinion
 from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
-from simwright.checker.facts.vendors import find_neutral_property, find_neutral_schema
+from simwright.checker.facts.vendors import find_neutral, find_neutral_property, find_neutral_schema
+
+if TYPE_CHECKING:
+    from pxr import Sdf
 
 MJC = "MjcActuator"
 NEUTRAL = "an Xform or Scope with ExtendedPhysicsActuatorAPI"
@@ -50,6 +56,28 @@ def is_of_other(facts: LayerFacts, opinion: Opinion) -> bool:
     applied = spec.GetInfo("apiSchemas").GetAppliedItems() if spec.HasInfo("apiSchemas") else ()
     # mjc:margin on a joint is about its limits, on a geom about its contacts
     return spec.typeName == _TENDON or (opinion.what == "mjc:margin" and "MjcJointAPI" in applied)
+
+
+def is_repeated(facts: LayerFacts, opinion: Opinion, snapshot: StageSnapshot) -> bool:
+    """Does a vendor's layer repeat for its engine what a neutral layer says of the same prim?"""
+    neutral = find_neutral(opinion.what.partition(":")[0] if opinion.kind == "api" else opinion.what)
+    if not neutral or not facts.is_vendor:
+        return False
+    return (_tail(opinion.at), neutral) in snapshot.shared("neutral words", _list_neutral)
+
+
+def _list_neutral(snapshot: StageSnapshot) -> set[tuple[str, str]]:
+    return {
+        (_tail(opinion.at), opinion.what)
+        for facts in snapshot.layers
+        if not facts.is_vendor
+        for opinion in facts.of(Domain.EXTENDED)
+    }
+
+
+def _tail(path: Sdf.Path) -> str:
+    """The path below the root prim, which may have another name in the layer that refers to it."""
+    return str(path.StripAllVariantSelections()).partition("/")[2].partition("/")[2]
 
 
 def _read(node: PrimNode, name: str, default: str) -> str:

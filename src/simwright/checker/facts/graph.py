@@ -72,6 +72,11 @@ class Component:
         return [edge for edge in self.edges if not edge.is_fixed]
 
     @property
+    def anchor(self) -> PrimNode | None:
+        """The first fixed joint to the world that is part of the articulation."""
+        return next((e.joint for e in self.edges if e.to_world and e.is_fixed and not e.excluded), None)
+
+    @property
     def base(self) -> PrimNode:
         """The body to name it by: the one a fixed joint anchors, else the one highest up in the hierarchy."""
         for edge in self.edges:

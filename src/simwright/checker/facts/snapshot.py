@@ -21,6 +21,7 @@ from pxr import Sdf, Tf, Usd, UsdGeom
 from simwright.checker.facts.types import find_bases, find_heads
 from simwright.checker.settings import CheckSettings
 from simwright.core.collector import pause_collector
+from simwright.core.gate import Gate
 from simwright.usd.open import open_again
 from simwright.usd.questions import (
     attribute_of,
@@ -227,9 +228,18 @@ class StageSnapshot:
     It is made once per check and never changed; the stage is not edited.
     """
 
-    def __init__(self, stage: Usd.Stage, settings: CheckSettings | None = None, *, path: str = "") -> None:
+    def __init__(
+        self,
+        stage: Usd.Stage,
+        settings: CheckSettings | None = None,
+        *,
+        path: str = "",
+        gate: Gate | None = None,
+    ) -> None:
         self.stage = stage
         self.path = path
+        self.gate = gate or Gate.of_layer(stage.GetRootLayer().realPath)
+        """Which files may be looked at."""
         self.settings = settings or CheckSettings()
         self.root_layer: Sdf.Layer = stage.GetRootLayer()
         self.nodes: list[PrimNode] = []
@@ -478,7 +488,8 @@ class StageSnapshot:
         """The same stage opened with no payload loaded; None for a stage that has no payload."""
         if not any(facts.has_payloads for facts in self.layers):
             return None
-        found = StageSnapshot(open_again(self.stage, load=False), self.settings, path=self.path)
+        stage = open_again(self.stage, load=False)
+        found = StageSnapshot(stage, self.settings, path=self.path, gate=self.gate)
         found._mentioned.names = self._mentioned.names  # without payloads there are less layers, never others
         return found
 

@@ -107,7 +107,8 @@ def read_image(path: str, resolved: str, snapshot: StageSnapshot) -> ImageFile:
     images = snapshot.shared("images", lambda _: _Images())
     key = resolved or path
     if key not in images:
-        images[key] = _open_image(path, resolved)
+        outer = Ar.SplitPackageRelativePathOuter(resolved)[0]
+        images[key] = _open_image(path, resolved if outer and snapshot.gate.admits(outer) else "")
     return images[key]
 
 

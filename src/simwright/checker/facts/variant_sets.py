@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pxr import Sdf, Usd
 
+from simwright.usd.open import open_again
+
 if TYPE_CHECKING:
     from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 
@@ -139,14 +141,8 @@ def _open_private(snapshot: StageSnapshot, paths: list[Sdf.Path]) -> tuple[Usd.S
     own = snapshot.stage.GetSessionLayer()
     if own is not None:
         session.TransferContent(own)
-    stage = Usd.Stage.OpenMasked(
-        snapshot.root_layer,
-        session,
-        snapshot.stage.GetPathResolverContext(),
-        Usd.StagePopulationMask(paths),
-        # opened empty, then given the user's load rules: payloads they left out stay out
-        Usd.Stage.LoadNone,
-    )
+    # opened empty, then given the load rules of the user: payloads they left out stay out
+    stage = open_again(snapshot.stage, session, load=False, mask=Usd.StagePopulationMask(paths))
     stage.SetLoadRules(snapshot.stage.GetLoadRules())
     return stage, session
 

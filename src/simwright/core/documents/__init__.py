@@ -17,4 +17,10 @@
 
 Input is untrusted: there are no tags, no objects, no repeated keys, and size, depth and the number of values are
 limited, aliases counted as often as they are used.
+
+read         reading YAML and JSON into a tree of values with their places
+tree         the tree, and where a value stands in its file
+validate     a document held against a model: every problem with its place and what was meant
+record       the base of models
+expressions  numbers as people write them, such as ``pi * 0.5``
 """

@@ -27,6 +27,7 @@ def evaluate_expression(text: str) -> float:
     """The value of an expression; a ValueError says what is wrong with it."""
     if len(text) > MAX_LENGTH:
         raise ValueError(f"an expression may have {MAX_LENGTH} characters, this one has {len(text)}")
+    # not eval, nor ast: documents come from strangers, and powers such as 9**9**9 would never end
     reader = _Reader(text)
     value = reader.read_sum(0)
     if reader.kind != "end":
@@ -78,6 +79,7 @@ class _Reader:
         if kind == "number":
             return float(token)
         if kind == "hex":
+            # YAML 1.1 has such numbers, and so must the text form
             return float(int(token, 0))
         if kind == "name" and token in _NAMES:
             return _NAMES[token]
@@ -106,6 +108,7 @@ class _Reader:
 
 def read_number(value: Any) -> Any:
     """A number, also written as an expression; anything else is left for the validator to refuse."""
+    # before int, of which bool is a kind
     if isinstance(value, bool):
         return float(value)
     if isinstance(value, int):

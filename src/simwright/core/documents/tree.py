@@ -47,6 +47,7 @@ class Document:
             if child is None:
                 break
             last = number == len(path) - 1
+            # an unknown key is shown at the key itself, a wrong value at the value
             place = node.keys[str(step)] if key and last and node.keys is not None else child.place
             node = child
         return Where(self.file, place.line, place.column)

@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AliasChoices, BaseModel, ValidationError
 
 from simwright.core.diag import Diagnostic, Level, Where
-from simwright.core.documents.models import find_models, list_keys
 from simwright.core.documents.tree import Document, Node, Step, find_child, spell_path
 from simwright.core.errors import InputError
 
@@ -54,12 +54,7 @@ def validate_document(
     ``aliases`` are other words for keys, which validators may rename.  With a list ``ignored``, unknown keys are no
     problem: they are left out, and their paths are put there.
     """
-    data, node = document.data, document.root
-    for step in path:
-        data = data[step]
-        child = find_child(node, step)
-        assert child is not None
-        node = child
+    data, node = _descend(document, path)
     if not isinstance(data, dict):
         where = Where(document.file, node.place.line, node.place.column)
         raise InvalidDocumentError([make_problem(where, f"the {what} has to be a mapping of keys to values")])
@@ -68,17 +63,31 @@ def validate_document(
         return model.model_validate(data, context=context)
     except ValidationError as error:
         errors = error.errors(include_url=False)
-    if ignored is not None and (unknown := [e for e in errors if e["type"] == "extra_forbidden"]):
+    unknown = [one for one in errors if one["type"] == "extra_forbidden"]
+    if ignored is not None and unknown:
         paths = [_locate(node, one["loc"], aliases or {})[0] for one in unknown]
         ignored.extend(spell_path((*path, *found)) for found in paths)
-        rest = _leave_out(data, paths)
-        again = Document(document.file, node, rest)
+        # validated again without them: pydantic gives no object as long as there is one error, and what else is wrong
+        # may only show now
+        again = Document(document.file, node, _leave_out(data, paths))
         return validate_document(
             model, again, path=(), what=what, context=context, aliases=aliases, ignored=ignored
         )
     found = [_explain(model, document.file, node, tuple(path), one, aliases=aliases or {}) for one in errors]
+    # in the order of the file, not in that of the model's fields
     found.sort(key=lambda problem: (problem.where.line or 0, problem.where.column or 0))
     raise InvalidDocumentError(found, what=what)
+
+
+def _descend(document: Document, path: Sequence[Step]) -> tuple[Any, Node]:
+    """The plain data and the node at a path that the document has."""
+    data, node = document.data, document.root
+    for step in path:
+        data = data[step]
+        child = find_child(node, step)
+        assert child is not None
+        node = child
+    return data, node
 
 
 def _leave_out(data: Any, paths: Sequence[tuple[Step, ...]]) -> Any:
@@ -101,6 +110,7 @@ def make_problem(where: Where, message: str, hint: str = "") -> Diagnostic:
 
 def suggest(word: str, known: Sequence[str]) -> str:
     """``did you mean 'radius'?`` or the known words, for a hint."""
+    # keys are lower case; a word that differs by case only is the likeliest mistake
     close = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.6)
     if close:
         return f"did you mean {close[0]!r}?"
@@ -135,7 +145,7 @@ def _explain(
     if kind == "extra_forbidden":
         name = str(error["loc"][-1])
         above = spell_path((*base, *path[:-1]))
-        known = list_keys(find_models(model, error["loc"][:-1]))
+        known = _list_keys(_find_models(model, error["loc"][:-1]))
         place = key_of or node.place
         message = f"unknown key {name!r}" + (f" in {above}" if above else "")
         return make_problem(Where(file, place.line, place.column), message, suggest(name, known))
@@ -215,3 +225,78 @@ def _locate(
 
 def _where(file: str, node: Node) -> Where:
     return Where(file, node.place.line, node.place.column)
+
+
+def _find_models(model: type[BaseModel], loc: Sequence[Step]) -> list[type[BaseModel]]:
+    """The models at the location ``loc`` of a pydantic error, in which names of union members may stand."""
+    candidates: list[Any] = [model]
+    for step in loc:
+        inner = list(_step_into(candidates, step))
+        # pydantic puts names of union members into locations, which are no keys of the document
+        candidates = inner or _narrow(candidates, step)
+    return list(_list_models(candidates))
+
+
+def _list_keys(models: Iterable[type[BaseModel]]) -> list[str]:
+    """Every key those models know, sorted."""
+    found: set[str] = set()
+    for model in models:
+        for name, info in model.model_fields.items():
+            found.add(info.alias or name)
+            alias = info.validation_alias
+            if isinstance(alias, AliasChoices):
+                found.update(choice for choice in alias.choices if isinstance(choice, str))
+    return sorted(found)
+
+
+def _step_into(candidates: Iterable[Any], step: Step) -> Iterator[Any]:
+    for kind in candidates:
+        for model in _list_models([kind]):
+            for name, info in model.model_fields.items():
+                if step in {name, info.alias}:
+                    yield info.annotation
+        yield from _list_containers(kind)
+
+
+def _list_containers(kind: Any) -> Iterator[Any]:
+    """What a list or a dictionary holds."""
+    for part in _flatten(kind):
+        origin = get_origin(part)
+        if origin in {list, tuple}:
+            yield from (inner for inner in get_args(part) if inner is not Ellipsis)
+        elif origin is dict:
+            yield get_args(part)[1]
+
+
+def _list_models(kinds: Iterable[Any]) -> Iterator[type[BaseModel]]:
+    for kind in kinds:
+        for part in _flatten(kind):
+            if isinstance(part, type) and issubclass(part, BaseModel):
+                yield part
+
+
+def _flatten(kind: Any) -> Iterator[Any]:
+    """The members of unions, without what they are annotated with."""
+    origin = get_origin(kind)
+    if origin is Annotated:
+        yield from _flatten(get_args(kind)[0])
+    elif origin in {Union, types.UnionType}:
+        for member in get_args(kind):
+            yield from _flatten(member)
+    else:
+        yield kind
+
+
+def _narrow(candidates: Sequence[Any], step: Step) -> list[Any]:
+    """Those whose class or constant is called ``step``; all where none is."""
+    models = list(_list_models(candidates))
+    chosen = [model for model in models if step == model.__name__ or step in _list_constants(model)]
+    return list(chosen or candidates)
+
+
+def _list_constants(model: type[BaseModel]) -> set[Any]:
+    found: set[Any] = set()
+    for info in model.model_fields.values():
+        if get_origin(info.annotation) is Literal:
+            found.update(get_args(info.annotation))
+    return found

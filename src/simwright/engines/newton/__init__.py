@@ -14,20 +14,52 @@ What Newton's own importer does differently is listed in ``docs/newton-differenc
 
 build       from an asset or a file to a builder: bodies and joints branch by branch, then all that hangs on them
 choices     what a user may ask of an import, in the words of ``ModelBuilder.add_usd``
-joints      joints, and what holds the roots
-relations   mimics, equalities, motors, tendons, filters
+joints      joints, what holds the roots; mimics, equalities, motors, tendons, filters
 shapes      shapes, sites, pictures on meshes, distance fields
 registered  custom attributes, and those that solvers have registered on the builder
 result      where the parts of an asset are in the builder
-arrays      arrays of scenes as Warp arrays, without copies
 types       the parts of ``ModelBuilder`` that are used, as a type
 messages    what Newton has no place for
 simulate    Newton in the table of engines, and its worlds while they move
 """
 
-from simwright.engines.newton.arrays import to_warp
+from types import SimpleNamespace
+from typing import Any
+
+from simwright.core.errors import MissingExtraError
 from simwright.engines.newton.build import add_asset, add_file, add_usd
 from simwright.engines.newton.choices import Choices
 from simwright.engines.newton.result import Imported
+from simwright.runtime.arrays import iterate_arrays
 
 __all__ = ["Choices", "Imported", "add_asset", "add_file", "add_usd", "to_warp"]
+
+_ROWS = {
+    ("float32", (2,)): "vec2f",
+    ("float32", (3,)): "vec3f",
+    ("float32", (4,)): "vec4f",
+    ("float32", (6,)): "spatial_vectorf",
+    ("float32", (7,)): "transformf",
+    ("float32", (3, 3)): "mat33f",
+}
+"""Warp's types of rows; others stay arrays of numbers."""
+
+
+def to_warp(holder: Any) -> SimpleNamespace:
+    """All arrays of a model, state, control, collision model or collision state, by name, as Warp views.
+
+    Keep the holder: the views are its memory, which is numpy's, on the CPU; ``.to("cuda:0")`` of Warp copies them to a
+    device.
+    """
+    try:
+        import warp
+    except ImportError:
+        raise MissingExtraError("warp-lang", "newton", "a view for Warp") from None
+    views: dict[str, Any] = {}
+    for info, values in iterate_arrays(holder):
+        kind = _ROWS.get((info.dtype, info.row))
+        if not values.flags.c_contiguous or not values.flags.writeable:
+            raise ValueError(f"{info.name} is no contiguous, writeable array")
+        dtype = getattr(warp, kind if kind is not None else info.dtype)
+        views[info.name] = warp.array(values, dtype=dtype, device="cpu", copy=False)
+    return SimpleNamespace(**views)

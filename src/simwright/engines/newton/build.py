@@ -15,25 +15,23 @@ from simwright.core.errors import MissingExtraError, UsageError
 from simwright.core.math3d import IDENTITY, Array, Pose, pose_to_seven, quat_between, quat_rotate, vec3
 from simwright.engines.newton.choices import NAMES, Choices, choose_parts, settle_choices
 from simwright.engines.newton.joints import (
+    add_equalities,
+    add_equality_rows,
+    add_filters,
     add_joint,
     check_roots,
     close_articulation,
     drive_both,
     find_root_poses,
     hold_root,
+    report_tendons,
     reverse_joint,
+    set_mimics,
+    set_motors,
     set_springs,
 )
 from simwright.engines.newton.messages import BODY_NOT_KINEMATIC, GRAVITY_SCALE, listen
 from simwright.engines.newton.registered import add_attributes, has_registered, read_registered
-from simwright.engines.newton.relations import (
-    add_equalities,
-    add_equality_rows,
-    add_filters,
-    report_tendons,
-    set_mimics,
-    set_motors,
-)
 from simwright.engines.newton.result import Imported
 from simwright.engines.newton.shapes import NewtonShapeMaker, approximate, report_pictures
 from simwright.engines.newton.types import ModelBuilder

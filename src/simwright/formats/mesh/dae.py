@@ -8,6 +8,10 @@ them would break real robots, so coordinates stay as they are.
 The document is checked for entities before pycollada sees it.  Instances of a geometry are baked with their
 node's matrix; a mirroring matrix turns the winding, so faces keep pointing outwards.  Faces of one material
 become one subset.  Cameras, lights, skins and animations are not geometry and are left out.
+
+What is broken about looks must not cost geometry, but pycollada leaves out a node whose material it cannot read.  So a
+texture whose image is not there is taken out first, and a file with other faults is read a second time without looks;
+the reading with more faces counts.
 """
 
 from __future__ import annotations
@@ -21,15 +25,25 @@ from typing import Any
 import numpy as np
 from lxml import etree
 
-from simwright.core.diag import Where
+from simwright.core.diag import Level, Where, declare
 from simwright.core.errors import ParseError
 from simwright.core.gate import Gate
-from simwright.core.limits import Tally
+from simwright.core.limits import Tally, check_limit
 from simwright.core.math3d import Array
+from simwright.formats.mesh.images import find_image
 from simwright.formats.mesh.join import MeshPart, join_parts, list_objects
-from simwright.formats.xml import parse_bytes
+from simwright.formats.xml import Element, parse_bytes
 from simwright.model.geometry import Faces, MeshData
 from simwright.model.material import RenderMaterial, Rgb, Texture
+
+IMAGE_BROKEN = declare(
+    "mesh-image-broken",
+    Level.WARNING,
+    "a material of the COLLADA file {file!r} names the image {name!r}, which the file does not have",
+    hint="the part is read without it; export the mesh again",
+    doc="A texture in a COLLADA file refers to an image that is not in its library.",
+    loss=True,
+)
 
 
 def read_dae(content: bytes, file: Path, _gate: Gate | None = None) -> MeshData:
@@ -44,21 +58,50 @@ def read_dae_objects(content: bytes, file: Path, _gate: Gate | None = None) -> d
 
 def _read_parts(content: bytes, file: Path) -> list[MeshPart]:
     document = _open(content, file)
+    parts = _list_parts(document, file)
+    if document.errors or not parts:
+        # One function: what the first reading lacks tells whether a second one is of use.
+        root = _parse(content, file)
+        materials = _find_bound_materials(root)
+        _strip(root, _LOOKS)
+        other = _list_parts(_load(etree.tostring(root)), file)
+        for part in other:
+            part.material = materials.get(part.material, "")
+        if _count_faces(other) > _count_faces(parts):
+            parts = other
+    if not parts:
+        raise ParseError("the COLLADA scene has no faces", where=Where(str(file)))
+    return parts
+
+
+def _count_faces(parts: list[MeshPart]) -> int:
+    return sum(len(part.indices) for part in parts)
+
+
+def _list_parts(document: Any, file: Path) -> list[MeshPart]:
+    check_limit("mesh-elements", _count_geometries(document, Where(str(file))), Where(str(file)))
     unit = float(document.assetInfo.unitmeter or 1.0)
     to_model = np.diag((unit, unit, unit, 1.0))
     parts, tally = [], Tally()
     for part in _parts(document, to_model):
         tally.add("mesh-elements", len(part.vertices) + len(part.indices), Where(str(file)))
         parts.append(part)
-    if not parts:
-        raise ParseError("the COLLADA scene has no faces", where=Where(str(file)))
     return parts
 
 
-def _open(content: bytes, file: Path) -> Any:
+def _parse(content: bytes, file: Path) -> Element:
     root = parse_bytes(content, str(file))
     if not str(root.tag).endswith("COLLADA"):
         raise ParseError(f"this is no COLLADA file: its root is <{root.tag}>", where=Where(str(file)))
+    return root
+
+
+def _open(content: bytes, file: Path) -> Any:
+    root = _parse(content, file)
+    return _load(etree.tostring(root) if _drop_broken_textures(root) else content)
+
+
+def _load(content: bytes) -> Any:
     import collada
     from collada.common import DaeBrokenRefError, DaeIncompleteError, DaeMalformedError, DaeUnsupportedError
 
@@ -80,7 +123,9 @@ def _parts(document: Any, to_model: Array) -> Iterator[MeshPart]:
             part = _read_primitive(primitive)
             if part is not None:
                 material = names.get(primitive.material)
-                part.material = _material_name(material) if material is not None else ""
+                # Read without looks, a part has the symbol of its material, which the caller resolves.
+                symbol = "" if names else str(primitive.material or "")
+                part.material = _material_name(material) if material is not None else symbol
                 part.names = (node, str(bound.original.name or ""), str(bound.original.id or ""))
                 yield part.transformed(matrix)
 
@@ -101,15 +146,48 @@ def _list_node_names(document: Any) -> list[str]:
     return names
 
 
+def _count_geometries(document: Any, where: Where) -> int:
+    """How many geometries the scene places, none of them made: forty nodes that use the next twice are 2^40."""
+    from collada.scene import GeometryNode
+
+    counts: dict[int, int] = {}
+    begun: set[int] = set()
+    roots = [_find_node(node) for node in getattr(document.scene, "nodes", [])]
+    stack = list(roots)
+    while stack:
+        node = stack[-1]
+        children = [_find_node(child) for child in getattr(node, "children", [])]
+        waiting = [child for child in children if id(child) not in counts]
+        if id(node) in counts:
+            stack.pop()
+        elif waiting and id(node) in begun:
+            raise ParseError("a node of the COLLADA scene is inside itself", where=where)
+        elif waiting:
+            begun.add(id(node))
+            stack += waiting
+        else:
+            counts[id(node)] = isinstance(node, GeometryNode) + sum(counts[id(child)] for child in children)
+            stack.pop()
+    return sum(counts[id(node)] for node in roots)
+
+
+def _find_node(node: Any) -> Any:
+    """The node itself, also where it is an instance of one in the library."""
+    inner = getattr(node, "node", None)
+    return node if inner is None else _find_node(inner)
+
+
 def _node_name(node: Any) -> str:
     element = getattr(node, "xmlnode", None)
     return "" if element is None else str(element.get("name") or element.get("id") or "")
 
 
 def _bound_geometries(document: Any) -> list[Any]:
-    """Geometries of the scene; those of the library where the file has no scene."""
-    if document.scene is not None:
-        return list(document.scene.objects("geometry"))
+    """Geometries of the scene; those of the library where the file has no scene, or one that cannot be read."""
+    placed = [] if document.scene is None else list(document.scene.objects("geometry"))
+    # A scene that is sound and empty places nothing, and nothing is what the file shows.
+    if placed or (document.scene is not None and not document.errors):
+        return placed
     return [_Unplaced(geometry) for geometry in document.geometries]
 
 
@@ -152,6 +230,9 @@ def _material_name(material: Any) -> str:
 
 def read_dae_materials(content: bytes, file: Path, gate: Gate) -> list[RenderMaterial]:
     """Materials of a COLLADA file, in library order."""
+    for name in _drop_broken_textures(_parse(_strip_geometry(content, file), file)):
+        if gate.reporter is not None:
+            gate.reporter.report(IMAGE_BROKEN, Where(str(file)), file=file.name, name=name[:80])
     found: dict[str, RenderMaterial] = {}
     for material in _open(_strip_geometry(content, file), file).materials:
         name = _material_name(material)
@@ -162,11 +243,8 @@ def read_dae_materials(content: bytes, file: Path, gate: Gate) -> list[RenderMat
 
 def _strip_geometry(content: bytes, file: Path) -> bytes:
     """The document without what is not about looks: most of its bytes, and of the time to read them."""
-    root = parse_bytes(content, str(file))
-    for child in list(root):
-        word = str(child.tag).rpartition("}")[2]
-        if word in _SHAPES:
-            root.remove(child)
+    root = _parse(content, file)
+    _strip(root, _SHAPES)
     return bytes(etree.tostring(root))
 
 
@@ -174,6 +252,69 @@ _SHAPES = frozenset({
     "library_geometries", "library_controllers", "library_animations", "library_animation_clips",
     "library_visual_scenes", "library_nodes", "scene",
 })  # fmt: skip
+_LOOKS = frozenset({"library_images", "library_effects", "library_materials", "bind_material"})
+
+
+def _word(element: Element) -> str:
+    return str(element.tag).rpartition("}")[2]
+
+
+def _strip(root: Element, words: frozenset[str]) -> None:
+    for element in [element for element in root.iter() if _word(element) in words]:
+        if element.getparent() is not None:
+            element.getparent().remove(element)
+
+
+def _find_bound_materials(root: Element) -> dict[str, str]:
+    """Names of materials by the symbols that the faces of the scene have for them."""
+    names = {
+        element.get("id"): str(element.get("name") or element.get("id"))
+        for element in root.iter()
+        if _word(element) == "material"
+    }
+    bound = (element for element in root.iter() if _word(element) == "instance_material")
+    return {str(e.get("symbol")): names.get(str(e.get("target"))[1:], "") for e in bound}
+
+
+def _drop_broken_textures(root: Element) -> list[str]:
+    """Take out textures whose image the file does not have; gives what they name."""
+    images = {element.get("id") for element in root.iter() if _word(element) == "image"}
+    dropped: list[str] = []
+    for effect in [element for element in root.iter() if _word(element) == "effect"]:
+        params = {e.get("sid"): e for e in effect.iter() if _word(e) == "newparam"}
+        for texture in [element for element in effect.iter() if _word(element) == "texture"]:
+            name = _find_image_name(str(texture.get("texture")), params)
+            if name not in images:
+                dropped.append(name)
+                # The colour goes with its texture: <diffuse> has one of the two.
+                slot = texture.getparent()
+                slot.getparent().remove(slot)
+        if dropped:
+            _drop_dead_params(params, images)
+    return dropped
+
+
+def _find_image_name(name: str, params: dict[str, Element]) -> str:
+    """From a sampler over its surface to the image; files that name the image directly exist."""
+    for _ in range(2):
+        param = params.get(name)
+        if param is None:
+            break
+        source = next(
+            (e for e in param.iter() if _word(e) in ("source", "init_from", "instance_image")), None
+        )
+        if source is None:
+            break
+        name = (source.text or str(source.get("url") or "")[1:]).strip()
+    return name
+
+
+def _drop_dead_params(params: dict[str, Element], images: set[str]) -> None:
+    for name, param in params.items():
+        if param.getparent() is not None and _find_image_name(name, params) not in images:
+            has_image = any(_word(e) in ("surface", "sampler2D") for e in param)
+            if has_image:
+                param.getparent().remove(param)
 
 
 def _convert(name: str, effect: Any, file: Path, gate: Gate) -> RenderMaterial:
@@ -211,7 +352,7 @@ def _texture(value: Any, file: Path, gate: Gate) -> Texture | None:
     # Nothing is fetched.
     if "://" in path and not path.startswith("file://"):
         return None
-    image = gate.take(file.parent / path.removeprefix("file://"), Where(str(file)), path)
+    image = gate.take(find_image(file, path.removeprefix("file://")), Where(str(file)), path)
     return None if image is None else Texture(str(image))
 
 

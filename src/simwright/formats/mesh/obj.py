@@ -22,6 +22,7 @@ from simwright.core.errors import InputError, ParseError
 from simwright.core.files import MIB, read_bytes
 from simwright.core.gate import Gate
 from simwright.core.math3d import Array
+from simwright.formats.mesh.images import find_image
 from simwright.formats.mesh.obj_columns import Columns, Numbers, read_columns
 from simwright.model.geometry import Faces, MeshData, Subset
 from simwright.model.material import RenderMaterial, Rgb, Texture
@@ -243,7 +244,7 @@ def _set_property(material: RenderMaterial, words: list[str], where: Where, gate
         slot, channel = _TEXTURES[key]
         # Options such as -bm come before the name; Windows exporters write backslashes.
         image = words[-1].replace("\\", "/")
-        path = gate.take(Path(where.file).parent / image, where, image)
+        path = gate.take(find_image(Path(where.file), image), where, image)
         if path is not None:
             material.textures[slot] = Texture(str(path), channel)
 

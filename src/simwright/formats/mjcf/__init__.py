@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """MJCF, as MuJoCo compiles it: read into the model, written from it, and compiled in memory for engines.
 
-read         the reader's table of contents; refuses absurd numbers, reports what has no place in the model
-reader       MjcfReader: the compiled model, names and places of its elements, and the asset being built
-source       the text before MuJoCo sees it: includes, files, sizes that it asks for
-places       where each element stands in the text
-compiler     MuJoCo's compiler with errors that have a place; meshes that it need not load
-quiet        MuJoCo without its prints
-options      options, visual settings, statistics, sizes and custom data
-bodies       bodies with their inertia, and the joints that move them
-geoms        geoms, meshes, height fields and sites
-visuals      materials, textures, cameras and lights
-constraints  equalities, tendons and contacts; MuJoCo's defaults of constraints
-control      actuators, sensors and keyframes
-holds        what MJCF can hold of an asset, as a table
-memory       an asset as a compiled MuJoCo model, without files
-writer       the writer
+read      the reader's table of contents; refuses absurd numbers; materials, textures, cameras and lights
+reader    MjcfReader: the compiled model, names and places of its elements, and the asset being built
+source    the text before MuJoCo sees it: includes, files, sizes that it asks for
+places    where each element stands in the text
+compiler  MuJoCo's compiler with errors that have a place; meshes that it need not load
+quiet     MuJoCo without its prints
+options   options, visual settings, statistics, sizes and custom data
+bodies    bodies with their inertia, joints, equalities, tendons and contacts; MuJoCo's defaults of constraints
+geoms     geoms, meshes, height fields and sites
+control   actuators, sensors and keyframes
+holds     what MJCF can hold of an asset, as a table
+memory    an asset as a compiled MuJoCo model, without files
+writer    the writer
 """
 
 from simwright.formats.format import Format

@@ -28,8 +28,8 @@ import numpy as np
 from simwright.core.math3d import IDENTITY, Array, Pose, quat_rotate
 from simwright.core.names import NameScope
 from simwright.formats.mesh import load_mesh
+from simwright.formats.mjcf.bodies import SOLIMP, SOLREF
 from simwright.formats.mjcf.compiler import is_plain_file
-from simwright.formats.mjcf.constraints import SOLIMP, SOLREF
 from simwright.formats.mjcf.quiet import list_refusals
 from simwright.formats.mjcf.reader import DEFAULT_RGBA, NAMESPACE, MjcfReader, make_plain, read_floats
 from simwright.model.asset import Shape, Site

@@ -8,7 +8,8 @@ foreign         included models in another format (URDF)
 tree            the model tree: models and the named elements in them
 poses           the frame graph: what every pose is relative to, what every frame is attached to
 context         what the element readers share; where leftovers are kept
-links           links with mass, collisions with their surface, visuals with their material
+links           links with mass, collisions with their surface, visuals
+materials       <material> of a visual: colours, material scripts, images
 geometry        <geometry>: primitives, meshes, outlines, height maps and floor plans
 joints          joints, their axes, mimics and loops
 lights          lights of links, models and worlds

@@ -7,7 +7,6 @@ Everything SDFormat says and the model has no word for is kept in ``asset.extras
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,7 @@ from simwright.core.math3d import IDENTITY, Pose
 from simwright.core.names import NameScope
 from simwright.formats.mesh import MeshLibrary
 from simwright.formats.resources import resolve_resource
-from simwright.formats.sdf.document import SdfDocument
+from simwright.formats.sdf.document import CLOSES_LOOP, SdfDocument, spell, spell_attribute
 from simwright.formats.sdf.poses import FrameGraph, frame_of, scope_of
 from simwright.formats.sdf.tree import NamedElement
 from simwright.formats.xml import UNKNOWN_ELEMENT, Element
@@ -36,6 +35,10 @@ KEPT = declare(
     hint="it is kept as an extra in the namespace gazebo",
     doc="A setting of SDFormat or Gazebo that no field of the model stands for.",
 )
+
+
+_OWNERS = {"world", "model", "link", "joint", "collision", "visual", "sensor", "light"}
+"""Elements whose attributes are kept without the name of the element before them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,7 @@ class SdfReadContext:
 
         With ``known``, tags in neither collection are reported as not being part of the format.
         """
+        self.keep_attributes(document, element, owner)
         for child in document.children(element):
             if child.tag in carried:
                 continue
@@ -114,14 +118,24 @@ class SdfReadContext:
             else:
                 self.keep_one(document, child, owner)
 
+    def keep_attributes(self, document: SdfDocument, element: Element, owner: str) -> None:
+        """Keep the attributes of other tools (``gz:type``) as extras of ``owner``, and say so."""
+        for name, text in element.attrib.items():
+            if name.startswith("{") and name != CLOSES_LOOP:
+                spelled = spell_attribute(element, name)
+                where = document.where(element)
+                self.reporter.report(KEPT, where, tag=f"{element.tag} {spelled}", owner=owner)
+                head = "" if element.tag in _OWNERS else spell(element)
+                self.asset.extras.keep(NAMESPACE, owner, f"{head}@{spelled}", text, where)
+
     def keep_one(self, document: SdfDocument, element: Element, owner: str, prefix: str = "") -> None:
         """Keep one element as extras of ``owner``, and say so."""
-        self.reporter.report(KEPT, document.where(element), tag=element.tag, owner=owner)
+        self.reporter.report(KEPT, document.where(element), tag=spell(element), owner=owner)
         self.keep(document, element, owner, prefix)
 
     def keep(self, document: SdfDocument, element: Element, owner: str, prefix: str = "") -> None:
         """Keep an element and everything in it as extras of ``owner``; the second of its kind as ``tag[2]``."""
-        head = f"{prefix}/{_local(element)}" if prefix else _local(element)
+        head = f"{prefix}/{spell(element)}" if prefix else spell(element)
         known = self.asset.extras.table.get(NAMESPACE, {}).get(owner, {})
         place, number = head, 1
         # Several elements of one tag may be kept for one owner.
@@ -136,26 +150,22 @@ class SdfReadContext:
 
 def flatten(element: Element, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """``path/to/leaf`` and its value for every leaf and attribute (``path@attribute``) of an element."""
-    path = f"{prefix}/{_local(element)}" if prefix else _local(element)
+    path = f"{prefix}/{spell(element)}" if prefix else spell(element)
     for name, text in element.attrib.items():
-        yield f"{path}@{name}", text
+        yield f"{path}@{spell_attribute(element, name)}", text
     children = [child for child in element if isinstance(child.tag, str)]
     if not children:
         yield path, read_value((element.text or "").strip())
     seen: dict[str, int] = {}
     for child in children:
-        number = seen[child.tag] = seen.get(child.tag, 0) + 1
+        tag = spell(child)
+        number = seen[tag] = seen.get(tag, 0) + 1
         if number == 1:
             yield from flatten(child, path)
         else:
             for inner, value in flatten(child, path):
-                head, tail = inner[: len(path) + 1 + len(child.tag)], inner[len(path) + 1 + len(child.tag) :]
+                head, tail = inner[: len(path) + 1 + len(tag)], inner[len(path) + 1 + len(tag) :]
                 yield f"{head}[{number}]{tail}", value
-
-
-def _local(element: Element) -> str:
-    """The tag without its namespace."""
-    return re.sub(r"^\{.*\}", "", str(element.tag))
 
 
 def read_value(text: str) -> Any:

@@ -181,7 +181,8 @@ def read_odometry(plugin: Plugin) -> None:
 def read_poses(plugin: Plugin) -> None:
     """Publishes the poses of links as transforms."""
     rate = plugin.number("update_frequency")
-    plugin.add("publisher", _model_topic(plugin, "pose"), TF, rate, at=_model_body(plugin))
+    topic = plugin.text("topic") or _model_topic(plugin, "pose")
+    plugin.add("publisher", topic, TF, rate, at=_model_body(plugin))
 
 
 def read_ros_control(plugin: Plugin) -> None:

@@ -214,7 +214,8 @@ class SdfDocument(XmlReader):
 
 def open_document(path: Path, reporter: Reporter) -> SdfDocument:
     """Parse a file whose root must be ``<sdf>`` (or ``<gazebo>``, before 1.3)."""
-    root = parse(path)
+    root = parse(path, reporter=reporter)
+    _drop_default_namespace(root)
     if root.tag not in _ROOTS:
         raise ParseError(
             f"the root element is <{root.tag}>, not <sdf>",
@@ -222,3 +223,26 @@ def open_document(path: Path, reporter: Reporter) -> SdfDocument:
             where=Where(str(path), root.sourceline),
         )
     return SdfDocument(path, root, reporter)
+
+
+def _drop_default_namespace(root: Element) -> None:
+    """``xmlns="..."`` is an attribute like any other to libsdformat, and changes no name."""
+    if root.prefix is None and str(root.tag).startswith("{"):
+        for element in root.iter():
+            if element.prefix is None and isinstance(element.tag, str):
+                element.tag = element.tag.rpartition("}")[2]
+
+
+def spell(element: Element) -> str:
+    """The tag as it is written: SDFormat and Gazebo go by ``gz:type``, not by what ``gz`` is declared as."""
+    local = str(element.tag).rpartition("}")[2]
+    return f"{element.prefix}:{local}" if element.prefix else local
+
+
+def spell_attribute(element: Element, name: str) -> str:
+    """The name of an attribute as it is written."""
+    space, brace, local = name.rpartition("}")
+    if not brace:
+        return name
+    prefixes = (prefix for prefix, uri in element.nsmap.items() if uri == space[1:] and prefix)
+    return f"{next(prefixes, 'xml')}:{local}"

@@ -198,7 +198,7 @@ GEOMETRY_NOT_CARRIED = declare(
 )
 NO_GEOMETRY = declare(
     "sdf-no-geometry",
-    Level.ERROR,
+    Level.WARNING,
     "{owner!r} has no geometry the reader knows{found}",
     hint="give it one of box, capsule, cone, cylinder, ellipsoid, heightmap, image, mesh, plane, polyline, sphere",
     doc="A collision or visual without a geometry, or with one that is not part of SDFormat.",

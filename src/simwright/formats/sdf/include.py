@@ -231,7 +231,7 @@ class TreeBuilder:
         """The SDFormat file of a model folder: the newest this reader knows, as ``model.config`` lists."""
         for manifest in (folder / "model.config", folder / "manifest.xml"):
             if manifest.is_file():
-                name = _choose_version(parse(self.gate.admit(manifest), max_bytes=1 << 20))
+                name = _choose_version(parse(self.gate.admit(manifest), 1 << 20, self.reporter))
                 # the manifest names a file beside it; anything else is not followed
                 if name and Path(name).name == name and (folder / name).is_file():
                     return folder / name

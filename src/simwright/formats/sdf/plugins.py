@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from simwright.core.diag import Level, Where, declare
 from simwright.core.errors import UnknownNameError
 from simwright.core.registry import import_object
-from simwright.formats.sdf.context import SdfReadContext
-from simwright.formats.sdf.document import SdfDocument
+from simwright.formats.sdf.context import NAMESPACE, SdfReadContext
+from simwright.formats.sdf.document import SdfDocument, spell_attribute
 from simwright.formats.sdf.poses import scope_of
 from simwright.formats.sdf.tree import ModelNode
 from simwright.formats.xml import Element
@@ -175,8 +175,17 @@ def read_plugin(
     owner = sensor.name if sensor else (model.scope or model.name if model else context.world_name)
     file = plugin.file or "no file"
     context.reporter.report(UNKNOWN_PLUGIN, plugin.where, name=plugin.name, file=file)
-    prefix = f"plugin:{plugin.name}"
-    context.asset.extras.keep("gazebo", owner, prefix, plugin.file, plugin.where)
+    known = context.asset.extras.table.get(NAMESPACE, {}).get(owner, {})
+    prefix, number = f"plugin:{plugin.name}", 1
+    # Several of one class are usual, a wing has a LiftDrag for each surface, and stay apart.
+    while prefix in known:
+        number += 1
+        prefix = f"plugin:{plugin.name}[{number}]"
+    context.asset.extras.keep(NAMESPACE, owner, prefix, plugin.file, plugin.where)
+    for name, text in element.attrib.items():
+        if name not in ("name", "filename"):
+            path = f"{prefix}@{spell_attribute(element, name)}"
+            context.asset.extras.keep(NAMESPACE, owner, path, text, plugin.where)
     for child in document.children(element):
         context.keep(document, child, owner, prefix)
 

@@ -8,7 +8,10 @@ and what a world says (gravity, wind, magnetic field, physics step), is read her
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+
+import numpy as np
 
 from simwright.core.diag import Level, Reporter, declare
 from simwright.core.errors import ParseError
@@ -16,7 +19,7 @@ from simwright.formats.format import ReadOptions
 from simwright.formats.sdf.context import SdfReadContext
 from simwright.formats.sdf.document import SdfDocument, open_document
 from simwright.formats.sdf.foreign import insert_foreign
-from simwright.formats.sdf.include import NOT_CARRIED, TreeBuilder
+from simwright.formats.sdf.include import INCLUDE_FAILED, NOT_CARRIED, TreeBuilder
 from simwright.formats.sdf.joints import mark_loops, read_joint, read_mimics
 from simwright.formats.sdf.lights import read_world_light
 from simwright.formats.sdf.links import read_link, settle_masses
@@ -24,8 +27,10 @@ from simwright.formats.sdf.plugins import read_plugin
 from simwright.formats.sdf.poses import FrameGraph, frame_of
 from simwright.formats.sdf.tree import ModelNode, NamedElement, assign_keys
 from simwright.formats.xml import Element
-from simwright.model.asset import Articulation, Asset, Provenance, Site
+from simwright.model.asset import Articulation, Asset, CollisionGroup, Provenance, Site
+from simwright.model.filtering import find_components
 from simwright.model.joint import WORLD
+from simwright.model.kinematics import build_tree
 
 SEVERAL_MODELS = declare(
     "sdf-several-models",
@@ -35,6 +40,18 @@ SEVERAL_MODELS = declare(
     doc="More than one <model> directly below <sdf>.",
 )
 
+EMPTY = declare(
+    "sdf-empty",
+    Level.WARNING,
+    "the file holds no model and no world",
+    hint="is it the right file?  The asset is empty",
+    doc="An SDFormat file without anything in it.",
+)
+
+GRAVITY = (0.0, 0.0, -9.8)
+"""What SDFormat gives a world that says nothing [m/s^2]."""
+_OLDEST = (1, 3)
+"""The oldest version whose files have models below ``<sdf>`` under their names of today."""
 _ROOT_TAGS = {"world", "model", "light", "actor", "include"}
 
 
@@ -73,12 +90,15 @@ def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
         insert_foreign(context, model)
     read_mimics(context)
     mark_loops(asset)
+    components = find_components(build_tree(asset))
     for model in top.walk():
-        _read_model(context, model, top)
+        _read_model(context, model, top, components)
     return asset
 
 
-def _read_model(context: SdfReadContext, model: ModelNode, top: ModelNode) -> None:
+def _read_model(
+    context: SdfReadContext, model: ModelNode, top: ModelNode, components: Mapping[str, str]
+) -> None:
     """What a model (or the world) holds besides links and joints."""
     for item in model.frames:
         read_frame(context, item)
@@ -87,7 +107,7 @@ def _read_model(context: SdfReadContext, model: ModelNode, top: ModelNode) -> No
     if model is not top:
         read_model_settings(context, model)
         if model.parent is top:
-            read_articulation(context, model)
+            read_articulation(context, model, components)
     for document, element in model.plugins:
         read_plugin(context, document, element, None if model is top else model)
 
@@ -96,17 +116,26 @@ def _check_root(document: SdfDocument, top: ModelNode) -> None:
     document.unknown(document.root, _ROOT_TAGS)
     if top.is_world:
         return
-    if not (top.models or top.lights) and not any(True for _ in document.children(document.root, "actor")):
-        raise ParseError(
-            "the file holds no model and no world",
-            hint="is it the right file?",
-            where=document.where(document.root),
-        )
+    if not (top.models or top.lights or any(True for _ in document.children(document.root, "actor"))):
+        _refuse_empty(document)
     if len(top.models) > 1:
         where = document.where(top.models[1].element)
         document.reporter.report(SEVERAL_MODELS, where, count=len(top.models))
     elif top.models:
         _drop_scope(top.models[0])
+
+
+def _refuse_empty(document: SdfDocument) -> None:
+    """Refuse a file of which nothing is left; one that says nothing is legal, as libsdformat has it."""
+    where = document.where(document.root)
+    if any(True for _ in document.children(document.root, "include")):
+        failed = next((f for f in reversed(document.reporter.found) if f.kind == INCLUDE_FAILED.code), None)
+        reason = "" if failed is None else f": {failed.message}"
+        hint = "" if failed is None else failed.hint
+        raise ParseError(f"nothing that the file includes can be read{reason}", hint=hint, where=where)
+    if document.version < _OLDEST:
+        raise ParseError("the file holds no model and no world", hint="is it the right file?", where=where)
+    document.reporter.report(EMPTY, where)
 
 
 def _drop_scope(root: ModelNode) -> None:
@@ -148,21 +177,46 @@ def read_model_settings(context: SdfReadContext, model: ModelNode) -> None:
     context.keep_rest(model.document, model.element, owner, _MODEL_CARRIED, _MODEL_KNOWN)
 
 
-def read_articulation(context: SdfReadContext, model: ModelNode) -> None:
-    """An outermost model with joints is one articulation; SDFormat models do not touch themselves."""
-    joints = {joint.name for joint in context.asset.joints}
-    if model.static or not any(item.key in joints for node in model.walk() for item in node.joints):
+def read_articulation(context: SdfReadContext, model: ModelNode, components: Mapping[str, str]) -> None:
+    """An outermost model with joints is one articulation; SDFormat models do not touch themselves.
+
+    Two links touch where one of them says so or, saying nothing, the model it is in.  ``components`` tells which links
+    joints hold together.
+    """
+    if model.static:
         return
+    links = [
+        item for node in model.walk() if not node.static for item in node.links if item.key in components
+    ]
+    quiet = [item.key for item in links if not _touches(item)]
+    joints = {joint.name for joint in context.asset.joints}
+    has_joints = any(item.key in joints for node in model.walk() for item in node.joints)
+    is_one = len({components[item.key] for item in links}) == 1
+    if has_joints:
+        _add_articulation(context, model, self_collide=len(quiet) < len(links))
+    # An articulation speaks of links that joints hold together, and of all of them.
+    if len(quiet) > 1 and not (has_joints and is_one and len(quiet) == len(links)):
+        name = context.claim("collision_group", f"{model.name}_links")
+        group = CollisionGroup(name, quiet, [name], source=model.document.where(model.element))
+        context.asset.collision_groups.append(group)
+
+
+def _add_articulation(context: SdfReadContext, model: ModelNode, *, self_collide: bool) -> None:
     frame = model.frame
     assert frame is not None
     root = context.graph.link_of(frame)
     articulation = Articulation(
         context.claim("articulation", model.name),
         root.key if root is not None and not root.model.static else WORLD,
-        self_collide=model.document.flag(model.element, "self_collide"),
+        self_collide=self_collide,
         source=model.document.where(model.element),
     )
     context.asset.articulations.append(articulation)
+
+
+def _touches(item: NamedElement) -> bool:
+    inherited = item.model.document.flag(item.model.element, "self_collide")
+    return item.document.flag(item.element, "self_collide", default=inherited)
 
 
 MORE_PHYSICS = declare(
@@ -184,9 +238,10 @@ def read_environment(context: SdfReadContext, document: SdfDocument, world: Elem
     environment = context.asset.environment
     owner = context.world_name
     physics = _choose_physics(context, document, world)
+    environment.gravity = np.array(GRAVITY)
     for source in (physics, world):  # up to 1.5 gravity is inside <physics>
         if source is not None and document.text(source, "gravity"):
-            environment.gravity = document.values(source, "gravity", 3, (0.0, 0.0, -9.8))
+            environment.gravity = document.values(source, "gravity", 3, GRAVITY)
         if source is not None and document.text(source, "magnetic_field"):
             environment.magnetic_field = document.values(source, "magnetic_field", 3, (0.0, 0.0, 0.0))
     wind = document.child(world, "wind")

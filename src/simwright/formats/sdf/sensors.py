@@ -55,6 +55,10 @@ def read_sensor(
     rate = document.finite(element, "update_rate")
     sensor.rate = rate if rate > 0.0 else None
     sensor.settings = _read_settings(document, element)
+    context.keep_attributes(document, element, name)
+    for child in document.children(element):
+        if child.prefix:
+            context.keep_one(document, child, name)
     cameras = list(document.children(element, "camera"))
     for camera in cameras:
         made = _read_camera(context, document, camera, sensor, single=len(cameras) == 1)
@@ -72,7 +76,8 @@ def _read_settings(document: SdfDocument, element: Element) -> dict[str, Any]:
     """Every value below the sensor by a snake_case name, without the name of its family."""
     settings: dict[str, Any] = {}
     for child in document.children(element):
-        if child.tag in _NOT_SETTINGS:
+        # What other tools say (<gz:odometer>) is kept as it stands, not as settings.
+        if child.tag in _NOT_SETTINGS or child.prefix:
             continue
         for path, value in flatten(child):
             parts = path.replace("@", "/").split("/")

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """URDF 1.0 and xacro: read into the model, and written from it.
 
-read          the reader's table of contents; checks the tree of links at the end
-reader        UrdfReader: typed access to elements, and the asset being built
-links         links with inertia and shapes
-materials     materials of the robot and of visuals
+read          the reader's table of contents; links with inertia and shapes; checks the tree of links at the end
+reader        UrdfReader: typed access to elements, and the asset being built; materials of the robot and of visuals
 joints        joints with limits, dynamics and mimics
 control       transmissions, ros2_control blocks, and Gazebo plugins that are controllers or ROS interfaces
 plugin_table  which Gazebo plugins mean which ROS interfaces

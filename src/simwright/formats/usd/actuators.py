@@ -39,10 +39,8 @@ from simwright.formats.usd.scan import StageScan
 from simwright.formats.usd.stage_reader import StageReader, as_rows
 from simwright.formats.usd.units import read_bound
 from simwright.model.asset import Actuator
-from simwright.model.joint import (
-    Dof,
-    Motion,
-)
+from simwright.model.joint import Dof, Drive, Motion
+from simwright.model.servo import make_drive
 
 ACTUATOR_DISABLED = declare(
     "usd-actuator-disabled",
@@ -424,6 +422,41 @@ def _find_prims(scan: StageScan) -> Iterator[tuple[FoundPrim, str, _Reader]]:
             yield found, *_EXTENDED_READER
         elif found.type in _TYPES:
             yield found, *_TYPES[found.type]
+
+
+DRIVE_TWICE = declare(
+    "usd-drive-twice",
+    Level.WARNING,
+    "the drive of joint {name!r} stands for actuator {actuator!r} and has other gains; those of the actuator count",
+    hint="author the same gains in both, or delete the actuator",
+    doc="A servo is written as an actuator, and as a drive for other engines. One of the two was edited.",
+)
+
+
+def merge_drives(reader: StageReader, scan: StageScan) -> None:
+    """Take drives away that say what a servo says, so that no joint is driven twice."""
+    servos = {actuator.target: actuator for actuator in reader.asset.actuators}
+    for joint in reader.asset.joints:
+        dof = choose_dof(joint)
+        actuator = None if dof is None else servos.get(dof.name)
+        if dof is None or dof.drive is None or actuator is None:
+            continue
+        same = make_drive(actuator, dof)
+        is_same = same is not None and _is_close(same, dof.drive)
+        found = scan.all.get(joint.path)
+        is_noted = found is not None and reader.note(found).get("drive_of") == actuator.name
+        if is_noted and not is_same:
+            reader.reporter.report(DRIVE_TWICE, joint.source, name=joint.name, actuator=actuator.name)
+        if is_noted or is_same:
+            dof.drive = None
+
+
+def _is_close(first: Drive, second: Drive) -> bool:
+    """Are gains and largest force the same within single precision?"""
+    return not second.acceleration and all(
+        math.isclose(getattr(first, key), getattr(second, key), rel_tol=1e-5)
+        for key in ("stiffness", "damping", "max_force")
+    )
 
 
 # a loop with three reasons to leave a note alone

@@ -146,14 +146,18 @@ def _is_placed(found: FoundPrim) -> bool:
 
 
 def read_articulations(reader: StageReader, scan: StageScan) -> None:
-    """Add every articulation root; ``root`` is the body it is on, else its prim path."""
+    """Add every articulation root; ``root`` is the body it is on or holds to the world, else its prim path."""
     names = name_prims(scan.articulations, noted=reader.noted)
+    held = {joint.path: joint.child for joint in reader.asset.joints if joint.parent == WORLD}
+    bases = {found.path: held[found.path] for found in scan.articulations if found.path in held}
     for found in scan.articulations:
         body = reader.bodies.get(found.path)
+        base = body.name if body else bases.get(found.path, "")
         reader.asset.articulations.append(
             Articulation(
-                name=names[found.path],
-                root=body.name if body else found.path,
+                # the base has the same name wherever the root is declared
+                name=base if found.path in bases else names[found.path],
+                root=base or found.path,
                 path=found.path,
                 source=reader.where(found),
             )

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """The OpenUSD reader: a stage becomes an asset, in SI and Z-up (REP-0158 1.3 and 2).
 
-``_read_all`` is the table of contents.  One walk sorts the prims; each element family then has its own file.  Solver
-attributes are read once: what they mean is resolved by ``solvers``, and all of them are kept in ``asset.extras``.
+``_read_all`` is the table of contents.  One walk sorts the prims; each element family then has its own file, but for
+collision groups and filtered pairs (REP-0158 1.3.3), which are read here.  Solver attributes are read once: what they
+mean is resolved by ``solvers``, and all of them are kept in ``asset.extras``.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
+from functools import cached_property
+from itertools import product
 from pathlib import Path
 
 from pxr import Tf, Usd
@@ -18,12 +22,17 @@ from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import ParseError
 from simwright.core.gate import Gate
 from simwright.formats.format import ReadOptions
-from simwright.formats.usd.actuators import read_actuators, restore_idle_actuators
+from simwright.formats.usd.actuators import merge_drives, read_actuators, restore_idle_actuators
 from simwright.formats.usd.attributes import make_plain, read_attributes, report_unknown_types
-from simwright.formats.usd.bodies import check_topology, read_articulations, read_bodies
+from simwright.formats.usd.bodies import (
+    ArticulationMembers,
+    PathIndex,
+    check_topology,
+    read_articulations,
+    read_bodies,
+)
 from simwright.formats.usd.couplings import merge_stacks, read_equalities, read_mimics
 from simwright.formats.usd.custom_attributes import read_custom
-from simwright.formats.usd.filters import read_filters
 from simwright.formats.usd.joints import read_joints
 from simwright.formats.usd.mass import read_mass
 from simwright.formats.usd.materials import MaterialBindings, read_materials
@@ -34,15 +43,17 @@ from simwright.formats.usd.mujoco import (
     read_tendon_equalities,
     read_tendons,
 )
+from simwright.formats.usd.naming import name_prims
 from simwright.formats.usd.notes import (
+    numbers,
     read_noted_sensors,
     restore_joints,
     restore_order,
     restore_parts,
 )
-from simwright.formats.usd.ros import read_ros
-from simwright.formats.usd.scan import scan_stage
-from simwright.formats.usd.sensors import read_cameras, read_lights, read_sensors, read_sites
+from simwright.formats.usd.prims import FoundPrim
+from simwright.formats.usd.scan import StageScan, scan_stage
+from simwright.formats.usd.sensors import read_cameras, read_lights, read_ros, read_sensors, read_sites
 from simwright.formats.usd.shapes import list_geometry, read_instancers, read_shapes, scan_instancers
 from simwright.formats.usd.solvers import read_environment, read_solvers
 from simwright.formats.usd.stage_reader import StageReader
@@ -50,11 +61,12 @@ from simwright.formats.usd.time_samples import read_movement, settle_samples
 from simwright.formats.usd.transforms import check_turns
 from simwright.formats.usd.units import read_units
 from simwright.formats.usd.variants import read_look_variants, select_fine_colliders
-from simwright.model.asset import Asset
+from simwright.model.asset import Asset, CollisionGroup, ContactFilter, Shape
 from simwright.model.coordinates import shift_coordinates
 from simwright.resolve.resolve import make_order
 from simwright.resolve.resolver import make_resolvers
 from simwright.usd import complaints
+from simwright.usd.questions import relationship_of, targets_of
 from simwright.usd.silence import Message, capture
 
 BINDING_UNAPPLIED = declare(
@@ -176,6 +188,7 @@ def _read_all(reader: StageReader) -> None:
     read_equalities(reader, scan)
     read_tendons(reader, scan)
     read_actuators(reader, scan)
+    merge_drives(reader, scan)
     read_sensors(reader, scan)
     read_noted_sensors(reader, scan)
     read_cameras(reader, scan)
@@ -241,3 +254,173 @@ def _read_asset_info(reader: StageReader, prim: Usd.Prim) -> None:
     kind = Usd.ModelAPI(prim).GetKind()
     if kind:
         provenance.info["kind"] = str(kind)
+
+
+GROUP_UNKNOWN = declare(
+    "usd-group-unknown",
+    Level.WARNING,
+    "collision group {name!r} filters {target}, which is no collision group",
+    hint="point physics:filteredGroups at PhysicsCollisionGroup prims",
+    doc="physics:filteredGroups names a prim that is not there or is something else.",
+    section="1.3.3",
+)
+GROUP_EMPTY = declare(
+    "usd-group-empty",
+    Level.INFO,
+    "collision group {name!r} contains no collider",
+    hint="add colliders to collection:colliders:includes",
+    doc="A collision group that concerns nothing.",
+    section="1.3.3",
+)
+PAIR_UNKNOWN = declare(
+    "usd-pair-unknown",
+    Level.WARNING,
+    "the filtered pair of {name!r} with {target} has no body or collider at {side}; it is left out",
+    hint="physics:filteredPairs relates bodies, colliders and articulation roots",
+    doc="One end of a filtered pair is no body, no collider and no articulation.",
+    section="1.3.3",
+    loss=True,
+)
+
+_INCLUDES = "collection:colliders:includes"
+_RULE, _EXPAND = "collection:colliders:expansionRule", "expandPrims"
+_SELECTIVE = frozenset(
+    f"collection:colliders:{word}" for word in ("excludes", "includeRoot", "membershipExpression")
+)
+"""With one of these, or another rule, a collection is not simply all at or below the prims it includes."""
+
+
+def read_filters(reader: StageReader, scan: StageScan) -> None:
+    """Add groups and pairs."""
+    _read_groups(reader, scan)
+    ends = _FilterEnds(reader)
+    seen: set[tuple[str, frozenset[str]]] = set()
+    # authored on either side, or on both: a pair is the same both ways
+    for found in scan.filtered:
+        for target in reader.get_targets(found, "physics:filteredPairs"):
+            for pair in _read_pair(reader, ends, found, target):
+                key = (pair.of, frozenset((pair.a, pair.b)))
+                if pair.a != pair.b and key not in seen:
+                    seen.add(key)
+                    reader.asset.contact_filters.append(pair)
+
+
+def _read_groups(reader: StageReader, scan: StageScan) -> None:
+    names = name_prims(scan.groups, noted=reader.noted)
+    colliders = [shape for shape in reader.asset.shapes if shape.collision]
+    index = PathIndex(shape.path for shape in colliders)
+    members_of = {
+        found.path: [colliders[number].name for number in _find_colliders(reader, found, colliders, index)]
+        for found in scan.groups
+    }
+    bits = _restore_bits(reader, scan, members_of)
+    for found in scan.groups:
+        if found.path in bits:
+            continue
+        members = members_of[found.path]
+        where = reader.where(found)
+        if not members:
+            reader.reporter.report(GROUP_EMPTY, where, name=names[found.path])
+        filtered = []
+        for target in reader.get_targets(found, "physics:filteredGroups"):
+            if target in names:
+                filtered.append(names[target])
+            else:
+                reader.reporter.report(GROUP_UNKNOWN, where, name=names[found.path], target=target)
+        reader.asset.collision_groups.append(
+            CollisionGroup(
+                name=names[found.path],
+                members=members,
+                filtered=filtered,
+                inverted=reader.get_flag(found, "physics:invertFilteredGroups", False),
+                merge=reader.get_text(found, "physics:mergeGroup"),
+                source=where,
+            )
+        )
+
+
+def _restore_bits(reader: StageReader, scan: StageScan, members_of: dict[str, list[str]]) -> set[str]:
+    """Groups that were made of bits and still are, so that the bits of their members say it all."""
+    notes = {found.path: reader.note(found) for found in scan.groups} if reader.noted else {}
+    made: dict[str, tuple[int, int]] = {}
+    for found in scan.groups:
+        note = notes.get(found.path, {})
+        bits = numbers(note.get("bits"), finite=True)
+        if len(bits) != 2:
+            continue
+        filtered = reader.get_targets(found, "physics:filteredGroups")
+        # somebody edited a group, so groups say what counts and bits do not
+        if (len(members_of[found.path]), len(filtered)) != (note.get("members"), note.get("filtered")):
+            return set()
+        made[found.path] = (int(bits[0]), int(bits[1]))
+    values = {name: made[path] for path in made for name in members_of[path]}
+    for shape in reader.asset.shapes:
+        if shape.name in values:
+            shape.category_bits, shape.collide_bits = values[shape.name]
+    return set(made)
+
+
+# one function: fast paths of one question, from the most special to the general
+def _find_colliders(
+    reader: StageReader, found: FoundPrim, colliders: list[Shape], index: PathIndex
+) -> Iterable[int]:
+    """The colliders in a group's collection; only those below what it includes are looked at."""
+    # a membership query looks at every collider, so the usual collection is answered from the index
+    is_simple = found.authored is not None and found.authored.isdisjoint(_SELECTIVE)
+    if is_simple and reader.get(found, _RULE, _EXPAND) == _EXPAND:
+        paths = targets_of(relationship_of(found.prim, _INCLUDES))
+        if all(path.IsPrimPath() for path in paths):
+            return sorted({number for path in paths for number in index.find(path.pathString)})
+    query = Usd.CollectionAPI(found.prim, "colliders").ComputeMembershipQuery()
+    candidates: Iterable[int] = range(len(colliders))
+    if query.UsesPathExpansionRuleMap():
+        rules = query.GetAsPathExpansionRuleMap()
+        included = [path.pathString for path, rule in rules.items() if rule != Usd.Tokens.exclude]
+        candidates = sorted({number for path in included for number in index.find(path)})
+    return [number for number in candidates if query.IsPathIncluded(colliders[number].path)]
+
+
+def _read_pair(reader: StageReader, ends: _FilterEnds, found: FoundPrim, target: str) -> list[ContactFilter]:
+    """A pair of bodies if both ends are bodies, else of all shapes of both ends."""
+    where = reader.where(found, "physics:filteredPairs")
+    sides = []
+    for path in (found.path, target):
+        bodies, shapes = ends.resolve(path)
+        if not (bodies or shapes):
+            reader.reporter.report(PAIR_UNKNOWN, where, name=found.name, target=target, side=path)
+            return []
+        sides.append((bodies, shapes))
+    (bodies_a, shapes_a), (bodies_b, shapes_b) = sides
+    # two bodies are kept as such, so that colliders added later are filtered too
+    if bodies_a and bodies_b:
+        return [ContactFilter(a, b, "body", where) for a, b in product(bodies_a, bodies_b)]
+    return [ContactFilter(a, b, "shape", where) for a, b in product(shapes_a, shapes_b)]
+
+
+class _FilterEnds:
+    """What the ends of filtered pairs stand for."""
+
+    def __init__(self, reader: StageReader) -> None:
+        self._reader = reader
+        self._articulations = {a.path for a in reader.asset.articulations}
+        self._on_body: dict[str, list[int]] = {}
+        self._at_path: dict[str, list[int]] = {}
+        for number, shape in enumerate(reader.asset.shapes):
+            if shape.collision:
+                self._on_body.setdefault(shape.body, []).append(number)
+                self._at_path.setdefault(shape.path, []).append(number)
+
+    @cached_property
+    def _members(self) -> ArticulationMembers:
+        return ArticulationMembers(self._reader)
+
+    def resolve(self, path: str) -> tuple[list[str], list[str]]:
+        """Bodies of a path (itself, or an articulation's), and the colliders on them or at the path."""
+        bodies: list[str] = []
+        if path in self._reader.bodies:
+            bodies = [self._reader.bodies[path].name]
+        elif path in self._articulations:
+            bodies = self._members.find(path)
+        numbers = {number for body in bodies for number in self._on_body.get(body, ())}
+        numbers.update(self._at_path.get(path, ()))
+        return bodies, [self._reader.asset.shapes[number].name for number in sorted(numbers)]

@@ -19,6 +19,7 @@ prototypes          equal meshes as instances of one prototype
 visuals             what is seen and what is touched
 looks               one UsdPreviewSurface for every material
 textures            8-bit PNG, no tiles
+layers              opinions moved between layers: functional layers, payloads, references, inherited classes
 lights              lights that every simulator computes
 paths               addresses of files
 property_names      names that schemas have
@@ -26,6 +27,5 @@ ros_names           namespaces, frame ids, ROS prims outside of payloads
 ros_values          types and spelling of ROS attributes
 interfaces          topics, services, actions and optical frames on the right prims
 controllers         controllers outside of bodies, drives, frame ids
-layers/             opinions moved between layers
 translation/        engines' words in neutral form
 """

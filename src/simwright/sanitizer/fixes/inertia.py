@@ -14,7 +14,7 @@ from simwright.core.diag import Diagnostic
 from simwright.core.math3d import quat_from_matrix
 from simwright.model.inertia import find_nearest_moments
 from simwright.sanitizer.fixer import UserValues, fix
-from simwright.sanitizer.fixes.translation.inertia import SIX, translate_inertia
+from simwright.sanitizer.fixes.translation.dynamics import SIX, translate_inertia
 from simwright.sanitizer.moments import write_possible
 from simwright.sanitizer.welding import MASS_NAMES
 from simwright.usd.edit import Editor, Refused

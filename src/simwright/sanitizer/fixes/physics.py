@@ -67,10 +67,17 @@ _ROOT_API = "PhysicsArticulationRootAPI"
 
 @fix("artic-self-contained", changes=("bodies", "order"), phase=0)
 def apply_root(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """The base link carries the root."""
+    """The fixed joint to the world carries the root, else the base link."""
     if finding.level is Level.INFO:
         raise Refused("a prop with one passive joint simulates as well without")
-    editor.add_api(editor.find_prim(finding.where.prim), _ROOT_API)
+    editor.add_api(editor.find_prim(str(finding.data.get("place", finding.where.prim))), _ROOT_API)
+
+
+@fix("artic-fixed-root", changes=("bodies", "order"), phase=0)
+def move_root(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
+    """From the base link to the joint that fixes it."""
+    editor.add_api(editor.find_prim(str(finding.data["anchor"])), _ROOT_API)
+    editor.remove_api(editor.find_prim(finding.where.prim), _ROOT_API)
 
 
 @fix("artic-prune-delete", changes=("bodies", "order"), phase=0)

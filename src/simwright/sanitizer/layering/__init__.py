@@ -3,8 +3,7 @@
 
 roles       which layer an opinion belongs in
 stacks      the layer stacks of an asset, and the order of prims in them
-homes       the layer of each role in a stack, made where there is none
-opinions    moving single opinions between layers
+moving      the layer of each role in a stack, made where there is none; single opinions moved to it
 splitting   one stack split: planned first, then made
 library     mesh data in a crate of its own, behind payloads
 """

@@ -17,7 +17,7 @@ from pxr import Sdf
 
 from simwright.checker.facts.domains import SMALL_GEOMETRY, Domain, domain_of_property, is_bounds
 from simwright.core.names import NameScope, make_identifier
-from simwright.sanitizer.layering.homes import make_layer
+from simwright.sanitizer.layering.moving import make_layer
 from simwright.sanitizer.layering.stacks import LayerStack, list_sites
 from simwright.usd.edit import Editor, Refused
 

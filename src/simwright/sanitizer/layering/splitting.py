@@ -17,9 +17,8 @@ from typing import Any
 from pxr import Sdf
 
 from simwright.checker.facts.domains import Domain
-from simwright.sanitizer.layering import opinions
-from simwright.sanitizer.layering.homes import RoleLayers
-from simwright.sanitizer.layering.opinions import check_definition
+from simwright.sanitizer.layering import moving
+from simwright.sanitizer.layering.moving import RoleLayers, check_definition
 from simwright.sanitizer.layering.roles import (
     BASE,
     CUSTOM,
@@ -61,10 +60,10 @@ class SingleLayerSplit:
         """Copy prims, those that go nowhere else with all they have."""
         for path in paths:
             if path in self.whole:
-                opinions.open_spec(home, path)
+                moving.open_spec(home, path)
                 Sdf.CopySpec(self.layer, path, home, path)
             else:
-                opinions.copy_definition(self.layer.GetPrimAtPath(path), opinions.open_spec(home, path))
+                moving.copy_definition(self.layer.GetPrimAtPath(path), moving.open_spec(home, path))
 
     def copy_properties(self, paths: Iterable[Sdf.Path], home: Sdf.Layer) -> None:
         """Copy properties of prims that are not copied as a whole."""
@@ -74,7 +73,7 @@ class SingleLayerSplit:
             if above in self.whole or layer.GetPropertyAtPath(path) is None:
                 continue
             if above != known:
-                opinions.open_spec(home, above)
+                moving.open_spec(home, above)
                 known = above
             Sdf.CopySpec(layer, path, home, path)
 
@@ -87,7 +86,7 @@ class SingleLayerSplit:
         for path, wanted in found.items():
             # one list for a prim, however many of its schemas go to the same layer
             listed = self.layer.GetPrimAtPath(path).GetInfo(_SCHEMAS)
-            opinions.open_spec(home, path).SetInfo(_SCHEMAS, opinions.keep_schemas(listed, wanted))
+            moving.open_spec(home, path).SetInfo(_SCHEMAS, moving.keep_schemas(listed, wanted))
 
     def remove(self, moves: Iterable[Any]) -> None:
         """Take away what was copied: subtrees in which nothing stays, and words of prims that do."""
@@ -114,10 +113,10 @@ class SingleLayerSplit:
             for path, name in group.apis:
                 if path in kept:
                     spec = self.layer.GetPrimAtPath(path)
-                    opinions.write_apis(spec, opinions.drop_schema(spec.GetInfo(_SCHEMAS), name))
+                    moving.write_apis(spec, moving.drop_schema(spec.GetInfo(_SCHEMAS), name))
             for _, path in group.definitions:
                 if path in kept:
-                    opinions.clear_definition(self.layer.GetPrimAtPath(path))
+                    moving.clear_definition(self.layer.GetPrimAtPath(path))
 
 
 def is_alone(sites: Iterable[Any]) -> bool:
@@ -234,7 +233,7 @@ class StackSplit:
             roles = self._plan_properties(layer, path, spec, home, rebased=is_rebased)
             self._plan_apis(layer, path, spec, home, roles)
             is_moved = is_rebased or (path.IsPrimPath() and self._is_moved(home, layer))
-            if not opinions.is_bare(spec):
+            if not moving.is_bare(spec):
                 if is_moved and not self._is_placed(spec):
                     self._load(home, layer, path).definitions.append((layer, path))
                     roles.add(home)
@@ -312,14 +311,14 @@ class StackSplit:
             for layer, path in moves.definitions:
                 check_definition(layer.GetPrimAtPath(path), self.homes.find(role) or self.stack.root)
             for path in moves.properties if self.single_layer is None else ():
-                opinions.check_property(self.neutral_layers, path)
+                moving.check_property(self.neutral_layers, path)
                 told = next((layer for layer in proprietary if layer.GetPropertyAtPath(path)), None)
                 if told is not None and self.homes.find(role) != told:
                     raise Refused(f"{told.GetDisplayName()} has a word on {path} too; say it in one layer")
             for path, _ in moves.apis:
                 plain = path.StripAllVariantSelections()
                 composed = None if plain != path else self.stack.stage.GetPrimAtPath(plain)
-                opinions.check_apis(self.neutral_layers, path, composed)
+                moving.check_apis(self.neutral_layers, path, composed)
 
     # making
 
@@ -341,18 +340,18 @@ class StackSplit:
         for source, path in moves.definitions:
             # where both layers say a field, the one of the stronger layer has to survive
             is_stronger = home not in layers or layers.index(source) < layers.index(home)
-            opinions.move_definition(source, path, home, is_stronger=is_stronger)
+            moving.move_definition(source, path, home, is_stronger=is_stronger)
         for path in moves.properties:
-            opinions.move_property(layers, path, home)
+            moving.move_property(layers, path, home)
         for path, name in moves.apis:
-            opinions.move_api(layers, path, name, home)
+            moving.move_api(layers, path, name, home)
 
     def _finish(self) -> None:
         self._repeat_default()
         if self.single_layer is not None:
             self.single_layer.remove(self.moves.values())
         for layer in self.neutral_layers if self.single_layer is None else ():
-            opinions.prune(layer, list(self.touched.get(layer.identifier, ())))
+            moving.prune(layer, list(self.touched.get(layer.identifier, ())))
         self.homes.bring_in()
         keep_orders(self.homes.list_layers(), self.before, is_entry=self.stack.is_entry)
         for layer in self.homes.new.values():
@@ -363,7 +362,7 @@ class StackSplit:
         layer = self.homes.new.get(BASE)
         spec = self.stack.root.GetPrimAtPath(self.default) if self.default else None
         if layer is not None and spec is not None and spec.specifier == Sdf.SpecifierDef:
-            own = opinions.open_spec(layer, self.default)
+            own = moving.open_spec(layer, self.default)
             own.specifier, own.typeName = spec.specifier, spec.typeName
 
 

@@ -2,8 +2,6 @@
 """Worlds in three dimensions: walls, floors, doors, furniture, objects and robots as one neutral scene.
 
 scene     a world as a scene: everything placed, with light and a camera
-building  floors, walls with openings, doors and furniture as solids
+solids    outlines raised to boxes, cylinders and prisms; floors, walls with openings, doors and furniture of them
 machines  robots as drums or as their own asset, with sensors and topics
-part      outlines raised to boxes, cylinders and prisms, and the asset they become
-convex    polygons with holes cut into convex pieces
 """

@@ -19,7 +19,7 @@ from simwright.model.kinematics import build_tree
 from simwright.model.ros import Controller, Interface, InterfaceKind
 from simwright.worlds.entities import ComponentOptions, WorldRobot
 from simwright.worlds.robots_options import angles_in_radians
-from simwright.worlds.space.part import SolidPart
+from simwright.worlds.space.solids import SolidPart
 from simwright.worlds.world import World
 
 LIDAR_HEIGHT = 0.2

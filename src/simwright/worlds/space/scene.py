@@ -27,10 +27,15 @@ from simwright.worlds.entities import Hallway, Location, WorldObject, WorldRobot
 from simwright.worlds.metadata import locate_file
 from simwright.worlds.polygons import Geometry, move_polygon
 from simwright.worlds.poses import WorldPose
-from simwright.worlds.space import building
-from simwright.worlds.space.building import SurfaceOutline, raise_furniture
 from simwright.worlds.space.machines import finish_robot, make_robot, mount_sensors
-from simwright.worlds.space.part import FRICTION, SolidPart
+from simwright.worlds.space.solids import (
+    FRICTION,
+    SolidPart,
+    SurfaceOutline,
+    make_building,
+    make_door,
+    raise_furniture,
+)
 from simwright.worlds.world import World
 
 ReadAsset = Callable[[Path], Asset]
@@ -72,7 +77,7 @@ class _WorldSceneBuilder:
     def build(self) -> Scene:
         """The scene."""
         world, scene = self._world, self._scene
-        shell = building.make_building(world)
+        shell = make_building(world)
         if shell.shapes:
             self._place_part("building", shell, group="")
         for hallway in world.hallways:
@@ -98,7 +103,7 @@ class _WorldSceneBuilder:
         self._place(name, part.finish(), Pose.of(part.shift), **options)
 
     def _place_door(self, hallway: Hallway) -> None:
-        part = building.make_door(self._world, hallway)
+        part = make_door(self._world, hallway)
         if not part.shapes:
             return
         facts = {

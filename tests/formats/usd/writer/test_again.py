@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
+from test_colliders import make_asset, make_bowl
+from writing import make_trip
 
 import simwright
 from simwright.core.diag import Reporter
+from simwright.core.errors import UsageError
 from simwright.model.asset import Camera, Sensor, Shape
 from simwright.model.geometry import Mesh
 from simwright.model.material import RenderMaterial
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from test_colliders import make_asset, make_bowl
-from writing import make_trip
 
 SAMPLES = (
     "arm/urdf/arm.urdf.xacro", "box/box.usda", "floor/floor.usda", "fourbar/fourbar.usda", "quadruped/quadruped.xml",
@@ -81,3 +77,16 @@ def _list_extras(asset: simwright.Asset) -> dict[tuple[str, str], str]:
     return {
         (element, name): str(extra.value) for space, element, name, extra in asset.extras if space == "mjc"
     }
+
+
+@pytest.mark.parametrize("name", ["base", "Physics", "mujoco"])
+def test_an_asset_with_the_name_of_a_layer(name, tmp_path):
+    file = tmp_path / "source" / "robot.urdf"
+    file.parent.mkdir()
+    file.write_text(f'<robot name="{name}"><link name="a"/></robot>')
+    entry = simwright.convert(file, tmp_path / "out")
+    assert entry.name == f"{name}_asset.usda"
+    again = simwright.load(entry)
+    assert (again.name, [body.name for body in again.bodies]) == (name, ["a"])
+    with pytest.raises(UsageError, match="cannot be called"):
+        simwright.convert(file, tmp_path / "other" / f"{name.lower()}.usda")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from pxr import Usd
+from writing import make_trip
 
 import simwright
 from simwright.core.math3d import Pose, quat_from_rpy
@@ -18,10 +18,6 @@ from simwright.model.geometry import Capsule, Cone, Cylinder, Ellipsoid, Mesh, M
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Joint, JointKind, Motion
 from simwright.model.material import PhysicsMaterial
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from writing import make_trip
 
 POSE = Pose.of((0.1, 0.2, 0.3), quat_from_rpy((0.4, -0.3, 1.0)))
 CORNERS = np.array([(x, y, z) for x in (0.0, 1.0) for y in (0.0, 2.0) for z in (0.0, 3.0)])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from pxr import Usd
+from test_colliders import find_errors, make_asset
 
 from simwright.core.diag import Reporter
 from simwright.core.errors import MissingExtraError
@@ -19,10 +19,6 @@ from simwright.formats.usd.writer.solids import is_closed
 from simwright.model.asset import Asset, Shape
 from simwright.model.geometry import Mesh, MeshData, Subset
 from simwright.model.material import RenderMaterial
-
-sys.path.insert(0, str(Path(__file__).parent))
-
-from test_colliders import find_errors, make_asset
 
 
 @pytest.fixture(autouse=True)

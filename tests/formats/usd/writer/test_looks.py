@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 from pxr import Usd, UsdShade
+from test_colliders import BLOCK, CORNERS, find_errors, make_asset
+from writing import make_trip
 
 import simwright
 from simwright.core.colors import to_linear
@@ -16,12 +17,6 @@ from simwright.core.diag import Reporter
 from simwright.model.asset import Shape
 from simwright.model.geometry import Mesh, MeshData, Sphere
 from simwright.model.material import RenderMaterial, Texture
-
-sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from test_colliders import BLOCK, CORNERS, find_errors, make_asset
-from writing import make_trip
 
 MTL = """newmtl shell
 Kd 0.5 0.5 0.5

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from pxr import Gf, Sdf, Usd, Vt
+from writing import make_trip
 
 import simwright
 from simwright.core.diag import Level, Reporter
@@ -23,10 +23,6 @@ from simwright.model.joint import Dof, Drive, Joint, JointKind, Mimic, Motion
 from simwright.model.kinematics import place_bodies
 from simwright.model.ros import Controller, Interface, InterfaceKind
 from simwright.usd.notes import find_decimal, find_exact, read_exact
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from writing import make_trip
 
 MASS = 1.2345678901234567
 

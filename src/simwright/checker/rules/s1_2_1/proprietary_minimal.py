@@ -5,7 +5,8 @@ Why: other engines do not read a vendor's attributes.  An armature or a mimic jo
 lost to all others.
 
 Fails: `newton:armature`, `mjc:damping` or NewtonMimicAPI.
-Passes: `ext_physics:joint:armature`, ExtendedPhysicsMimicAPI; vendor attributes without a neutral equivalent.
+Passes: `ext_physics:joint:armature`, ExtendedPhysicsMimicAPI; vendor attributes without a neutral equivalent, or beside
+it in the vendor's layer.
 
 Reading: what is "necessary" cannot be computed.  Reported is what has a known neutral equivalent, also inside a
 vendor layer, once per name and layer.
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.actuation import is_of_other
+from simwright.checker.facts.actuation import is_of_other, is_repeated
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts, Opinion
 from simwright.checker.facts.snapshot import StageSnapshot
@@ -34,13 +35,15 @@ from simwright.checker.rule import Finding, rule
     fix="unsafe",
     fix_title="say it with the neutral schema",
 )
-def proprietary_minimal(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
+def proprietary_minimal(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Vendor names with a neutral equivalent."""
     uses: dict[str, list[Opinion]] = {}
     for opinion in facts.of(Domain.VENDOR):
         # the instance name of a multiple-apply API does not matter for its meaning
         name = opinion.what.partition(":")[0] if opinion.kind == "api" else opinion.what
-        if find_neutral(name) and not is_of_other(facts, opinion):
+        if not find_neutral(name) or is_of_other(facts, opinion):
+            continue
+        if not is_repeated(facts, opinion, snapshot):
             uses.setdefault(name, []).append(opinion)
     for name, opinions in uses.items():
         times = f" ({len(opinions)} times)" if len(opinions) > 1 else ""

@@ -4,9 +4,11 @@
 Why: a gripper or arm that is loaded alone should simulate in reduced coordinates without further editing.
 
 Fails: an arm with driven joints and no PhysicsArticulationRootAPI.
-Passes: the same with the API on its base link; the composing stage prunes it where the arm is mounted.
+Passes: the same with the API on its base link, or on the fixed joint that holds it to the world; the composing stage
+prunes it where the arm is mounted.
 
-Fix: unsafe.  The API goes to the base link; whether it should be an articulation is a choice.
+Fix: unsafe.  The API goes to the fixed joint to the world, else to the base link; whether it should be an articulation
+is a choice.
 
 Reading: a prop with one passive joint (a door, a lid) simulates as well without; there it is an info.
 """
@@ -26,7 +28,7 @@ from simwright.core.diag import Level
     "should",
     on="stage",
     fix="unsafe",
-    fix_title="apply PhysicsArticulationRootAPI to the base link",
+    fix_title="apply PhysicsArticulationRootAPI to the fixed joint to the world, else to the base link",
 )
 def artic_self_contained(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per mechanism without a root."""
@@ -37,10 +39,11 @@ def artic_self_contained(snapshot: StageSnapshot) -> Iterator[Finding]:
         # one passive joint is simulated equally well in maximal coordinates
         simple = len(moving) == 1 and not moving[0].joint.has("PhysicsDriveAPI")
         what = "1 moving joint" if len(moving) == 1 else f"{len(moving)} moving joints"
+        place = (component.anchor or component.base).path
         yield Finding(
             f"the mechanism of {component.base.name} has {what} and no articulation root",
-            hint=f'add "PhysicsArticulationRootAPI" to the apiSchemas of {component.base.path}',
+            hint=f'add "PhysicsArticulationRootAPI" to the apiSchemas of {place}',
             at=component.base,
             level=Level.INFO if simple else None,
-            data={"joints": [edge.joint.path for edge in moving]},
+            data={"joints": [edge.joint.path for edge in moving], "place": place},
         )

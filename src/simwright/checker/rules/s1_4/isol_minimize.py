@@ -4,7 +4,7 @@
 Why: what is written with a vendor's schema works in one engine.  Everything that has a neutral form should use it.
 
 Fails: 40 newton opinions, 12 of which ExtendedPhysics or UsdPhysics can say.
-Passes: vendor opinions that have no neutral equivalent.
+Passes: vendor opinions that have no neutral equivalent, or repeat one in the vendor's layer.
 
 Reading: how small is small enough cannot be computed.  Reported is, per vendor, how many opinions there are and how
 many of them have a neutral equivalent; proprietary-minimal names each of them.
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.actuation import is_of_other
+from simwright.checker.facts.actuation import is_of_other, is_repeated
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts, Opinion
 from simwright.checker.facts.snapshot import StageSnapshot
@@ -44,7 +44,9 @@ def isol_minimize(snapshot: StageSnapshot) -> Iterator[Finding]:
         neutral = [
             (facts, opinion)
             for facts, opinion in uses
-            if find_neutral(opinion.what) and not is_of_other(facts, opinion)
+            if find_neutral(opinion.what)
+            and not is_of_other(facts, opinion)
+            and not is_repeated(facts, opinion, snapshot)
         ]
         if neutral:
             facts, first = neutral[0]

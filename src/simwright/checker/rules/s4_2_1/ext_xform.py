@@ -20,6 +20,7 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.schemas import allowed_types
 from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.vendors import vendor_of_schema
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
@@ -46,7 +47,7 @@ def ext_xform(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
 def _judge_api(api: str, node: PrimNode, found: str) -> Iterator[Finding]:
     """The types that the schema allows; for an unregistered physics API any type that physics describes."""
     wanted = allowed_types(api)
-    if wanted and not any(node.is_a(name) for name in wanted):
+    if wanted and not any(node.is_a(name) for name in wanted) and _find_neutral_type(node) not in wanted:
         yield Finding(
             f"{api} is on {found}, its schema allows {', '.join(wanted)}",
             hint=f"apply it to a prim of type {' or '.join(wanted)}",
@@ -56,6 +57,14 @@ def _judge_api(api: str, node: PrimNode, found: str) -> Iterator[Finding]:
             f"{api} is on {found}, which is neither an Xform nor a native type",
             hint="apply it to an Xform, or to the joint, material or collider that it describes",
         )
+
+
+def _find_neutral_type(node: PrimNode) -> str:
+    """The type of a prim without that of an engine, which its layer may give it."""
+    if not vendor_of_schema(node.type):
+        return node.type
+    types = (spec.typeName for spec in node.prim.GetPrimStack())
+    return next((name for name in types if name and not vendor_of_schema(name)), "")
 
 
 def _is_native(node: PrimNode) -> bool:

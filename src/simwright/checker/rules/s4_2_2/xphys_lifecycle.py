@@ -5,8 +5,8 @@ Why: vendor prefixes are for development inside one tool, ext_physics: for incub
 what AOUSD has ratified.  A layer with engine-neutral values under a vendor's prefix works in that engine only.
 
 Fails: a physics layer with `physxJoint:armature`, or `newton:inertia`, which core has as physics:diagonalInertia (an
-error); a vendor layer that repeats them (a warning).
-Passes: a vendor layer that holds only parameters of that engine.
+error); a vendor layer that alone has them (a warning).
+Passes: a vendor layer that holds parameters of that engine, or repeats for it what a neutral layer says.
 
 Fix: unsafe.  Properties with a neutral form are translated, and the vendor's removed.
 
@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.actuation import find_neutral_form, is_of_other
+from simwright.checker.facts.actuation import find_neutral_form, is_of_other, is_repeated
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts, Opinion
 from simwright.checker.facts.snapshot import StageSnapshot
@@ -35,11 +35,13 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="translate what has a neutral form and remove the vendor's",
 )
-def xphys_lifecycle(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
+def xphys_lifecycle(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Count, per vendor, the properties that say something engine-neutral."""
     found: dict[str, list[Opinion]] = {}
     for opinion in facts.of(Domain.VENDOR):
-        if opinion.kind == "property" and find_neutral_form(opinion) and not is_of_other(facts, opinion):
+        if opinion.kind != "property" or not find_neutral_form(opinion) or is_of_other(facts, opinion):
+            continue
+        if not is_repeated(facts, opinion, snapshot):
             found.setdefault(opinion.vendor, []).append(opinion)
     is_vendor_layer = bool(found) and facts.is_vendor
     for vendor, opinions in found.items():

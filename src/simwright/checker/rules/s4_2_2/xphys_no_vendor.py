@@ -5,7 +5,8 @@ Why: `newton:armature` is read by one engine, `ext_physics:joint:armature` by al
 
 Fails: `float newton:armature` or NewtonMimicAPI in a layer that is not a vendor's own (an error); inside a vendor
 layer the same is a warning.
-Passes: `float ext_physics:joint:armature`; parameters that only one engine has, in its own layer.
+Passes: `float ext_physics:joint:armature`; parameters that only one engine has, in its own layer; the same value a
+second time in the layer of an engine that reads no other word.
 
 Fix: unsafe.  The property is translated; some differ in unit or sign, and an engine may lose what it knew.
 
@@ -16,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.actuation import find_neutral_form, is_of_other
+from simwright.checker.facts.actuation import find_neutral_form, is_of_other, is_repeated
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts
 from simwright.checker.facts.snapshot import StageSnapshot
@@ -32,7 +33,7 @@ from simwright.core.diag import Level
     fix="unsafe",
     fix_title="translate to the neutral ExtendedPhysics* form",
 )
-def xphys_no_vendor(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Finding]:
+def xphys_no_vendor(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every opinion with a known neutral equivalent in the registry."""
     if not facts.counts[Domain.VENDOR]:
         return
@@ -40,7 +41,9 @@ def xphys_no_vendor(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Fin
     for opinion in facts.of(Domain.VENDOR):
         neutral = find_neutral_form(opinion)
         # what core UsdPhysics can express is counted by xphys-lifecycle
-        if neutral and not neutral.startswith(("physics:", "Physics")) and not is_of_other(facts, opinion):
+        if not neutral or neutral.startswith(("physics:", "Physics")) or is_of_other(facts, opinion):
+            continue
+        if not is_repeated(facts, opinion, snapshot):
             where = "in a vendor layer, though" if is_vendor_layer else "where"
             yield Finding(
                 f"{opinion.what} is the word of {opinion.vendor} {where} {neutral} says the same",

@@ -18,7 +18,7 @@ import numpy as np
 from simwright.core.diag import Where
 from simwright.core.errors import LimitError
 from simwright.core.math3d import IDENTITY_QUAT, Array, Pose, quat_rotate, vec3
-from simwright.formats.mjcf.constraints import SOLIMP, SOLREF
+from simwright.formats.mjcf.bodies import SOLIMP, SOLREF
 from simwright.formats.mjcf.writer.document import (
     AdjustedInertia,
     MjcfBody,

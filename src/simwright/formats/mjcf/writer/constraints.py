@@ -20,7 +20,7 @@ from numpy.polynomial import Polynomial
 
 from simwright.core.diag import Where
 from simwright.core.math3d import IDENTITY, Pose, quat_conjugate, quat_multiply
-from simwright.formats.mjcf.constraints import SOLIMP, SOLREF
+from simwright.formats.mjcf.bodies import SOLIMP, SOLREF
 from simwright.formats.mjcf.reader import DEFAULT_RGBA
 from simwright.formats.mjcf.writer.document import MjcfDocument, MjcfJoint
 from simwright.formats.mjcf.writer.geoms import find_site
@@ -321,12 +321,13 @@ def _write_loop(document: MjcfDocument, joint: Joint, rest: dict[str, Pose]) -> 
         )
         return
     if any(_has_dynamics(dof) for dof in joint.dofs):
-        _report_reduced(document, joint, "limits, drives and friction of the closed loop")
+        _report_reduced(document, joint, "limits, springs, drives and friction of the closed loop")
 
 
 def _has_dynamics(dof: Dof) -> bool:
-    """Has it limits, a drive or friction?  A constraint has no place for them."""
-    return bool(dof.is_limited or dof.swing or dof.drive or dof.damping or dof.friction)
+    """Has it limits, a spring, a drive, friction or inertia?  A constraint has no place for them."""
+    passive = (dof.stiffness, dof.damping, dof.friction, dof.armature)
+    return bool(dof.is_limited or dof.swing or dof.drive or any(passive))
 
 
 def _report_reduced(document: MjcfDocument, joint: Joint, what: str) -> None:

@@ -15,6 +15,7 @@ from itertools import product
 from typing import Any
 
 from simwright.formats.mjcf.writer.document import MjcfDocument
+from simwright.formats.mjcf.writer.messages import PAIRS_KEPT_APART
 from simwright.model.asset import Asset, Shape
 from simwright.model.filtering import Pair, find_filtered_pairs, list_articulated
 from simwright.model.joint import WORLD
@@ -55,7 +56,34 @@ def find_filters(document: MjcfDocument) -> MjcfFilters:
         meeting = _list_meeting(filters, by_body[a], by_body[b])
         filters.pairs += [pair for pair in meeting if pair not in names and pair[::-1] not in names]
     filters.pairs += _find_touching(document, by_body, welds, filters, apart)
+    _report_kept_apart(document, by_body, welds, filters, apart)
     return filters
+
+
+def _report_kept_apart(
+    document: MjcfDocument,
+    by_body: dict[str, list[Shape]],
+    welds: dict[str, str],
+    filters: MjcfFilters,
+    apart: set[Pair],
+) -> None:
+    """Say which pairs touch in the source and not in MuJoCo: those of links that fixed joints make one body there.
+
+    They are not written as pairs: a tool that is fixed to a link mostly overlaps the link before it.
+    """
+    if document.asset.provenance.format == "mjcf":
+        return  # the source is filtered by MuJoCo's own rules: these pairs do not touch there either
+    written = {frozenset(pair) for pair in filters.pairs}
+    lost = [
+        (x.name, y.name)
+        for a, b in _list_parents(document, by_body, welds)
+        for x, y in product(by_body[a], by_body[b])
+        if _can_touch(filters.bits[x.name], filters.bits[y.name])
+        and not {(x.name, y.name), (y.name, x.name)} & apart
+        and frozenset((x.name, y.name)) not in written
+    ]
+    if lost:
+        document.reporter.report(PAIRS_KEPT_APART, count=len(lost), first=" and ".join(lost[0]))
 
 
 def _list_meeting(filters: MjcfFilters, first: list[Shape], second: list[Shape]) -> list[Pair]:
@@ -192,11 +220,20 @@ def _list_neighbours(
     Where fixed links are one body, as in MJCF, URDF and SDFormat, only the two ends of the joint are asked; an
     OpenUSD stage means every body of either side.
     """
-    if _lets_parents_touch(document.asset):
-        return
     joined = {(j.parent, j.child): j.collide for j in document.asset.joints if j.enabled}
     # UsdPhysics filters only the two bodies of a joint
     loose = document.asset.provenance.format == "usd"
+    for a, b in _list_parents(document, by_body, welds):
+        if joined.get((a, b), joined.get((b, a), loose)):
+            yield a, b
+
+
+def _list_parents(
+    document: MjcfDocument, by_body: dict[str, list[Shape]], welds: dict[str, str]
+) -> Iterator[Pair]:
+    """Bodies that MuJoCo keeps apart as parent and child, with everything that is welded to either."""
+    if _lets_parents_touch(document.asset):
+        return
     members: dict[str, list[str]] = {}
     for name in by_body:
         if name != WORLD:
@@ -205,9 +242,7 @@ def _list_neighbours(
         outer = welds[document.bodies[weld].parent] if weld != WORLD else WORLD
         if outer == WORLD:
             continue
-        for a, b in product(members.get(outer, ()), inside):
-            if joined.get((a, b), joined.get((b, a), loose)):
-                yield a, b
+        yield from product(members.get(outer, ()), inside)
 
 
 _PAIR_SETTINGS = ("condim", "friction", "solref", "solreffriction", "solimp", "margin", "gap", "adhesion")

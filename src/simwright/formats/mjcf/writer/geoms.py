@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from simwright.core.math3d import Array, Pose, vec3
-from simwright.formats.mjcf.constraints import SOLIMP, SOLREF
+from simwright.formats.mjcf.bodies import SOLIMP, SOLREF
 from simwright.formats.mjcf.geoms import DEFAULT_FRICTION, PLANE_GRID, choose_group
 from simwright.formats.mjcf.reader import DEFAULT_RGBA
 from simwright.formats.mjcf.writer.contacts import Bits

@@ -158,3 +158,12 @@ INTEGRATOR_CHOSEN = declare(
     "the drives have damping, so the integrator 'implicitfast' is written",
     doc="Stiff drives are unstable with MuJoCo's default integrator, which treats their damping explicitly.",
 )
+PAIRS_KEPT_APART = declare(
+    "mjcf-write-pairs-apart",
+    Level.WARNING,
+    "{count} pair(s) of colliders that touch in the source never touch in MuJoCo, the first {first}",
+    hint="fixed links are one body in MuJoCo, which does not touch the bodies that joints hold to it; add a <pair> for "
+    "those that must touch",
+    doc="MuJoCo keeps a body and its parent apart, with everything that is welded to them.",
+    loss=True,
+)

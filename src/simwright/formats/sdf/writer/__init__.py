@@ -12,6 +12,7 @@ shapes           <collision> and <visual> with surface and material
 geometry         <geometry>
 devices          <sensor> and the <plugin> of controllers
 sensor_settings  where each setting of a sensor stands
+systems          the systems of a world that run its sensors
 kept             what a source said beyond the model, put back
 messages         what the writer may report
 """

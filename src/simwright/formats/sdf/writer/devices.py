@@ -14,10 +14,11 @@ from typing import Any
 
 from simwright.formats.gazebo.sensors import LOOK, TOPICS, list_topics
 from simwright.formats.sdf.writer.context import ModelElement, SdfWriteContext, add, add_pose, refer
-from simwright.formats.sdf.writer.kept import put, restore_plugins, restore_settings
+from simwright.formats.sdf.writer.kept import put, restore, restore_plugins, restore_settings
 from simwright.formats.sdf.writer.messages import CAMERA_AS_SENSOR
 from simwright.formats.sdf.writer.sensor_settings import DIRECT, TYPES, list_places
 from simwright.formats.sdf.writer.shapes import find_written_link
+from simwright.formats.sdf.writer.systems import PREFIX
 from simwright.formats.xml import Element
 from simwright.model.asset import Camera, Sensor
 from simwright.model.ros import Controller, Interface, InterfaceKind
@@ -85,6 +86,7 @@ class SensorWriter:
         if sensor.rate is not None:
             add(node, "update_rate", float(sensor.rate))
         self._write_settings(node, sensor, family, self._write_topic(node, sensor))
+        restore(context, node, "sensor", sensor.name)
         restore_plugins(context, node, sensor.name)
 
     def _write_settings(self, node: Element, sensor: Sensor, family: str, more: dict[str, Any]) -> None:
@@ -244,7 +246,6 @@ def _describe(camera: Camera, settings: dict[str, Any]) -> dict[str, Any]:
 
 ODOMETRY = "nav_msgs/msg/Odometry"
 TF = "tf2_msgs/msg/TFMessage"
-_PREFIX = "gz::sim::systems::"
 _GAINS = ("p_gain", "i_gain", "d_gain", "i_max", "i_min", "cmd_max", "cmd_min", "cmd_offset")
 _BASE = (
     "wheel_separation", "wheel_radius", "max_linear_velocity", "min_linear_velocity", "max_linear_acceleration",
@@ -381,7 +382,7 @@ class ControllerWriter:
         return [model for model in models if not model.is_world and model.node.find("static") is None]
 
     def _open(self, model: ModelElement, library: str, name: str) -> Element:
-        return add(model.node, "plugin", name=f"{_PREFIX}{name}", filename=library)
+        return add(model.node, "plugin", name=f"{PREFIX}{name}", filename=library)
 
     def _publish(self, interface: Interface) -> None:
         """Odometry and poses of a model."""
@@ -394,12 +395,12 @@ class ControllerWriter:
             node = self._open(written.model, "gz-sim-odometry-publisher-system", "OdometryPublisher")
             add(node, "odom_topic", interface.name)
             rate = "odom_publish_frequency"
-        # The default topic of Gazebo's PosePublisher; only later versions of Gazebo let one choose another.
-        elif interface.name == f"/model/{written.model.name}/pose":
-            node = self._open(written.model, "gz-sim-pose-publisher-system", "PosePublisher")
-            rate = "update_frequency"
         else:
-            return
+            node = self._open(written.model, "gz-sim-pose-publisher-system", "PosePublisher")
+            # Said only where it is not the default: older versions of Gazebo do not read it.
+            if interface.name != f"/model/{written.model.name}/pose":
+                add(node, "topic", interface.name)
+            rate = "update_frequency"
         if interface.rate is not None:
             add(node, rate, float(interface.rate))
         restore_settings(self._context, node)

@@ -32,10 +32,16 @@ from simwright.formats.sdf.writer.freedoms import write_mimics
 from simwright.formats.sdf.writer.geometry import OPTIMIZATION
 from simwright.formats.sdf.writer.inertials import report_inertials
 from simwright.formats.sdf.writer.joints import JointWriter
-from simwright.formats.sdf.writer.kept import collect_kept, restore, restore_plugins
+from simwright.formats.sdf.writer.kept import (
+    collect_kept,
+    list_attribute_namespaces,
+    restore,
+    restore_plugins,
+)
 from simwright.formats.sdf.writer.messages import EXTRAS_LOST, MOVED_TO_ZERO, ROS_DISCARDED
 from simwright.formats.sdf.writer.plan import plan_models, strip_scope
 from simwright.formats.sdf.writer.shapes import SdfShapeWriter
+from simwright.formats.sdf.writer.systems import write_systems
 from simwright.formats.xml import Element
 from simwright.model.asset import Asset, Light, LightKind, Site
 from simwright.model.elements import Environment
@@ -96,7 +102,8 @@ def build_files(
     wanted: tuple[int, int] | None = None,
 ) -> dict[str, bytes]:
     """Every file of the folder by relative path."""
-    root = etree.Element("sdf", nsmap={"simwright": CLOSES_LOOP[1:].partition("}")[0]})
+    own = {"simwright": CLOSES_LOOP[1:].partition("}")[0]}
+    root = etree.Element("sdf", nsmap={**list_attribute_namespaces(asset), **own})
     context = SdfWriteContext(asset, build_tree(asset), options, reporter, root, wanted=wanted)
     context.kept = collect_kept(asset)
     plan_models(context)
@@ -112,15 +119,22 @@ def build_files(
     controllers.write_all()
     write_world(context)
     _restore_kept(context)
+    # After the plugins of the source: they may bring what is needed.
+    write_systems(context)
     report_losses(context, controllers)
     context.report_names()
     root.set("version", ".".join(map(str, context.version)))
     for model in context.models:
         # A fixed order of families; sorting is stable, so that elements of one family keep theirs.
-        model.node[:] = sorted(model.node, key=lambda node: _ORDER.index(node.tag))
+        model.node[:] = sorted(model.node, key=_find_place)
     etree.cleanup_namespaces(root)
     text: bytes = etree.tostring(root, xml_declaration=True, encoding="utf-8", pretty_print=True)
     return {**{options.side + path: content for path, content in context.files.items()}, entry: text}
+
+
+def _find_place(node: Element) -> int:
+    """Elements of other tools (``gz:policies``) come last."""
+    return _ORDER.index(node.tag) if node.tag in _ORDER else len(_ORDER)
 
 
 def _restore_kept(context: SdfWriteContext) -> None:
@@ -233,7 +247,9 @@ def write_world(context: SdfWriteContext) -> None:
             said = [context.asset.name] if value is not None else []
             context.lose(f"{what} of a model", said, "write a world: --world", moves=what != "magnetic field")
         return
-    for tag, values in (("gravity", world.gravity), ("magnetic_field", world.magnetic_field)):
+    # A world that says nothing falls with 9.8 m/s^2 in Gazebo and with 9.81 everywhere else.
+    gravity = (0.0, 0.0, -9.81) if world.gravity is None else world.gravity
+    for tag, values in (("gravity", gravity), ("magnetic_field", world.magnetic_field)):
         if values is not None:
             add(node, tag, values)
     if world.wind is not None:

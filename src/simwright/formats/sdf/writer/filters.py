@@ -9,13 +9,14 @@ and a mask of the classes it touches.  Sixteen bits are sixteen classes.
 from __future__ import annotations
 
 import dataclasses
+from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 
 from simwright.formats.sdf.writer.context import ModelElement, SdfWriteContext, add
 from simwright.formats.sdf.writer.messages import FILTERS_LEFT_OUT
-from simwright.model.asset import Articulation, Shape
+from simwright.model.asset import Asset, CollisionGroup, Shape
 from simwright.model.filtering import Pair, find_filtered_pairs, list_articulated
 
 Bits = tuple[int | None, int | None]
@@ -25,26 +26,38 @@ _CLASSES = 16
 _TOUCH, _APART, _ANY = 0, 1, -1
 
 
-def write_self_contact(context: SdfWriteContext) -> list[Articulation]:
-    """``<self_collide>`` of outermost models; gives the articulations that the file will be read with."""
+def write_self_contact(context: SdfWriteContext) -> list[CollisionGroup]:
+    """``<self_collide>`` of outermost models; gives the groups that the file will be read with."""
     asset = context.asset
-    quiet: set[str] = set()
+    apart = find_filtered_pairs(asset, context.tree)
+    spoken: dict[str, bool] = {}
     for articulation in asset.articulations:
-        if not articulation.self_collide:
-            quiet.update(list_articulated(asset, articulation, context.tree))
-    result: list[Articulation] = []
+        for name in list_articulated(asset, articulation, context.tree):
+            spoken[name] = spoken.get(name, True) and articulation.self_collide
+    result: list[CollisionGroup] = []
     for model in context.models:
-        # As the reader has it: an outermost model is one articulation, with all models inside it.
+        # As the reader has it: an outermost model speaks for all links in it and in the models inside it.
         if model.is_world or (model.parent is not None and not model.parent.is_world):
             continue
         bodies = _list_bodies(context, model)
-        if set(bodies) - quiet:
-            # The reader takes only a model with joints for an articulation, so no other needs the flag.
-            if model.node.find(".//joint") is not None:
-                add(model.node, "self_collide", True)
+        said = [spoken[name] for name in bodies if name in spoken]
+        # Where no articulation tells, the pairs do; of one link there is nothing to say.
+        touches = any(said) if said else _find_touching(asset, bodies, apart)
+        if touches:
+            add(model.node, "self_collide", True)
         else:
-            result += [Articulation(f"{model.name}/{name}", name, self_collide=False) for name in bodies]
+            result.append(CollisionGroup(model.name, bodies, [model.name]))
     return result
+
+
+def _find_touching(asset: Asset, bodies: list[str], apart: set[Pair]) -> bool:
+    """Do two colliders of these bodies touch?"""
+    inside = set(bodies)
+    shapes = [s for s in asset.shapes if s.collision and s.enabled and s.body in inside]
+    return any(
+        a.body != b.body and (a.name, b.name) not in apart and (b.name, a.name) not in apart
+        for a, b in combinations(shapes, 2)
+    )
 
 
 def _list_bodies(context: SdfWriteContext, model: ModelElement) -> list[str]:
@@ -53,7 +66,7 @@ def _list_bodies(context: SdfWriteContext, model: ModelElement) -> list[str]:
     return [name for name, written in links if name and model in written.model.path()]
 
 
-def find_bits(context: SdfWriteContext, quiet: list[Articulation]) -> dict[str, Bits]:
+def find_bits(context: SdfWriteContext, quiet: list[CollisionGroup]) -> dict[str, Bits]:
     """Bits of every collider that needs some."""
     asset = context.asset
     colliders = [shape for shape in asset.shapes if shape.collision and shape.enabled]
@@ -62,10 +75,10 @@ def find_bits(context: SdfWriteContext, quiet: list[Articulation]) -> dict[str, 
     # The same asset as the file will be read: without filters, groups and bits.
     twin = dataclasses.replace(
         asset,
-        articulations=quiet,
+        articulations=[],
         joints=[joint for joint in asset.joints if id(joint) not in context.expanded],
         contact_filters=[],
-        collision_groups=[],
+        collision_groups=quiet,
         shapes=[dataclasses.replace(s, category_bits=None, collide_bits=None) for s in asset.shapes],
     )
     implied = find_filtered_pairs(twin, context.tree)

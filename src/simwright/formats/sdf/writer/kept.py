@@ -8,6 +8,7 @@ The reader keeps such settings as extras of the namespace ``gazebo`` by the name
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from lxml import etree
@@ -15,10 +16,11 @@ from lxml import etree
 from simwright.formats.sdf.context import NAMESPACE
 from simwright.formats.sdf.writer.context import SdfWriteContext, format_value
 from simwright.formats.xml import Element
+from simwright.formats.xml_repair import PREFIX_URI
 from simwright.model.asset import Asset
 
 _TAGS: dict[str, dict[str, str]] = {
-    "link": dict.fromkeys(("self_collide", "enable_wind", "velocity_decay", "must_be_base_link", "projector",
+    "link": dict.fromkeys(("enable_wind", "velocity_decay", "must_be_base_link", "projector",
                            "audio_source", "audio_sink", "particle_emitter", "battery"), ""),
     "model": dict.fromkeys(("allow_auto_disable", "enable_wind"), ""),
     "visual": {
@@ -32,6 +34,7 @@ _TAGS: dict[str, dict[str, str]] = {
         **dict.fromkeys(("specular", "visualize"), ""),
         **dict.fromkeys(("constant", "linear", "quadratic"), "attenuation"), "falloff": "spot",
     },
+    "sensor": {},
     "joint": dict.fromkeys(("physics", "axis", "axis2"), ""),
     "world": {
         **dict.fromkeys(("scene", "atmosphere", "audio", "spherical_coordinates"), ""),
@@ -39,7 +42,11 @@ _TAGS: dict[str, dict[str, str]] = {
     },
 }  # fmt: skip
 """Family -> first tag of what is kept -> the element inside that it goes to, as a path."""
-_STEP = re.compile(r"([A-Za-z_][\w.-]*)(?:\[(\d{1,3})\])?")
+_STEP = re.compile(r"([A-Za-z_][\w.:-]*)(?:\[(\d{1,3})\])?")
+_FOREIGN = re.compile(r"@|(?!plugin:)[A-Za-z_][\w.-]*:")
+_NUMBER = re.compile(r"\[\d+\]$")
+_PREFIXES = {"gz": "http://gazebosim.org/schema", "ignition": "http://ignitionrobotics.org/schema"}
+"""Namespaces that Gazebo's own files give its prefixes."""
 
 
 _CLASS = "_systems_"
@@ -93,8 +100,11 @@ def restore(context: SdfWriteContext, node: Element, family: str, *owners: str) 
             # Done with, although nothing is written: our directions are in the joint frame.
             if path.endswith(_OLD):
                 context.spent.add(row.origin)
-            elif head in _TAGS[family] and row.origin not in context.spent:
-                base = _TAGS[family][head]
+            # What has a prefix, or is an attribute, is of another tool and stands directly in its element.
+            elif row.origin not in context.spent and (
+                head in _TAGS[family] or _FOREIGN.match(path) is not None
+            ):
+                base = _TAGS[family].get(head, "")
                 put(node, f"{base}/{path}" if base else path, row.value)
                 context.spent.add(row.origin)
 
@@ -111,7 +121,7 @@ def restore_plugins(context: SdfWriteContext, node: Element, owner: str) -> None
             continue
         if name not in plugins:
             file = rows[f"plugin:{name}"].value
-            attributes = {"name": format_value(name), "filename": format_value(file)}
+            attributes = {"name": _NUMBER.sub("", format_value(name)), "filename": format_value(file)}
             plugins[name] = etree.SubElement(node, "plugin", attributes)
         if rest:
             put(plugins[name], rest, row.value)
@@ -122,9 +132,9 @@ def _split_plugin(path: str, rows: dict[str, KeptValue]) -> tuple[str, str]:
     """The name of a plugin, which may have slashes, and the path below it; no name where its file is not known."""
     parts = path.removeprefix("plugin:").split("/")
     for count in range(1, len(parts) + 1):
-        name = "/".join(parts[:count])
+        name, at, attribute = "/".join(parts[:count]).partition("@")
         if f"plugin:{name}" in rows:
-            return name, "/".join(parts[count:])
+            return name, "/".join(parts[count:]) or at + attribute
     return "", ""
 
 
@@ -143,14 +153,32 @@ def put(node: Element, path: str, value: Any) -> None:
         match = _STEP.fullmatch(step)
         if match is None:
             return
-        tag, number = match.group(1), int(match.group(2) or 1)
+        tag, number = qualify(match.group(1)), int(match.group(2) or 1)
         found = node.findall(tag)
         # tag[3] makes the first and second too, if they were not kept.
         while len(found) < number:
-            found.append(etree.SubElement(node, tag))
+            found.append(etree.SubElement(node, tag, nsmap=list_namespaces([match.group(1)])))
         node = found[number - 1]
     if attribute:
-        node.set(attribute, format_value(value))
+        node.set(qualify(attribute), format_value(value))
     # Text beside children would not be read back.
     elif not len(node):
         node.text = format_value(value)
+
+
+def qualify(name: str) -> str:
+    """A name with a prefix (``gz:type``) as lxml wants it."""
+    prefix, colon, local = name.partition(":")
+    return f"{{{_PREFIXES.get(prefix, PREFIX_URI + prefix)}}}{local}" if colon else name
+
+
+def list_namespaces(names: Iterable[str]) -> dict[str, str]:
+    """The namespaces of the prefixes of names."""
+    prefixes = {name.partition(":")[0] for name in names if ":" in name}
+    return {prefix: _PREFIXES.get(prefix, PREFIX_URI + prefix) for prefix in sorted(prefixes)}
+
+
+def list_attribute_namespaces(asset: Asset) -> dict[str, str]:
+    """The namespaces of kept attributes, which the root declares: an attribute cannot declare its own."""
+    rows = (attribute for space, _, attribute, _ in asset.extras if space == NAMESPACE)
+    return list_namespaces(row.rpartition("@")[2] for row in rows if "@" in row)

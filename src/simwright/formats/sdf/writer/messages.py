@@ -172,3 +172,17 @@ RENAMED = declare(
     hint="links, joints, frames and models beside each other have different names, without '::', 'world' and '__'",
     doc="Names are unique among siblings of all kinds in SDFormat.",
 )
+SYSTEMS_ADDED = declare(
+    "sdf-write-systems",
+    Level.INFO,
+    "the world gets the systems that run its sensors: {names}",
+    hint="without them Gazebo loads the sensors and they publish nothing",
+    doc="Sensors of Gazebo are updated by systems of the world, which the source did not name.",
+)
+SYSTEMS_NEEDED = declare(
+    "sdf-write-systems-needed",
+    Level.INFO,
+    "the sensors of the model publish only in a world with the systems {names}",
+    hint="name them as <plugin> in the world that includes the model, or write a world: --world",
+    doc="Sensors of Gazebo are updated by systems of the world; a model cannot bring them.",
+)

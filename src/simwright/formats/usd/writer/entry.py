@@ -9,6 +9,7 @@ refer to each other by their identifiers; images stay where the source has them.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +24,7 @@ from simwright.core.errors import LimitError, OutputError, UsageError
 from simwright.core.files import write_staged
 from simwright.core.math3d import IDENTITY
 from simwright.core.names import make_identifier
-from simwright.core.swap import scratch_folder
+from simwright.core.scratch import scratch_folder
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.formats.place import choose_place
 from simwright.formats.usd import FORMAT
@@ -35,6 +36,7 @@ from simwright.formats.usd.writer.materials import TextureFiles, settle_looks, w
 from simwright.formats.usd.writer.mesh_variants import Decomposer, DetailLevels
 from simwright.formats.usd.writer.meshes import FILE
 from simwright.formats.usd.writer.messages import (
+    ENGINE_LEFT_OUT,
     GLOW_DARK,
     LIGHT_BARE,
     NOT_CARRIED,
@@ -73,6 +75,15 @@ OWN_FILES = frozenset(
     }
 )  # fmt: skip
 """What an asset's folder may hold beside its entry."""
+ENGINE_FILES = frozenset({FILES["mjc"], FILES["newton"], FILES["physx"]})
+FOR_ENGINES = {
+    "neutral": frozenset[str](),
+    "mujoco": frozenset({FILES["mjc"]}),
+    "newton": frozenset({FILES["newton"]}),
+    # PhysX reads Newton's words too (ovphysx 0.7)
+    "isaac": frozenset({FILES["newton"], FILES["physx"]}),
+}
+"""For whom an asset is -> the engine layers that it has."""
 MAX_DEPTH = 400
 """Links below links: readers of OpenUSD, ours included, stop at a thousand levels of brackets."""
 _ALIVE: dict[str, list[Sdf.Layer]] = {}
@@ -92,6 +103,7 @@ def build_layers(
     # after planning, which needs the names of freedoms, and before anything reads a coordinate
     settle_references(plan, reporter)
     plan.is_decomposed = options.decompose
+    plan.is_for_mujoco = options.for_ == "mujoco"
     # first of the layers: what cannot be written is taken out of the plan, and the others follow it
     instances, library = write_geometry(plan, reporter, levels=levels, decomposer=decomposer)
     write_optics(plan, instances, reporter)
@@ -116,8 +128,22 @@ def build_layers(
         layers["materials.usda"], images = write_materials(plan, reporter)
     if library.is_used:
         layers[FILE] = library.layer
-    layers[entry] = _write_entry(plan, [*features, "base.usda"], entry)
+    composed = choose_files(features, options.for_)
+    left_out = [file for file in features if file not in composed]
+    if left_out:
+        reporter.report(ENGINE_LEFT_OUT, files=", ".join(left_out), engine=options.for_)
+    layers = {file: layer for file, layer in layers.items() if file not in features or file in composed}
+    layers[entry] = _write_entry(plan, [*composed, "base.usda"], entry)
     return layers, images
+
+
+def choose_files(files: Iterable[str], engine: str) -> list[str]:
+    """The feature layers that an asset for an engine has; without an engine, all of them."""
+    if not engine:
+        return [*files]
+    if engine not in FOR_ENGINES:
+        raise UsageError(f"no asset is written for {engine!r}", hint=f"there are {', '.join(FOR_ENGINES)}")
+    return [file for file in files if file in FOR_ENGINES[engine] or file not in ENGINE_FILES]
 
 
 def write(asset: Asset, target: Path, options: WriteOptions, reporter: Reporter) -> Path:
@@ -197,8 +223,14 @@ def _keep(layers: list[Sdf.Layer], stage: Usd.Stage) -> None:
 
 
 def name_entry(asset: Asset) -> str:
-    """The file name of the entry, unless the user chose one."""
-    return f"{make_identifier(asset.name, 'asset')}{SUFFIX}"
+    """The file name of the entry, unless the user chose one.  No layer beside it has that name."""
+    name = make_identifier(asset.name, "asset")
+    return f"{name}_asset{SUFFIX}" if _is_taken(f"{name}{SUFFIX}") else f"{name}{SUFFIX}"
+
+
+def _is_taken(name: str) -> bool:
+    """Is it the name of a layer that the entry refers to?  Some file systems do not tell letters apart."""
+    return name.lower() in OWN_FILES
 
 
 def check_depth(asset: Asset, where: Where) -> None:
@@ -218,6 +250,9 @@ def check_depth(asset: Asset, where: Where) -> None:
 def _choose_place(asset: Asset, target: Path) -> tuple[Path, str]:
     suffix = target.suffix.lower()
     if suffix == SUFFIX:
+        if _is_taken(target.name):
+            message = f"an entry cannot be called {target.name!r}: a layer beside it has that name"
+            raise UsageError(message, hint="choose another name, or name a folder", where=Where(str(target)))
         return target.parent, target.name
     if suffix in (".usd", ".usdc"):
         message = f"the entry layer of an asset is text, not {suffix}"

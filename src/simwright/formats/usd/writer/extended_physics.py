@@ -14,6 +14,7 @@ from typing import Any
 
 from simwright.core.diag import Reporter
 from simwright.core.units import DEGREE
+from simwright.formats.usd.writer.joints import SINGLE
 from simwright.formats.usd.writer.layer import LayerWriter
 from simwright.formats.usd.writer.messages import JOINT_REDUCED, NOTED
 from simwright.formats.usd.writer.plan import WritePlan
@@ -23,8 +24,6 @@ from simwright.model.material import PhysicsMaterial
 from simwright.resolve.table import PrimType
 from simwright.resolve.usdphysics import ROWS
 
-SINGLE = ("angular", "linear")
-"""Axis words of joints with one freedom."""
 _SPACE = "ext_physics:actuator"
 _LAGS = ("filter", "filterexact")
 """A first-order lag, stepped in two ways."""

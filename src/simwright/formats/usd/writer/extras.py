@@ -24,7 +24,7 @@ from simwright.formats.usd.writer.layer import (
 )
 from simwright.formats.usd.writer.meshes import MESH
 from simwright.formats.usd.writer.messages import EXTRAS_LOST
-from simwright.formats.usd.writer.plan import WritePlan, list_written
+from simwright.formats.usd.writer.plan import WritePlan, find_articulation_root, list_written
 from simwright.model.asset import Asset, Shape
 from simwright.model.filtering import find_components, list_articulated
 from simwright.model.joint import Motion
@@ -385,7 +385,7 @@ def _list_places(plan: WritePlan) -> Iterator[tuple[str, PrimType, str]]:
         members = list_articulated(asset, articulation, plan.tree)
         if members:
             base = find_components(plan.tree)[members[0]]
-            yield articulation.path, PrimType.ARTICULATION, plan.bodies[base]
+            yield articulation.path, PrimType.ARTICULATION, find_articulation_root(plan, base)
     yield from _list_further_places(plan)
 
 

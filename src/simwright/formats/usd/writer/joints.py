@@ -8,6 +8,7 @@ is not what a reader would take it for, so that the way back gives the same join
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any
 
 from simwright.core.diag import Reporter
@@ -18,6 +19,7 @@ from simwright.formats.usd.writer.layer import LayerWriter
 from simwright.formats.usd.writer.messages import JOINT_REORDERED, NOTED
 from simwright.formats.usd.writer.plan import WritePlan, list_written
 from simwright.model.joint import WORLD, Dof, Drive, EqualityKind, Joint, JointKind, Motion
+from simwright.model.servo import make_drive
 
 _AXES = tuple(f"{kind}{letter}" for kind in ("trans", "rot") for letter in "XYZ")
 _READ_AS = {
@@ -29,6 +31,8 @@ _READ_AS = {
     "PhysicsJoint": JointKind.D6,
 }
 """What a joint of this type is read as."""
+SINGLE = ("angular", "linear")
+"""Axis words of joints with one freedom."""
 FREE = "free"
 """The axis word of a body that nothing holds."""
 
@@ -256,6 +260,31 @@ def write_drive(layer: LayerWriter, path: str, word: str, dof: Dof, drive: Drive
     layer.set(path, f"{space}:targetVelocity", "float", drive.target_velocity / unit)
     if math.isfinite(drive.max_force):
         layer.set(path, f"{space}:maxForce", "float", drive.max_force)
+
+
+def write_servos(plan: WritePlan, layer: LayerWriter) -> None:
+    """A drive for each servo that is alone on its joint.
+
+    Engines know drives, and no actuators but their own.  The actuator is written as well, and says what a drive cannot:
+    its name, its range of commands.  A note tells readers that the two are one.
+    """
+    targets = Counter(actuator.target for actuator in plan.asset.actuators)
+    dofs = {dof.name: dof for joint in plan.asset.joints for dof in joint.dofs}
+    for actuator in plan.asset.actuators:
+        path, word = plan.freedoms.get(actuator.target, ("", ""))
+        if word not in SINGLE or targets[actuator.target] > 1:
+            continue
+        dof = dofs[actuator.target]
+        drive = make_drive(actuator, dof)
+        if drive is None or dof.drive is not None:
+            continue
+        if actuator.kind == "position":
+            # MuJoCo starts with commands of zero, counted as the source counts, and clamps them to their range
+            gear, command = actuator.gear[0], -actuator.gear[0] * plan.references.get(dof.name, 0.0)
+            low, high = actuator.control_range or (-math.inf, math.inf)
+            drive.target_position = min(max(command, low), high) / gear
+        write_drive(layer, path, word, dof, drive)
+        layer.note(path, drive_of=actuator.name)
 
 
 def _unit(dof: Dof) -> float:

@@ -231,3 +231,11 @@ EXTRAS_LOST = declare(
     section="1.4",
     loss=True,
 )
+ENGINE_LEFT_OUT = declare(
+    "usd-write-engine-left-out",
+    Level.INFO,
+    "{files} left out: the asset is for {engine}",
+    hint="convert without --for to have the words of all engines",
+    doc="--for chooses the engine layers of an asset. What only another engine has words for is not in it.",
+    section="1.4",
+)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``mujoco.usda``: tendons, actuators without a neutral form, contact pairs, keyframes, couplings (REP-0158 1.4)."""
+"""``mujoco.usda``: tendons, actuators, contact pairs, keyframes, couplings (REP-0158 1.4)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from simwright.core.diag import Reporter
-from simwright.formats.usd.writer.extended_physics import SINGLE, claim_actuator, is_neutral
+from simwright.formats.usd.writer.extended_physics import claim_actuator, is_neutral
+from simwright.formats.usd.writer.joints import SINGLE
 from simwright.formats.usd.writer.layer import LayerWriter, write_plain
 from simwright.formats.usd.writer.messages import NOT_CARRIED
 from simwright.formats.usd.writer.plan import WritePlan
@@ -160,11 +161,13 @@ SETTING = "mjc:setting"
 
 
 def write_mjc_actuators(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
-    """MjcActuator prims for laws without a neutral form, further settings for the others."""
+    """MjcActuator prims; those of neutral actuators are the same prims with a type."""
     lost = []
     for actuator in plan.asset.actuators:
         if is_neutral(plan, actuator):
             path = plan.actuators[actuator.name]
+            layer.define(path, "MjcActuator")
+            _write_mjc_actuator(plan, layer, path, actuator, find_target(plan, actuator))
             _write_settings(plan, layer, path, actuator)
             _write_idle(layer, path, actuator)
             continue
@@ -181,6 +184,14 @@ def write_mjc_actuators(plan: WritePlan, layer: LayerWriter, reporter: Reporter)
         _write_settings(plan, layer, path, actuator)
     if lost:
         reporter.report(NOT_CARRIED, lost[0].source, count=len(lost), what="actuators", first=lost[0].name)
+    _order_actuators(plan, layer)
+
+
+def _order_actuators(plan: WritePlan, layer: LayerWriter) -> None:
+    """MuJoCo counts commands of keyframes by the order of prims, and those of weaker layers come first."""
+    written = [plan.actuators[a.name] for a in plan.asset.actuators if a.name in plan.actuators]
+    if written and len({is_neutral(plan, a) for a in plan.asset.actuators}) > 1:
+        layer.over(f"{plan.root}/Actuators").nameChildrenOrder = [path.rpartition("/")[2] for path in written]
 
 
 def find_target(plan: WritePlan, actuator: Actuator) -> str:
@@ -348,12 +359,17 @@ def _write_controls(plan: WritePlan, layer: LayerWriter, path: str, keyframe: Ke
 
 
 def write_couplings(plan: WritePlan, layer: LayerWriter) -> None:
-    """The higher powers of mimics, between radians and metres, and how much a weld resists turning."""
+    """Mimics between radians and metres, and how much a weld resists turning."""
+    said: set[str] = set()
     for mimic in plan.asset.mimics:
         path, word = plan.freedoms.get(mimic.follower, ("", ""))
-        if path and word in SINGLE and any(mimic.polynomial):
-            for power, value in enumerate(mimic.polynomial, 2):
-                layer.set(path, f"mjc:coef{power}", "double", value, custom=True)
+        leader, other = plan.freedoms.get(mimic.leader, ("", ""))
+        if word in SINGLE and other in SINGLE and path not in said:
+            said.add(path)
+            layer.apply(path, "MjcEqualityJointAPI")
+            layer.relate(path, "mjc:target", [leader])
+            for power, value in enumerate((mimic.offset, mimic.multiplier, *mimic.polynomial)):
+                layer.set(path, f"mjc:coef{power}", "double", value, uniform=True)
     for equality in plan.asset.equalities:
         path = plan.equalities.get(equality.name, "")
         if path and equality.torque_scale != 1.0:

@@ -16,11 +16,18 @@ import numpy as np
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Array, quat_conjugate, quat_rotate
 from simwright.core.units import DEGREE
-from simwright.formats.usd.writer.joints import write_equalities, write_joints
+from simwright.formats.usd.writer.joints import write_equalities, write_joints, write_servos
 from simwright.formats.usd.writer.layer import LayerWriter, join
 from simwright.formats.usd.writer.meshes import MESH
 from simwright.formats.usd.writer.messages import COLLIDER_ROUND, COLLIDER_SIMPLIFIED
-from simwright.formats.usd.writer.plan import ADVANCED, BASELINE, COLLISION_SET, DECOMPOSED, WritePlan
+from simwright.formats.usd.writer.plan import (
+    ADVANCED,
+    BASELINE,
+    COLLISION_SET,
+    DECOMPOSED,
+    WritePlan,
+    find_articulation_root,
+)
 from simwright.model.asset import Body, Light, LightKind, Shape, Site
 from simwright.model.filtering import find_components, list_articulated
 from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
@@ -261,28 +268,30 @@ def write_physics(plan: WritePlan, reporter: Reporter) -> LayerWriter:
     layer = LayerWriter(plan.root, f"Bodies, joints and contact of {plan.asset.name}.", exact=plan.exact)
     _write_scene(plan, layer)
     _write_contacts(plan, layer)
-    roots = find_articulation_roots(plan)
+    for base in find_articulated_bases(plan):
+        layer.apply(find_articulation_root(plan, base), "PhysicsArticulationRootAPI")
     for body in plan.asset.bodies:
-        if body.name in roots:
-            layer.apply(plan.bodies[body.name], "PhysicsArticulationRootAPI")
         _write_body(plan, layer, body)
     write_colliders(plan, layer, reporter)
     write_joints(plan, layer, reporter)
+    write_servos(plan, layer)
     write_equalities(plan, layer)
     write_filters(plan, layer)
     return layer
 
 
-def find_articulation_roots(plan: WritePlan) -> set[str]:
+def find_articulated_bases(plan: WritePlan) -> list[str]:
     """One base link for each articulated tree; without articulations, for each tree that moves."""
     component = find_components(plan.tree)
     asset = plan.asset
     if asset.articulations:
-        return {
+        bases = {
             component[name] for a in asset.articulations for name in list_articulated(asset, a, plan.tree)
         }
-    moving = (e for e in plan.tree.edges if e.joint.kind not in (JointKind.FIXED, JointKind.FLOATING))
-    return {component[edge.child] for edge in moving if edge.parent != WORLD or edge.joint.dofs}
+    else:
+        moving = (e for e in plan.tree.edges if e.joint.kind not in (JointKind.FIXED, JointKind.FLOATING))
+        bases = {component[edge.child] for edge in moving if edge.parent != WORLD or edge.joint.dofs}
+    return [body.name for body in asset.bodies if body.name in bases]
 
 
 def _write_scene(plan: WritePlan, layer: LayerWriter) -> None:

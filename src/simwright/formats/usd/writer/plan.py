@@ -95,6 +95,7 @@ class WritePlan:
     collider_prims: dict[str, str] = field(default_factory=dict)
     forms: dict[str, ColliderFidelity] = field(default_factory=dict)
     is_decomposed: bool = False
+    is_for_mujoco: bool = False
     sites: dict[str, str] = field(default_factory=dict)
     cameras: dict[str, str] = field(default_factory=dict)
     optical: dict[str, str] = field(default_factory=dict)
@@ -198,6 +199,21 @@ def _plan_sensors(plan: WritePlan) -> None:
             else:
                 path = plan.names.claim(plan.body(sensor.body), sensor.name, "_sensor")
                 plan.sensors[sensor.name] = path
+
+
+def find_articulation_root(plan: WritePlan, base: str) -> str:
+    """The prim of an articulation root: the fixed joint that holds the base, else the base link.
+
+    PhysX lets the base float where the root is on the link, and fixes it, whatever the joint, where it is on the joint
+    (ovphysx 0.7): so a base that turns or slides on the world has its root on the link.  MuJoCo's reader (4.0.0) makes
+    a body of every prim with the API, and refuses a joint as one without mass.
+    """
+    if plan.is_for_mujoco:
+        return plan.bodies[base]
+    for edge in plan.tree.edges:
+        if edge.child == base and edge.parent == WORLD and edge.joint.kind is JointKind.FIXED:
+            return plan.joints[edge.joint.name]
+    return plan.bodies[base]
 
 
 def list_written(plan: WritePlan) -> list[Joint]:

@@ -1,24 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engine layers ``newton.usda``, ``physx.usda``, ``mujoco.usda`` and ``gazebo.usda`` (REP-0158 1.4).
 
-Written here: Newton's initial states and custom attributes, sensors, and options of the world.  MuJoCo's own prims are
-in ``mujoco``; attributes the asset was read with, and values by the rows of the resolvers, are in ``extras``.
+Written here: dynamics of joints, Newton's mimics, initial states and custom attributes, sensors, options of the world.
+MuJoCo's own prims are in ``mujoco``; attributes the asset was read with, and values by the rows of the resolvers, are
+in ``extras``.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from pxr import Gf, Sdf
 
 from simwright.core.diag import Reporter
+from simwright.core.units import DEGREE
 from simwright.formats.usd.writer.extras import (
+    ROWS,
     move_extras,
     write_key,
     write_settings,
 )
-from simwright.formats.usd.writer.layer import LayerWriter, make_attribute_name, write_plain
+from simwright.formats.usd.writer.joints import SINGLE
+from simwright.formats.usd.writer.layer import LayerWriter, make_attribute_name, write_plain, write_typed
 from simwright.formats.usd.writer.messages import NOT_CARRIED, SETTING_LOST
 from simwright.formats.usd.writer.mujoco import (
     write_couplings,
@@ -27,10 +32,11 @@ from simwright.formats.usd.writer.mujoco import (
     write_pairs,
     write_tendons,
 )
-from simwright.formats.usd.writer.plan import WritePlan
-from simwright.model.asset import Sensor
+from simwright.formats.usd.writer.plan import WritePlan, find_articulation_root
+from simwright.model.asset import Articulation, Sensor
 from simwright.model.extras import CustomAttribute
-from simwright.model.joint import WORLD, Motion
+from simwright.model.filtering import find_components, list_articulated
+from simwright.model.joint import WORLD, Dof, Motion
 from simwright.model.origins import is_fallback
 from simwright.resolve import newton
 from simwright.resolve.table import PrimType
@@ -71,9 +77,14 @@ def _find_places(plan: WritePlan, custom: CustomAttribute) -> dict[str, str]:
         case "shape":
             return {**plan.visuals, **plan.colliders}
         case "articulation":
-            return {a.name: plan.bodies.get(a.root, "") for a in plan.asset.articulations}
+            return {a.name: _find_articulation(plan, a) for a in plan.asset.articulations}
     free = {joint.name: plan.bodies.get(joint.child, "") for joint in plan.asset.joints}
     return {**free, **plan.joints}
+
+
+def _find_articulation(plan: WritePlan, articulation: Articulation) -> str:
+    members = list_articulated(plan.asset, articulation, plan.tree)
+    return find_articulation_root(plan, find_components(plan.tree)[members[0]]) if members else ""
 
 
 def _write_value(layer: LayerWriter, path: str, name: str, custom: CustomAttribute, value: Any) -> None:
@@ -205,6 +216,8 @@ def write_vendors(plan: WritePlan, reporter: Reporter) -> dict[str, LayerWriter]
             # a scale of one is what every solver has
             if value is not None and not (key == "gravity_scale" and value == 1.0):
                 write_key(layers, path, PrimType.BODY, key, value)
+    write_dynamics(plan, layers)
+    write_newton_mimics(plan, layers["newton"])
     mujoco = layers["mjc"]
     write_tendons(plan, mujoco, reporter)
     write_mjc_actuators(plan, mujoco, reporter)
@@ -219,6 +232,69 @@ def write_vendors(plan: WritePlan, reporter: Reporter) -> dict[str, LayerWriter]
     write_settings(plan, layers)
     move_extras(plan, layers, reporter)
     return {FILES[space]: layer for space, layer in layers.items()}
+
+
+_DYNAMICS = {
+    "newton": ("armature", "friction", "damping", "velocity_limit"),
+    "mjc": ("armature", "friction", "damping", "stiffness", "spring_ref", "effort_limit"),
+}
+"""What engines read of joints in their own words alone; the neutral layers say it too, and count when read."""
+
+
+def write_dynamics(plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
+    """Armature, friction, damping and the like of joints, by the rows of each engine."""
+    for path, dofs in _list_joint_prims(plan).items():
+        angular = dofs[0].motion is not Motion.SLIDE
+        for space, keys in _DYNAMICS.items():
+            for row in ROWS[space]:
+                if row.prim is not PrimType.JOINT or row.key not in keys:
+                    continue
+                value = _find_common(row.key, dofs)
+                # zero and infinity are what every engine has by itself
+                if not value or not math.isfinite(value):
+                    continue
+                for name, raw in row.write(value, angular=angular).items():
+                    write_typed(layers[space], path, name, raw, row.schema)
+
+
+def _list_joint_prims(plan: WritePlan) -> dict[str, list[Dof]]:
+    """Freedoms by joint prim; what a prim says holds for all of them."""
+    places: dict[str, list[Dof]] = {}
+    for joint in plan.asset.joints:
+        if joint.name in plan.joints:
+            for dof in joint.dofs:
+                places.setdefault(plan.freedoms[dof.name][0], []).append(dof)
+    return places
+
+
+def _find_common(key: str, dofs: list[Dof]) -> float | None:
+    """The value that all freedoms have; None where they differ, or where a hinge and a slide differ in its unit."""
+    values = {getattr(dof, key) for dof in dofs}
+    turning = {dof.motion is not Motion.SLIDE for dof in dofs}
+    if len(values) != 1 or len(turning) != 1 or (key == "spring_ref" and not dofs[0].stiffness):
+        return None
+    value = values.pop()
+    return None if value is None else float(value)
+
+
+def write_newton_mimics(plan: WritePlan, layer: LayerWriter) -> None:
+    """Rules between two hinges or two slides, which NewtonMimicAPI is defined for."""
+    dofs = {dof.name: dof for joint in plan.asset.joints for dof in joint.dofs}
+    said: set[str] = set()
+    for mimic in plan.asset.mimics:
+        path, word = plan.freedoms.get(mimic.follower, ("", ""))
+        leader, other = plan.freedoms.get(mimic.leader, ("", ""))
+        if word not in SINGLE or word != other or path in said or any(mimic.polynomial):
+            continue
+        said.add(path)
+        layer.apply(path, "NewtonMimicAPI")
+        layer.relate(path, "newton:mimicJoint", [leader])
+        unit = DEGREE if dofs[mimic.follower].motion is Motion.HINGE else 1.0
+        if mimic.offset:
+            layer.set(path, "newton:mimicCoef0", "float", mimic.offset / unit)
+        layer.set(path, "newton:mimicCoef1", "float", mimic.multiplier)
+        if not mimic.enabled:
+            layer.set(path, "newton:mimicEnabled", "bool", False)
 
 
 # position and velocity of every freedom by one rule

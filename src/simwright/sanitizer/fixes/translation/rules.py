@@ -26,6 +26,11 @@ from simwright.resolve.table import PrimType, Row, Scale
 from simwright.resolve.transforms import UNSET
 from simwright.resolve.translation import Pair, are_same, list_blocking, list_pairs, read_known
 from simwright.sanitizer.fixer import UserValues, fix
+from simwright.sanitizer.fixes.translation.dynamics import (
+    translate_follower,
+    translate_inertia,
+    translate_motor,
+)
 from simwright.sanitizer.fixes.translation.engine_words import (
     EngineSurvey,
     Reasons,
@@ -38,8 +43,6 @@ from simwright.sanitizer.fixes.translation.engine_words import (
     survey_stage,
     write_number,
 )
-from simwright.sanitizer.fixes.translation.inertia import translate_inertia
-from simwright.sanitizer.fixes.translation.joints import translate_follower, translate_motor
 from simwright.usd.edit import Editor, Refused
 
 

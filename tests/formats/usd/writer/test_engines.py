@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Assets for one engine: which layers they have, and where the articulation root is."""
+
+import math
+import re
+
+import pytest
+from pxr import Usd
+
+import simwright
+from simwright.core.diag import Reporter
+from simwright.core.errors import UsageError
+
+ARM = """<mujoco model="arm">
+  <worldbody>
+    <body name="base">
+      <inertial pos="0 0 0" mass="1" diaginertia="0.1 0.1 0.1"/>
+      <geom name="box" type="box" size="0.1 0.1 0.1"/>
+      <body name="link">
+        <joint name="hinge" axis="0 1 0" solreflimit="0.01 1" limited="true" range="-1 1"/>
+        <geom name="rod" type="capsule" size="0.05 0.2"/>
+      </body>
+    </body>
+    <body name="cart" pos="1 0 0">
+      <freejoint name="free"/>
+      <geom name="box2" type="box" size="0.1 0.1 0.1"/>
+      <body name="wheel"><joint name="axle"/><geom name="disc" type="cylinder" size="0.1 0.02"/></body>
+    </body>
+    <body name="rail" pos="2 0 0">
+      <joint name="slide" type="slide" axis="1 0 0"/>
+      <geom name="box3" type="box" size="0.1 0.1 0.1"/>
+      <body name="pole"><joint name="pivot"/><geom name="stick" type="capsule" size="0.02 0.2"/></body>
+    </body>
+  </worldbody>
+</mujoco>"""
+
+
+@pytest.fixture
+def source(tmp_path):
+    file = tmp_path / "arm.xml"
+    file.write_text(ARM)
+    return file
+
+
+def _list_roots(entry):
+    stage = Usd.Stage.Open(str(entry))
+    return {
+        prim.GetName()
+        for prim in stage.Traverse()
+        if "PhysicsArticulationRootAPI" in prim.GetAppliedSchemas()
+    }
+
+
+def test_roots_of_fixed_and_floating_bases(source, tmp_path):
+    entry = simwright.convert(source, tmp_path / "all")
+    # a base that slides on the world has its root on the link: on the joint, PhysX would fix it
+    assert _list_roots(entry) == {"base_fixed", "cart", "rail"}
+    asset = simwright.load(entry)
+    assert {a.name: a.root for a in asset.articulations} == {"base": "base", "cart": "cart", "rail": "rail"}
+    assert simwright.diff(source, entry).equal
+
+
+def test_roots_for_mujoco(source, tmp_path):
+    entry = simwright.convert(source, tmp_path / "mujoco", for_="mujoco")
+    assert _list_roots(entry) == {"base", "cart", "rail"}
+    assert simwright.diff(source, entry).equal
+
+
+def test_engine_layers_are_chosen(source, tmp_path):
+    reporter = Reporter()
+    entry = simwright.convert(source, tmp_path / "neutral", for_="neutral", reporter=reporter)
+    assert not (entry.parent / "mujoco.usda").exists()
+    assert "mujoco.usda" not in entry.read_text()
+    assert "usd-write-engine-left-out" in {finding.kind for finding in reporter}
+    entry = simwright.convert(source, tmp_path / "mujoco", for_="mujoco")
+    assert "mujoco.usda" in entry.read_text()
+
+
+def test_unknown_engine(source, tmp_path):
+    with pytest.raises(UsageError, match="no asset is written for 'gazebo'"):
+        simwright.convert(source, tmp_path / "x", for_="gazebo")
+
+
+SERVOS = """<mujoco model="servos">
+  <compiler angle="radian"/>
+  <worldbody>
+    <body name="base">
+      <geom name="box" type="box" size="0.1 0.1 0.1"/>
+      <body name="a"><joint name="ja" ref="0.25"/><geom type="box" size="0.1 0.1 0.1"/>
+        <body name="b"><joint name="jb" type="slide"/><geom type="box" size="0.1 0.1 0.1"/>
+          <body name="c"><joint name="jc"/><geom type="box" size="0.1 0.1 0.1"/>
+            <body name="d"><joint name="jd"/><geom type="box" size="0.1 0.1 0.1"/></body></body></body></body>
+    </body>
+  </worldbody>
+  <actuator>
+    <position name="pa" joint="ja" kp="100" kv="5" gear="2" forcerange="-3 3" ctrlrange="1 2"/>
+    <velocity name="vb" joint="jb" kv="7"/>
+    <general name="gc" joint="jc" gainprm="90" biastype="affine" biasprm="0 -90 -9"/>
+    <motor name="md" joint="jd"/>
+  </actuator>
+</mujoco>"""
+
+
+def _read_drive(prim, word):
+    names = ("stiffness", "damping", "maxForce", "targetPosition")
+    return [prim.GetAttribute(f"drive:{word}:physics:{name}").Get() for name in names]
+
+
+def test_servos_are_drives(tmp_path):
+    file = tmp_path / "servos.xml"
+    file.write_text(SERVOS)
+    entry = simwright.convert(file, tmp_path / "out")
+    stage = Usd.Stage.Open(str(entry))
+    joints = {prim.GetName(): prim for prim in stage.Traverse()}
+    degree = math.pi / 180
+    # gear 2: gains times 4, force times 2; the command is clamped to 1, which is a target of 0.5 from ref 0.25
+    assert _read_drive(joints["ja"], "angular") == pytest.approx(
+        [400 * degree, 20 * degree, 6, 0.25 / degree], rel=1e-6
+    )
+    assert _read_drive(joints["jb"], "linear")[:2] == pytest.approx([0, 7])
+    assert _read_drive(joints["jc"], "angular")[:2] == pytest.approx([90 * degree, 9 * degree])
+    assert not joints["jd"].HasAPI("PhysicsDriveAPI")
+
+
+def test_a_servo_does_not_drive_twice(tmp_path):
+    file = tmp_path / "servos.xml"
+    file.write_text(SERVOS)
+    entry = simwright.convert(file, tmp_path / "out")
+    asset = simwright.load(entry)
+    assert all(dof.drive is None for joint in asset.joints for dof in joint.dofs)
+    assert [actuator.name for actuator in asset.actuators] == ["pa", "vb", "gc", "md"]
+    assert simwright.diff(file, entry).equal
+    text = (entry.parent / "physics.usda").read_text()
+    edited = re.sub(r"float drive:linear:physics:damping = 7", "float drive:linear:physics:damping = 8", text)
+    assert edited != text
+    (entry.parent / "physics.usda").write_text(edited)
+    reporter = Reporter()
+    asset = simwright.load(entry, reporter=reporter)
+    assert all(dof.drive is None for joint in asset.joints for dof in joint.dofs)
+    assert "usd-drive-twice" in {finding.kind for finding in reporter}
+
+
+DYNAMICS = """<mujoco model="dynamics">
+  <compiler angle="radian"/>
+  <worldbody>
+    <body name="base">
+      <geom name="box" type="box" size="0.1 0.1 0.1"/>
+      <body name="a"><joint name="ja" armature="0.1" damping="2" frictionloss="0.3" stiffness="4" springref="0.5"/>
+        <geom type="box" size="0.1 0.1 0.1"/>
+        <body name="b"><joint name="jb"/><geom type="box" size="0.1 0.1 0.1"/></body></body>
+    </body>
+  </worldbody>
+  <equality><joint name="follow" joint1="jb" joint2="ja" polycoef="0.1 2 0 0 0"/></equality>
+  <tendon><fixed name="sum"><joint joint="ja" coef="1"/><joint joint="jb" coef="1"/></fixed></tendon>
+  <actuator>
+    <motor name="first" tendon="sum"/>
+    <motor name="second" joint="ja" gear="3"/>
+  </actuator>
+  <keyframe><key name="home" ctrl="1 2"/></keyframe>
+</mujoco>"""
+
+
+def test_engine_words_of_joints_and_actuators(tmp_path):
+    file = tmp_path / "dynamics.xml"
+    file.write_text(DYNAMICS)
+    entry = simwright.convert(file, tmp_path / "out")
+    stage = Usd.Stage.Open(str(entry))
+    prims = {prim.GetName(): prim for prim in stage.Traverse()}
+    wanted = {
+        "newton:armature": 0.1, "newton:friction": 0.3, "newton:damping": math.radians(2), "mjc:armature": 0.1,
+        "mjc:frictionloss": 0.3, "mjc:damping": 2, "mjc:stiffness": 4, "mjc:springref": math.degrees(0.5),
+    }  # fmt: skip
+    found = {name: prims["ja"].GetAttribute(name).Get() for name in wanted}
+    assert found == pytest.approx(wanted, rel=1e-6)
+    follower = prims["jb"]
+    assert [str(path) for path in follower.GetRelationship("newton:mimicJoint").GetTargets()] == [
+        str(prims["ja"].GetPath())
+    ]
+    assert follower.GetAttribute("newton:mimicCoef0").Get() == pytest.approx(math.degrees(0.1))
+    assert follower.GetAttribute("mjc:coef0").Get() == pytest.approx(0.1)
+    # MuJoCo counts commands by the order of prims
+    assert [prim.GetName() for prim in prims["Actuators"].GetChildren()] == ["first", "second"]
+    assert {prim.GetTypeName() for prim in prims["Actuators"].GetChildren()} == {"MjcActuator"}
+    assert prims["second"].GetAttribute("mjc:gear").Get()[0] == 3
+    assert simwright.diff(file, entry).equal
+    assert len(simwright.load(entry).mimics) == 1
