@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from scripts.engines.asking import ask, convert, see_reference
+from scripts.engines.asking import NotSeenError, ask, convert, see_reference
 from scripts.engines.comparing import TOLERANCE, Outcome, compare
 from tests.conftest import SAMPLES, SHARED_ASSETS
 from tests.engines_judged.twins import write_mjcf, write_stage
@@ -23,6 +23,13 @@ REAL = [
     "mjcf/google_barkour_vb/barkour_vb.xml",
     "mjcf/skydio_x2/x2.xml",
 ]
+KNOWN = {
+    # MuJoCo's USD reader 4.0 has no ball joints ("Unsupported joint type") ...
+    ("rover/model.sdf", "mujoco_usd"): "caster_joint: 0 DOFs instead of 3",
+    # ... and does not take an actuator whose target is a site of our assets
+    ("mjcf/skydio_x2/x2.xml", "mujoco_usd"): "invalid transmission type in actuator",
+}
+"""What an engine cannot read, with the words it says it in: one that comes to be read fails the test."""
 ENGINES = [pytest.param(name, marks=pytest.mark.judge(name), id=name) for name in ("mujoco_usd", "physx")]
 
 
@@ -38,13 +45,18 @@ def judge(source: Path, engine: str, folder: Path) -> Outcome:
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("source", SOURCES)
 def test_samples(source: str, engine: str, tmp_path: Path) -> None:
-    assert judge(SAMPLES / source, engine, tmp_path).differences == {}
+    known = {"dofs": KNOWN[source, engine]} if (source, engine) in KNOWN else {}
+    assert judge(SAMPLES / source, engine, tmp_path).differences == known
 
 
 @pytest.mark.realworld
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("source", REAL)
 def test_real_robots(source: str, engine: str, tmp_path: Path) -> None:
+    if (source, engine) in KNOWN:
+        with pytest.raises(NotSeenError, match=KNOWN[source, engine]):
+            judge(SHARED_ASSETS / source, engine, tmp_path)
+        return
     assert judge(SHARED_ASSETS / source, engine, tmp_path).differences == {}
 
 
