@@ -26,7 +26,7 @@ demo: $(READY) ## Show the whole product on the sample assets
 test: lint parsers ## Lint, types, import contracts and all tests
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
-judge: $(READY) ## Let other projects judge: Newton, converters, PyRoboSim (kept in the user's cache)
+judge: $(READY) ## Let other projects judge: Newton, PhysX, MuJoCo's USD reader ... (kept in the user's cache)
 	@$(BIN)/python scripts/judge
 
 lint: $(READY) ## Ruff, types and import contracts
