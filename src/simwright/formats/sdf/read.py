@@ -189,8 +189,7 @@ def read_articulation(context: SdfReadContext, model: ModelNode, components: Map
         item for node in model.walk() if not node.static for item in node.links if item.key in components
     ]
     quiet = [item.key for item in links if not _touches(item)]
-    joints = {joint.name for joint in context.asset.joints}
-    has_joints = any(item.key in joints for node in model.walk() for item in node.joints)
+    has_joints = _has_joints(context, model)
     is_one = len({components[item.key] for item in links}) == 1
     if has_joints:
         _add_articulation(context, model, self_collide=len(quiet) < len(links))
@@ -199,6 +198,11 @@ def read_articulation(context: SdfReadContext, model: ModelNode, components: Map
         name = context.claim("collision_group", f"{model.name}_links")
         group = CollisionGroup(name, quiet, [name], source=model.document.where(model.element))
         context.asset.collision_groups.append(group)
+
+
+def _has_joints(context: SdfReadContext, model: ModelNode) -> bool:
+    joints = {joint.name for joint in context.asset.joints}
+    return any(item.key in joints for node in model.walk() for item in node.joints)
 
 
 def _add_articulation(context: SdfReadContext, model: ModelNode, *, self_collide: bool) -> None:
