@@ -128,7 +128,8 @@ def test_many_worlds(capsys):
     assert [e["seed"] for e in told["episodes"]] == list(range(6))
 
 
-def test_an_environment_file_and_what_counts_over_it(capsys, tmp_path):
+def test_an_environment_file_and_what_counts_over_it(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("SIMWRIGHT_ALLOW_OUTSIDE", str(SAMPLES))
     file = tmp_path / "env.yaml"
     file.write_text(
         f"task: reach\nrobot: {ARM}\nepisodes: 2\nseed: 4\npolicy: reach\nmax_steps: 50\n"

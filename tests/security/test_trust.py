@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from simwright.scenes.git_cache import GitCache
+from simwright.scenes.sources import GitCache
 
 import simwright
 from simwright.app.cli.main import COMMANDS, cli, run

@@ -163,6 +163,7 @@ def _report_extras(document: UrdfDocument) -> None:
     motors = {actuator.path for actuator in document.asset.actuators}
     for space, element, attribute, _ in document.asset.extras:
         is_written = space == "urdf" and attribute.startswith(_WRITTEN_EXTRAS)
+        is_written |= attribute.startswith("newton:mimic")  # mimics are written from the model
         if not (is_written or space in _MODEL_SPACES or attribute in _MODEL_ATTRIBUTES or element in motors):
             lost.setdefault(space, []).append(f"{element} {attribute}")
     for space, names in lost.items():
