@@ -230,7 +230,7 @@ def list_commands_that_write(folder: Path) -> dict[str, list[str]]:
         "diff": ["diff", str(urdf), str(usd)],
         "world build": ["world", "build", str(lab), "-o", str(folder / "lab")],
         "world render": ["world", "render", str(lab), "-o", str(folder / "lab.png")],
-        "run": ["run", str(usd), "--seconds", "0.1", "--record", str(folder / "run.npz")],
+        "run": ["run", str(usd), "--frames", "5", "--record", str(folder / "run.npz")],
         "registry": ["registry", "validate", str(SCHEMAS / "extended_physics_friction")],
     }
 

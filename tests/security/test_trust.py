@@ -7,7 +7,6 @@ import os
 from pathlib import Path
 
 import pytest
-from simwright.scenes.sources import GitCache
 
 import simwright
 from simwright.app.cli.main import COMMANDS, cli, run
@@ -15,6 +14,7 @@ from simwright.core.limits import BUDGETS, get_limit
 from simwright.core.packages import find_packages
 from simwright.core.trust import OFFLINE, UNTRUSTED, distrust, distrusts, is_offline, is_untrusted
 from simwright.scenes.document_sources import GitSource
+from simwright.scenes.sources import GitCache
 
 INERTIA = "<inertial><mass value='1'/><inertia ixx='1' ixy='0' ixz='0' iyy='1' iyz='0' izz='1'/></inertial>"
 MESH = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"

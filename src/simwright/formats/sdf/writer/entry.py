@@ -325,7 +325,7 @@ def _report_extras(context: SdfWriteContext) -> None:
     for space, element, attribute, _ in context.asset.extras:
         is_written = space == NAMESPACE and (element, attribute) in context.spent
         # Values that the model has, and that are written or reported from there.
-        is_said = attribute in _SAID or attribute.startswith((*_SENSORS, *_CARRIED)) or element in motors
+        is_said = attribute in _SAID or attribute.startswith((_SENSORS, *_CARRIED)) or element in motors
         if not (is_written or is_said or space in _SPENT):
             lost.setdefault(space, []).append(f"{element} {attribute}")
     for space, names in lost.items():
