@@ -60,7 +60,7 @@ def _warm_up(seeds: Path, work: Path, *, everything: bool) -> None:
     """Import everything before the clock runs: each command once, with a seed as it is; or with all of them."""
     from seeds import find_main
 
-    (work / "out").mkdir(parents=True)
+    (work / "out").mkdir(parents=True, exist_ok=True)
     seen: set[str] = set()
     for kind, rows in COMMANDS.items():
         main = find_main(seeds / kind)
