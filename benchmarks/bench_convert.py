@@ -4,12 +4,18 @@
 The same content: one visual representation, no decimation, no decomposition.  Every conversion has a process of its
 own, is measured after a tiny robot warmed it up, and counts CPU time and peak memory.  Rows about memory show MiB in
 the columns of times.
+
+Besides a fixed list, robots are drawn at random from checkouts of MuJoCo Menagerie and example-robot-data
+(``MENAGERIE_ROOT``, ``EXAMPLE_ROBOT_DATA_ROOT``) where these are named: other ones in every run, so that nothing can
+be tuned for them.  ``BENCH_SEED`` draws the same ones again.
 """
 
 from __future__ import annotations
 
 import json
 import math
+import os
+import random
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -37,6 +43,8 @@ URDF = (
     "hector_description/robots/quadrotor_base", "kinova_description/robots/kinova",
     "solo_description/robots/solo12",
 )  # fmt: skip
+DRAWN = 10
+"""Robots drawn at random from each checkout."""
 SIZES = (50, 200, 800)
 """Links of generated trees."""
 EDGES = (40, 160, 640)
@@ -56,6 +64,7 @@ OURS = Side("simwright", PYTHON, "ours")
 
 
 def run() -> Iterator[Result | str]:
+    seed = int(os.environ.get("BENCH_SEED", "0")) or random.SystemRandom().randrange(1, 1_000_000)
     package = ASSETS / "urdf" / "example-robot-data"
     rows = (
         ("mjcf", "mujoco_usd_converter", [ASSETS / "mjcf" / f"{name}.xml" for name in MJCF], ""),
@@ -66,14 +75,49 @@ def run() -> Iterator[Result | str]:
         there = [file for file in files if file.is_file()]
         if not python:
             yield f"conversion of {kind.upper()}: {explain_absence(peer)}"
-        elif not there:
-            yield f"conversion of {kind.upper()}: left out, the robots in {ASSETS / kind} are not there"
+            continue
+        side = Side(peer.replace("_", "-"), python, kind)
+        if there:
+            yield from compare(kind, side, there, place, "robots")
         else:
-            yield from compare(kind, Side(peer.replace("_", "-"), python, kind), there, place)
+            yield f"conversion of {kind.upper()}: left out, the robots in {ASSETS / kind} are not there"
+        yield from draw(kind, side, seed)
     yield from grow()
 
 
-def compare(kind: str, peer: Side, files: list[Path], package: str) -> Iterator[Result]:
+def draw(kind: str, peer: Side, seed: int) -> Iterator[Result | str]:
+    """The same for robots drawn at random from a checkout."""
+    variable, pattern = {
+        "mjcf": ("MENAGERIE_ROOT", "*/*.xml"),
+        "urdf": ("EXAMPLE_ROBOT_DATA_ROOT", "robots/**/*.urdf"),
+    }[kind]
+    root = os.environ.get(variable)
+    if not root:
+        yield f"random {kind.upper()} robots: left out, {variable} does not name a checkout"
+        return
+    # a scene includes a robot that is drawn by itself; a file without bodies is a part of another one
+    files = [
+        file
+        for file in sorted(Path(root).glob(pattern))
+        if not file.stem.startswith("scene") and ("<body" in (text := file.read_text()) or "<link" in text)
+    ]
+    random.Random(seed).shuffle(files)
+    chosen: list[Path] = []
+    package = root if kind == "urdf" else ""
+    for file in files:
+        if len(chosen) == DRAWN:
+            break
+        try:
+            convert(peer, kind, file, package)
+        except RuntimeError:
+            yield f"  {file.relative_to(root)}: {peer.name} cannot convert it, another is drawn"
+        else:
+            chosen.append(file)
+    yield f"random {kind.upper()} robots: BENCH_SEED={seed} draws them again"
+    yield from compare(kind, peer, chosen, package, "random robots")
+
+
+def compare(kind: str, peer: Side, files: list[Path], package: str, title: str) -> Iterator[Result]:
     """Each robot, then all of them."""
     total = [0.0, 0.0]
     for file in files:
@@ -84,7 +128,7 @@ def compare(kind: str, peer: Side, files: list[Path], package: str) -> Iterator[
         yield Result(
             f"{name}, peak memory", ours["peak"] / 1e3, peer.name, theirs["peak"] / 1e3, MEMORY_LIMIT, "MiB"
         )
-    yield Result(f"convert {kind.upper()}, {len(files)} robots", total[0], peer.name, total[1], TOTAL_LIMIT)
+    yield Result(f"convert {kind.upper()}, {len(files)} {title}", total[0], peer.name, total[1], TOTAL_LIMIT)
 
 
 def measure(ours: Side, theirs: Side, kind: str, file: Path, package: str) -> list[dict[str, float]]:

@@ -12,11 +12,11 @@ import numpy as np
 
 from benchmarks.measure import Result, cpu_time, growth
 from simwright.app.api import load
+from simwright.compare.difference import make_settings
+from simwright.compare.dynamics import Dynamics, compile_dynamics
 from simwright.compare.run import compare_assets
-from simwright.compare.settings import make_settings
 from simwright.core.math3d import Pose, vec3
 from simwright.model.asset import Asset, Body
-from simwright.model.dynamics import Dynamics, compile_dynamics
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Joint, JointKind, Motion
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Convert MJCF robots and tell what other engines see of them, against what MuJoCo sees of the source: a table.
+"""``simwright prove`` of many robots: a table of what other engines see otherwise than MuJoCo.
 
-    python scripts/compare_engines.py FILE.xml ... [--menagerie FOLDER] [--engines mujoco_usd,newton,physx]
+    python scripts/compare_engines.py FILE ... [--menagerie FOLDER] [--engines mujoco-usd,newton,physx]
 
-``--menagerie`` takes the robots of a folder that is laid out as MuJoCo Menagerie is (scenes left out).  Engines run in
-environments of their own, which ``python scripts/judge mujoco_usd newton physx`` makes.  Exits with 1 when a robot is
-not the same in every engine.
+``--menagerie`` takes the robots of a folder that is laid out as MuJoCo Menagerie is (scenes left out).  Engines are
+those that ``simwright engines install`` has installed.  ``--results FILE`` keeps the
+rows in a file, where they take the place of earlier ones of the same robot and engine: ``docs/engines.md`` is made of
+it.  What an engine itself cannot do is listed in ``scripts/engine_limits.toml``.  Exits with 1 when a robot is not the
+same in an engine for another reason, or a limit that is listed does not occur.
 """
 
 from __future__ import annotations
@@ -15,29 +17,21 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 REPO = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO))
 
-from scripts.engines.asking import MODULES, NotSeenError, ask, convert, find_wish, see_reference  # noqa: E402
-from scripts.engines.comparing import ASPECTS, Outcome, compare, refuse  # noqa: E402
-from scripts.engines.seen import Configuration, Seen  # noqa: E402
+from scripts.engine_limits import apply_limits, read_limits  # noqa: E402
 
 import simwright  # noqa: E402
+from simwright.prover.comparing import ASPECTS, Outcome  # noqa: E402
+from simwright.prover.table import list_engines  # noqa: E402
 
 HEADS = ("robot", "engine", "loads", *ASPECTS, "first difference")
 Row = tuple[str, Outcome]
-
-
-class Source(NamedTuple):
-    """An MJCF file, what MuJoCo sees of it, and the configurations of the mass matrices."""
-
-    file: Path
-    reference: Seen
-    configurations: list[Configuration]
 
 
 def main() -> int:
@@ -47,29 +41,35 @@ def main() -> int:
     )
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--menagerie", type=Path, help="a folder of folders with robots")
-    parser.add_argument("--engines", default=",".join(MODULES), help="names with commas between")
+    parser.add_argument("--engines", default="mujoco-usd,newton,physx", help="names with commas between")
     parser.add_argument("--format", choices=("text", "json", "md"), default="text")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds for one engine and one robot")
+    parser.add_argument("--results", type=Path, help="a JSON file of rows to add to")
     parser.add_argument("--keep", type=Path, help="keep the converted assets in this folder")
     arguments = parser.parse_args()
     engines = arguments.engines.split(",")
-    if unknown := [name for name in engines if name not in MODULES]:
-        parser.error(f"no engine {unknown[0]!r}; there are {', '.join(MODULES)}")
+    if unknown := [name for name in engines if name not in list_engines()]:
+        parser.error(f"no engine {unknown[0]!r}; there are {', '.join(list_engines())}")
     files = [*arguments.files, *(find_robots(arguments.menagerie) if arguments.menagerie else ())]
     if not files:
-        parser.error("name MJCF files, or a folder with --menagerie")
+        parser.error("name files, or a folder with --menagerie")
     rows: list[Row] = []
     refused: list[str] = []
     with tempfile.TemporaryDirectory() as scratch:
         for number, file in enumerate(files, 1):
             start, name = time.monotonic(), f"{file.parent.name}/{file.stem}"
+            keep = (arguments.keep or Path(scratch)) / name
             try:
-                source = Source(file, *see_reference(file))
-            except ValueError as error:
-                refused.append(f"{name}: MuJoCo does not load it: {' '.join(str(error).split())}")
+                proof = simwright.prove(file, engines=engines, timeout=arguments.timeout, keep=keep)
+            except simwright.SimwrightError as error:
+                refused.append(f"{name}: {error}")
                 continue
-            found = judge(source, (arguments.keep or Path(scratch)) / name, engines, arguments.timeout)
+            found = [column.outcome for column in proof.columns]
+            for outcome in found:
+                apply_limits(read_limits(), name, outcome)
             rows += [(name, outcome) for outcome in found]
+            if arguments.results:
+                save(arguments.results, rows)
             told = ", ".join(f"{outcome.engine} {outcome.reason or 'the same'}" for outcome in found)
             print(
                 f"{number}/{len(files)} {name} {time.monotonic() - start:.0f} s: {told}",
@@ -79,7 +79,8 @@ def main() -> int:
     rows.sort(key=rank, reverse=True)
     print({"text": tell_text, "md": tell_markdown, "json": tell_json}[arguments.format](rows))
     print(*refused, sep="\n", file=sys.stderr)
-    return 0 if all(outcome.right for _, outcome in rows) else 1
+    print(*(f"{name} {outcome.engine}: {text}" for name, outcome in rows for text in outcome.gone), sep="\n")
+    return 0 if all(outcome.state != "wrong" and not outcome.gone for _, outcome in rows) else 1
 
 
 def find_robots(folder: Path) -> list[Path]:
@@ -88,28 +89,10 @@ def find_robots(folder: Path) -> list[Path]:
     return [file for file in found if "<worldbody" in file.read_text()]
 
 
-def judge(source: Source, folder: Path, engines: Iterable[str], seconds: float) -> list[Outcome]:
-    """One robot in all engines; one that fails costs no more than its own row."""
-    found, assets = [], {}
-    for engine in engines:
-        wish = find_wish(engine)
-        try:
-            if wish not in assets:
-                assets[wish] = convert(source.file, folder / wish, engine)
-            seen = ask(engine, assets[wish], source.configurations, seconds)
-        except simwright.SimwrightError as error:
-            found.append(refuse(engine, f"not converted: {error}"))
-        except NotSeenError as error:
-            found.append(refuse(engine, str(error)))
-        else:
-            found.append(compare(engine, source.reference, seen))
-    return found
-
-
 def rank(row: Row) -> tuple[bool, int, float]:
     """Worse is greater."""
     _, outcome = row
-    return not outcome.loads, len(outcome.differences), outcome.matrix_error or 0.0
+    return not outcome.loads, len(outcome.differences), outcome.errors.get("matrix", 0.0)
 
 
 def tell_cells(row: Row) -> list[str]:
@@ -120,10 +103,12 @@ def tell_cells(row: Row) -> list[str]:
     cells = []
     for aspect in ASPECTS:
         told = "NO" if aspect in outcome.differences else "-" if aspect in outcome.absent else "ok"
-        if aspect in outcome.counts and told != "-":
+        if aspect in outcome.blank:
+            told = ""
+        if aspect in outcome.counts and told not in ("-", ""):
             told = f"{told} {outcome.counts[aspect]}"
-        if aspect == "matrix" and outcome.matrix_error is not None:
-            told = f"{told} {outcome.matrix_error:.0e}"
+        if aspect in outcome.errors and told:
+            told = f"{told} {outcome.errors[aspect]:.0e}"
         cells.append(told)
     return [name, outcome.engine, "ok", *cells, outcome.reason]
 
@@ -136,10 +121,13 @@ def tell_summary(rows: list[Row]) -> list[str]:
         loaded = [outcome for outcome in mine if outcome.loads]
         parts = [f"loads {tell_share(len(loaded), len(mine))}"]
         for aspect in ASPECTS:
-            having = [row for row in loaded if aspect in row.differences or aspect not in row.absent]
+            told = [row for row in loaded if aspect not in row.blank]
+            having = [row for row in told if aspect in row.differences or aspect not in row.absent]
             right = sum(aspect not in row.differences for row in having)
             parts.append(f"{aspect} {tell_share(right, len(having))}")
         parts.append(f"all the same {tell_share(sum(row.right for row in mine), len(mine))}")
+        parts.append(f"a limit of the engine {sum(row.state == 'limit' for row in mine)}")
+        parts.append(f"wrong {sum(row.state == 'wrong' for row in mine)}")
         lines.append(f"{engine}: {', '.join(parts)}")
     return lines
 
@@ -172,20 +160,36 @@ def tell_markdown(rows: list[Row]) -> str:
 
 def tell_json(rows: list[Row]) -> str:
     """Everything, for programs."""
-    told = [
-        {
-            "robot": name,
-            "engine": outcome.engine,
-            "loads": outcome.loads,
-            "same": outcome.right,
-            "differences": outcome.differences,
-            "nothing_to_compare": sorted(outcome.absent),
-            "mass_matrix_error": outcome.matrix_error,
-            "counts": outcome.counts,
-        }
-        for name, outcome in rows
-    ]
-    return json.dumps({"robots": told, "summary": tell_summary(rows)}, indent=2)
+    return json.dumps({"robots": [describe(row) for row in rows], "summary": tell_summary(rows)}, indent=2)
+
+
+def describe(row: Row) -> dict[str, Any]:
+    """One row as plain data."""
+    name, outcome = row
+    return {
+        "robot": name,
+        "engine": outcome.engine,
+        "version": outcome.version,
+        "loads": outcome.loads,
+        "state": outcome.state,
+        "differences": outcome.differences,
+        "limits": outcome.limits,
+        "nothing_to_compare": sorted(outcome.absent),
+        "mass_matrix_error": outcome.errors.get("matrix"),
+        "counts": outcome.counts,
+    }
+
+
+def save(file: Path, rows: list[Row]) -> None:
+    """Add rows to a file of figures; those of other robots stay.  Aspects that differ are named, no parts of robots."""
+    told = json.loads(file.read_text())["robots"] if file.is_file() else []
+    table = {(row["robot"], row["engine"]): row for row in told}
+    for name, outcome in rows:
+        told_row = describe((name, outcome))
+        table[name, outcome.engine] = {**told_row, "differences": sorted(outcome.differences)}
+    ordered = [table[key] for key in sorted(table)]
+    result = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "robots": ordered}
+    file.write_text(json.dumps(result, indent=1) + "\n")
 
 
 if __name__ == "__main__":

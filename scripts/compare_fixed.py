@@ -5,8 +5,8 @@
 robot below the folder with mujoco-usd-converter and urdf-usd-converter (``SIMWRIGHT_PEER_MUJOCO_USD_CONVERTER`` and
 ``SIMWRIGHT_PEER_URDF_USD_CONVERTER`` name interpreters that have them), takes stages as they are, fixes all of them
 with ``--unsafe``, checks them, fixes them again, and simulates both with MuJoCo and, where it is installed, with
-Newton's own importer.  Exits with 1 when an error is left, a second fix changes a byte, or MuJoCo sees a difference
-beyond 1e-6.
+Newton's own importer.  Exits with 1 when an error is left, a second fix changes a byte, MuJoCo sees a difference beyond
+1e-6, or Newton sees other armature, friction, damping, limits, drives, mimics or pairs that do not touch.
 """
 
 from __future__ import annotations
@@ -22,7 +22,12 @@ REPO = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO))
 
 from tests.sanitizer.repairs import PEERS, Repair, convert_with_peer, find_peer, find_robots, repair  # noqa: E402 - the tests' own
-from tests.sanitizer.simulated import Likeness, NotComparableError, compare_in_mujoco, compare_in_newton  # noqa: E402
+from tests.sanitizer.simulated import (  # noqa: E402
+    AssetComparison,
+    NotComparableError,
+    compare_in_mujoco,
+    compare_in_newton,
+)
 
 TOLERANCE = 1e-6
 COLUMNS = ("before", "after", "mass matrix", "bias", "places", "Newton", "CPU s")
@@ -69,22 +74,23 @@ def judge(kind: str, robot: Path, name: str, folder: Path) -> list[str]:
     if found.worst > TOLERANCE:
         problems.append(f"MuJoCo sees a difference of {found.worst:.2g}")
     problems += [f"{lost} is nowhere afterwards" for lost in found.lost]
-    show(name, repaired, found, ask_newton(stage, repaired.after), seconds)
-    return problems
+    told, changed = ask_newton(stage, repaired.after)
+    show(name, repaired, found, told, seconds)
+    return [*problems, *(f"Newton: {change}" for change in changed)]
 
 
-def ask_newton(before: Path, after: Path) -> str:
-    """The largest difference that Newton sees, in its single precision; or why there is none."""
+def ask_newton(before: Path, after: Path) -> tuple[str, list[str]]:
+    """The largest difference that Newton sees, in its single precision, or why there is none; and what else changed."""
     if importlib.util.find_spec("newton") is None:
-        return "-"
+        return "-", []
     try:
         found = compare_in_newton(before, after)
     except NotComparableError as error:
-        return str(error).partition("\n")[0][:60]
-    return f"{found.worst:.1e}"
+        return str(error).partition("\n")[0][:60], []
+    return f"{found.worst:.1e}", found.changed
 
 
-def show(name: str, repaired: Repair, found: Likeness | None, newton: str, seconds: float) -> None:
+def show(name: str, repaired: Repair, found: AssetComparison | None, newton: str, seconds: float) -> None:
     """One line."""
     before, after = repaired.errors
     figures = [f"{value:.1e}" for value in (found.mass, found.bias, found.place)] if found else ["-"] * 3

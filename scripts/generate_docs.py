@@ -17,6 +17,7 @@ from generate import (
     arrays_page,
     cli_page,
     diagnostics_page,
+    engines_page,
     formats_page,
     inspect_schema,
     model_page,
@@ -38,6 +39,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES: dict[str, Callable[[], str]] = {
     "docs/cli.md": cli_page.generate,
     "docs/diagnostics.md": diagnostics_page.generate,
+    "docs/engines.md": engines_page.generate,
     "docs/formats.md": formats_page.generate,
     "docs/model.md": model_page.generate,
     "docs/operations.md": operations_page.generate,

@@ -52,8 +52,7 @@ def main() -> int:
 
 def draw_run(work: Path) -> Path:
     """The sample world after its plan, with the ways that the robots went."""
-    from simwright.app.world_runs import run_plans
-    from simwright.app.worlds import load_world, render_world
+    from simwright.app.worlds import load_world, render_world, run_plans
     from simwright.worlds.acting.task_plan import read_plan
 
     world = load_world(WORLD)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure the source: files, names with several meanings, files with one importer, comments, complexity, cycles.
 
-``python scripts/measure_code.py [--package NAME] [--list names|importers|complexity|cycles|comments] [--format json]``
+``python scripts/measure_code.py [--package NAME] [--list NAME] [--format json]``
 prints one table with a row per package and a row for the whole.  ``--list`` shows what a figure is made of, so that it
 can be worked on.  Nothing is imported: everything is read from the syntax tree.
 
@@ -13,6 +13,10 @@ importers   files that exactly one other file of the source imports, lazily or n
 comments    comment lines per 100 lines of code; licence lines and instructions to tools do not count
 complexity  cyclomatic complexity of every function and method, as radon counts it
 cycles      groups of files that import each other in a circle, imports inside functions included
+
+``--list unused`` shows functions, methods and classes whose name nothing in the source mentions again, and whether
+tests, scripts or benchmarks do.  Names are compared, not meanings, so a name that two things share hides the one that
+is unused; decorated functions and names that documents mention are taken as used, since a table or a user calls them.
 """
 
 from __future__ import annotations
@@ -21,8 +25,9 @@ import argparse
 import ast
 import io
 import json
+import re
 import tokenize
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -211,6 +216,69 @@ def find_cycles(files: dict[str, File]) -> list[list[str]]:
     return groups
 
 
+def find_unused(files: Iterable[File]) -> Iterator[tuple[str, str]]:
+    """Functions, methods and classes that the source defines and never names again, with who else names them."""
+    inside = Counter(word for file in files for word in list_words(file.path))
+    folder = SOURCE.parent
+    beside = {
+        name: {word for path in (folder / name).rglob("*.py") for word in list_words(path)}
+        for name in ("scripts", "benchmarks", "samples", "tests")
+    }
+    documents = [folder / "README.md", *(folder / "docs").rglob("*.md")]
+    # the source map is made from the source itself: it would make everything look documented
+    told = {
+        word
+        for path in documents
+        if path.name != "source-map.md"
+        for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))
+    }
+    for file in files:
+        for node in ast.walk(ast.parse(file.path.read_text(encoding="utf-8"))):
+            if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                continue
+            name = node.name
+            if inside[name] or name in told or name.startswith("__") or calls_by_table(node):
+                continue
+            users = [who for who, words in beside.items() if name in words]
+            yield f"{file.name}.{name}", ", ".join(users) or "nobody"
+
+
+def calls_by_table(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+    """Is it decorated by something that may keep it (a command, a rule, a fix, a validator)?"""
+    plain = {
+        "staticmethod",
+        "classmethod",
+        "property",
+        "cached_property",
+        "dataclass",
+        "cache",
+        "contextmanager",
+    }
+    names = {ast.unparse(mark).partition("(")[0].rpartition(".")[2] for mark in node.decorator_list}
+    return bool(names - plain)
+
+
+def list_words(path: Path) -> Iterator[str]:
+    """Every name that a file uses: variables, attributes, imports, and words of its strings but not of docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    silent = {
+        id(node.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.alias):
+            yield node.name.rpartition(".")[2]
+        elif isinstance(node, ast.keyword) and node.arg:
+            yield node.arg
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent:
+            yield from re.findall(r"\w+", node.value)
+
+
 def measure(files: dict[str, File], package: str | None) -> dict[str, Any]:
     """The figures of one package, or of everything."""
     chosen = [file for file in files.values() if package in (None, file.package)]
@@ -256,6 +324,12 @@ def list_parts(files: dict[str, File], what: str, package: str | None) -> Iterat
         yield from (
             f"{code:5} lines {count:3} comments  {name}" for code, count, name in sorted(rows, reverse=True)
         )
+    elif what == "unused":
+        yield from (
+            f"{name}: {users}"
+            for name, users in find_unused(list(files.values()))
+            if any(name.startswith(f"{file}.") for file in inside)
+        )
     else:
         yield from (" ".join(group) for group in find_cycles(files) if inside & set(group))
 
@@ -274,7 +348,9 @@ def main() -> None:
     """Print the table, or what a figure is made of."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--package", help="only this package, such as formats")
-    parser.add_argument("--list", choices=["names", "importers", "complexity", "cycles", "comments"])
+    parser.add_argument(
+        "--list", choices=["names", "importers", "complexity", "cycles", "comments", "unused"]
+    )
     parser.add_argument("--format", choices=["text", "json"], default="text")
     options = parser.parse_args()
     files = read_files()

@@ -1,22 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """Change the source in one small place at a time and see whether a test notices: the mutation score per package.
 
-``python scripts/mutate.py [--count 200] [--seed 1] [--package NAME] [--store FILE]`` chooses places by the seed, in
-each package in proportion to what can be changed there.  First every test is run once under coverage, only on the
-files that were chosen, to learn which tests pass each line (kept in ``--store``, so that a second run starts at once).
-Then each mutant is made in a copy of the source, and the tests that pass its line are run until one fails.
+``python scripts/mutate.py [--count 200] [--seed 1] [--package NAME ...] [--tests FOLDER ...] [--again]`` chooses by
+the seed, in each package in proportion to what can be changed.  First the tests are run once under coverage, to
+learn which tests pass each line and how long they take; what is learned is kept in ``out/mutation``, and only test
+files that have changed are run again.  Then each mutant is made in a copy of the source, and the tests that pass its
+line are run until one fails.
 
-A mutant is *killed* when a test fails or takes ten times too long, and *survives* otherwise; a line that no test passes
-is a survivor too.  Survivors are printed with file, line and what was changed.
+A mutant is *killed* when a test fails or takes far longer than it did, and *survives* otherwise.  At the end the tests
+that killed are run on the source as it is: what fails there too kills nothing.  Survivors are printed with file, line
+and what was changed, and kept: ``--again`` runs only them, with the tests as they are now.
+
+``mutate_equivalent.toml`` lists changes that no test can notice, each with the reason.  They count as survivors; the
+score without them is printed on a line of its own.
 
 Changes: a comparison turned, an arithmetic operator exchanged, ``and``/``or`` exchanged, a condition negated, a number
 moved by one, a truth value negated, a statement left out, a result replaced by nothing.
+
+Tests of real robots are left out, so that the score is the same where these are absent; so are those that damage
+files at random, kill processes or need another project, which would take most of the time and fail at nothing small.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import faulthandler
+import gc
+import hashlib
+import importlib.util
+import itertools
 import json
 import os
 import random
@@ -25,15 +38,26 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import CodeType, FunctionType
+
+import coverage
+import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
-MOST_TESTS = 40
-"""Tests that are run for one mutant at the most: the nearest first, by the folder they share with the file."""
+STORE = ROOT / "out" / "mutation"
+EQUIVALENT = Path(__file__).with_name("mutate_equivalent.toml")
+LEFT_OUT = ("tests/fuzz/", "tests/kills/", "tests/prover/test_engines.py", "tests/test_")
+MOST_SECONDS = 90.0
+"""Tests that are run for one mutant take this long together at the most; the nearest and shortest go first."""
+PATIENCE = 20
+"""A test is stopped after this many times the seconds that it took: other work may slow the machine down."""
 
 COMPARED = {
     ast.Lt: ast.GtE, ast.LtE: ast.Gt, ast.Gt: ast.LtE, ast.GtE: ast.Lt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
@@ -47,18 +71,33 @@ COMPUTED = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change: which node of which file, counted in the order of the syntax tree."""
+    """One change: which node of which file, counted in the order of the syntax tree; ``code`` is what stands there."""
 
     file: str
+    function: str
     node: int
     line: int
+    statement_line: int
     what: str
+    code: str = ""
 
     @property
     def package(self) -> str:
         """The package of the source that the file is in."""
         parts = Path(self.file).parts
         return parts[2] if len(parts) > 3 else parts[1]
+
+    @property
+    def place(self) -> tuple[str, str, str, str]:
+        """What ``mutate_equivalent.toml`` names it by: this stays where functions move between files."""
+        text = (ROOT / self.file).read_text(encoding="utf-8").splitlines()[self.line - 1].strip()
+        return self.function, text, self.code, self.what
+
+    @property
+    def is_there(self) -> bool:
+        """Has its file not changed since it was chosen?"""
+        found = find_node(self) if (ROOT / self.file).exists() else None
+        return found is not None and ast.unparse(found).partition("\n")[0] == self.code
 
 
 def list_mutants(path: Path) -> Iterator[Mutant]:
@@ -67,27 +106,35 @@ def list_mutants(path: Path) -> Iterator[Mutant]:
     inside = find_function_nodes(tree)
     for index, node in enumerate(ast.walk(tree)):
         if id(node) in inside and (what := describe_change(node)):
-            yield Mutant(str(path.relative_to(ROOT)), index, getattr(node, "lineno", 0), what)
+            function, statement_line = inside[id(node)]
+            line = getattr(node, "lineno", statement_line)
+            yield Mutant(str(path.relative_to(ROOT)), function, index, line, statement_line, what)
 
 
-def find_function_nodes(tree: ast.Module) -> set[int]:
-    """Nodes in bodies of functions: not in annotations, decorators, raised errors or texts for people."""
-    found: set[int] = set()
+def find_function_nodes(tree: ast.Module) -> dict[int, tuple[str, int]]:
+    """Nodes in bodies of functions, with the function's name and the line of the statement they stand in.
 
-    def visit(node: ast.AST) -> None:
-        if isinstance(node, ast.Raise | ast.AnnAssign | ast.JoinedStr | ast.Assert):
+    Not those in annotations, decorators, raised errors, assertions or texts for people.
+    """
+    found: dict[int, tuple[str, int]] = {}
+
+    def visit(node: ast.AST, name: str, line: int, inside: bool) -> None:
+        if isinstance(node, ast.Raise | ast.JoinedStr | ast.Assert):
             return
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if isinstance(node, ast.stmt):
+            line = node.lineno
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             for child in node.body:
-                visit(child)
+                visit(child, f"{name}.{node.name}".lstrip("."), line, not isinstance(node, ast.ClassDef))
             return
-        found.add(id(node))
-        for child in ast.iter_child_nodes(node):
-            visit(child)
+        if inside:
+            found[id(node)] = name, line
+        for field, value in ast.iter_fields(node):
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST) and field != "annotation":
+                    visit(child, name, line, inside)
 
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            visit(node)
+    visit(tree, "", 0, False)
     return found
 
 
@@ -103,10 +150,8 @@ def describe_change(node: ast.AST) -> str:
         node.test, ast.Compare | ast.BoolOp
     ):
         return "condition negated"
-    if isinstance(node, ast.Constant) and type(node.value) in {int, float}:
-        return f"{node.value} becomes {node.value + 1}"
-    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        return f"{node.value} becomes {not node.value}"
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return f"{node.value} becomes {not node.value if isinstance(node.value, bool) else node.value + 1}"
     if isinstance(node, ast.Return) and node.value is not None and not isinstance(node.value, ast.Constant):
         return "returns None"
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
@@ -126,8 +171,8 @@ def apply_change(node: ast.AST) -> None:
         node.op = ast.Or() if isinstance(node.op, ast.And) else ast.And()
     elif isinstance(node, ast.If | ast.While | ast.IfExp):
         node.test = ast.UnaryOp(ast.Not(), node.test)
-    elif isinstance(node, ast.Constant):
-        node.value = (not node.value) if isinstance(node.value, bool) else node.value + 1  # type: ignore[operator]
+    elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        node.value = not node.value if isinstance(node.value, bool) else node.value + 1
     elif isinstance(node, ast.Return | ast.Expr):
         node.value = ast.Constant(None)
     elif isinstance(node, ast.AugAssign):
@@ -135,82 +180,427 @@ def apply_change(node: ast.AST) -> None:
         node.value = ast.BinOp(node.value, ast.Mult(), ast.Constant(0))
 
 
-def write_mutant(mutant: Mutant, copy: Path) -> None:
-    """Write the file of a mutant into a copy of the source."""
+def change_source(mutant: Mutant) -> ast.Module:
+    """The syntax tree of a file with the change of a mutant."""
     tree = ast.parse((ROOT / mutant.file).read_text(encoding="utf-8"))
     node = list(ast.walk(tree))[mutant.node]
-    assert describe_change(node) == mutant.what
+    assert describe_change(node) == mutant.what, f"{mutant.file} has changed since the mutants were chosen"
     apply_change(node)
-    (copy / Path(mutant.file).relative_to("src")).write_text(ast.unparse(ast.fix_missing_locations(tree)))
+    return ast.fix_missing_locations(tree)
 
 
-def choose_mutants(count: int, seed: int, package: str | None) -> list[Mutant]:
+def choose_mutants(count: int, seed: int) -> list[Mutant]:
     """Places spread over the packages in proportion to what can be changed there, five at least in each."""
-    chooser = random.Random(seed)
     found: dict[str, list[Mutant]] = defaultdict(list)
     for path in sorted((SOURCE / "simwright").rglob("*.py")):
         for mutant in list_mutants(path):
-            if package in (None, mutant.package):
-                found[mutant.package].append(mutant)
+            found[mutant.package].append(mutant)
     total = sum(len(mutants) for mutants in found.values())
     chosen: list[Mutant] = []
-    for _, mutants in sorted(found.items()):
+    for package, mutants in sorted(found.items()):
         share = min(len(mutants), max(5, round(count * len(mutants) / total)))
-        chosen += chooser.sample(mutants, share)
-    return sorted(chosen, key=lambda mutant: (mutant.file, mutant.line, mutant.node))
+        chosen += random.Random(f"{seed} {package}").sample(mutants, share)
+    chosen.sort(key=lambda mutant: (mutant.file, mutant.line, mutant.node))
+    return [
+        replace(mutant, code=ast.unparse(node).partition("\n")[0])
+        for mutant in chosen
+        if (node := find_node(mutant)) is not None
+    ]
 
 
-def learn_tests(files: set[str], store: Path) -> dict[str, dict[str, list[str]]]:
-    """Which tests pass which line of the files: by coverage of one run of all tests."""
-    if store.exists():
-        kept: dict[str, dict[str, list[str]]] = json.loads(store.read_text())
-        if files <= set(kept):
-            return kept
-    with tempfile.TemporaryDirectory() as folder:
-        settings = Path(folder, "coverage.ini")
-        listed = "\n".join(f"    {ROOT / file}" for file in sorted(files))
-        settings.write_text(f"[run]\ndata_file = {folder}/coverage\ninclude =\n{listed}\n")
-        command = [
-            sys.executable, "-m", "pytest", "-q", "-n", str(os.cpu_count() or 2), "-p", "no:cacheprovider",
-            "--cov", f"--cov-config={settings}", "--cov-context=test", "--cov-report=", str(ROOT / "tests"),
-        ]  # fmt: skip
-        subprocess.run(command, cwd=ROOT, check=False)
-        from coverage import CoverageData
-
-        data = CoverageData(f"{folder}/coverage")
-        data.read()
-        lines: dict[str, dict[str, list[str]]] = {file: {} for file in files}
-        for file in files:
-            for line, contexts in data.contexts_by_lineno(str(ROOT / file)).items():
-                names = sorted({context.split("|")[0] for context in contexts if context})
-                lines[file][str(line)] = names
-    store.parent.mkdir(parents=True, exist_ok=True)
-    store.write_text(json.dumps(lines))
-    return lines
+def find_node(mutant: Mutant) -> ast.AST | None:
+    """The part of the syntax tree that a mutant changes; None where the file has become too short."""
+    tree = ast.parse((ROOT / mutant.file).read_text(encoding="utf-8"))
+    return next(itertools.islice(ast.walk(tree), mutant.node, None), None)
 
 
-def order_tests(names: list[str], package: str) -> list[str]:
-    """The nearest tests first, and not more than make sense for one mutant."""
-    near = [name for name in names if name.startswith(f"tests/{package}/")]
-    far = [name for name in names if not name.startswith(f"tests/{package}/")]
-    return [*near[:MOST_TESTS], *far[: max(10, MOST_TESTS - len(near))]]
+# Hooks: this file is a plugin of the pytest processes that it starts.  Where their folder holds trials.json, they try
+# mutants on tests that it names; else they run all tests under coverage.
+FOLDER = Path(os.environ.get("MUTATION_FOLDER", STORE))
+COPY = Path(os.environ.get("MUTATION_SOURCE", SOURCE))
+TRIALS = FOLDER / "trials.json"
+LEARNING = "MUTATION_FOLDER" in os.environ and not TRIALS.exists()
+SURVIVED, KILLED, UNTRIED = 0, 1, 3
+
+tracer = coverage.Coverage(str(FOLDER / "coverage"), config_file=False, include=[f"{COPY}/*"])
+seconds: dict[str, float] = {}
+failed: set[str] = set()
 
 
-def is_killed(mutant: Mutant, tests: list[str]) -> bool:
-    """Does one of the tests fail with this mutant?"""
-    with tempfile.TemporaryDirectory() as folder:
-        copy = Path(folder, "src")
-        shutil.copytree(SOURCE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-        write_mutant(mutant, copy)
-        environment = {**os.environ, "PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-n0", "-p", "no:cacheprovider", *tests]
+@pytest.hookimpl(wrapper=True)
+def pytest_load_initial_conftests() -> Generator[None]:
+    """Start before the source is imported."""
+    if LEARNING:
+        tracer.start()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Learn which lines a test passes and how long it takes."""
+    if LEARNING:
+        tracer.switch_context(item.nodeid)
+    start = time.perf_counter()
+    result = yield
+    if LEARNING:
+        seconds[item.nodeid] = time.perf_counter() - start
+        tracer.switch_context("")
+    return result
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Remember what fails, or is skipped, without any mutant: it can kill none."""
+    if not report.passed:
+        failed.add(report.nodeid)
+
+
+def pytest_sessionfinish() -> None:
+    """Write what was learned."""
+    if LEARNING:
+        tracer.stop()
+        tracer.save()
+        passed = {name: taken for name, taken in seconds.items() if name not in failed}
+        (FOLDER / "seconds.json").write_text(json.dumps(passed))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """Make each trial in a process that is forked here, where all is imported and collected: that takes longest."""
+    if LEARNING:
+        return None
+    items = {item.nodeid: item for item in session.items}
+    with (FOLDER / "outcomes.jsonl").open("a") as output:
+        for trial in json.loads(TRIALS.read_text()):
+            mutant = Mutant(**trial["mutant"]) if trial["mutant"] else None
+            limits = {name: limit for name, limit in trial["tests"].items() if name in items}
+            outcome = fork_trial(mutant, [items[name] for name in limits], limits)
+            output.write(f"{json.dumps(outcome)}\n")
+            output.flush()
+    return True
+
+
+def fork_trial(mutant: Mutant | None, items: list[pytest.Item], limits: dict[str, float]) -> tuple[int, str]:
+    """Run tests in a process of their own until one fails: how it ended, and the last test."""
+    tree = change_source(mutant) if mutant else None
+    if mutant and tree:
+        # For what is imported later, and for processes that a test starts.
+        locate(mutant, COPY).write_text(ast.unparse(tree))
+    child = os.fork()
+    if child == 0:
+        code = UNTRIED
         try:
-            done = subprocess.run(
-                command, cwd=ROOT, env=environment, capture_output=True, timeout=600, check=False
+            if mutant and tree:
+                swap_functions(tree, str(locate(mutant, COPY)))
+            code = run_until_failure(items, limits)
+        finally:
+            os._exit(code)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if mutant:
+        restore(mutant, COPY)
+    now = FOLDER / "now.txt"
+    return code, now.read_text() if now.exists() else ""
+
+
+def swap_functions(tree: ast.Module, path: str) -> None:
+    """Give all functions of a file that is imported already the code that they have in a changed syntax tree.
+
+    Raises ``ValueError`` where a function no longer uses a name of the function around it.
+    """
+    changed: dict[tuple[str, int], CodeType] = {}
+
+    def collect(code: CodeType) -> None:
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                changed[constant.co_qualname, constant.co_firstlineno] = constant
+                collect(constant)
+
+    collect(compile(tree, path, "exec"))
+    for function in gc.get_objects():
+        if isinstance(function, FunctionType) and function.__code__.co_filename == path:
+            code = function.__code__
+            # Two of these may stand on one line; none is changed but through the function that it stands in.
+            if code.co_name != "<lambda>" and (code.co_qualname, code.co_firstlineno) in changed:
+                function.__code__ = changed[code.co_qualname, code.co_firstlineno]
+
+
+def run_until_failure(items: list[pytest.Item], limits: dict[str, float]) -> int:
+    """Run tests until one fails or takes too long."""
+    failed.clear()
+    for item, after in zip(items, [*items[1:], None], strict=False):
+        (FOLDER / "now.txt").write_text(item.nodeid)
+        # This ends the process with the code 1, even where it is in a loop of a library, which hears no signal.
+        faulthandler.dump_traceback_later(limits[item.nodeid], exit=True)
+        item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+        faulthandler.cancel_dump_traceback_later()
+        if item.session.testsfailed:
+            return KILLED
+    return SURVIVED
+
+
+def locate(mutant: Mutant, copy: Path) -> Path:
+    """The file of a mutant in a copy of the source."""
+    return copy / Path(mutant.file).relative_to("src")
+
+
+def restore(mutant: Mutant, copy: Path) -> None:
+    """Put the file of a mutant right again, with its old time; what was compiled of the mutant may not stay."""
+    place = locate(mutant, copy)
+    Path(importlib.util.cache_from_source(str(place))).unlink(missing_ok=True)
+    shutil.copy2(ROOT / mutant.file, place)
+
+
+def start_pytest(folder: Path, source: Path, files: list[str]) -> subprocess.Popen[bytes]:
+    """Start pytest on a copy of the source, with this file as a plugin."""
+    (folder / "mutation_plugin.py").symlink_to(Path(__file__).resolve())
+    environment = {
+        **os.environ, "PYTHONPATH": f"{source}{os.pathsep}{folder}", "MUTATION_FOLDER": str(folder),
+        "MUTATION_SOURCE": str(source), "PXR_WORK_THREAD_LIMIT": "1", "OPENBLAS_NUM_THREADS": "1",
+    }  # fmt: skip  # threads do not live on in a process that is forked
+    command = [
+        sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "-p", "mutation_plugin",
+        "-m", "not realworld", "--tb=short", f"--basetemp={folder / 'temporary'}", *files,
+    ]  # fmt: skip
+    with Path(folder, "output.txt").open("w") as output:
+        return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
+
+
+class KnownTests:
+    """Which tests pass which line, and how long each takes; kept in a folder from one run to the next."""
+
+    def __init__(self, store: Path) -> None:
+        self.store = store
+        self.data = coverage.CoverageData(str(store / "coverage"))
+        store.mkdir(parents=True, exist_ok=True)
+        self.known: dict[str, dict[str, float]] = {}
+        """For each test file and its digest, the seconds of its tests that pass."""
+        if (store / "known.json").exists():
+            self.known = json.loads((store / "known.json").read_text())
+            self.data.read()
+
+    def learn(self, places: list[str], at_once: int = 12) -> None:
+        """Run the test files that have changed, some at a time, and keep what is learned after each lot."""
+        files = sorted({file for place in places for file in list_test_files(ROOT / place)})
+        digests = {file: hash_test_file(file) for file in files}
+        self.known = {key: taken for key, taken in self.known.items() if not is_old(key, digests)}
+        new = [file for file in files if digests[file] not in self.known]
+        start = time.perf_counter()
+        for first in range(0, len(new), at_once):
+            lot = new[first : first + at_once]
+            with tempfile.TemporaryDirectory() as name:
+                folder = Path(name)
+                start_pytest(folder, SOURCE, lot).wait()
+                if not (folder / "seconds.json").exists():
+                    sys.exit((folder / "output.txt").read_text()[-3000:])
+                learned: dict[str, float] = json.loads((folder / "seconds.json").read_text())
+                part = coverage.CoverageData(str(folder / "coverage"))
+                part.read()
+                self.data.update(part)
+            for file in lot:
+                own = {test: taken for test, taken in learned.items() if test.partition("::")[0] == file}
+                self.known[digests[file]] = own
+            (self.store / "known.json").write_text(json.dumps(self.known))
+            print(
+                f"  learned {first + len(lot)} of {len(new)} test files after {time.perf_counter() - start:.0f} s",
+                file=sys.stderr,
+                flush=True,
             )
-        except subprocess.TimeoutExpired:
-            return True
-        return done.returncode == 1 or done.returncode == 2  # 2: a test file could not be imported
+
+    def is_passed_early(self, mutant: Mutant) -> bool:
+        """Is the line of a mutant passed before the first test, as files are imported?"""
+        lines = self.data.contexts_by_lineno(str(ROOT / mutant.file))
+        return "" in lines.get(mutant.line, ()) or "" in lines.get(mutant.statement_line, ())
+
+    def find(self, mutant: Mutant) -> dict[str, float]:
+        """Tests that may notice a mutant, with the seconds each may take, file by file, the nearest first.
+
+        Tests that pass its line come before those that only use its file: a line may be passed where coverage does not
+        look, in another process or before the first test, or only by the first test that asks for a shared fixture.
+        """
+        lines = self.data.contexts_by_lineno(str(ROOT / mutant.file))
+        passing = {*lines.get(mutant.line, ()), *lines.get(mutant.statement_line, ())}
+        using = {test for tests in lines.values() for test in tests}
+        all_seconds = {test: taken for own in self.known.values() for test, taken in own.items()}
+        homes = {test.partition("::")[0] for test in passing}
+
+        def order(test: str) -> tuple[bool, bool, bool, float]:
+            home = test.partition("::")[0]
+            return (
+                test not in passing,
+                home not in homes,
+                not is_near(home, mutant.package),
+                all_seconds[test],
+            )
+
+        chosen: list[str] = []
+        left = MOST_SECONDS
+        for test in sorted(using & all_seconds.keys(), key=order):
+            left -= all_seconds[test]
+            if left < 0 and chosen:
+                break
+            chosen.append(test)
+        total: Counter[tuple[bool, str]] = Counter()
+        for test in chosen:
+            total[test not in passing, test.partition("::")[0]] += all_seconds[test]  # type: ignore[assignment]
+
+        def order_files(test: str) -> tuple[bool, bool, float, str]:
+            home = test.partition("::")[0]
+            far = test not in passing
+            return far, not is_near(home, mutant.package), total[far, home], home
+
+        return {test: 30 + PATIENCE * all_seconds[test] for test in sorted(chosen, key=order_files)}
+
+
+def list_test_files(place: Path) -> list[str]:
+    """Files of tests below a folder that are run against mutants, as pytest names them."""
+    files = sorted(place.rglob("test_*.py")) if place.is_dir() else [place]
+    names = [str(file.relative_to(ROOT)) for file in files]
+    return [name for name in names if not name.startswith(LEFT_OUT)]
+
+
+def hash_test_file(file: str) -> str:
+    """Name and digest of a test file."""
+    return f"{file} {hashlib.sha256((ROOT / file).read_bytes()).hexdigest()[:12]}"
+
+
+def is_old(key: str, digests: dict[str, str]) -> bool:
+    """Was a test file changed since it was learned?"""
+    file = key.partition(" ")[0]
+    return not (ROOT / file).exists() or digests.get(file, key) != key
+
+
+def is_near(home: str, package: str) -> bool:
+    """Is a test file in the folder that has the name of a package?"""
+    return home.startswith(f"tests/{package}/")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """Tests to run until one fails, with the seconds each may take, on a mutant or on the source as it is."""
+
+    mutant: Mutant | None
+    tests: dict[str, float]
+
+
+def make_trials(trials: list[Trial], source: Path) -> Iterator[tuple[Trial, str | None]]:
+    """For each trial the test that failed, in their order, as soon as it is known.
+
+    Where a trial could not be made on functions that were imported already, it is made in a new process.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "trials.json").write_text(json.dumps([asdict(trial) for trial in trials]))
+        outcomes = folder / "outcomes.jsonl"
+        outcomes.touch()
+        files = sorted({test.partition("::")[0] for trial in trials for test in trial.tests})
+        if not files:  # without any, pytest would collect all there are
+            yield from ((trial, None) for trial in trials)
+            return
+        process = start_pytest(folder, source, files)
+        with outcomes.open() as lines:
+            for trial in trials:
+                line = ""
+                while not line.endswith("\n"):
+                    has_ended = process.poll() is not None
+                    line += lines.readline()
+                    if has_ended and not line:
+                        sys.exit((folder / "output.txt").read_text()[-3000:])
+                    if not line:
+                        time.sleep(0.1)
+                code, test = json.loads(line)
+                if code == UNTRIED and trial.mutant:
+                    yield trial, try_afresh(trial.mutant, trial.tests, source)
+                else:
+                    yield trial, None if code == SURVIVED else test
+        process.wait()
+
+
+def try_afresh(mutant: Mutant, tests: dict[str, float], source: Path) -> str | None:
+    """Try a mutant in a new process, which imports it: the test that failed."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        copy = folder / "src"
+        shutil.copytree(source, copy)
+        (folder / "trials.json").write_text(json.dumps([asdict(Trial(None, tests))]))
+        locate(mutant, copy).write_text(ast.unparse(change_source(mutant)))
+        start_pytest(folder, copy, sorted({test.partition("::")[0] for test in tests})).wait()
+        outcomes = folder / "outcomes.jsonl"
+        if not outcomes.exists():
+            return "collection"
+        code, test = json.loads(outcomes.read_text())
+        return None if code == SURVIVED else str(test)
+
+
+def find_false_killers(killers: set[str], known: KnownTests) -> set[str]:
+    """Of tests that killed a mutant, those that fail without any."""
+    taken = {test: seconds for own in known.known.values() for test, seconds in own.items()}
+    trials = [Trial(None, {test: 30 + PATIENCE * taken[test]}) for test in sorted(killers & taken.keys())]
+    return {killer for _, killer in make_trials(trials, SOURCE) if killer is not None}
+
+
+def try_mutants(
+    mutants: list[Mutant], known: KnownTests, jobs: int, keep: Callable[[Mutant, str | None], None]
+) -> dict[Mutant, str | None]:
+    """For each mutant the test that kills it; ``keep`` is given each as soon as it is known."""
+    trials = [Trial(mutant, known.find(mutant)) for mutant in mutants]
+    killers: dict[Mutant, str | None] = {}
+    start = time.perf_counter()
+
+    def attempt(number: int) -> None:
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder, "src")
+            shutil.copytree(SOURCE, copy)
+            for trial, killer in make_trials(trials[number::jobs], copy):
+                assert trial.mutant
+                if killer is None and known.is_passed_early(trial.mutant):
+                    killer = try_afresh(trial.mutant, trial.tests, SOURCE)  # noqa: PLW2901
+                killers[trial.mutant] = killer
+                keep(trial.mutant, killer)
+                report(trial, killer)
+
+    def report(trial: Trial, killer: str | None) -> None:
+        mutant = trial.mutant
+        if killer is None and mutant:
+            why = f"survived {len(trial.tests)} tests" if trial.tests else "no test uses this file"
+            print(f"{mutant.file}:{mutant.line}: {mutant.code}: {mutant.what}: {why}", flush=True)
+        if len(killers) % 10 == 0:
+            dead = sum(each is not None for each in killers.values())
+            taken = time.perf_counter() - start
+            print(
+                f"  {len(killers)} of {len(mutants)} after {taken:.0f} s, {dead} killed",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    with ThreadPoolExecutor(jobs) as pool:
+        list(pool.map(attempt, range(jobs)))
+    return killers
+
+
+def read_equivalents() -> set[tuple[str, str, str, str]]:
+    """Changes that no test can notice."""
+    rows = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["equivalent"]
+    return {(row["function"], row["line"], row["code"], row["what"]) for row in rows}
+
+
+def print_score(killers: dict[Mutant, str | None]) -> float:
+    """Print how many were killed in each package, and all together with and without those that cannot be."""
+    equivalents = read_equivalents()
+    total = Counter(mutant.package for mutant in killers)
+    killed = Counter(mutant.package for mutant, killer in killers.items() if killer is not None)
+    for package in sorted(total):
+        print(f"{package:10} {killed[package]:4} of {total[package]:4} killed")
+    score = killed.total() / max(1, total.total())
+    print(f"{'all':10} {killed.total():4} of {total.total():4} killed: {score:.1%}")
+    hopeless = sum(
+        killer is None and mutant.is_there and mutant.place in equivalents
+        for mutant, killer in killers.items()
+    )
+    if hopeless:
+        able = total.total() - hopeless
+        print(
+            f"without {hopeless} that nothing can notice: {killed.total()} of {able}: {killed.total() / able:.1%}"
+        )
+    return score
 
 
 def main() -> int:
@@ -218,33 +608,43 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--package", help="only this package, such as model")
-    parser.add_argument("--store", type=Path, default=ROOT / "out" / "mutation_tests.json")
+    parser.add_argument("--package", nargs="*", help="only the mutants in these packages, such as model")
+    parser.add_argument("--tests", nargs="*", default=["tests"], help="folders or files of tests")
+    parser.add_argument("--jobs", type=int, default=1, help="mutants that are tried at the same time")
+    parser.add_argument(
+        "--again", action="store_true", help="only the survivors of the last run of this seed"
+    )
+    parser.add_argument("--learn", action="store_true", help="only learn which tests pass which line")
     options = parser.parse_args()
-    mutants = choose_mutants(options.count, options.seed, options.package)
-    lines = learn_tests({mutant.file for mutant in mutants}, options.store)
-    killed: Counter[str] = Counter()
-    total: Counter[str] = Counter()
-    start = time.perf_counter()
-    for number, mutant in enumerate(mutants, 1):
-        tests = order_tests(lines[mutant.file].get(str(mutant.line), []), mutant.package)
-        dead = bool(tests) and is_killed(mutant, tests)
-        total[mutant.package] += 1
-        killed[mutant.package] += dead
-        if not dead:
-            why = f"survived {len(tests)} tests" if tests else "no test passes this line"
-            print(f"{mutant.file}:{mutant.line}: {mutant.what}: {why}", flush=True)
-        if number % 20 == 0:
-            print(
-                f"  {number} of {len(mutants)} after {time.perf_counter() - start:.0f} s",
-                file=sys.stderr,
-                flush=True,
-            )
-    for package in sorted(total):
-        print(f"{package:10} {killed[package]:4} of {total[package]:4} killed")
-    score = sum(killed.values()) / max(1, sum(total.values()))
-    print(f"{'all':10} {sum(killed.values()):4} of {sum(total.values()):4} killed: {score:.1%}")
-    return 0 if score >= 0.9 else 1
+    known = KnownTests(STORE)
+    known.learn(options.tests)
+    if options.learn:
+        return 0
+    results = STORE / f"results-{options.seed}-{options.count}.json"
+    killers: dict[Mutant, str | None] = {}
+    if results.exists():
+        killers = {Mutant(**row["mutant"]): row["killer"] for row in json.loads(results.read_text())}
+    mutants = list(killers) if options.again else choose_mutants(options.count, options.seed)
+
+    def keep(mutant: Mutant, killer: str | None) -> None:
+        killers[mutant] = killer
+        rows = [{"mutant": asdict(each), "killer": killers[each]} for each in mutants if each in killers]
+        results.write_text(json.dumps(rows, indent=1))
+
+    wanted = [mutant for mutant in mutants if not options.package or mutant.package in options.package]
+    tried = [mutant for mutant in wanted if not options.again or killers[mutant] is None]
+    for mutant in [mutant for mutant in tried if not mutant.is_there]:
+        print(
+            f"{mutant.file}:{mutant.line}: {mutant.code}: the file has changed, so it cannot be tried again"
+        )
+        tried.remove(mutant)
+    tried_killers = try_mutants(tried, known, options.jobs, keep)
+    false = find_false_killers({killer for killer in tried_killers.values() if killer}, known)
+    for mutant, killer in tried_killers.items():
+        if killer in false:
+            print(f"{mutant.file}:{mutant.line}: {mutant.what}: {killer} fails without the change too")
+            keep(mutant, None)
+    return 0 if print_score({mutant: killers[mutant] for mutant in wanted}) >= 0.9 else 1
 
 
 if __name__ == "__main__":

@@ -12,6 +12,9 @@ from types import ModuleType
 
 import pytest
 
+from simwright.prover.environments import NoEnvironmentError, find_cache, hold, name_of_pin, remove
+from simwright.prover.table import list_engines
+
 REPO = Path(__file__).resolve().parent.parent
 
 
@@ -37,7 +40,7 @@ def make(environments: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     (tmp_path / "small.txt").write_text(f"pip=={ensurepip.version()}\n")
 
     def build(module: str = "json", *, ready: bool = False) -> object:
-        small = environments.Environment("small", "a test", (module,), ("tests",))
+        small = environments.make_environment("small", {"about": "a test", "modules": [module]})
         if ready:
             small.folder.mkdir(parents=True)
             (small.folder / ".ready").touch()
@@ -47,19 +50,21 @@ def make(environments: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_table(environments: ModuleType) -> None:
-    table = environments.list_environments()
-    assert {"newton", "converters", "pyrobosim"} <= set(table)
-    assert {file.stem for file in environments.HERE.glob("*.txt")} == set(table)
-    for row in table.values():
-        assert all((REPO / place).is_dir() for place in row.tests)
-        for line in (environments.HERE / f"{row.name}.txt").read_text().splitlines():
-            environments.name_of_pin(line)
-        assert row.make_variables()[f"SIMWRIGHT_PEER_{row.modules[0].upper()}"] == str(row.python)
+    table = environments.list_judges()
+    assert {"newton", "converters", "pyrobosim", "prove"} <= set(table)
+    assert {file.stem for file in environments.HERE.glob("*.txt")} == set(table) - {"prove"}
+    assert {row.name for row in table["prove"].environments} == set(list_engines())
+    for judge in table.values():
+        assert all((REPO / place).is_dir() for place in judge.tests)
+        variables = judge.make_variables()
+        for row in judge.environments:
+            assert [name_of_pin(line) for line in row.pins]
+            assert variables[f"SIMWRIGHT_PEER_{row.modules[0].upper()}"] == str(row.python)
 
 
 def test_pins_of_an_environment_go_before_ours(environments: ModuleType) -> None:
-    newton = environments.list_environments()["newton"]
-    names = [environments.name_of_pin(line) for line in newton.constraints]
+    (newton,) = environments.list_judges()["newton"].environments
+    names = [name_of_pin(line) for line in newton.constraints]
     assert "mujoco" not in names
     assert "numpy" in names
     assert any(line.startswith("usd-core>=") for line in newton.requirements)
@@ -68,43 +73,43 @@ def test_pins_of_an_environment_go_before_ours(environments: ModuleType) -> None
 @pytest.mark.parametrize(
     "line", ["newton", "newton>=1.7", "newton==1.7; python_version > '3'", "-e .", "git+x"]
 )
-def test_only_exact_versions_are_pins(environments: ModuleType, line: str) -> None:
+def test_only_exact_versions_are_pins(line: str) -> None:
     with pytest.raises(ValueError, match="exact version"):
-        environments.name_of_pin(line)
-    assert environments.name_of_pin("Newton_USD.schemas[sim]==0.6.0") == "newton-usd-schemas"
+        name_of_pin(line)
+    assert name_of_pin("Newton_USD.schemas[sim]==0.6.0") == "newton-usd-schemas"
 
 
-def test_an_interrupted_one_is_made_again(environments: ModuleType, make: Callable[..., object]) -> None:
+def test_an_interrupted_one_is_made_again(make: Callable[..., object]) -> None:
     small, said = make(), []
     small.folder.mkdir(parents=True)
     (small.folder / "half").touch()
-    with environments.hold(small, said.append) as python:
+    with hold(small, said.append) as python:
         assert subprocess.run([python, "-c", "import pip"], check=False).returncode == 0
     assert "making the environment for a test" in said
     assert not (small.folder / "half").exists()
     assert (small.folder / ".ready").exists()
 
 
-def test_one_that_cannot_be_made_is_not_ready(environments: ModuleType, make: Callable[..., object]) -> None:
+def test_one_that_cannot_be_made_is_not_ready(make: Callable[..., object]) -> None:
     small = make()
     small.folder.parent.mkdir(parents=True)
     small.folder.write_text("a file where the folder belongs")
     with (
-        pytest.raises(environments.NoEnvironmentError, match="cannot make small-"),
-        environments.hold(small, str),
+        pytest.raises(NoEnvironmentError, match="cannot make small-"),
+        hold(small, str),
     ):
         pytest.fail("there is no environment")
 
 
-def test_other_versions_replace_it(environments: ModuleType, make: Callable[..., object]) -> None:
+def test_other_versions_replace_it(make: Callable[..., object]) -> None:
     older, said = make("json", ready=True), []
-    other = environments.find_cache() / "smaller-0123456789ab"
+    other = find_cache("judge") / "smaller-0123456789ab"
     other.mkdir()
-    with environments.hold(older, said.append):
+    with hold(older, said.append):
         newer = make("csv", ready=True)
-        with environments.hold(newer, said.append):
+        with hold(newer, said.append):
             assert older.folder.exists()  # another run uses it
-    with environments.hold(newer, said.append):
+    with hold(newer, said.append):
         assert not older.folder.exists()
     assert other.exists()
     assert said == []  # nothing had to be made
@@ -117,3 +122,13 @@ def test_every_version_counts(environments: ModuleType, make: Callable[..., obje
     assert make().folder == first
     pins.write_text(pins.read_text() + "numpy==2.0.0\n")
     assert make().folder != first
+
+
+def test_one_that_is_used_is_not_removed(make: Callable[..., object]) -> None:
+    small = make(ready=True)
+    with hold(small, str):
+        assert not remove(small)
+        assert small.ready
+    assert remove(small)
+    assert not small.folder.exists()
+    assert remove(small)

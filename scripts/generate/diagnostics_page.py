@@ -19,7 +19,8 @@ something of the source is not in the result; one that changes how the machine m
 def generate() -> str:
     """One row per code, by room."""
     for module in pkgutil.walk_packages(simwright.__path__, "simwright."):
-        if not module.name.endswith("__main__"):
+        # workers of engines import what is not here, and declare nothing
+        if not module.name.endswith("__main__") and ".workers." not in module.name:
             importlib.import_module(module.name)
     lines = [
         NOTE + "# Diagnostics\n",

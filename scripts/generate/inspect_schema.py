@@ -17,9 +17,9 @@ from simwright.app.describe import _PLAIN_LISTS, VERSION
 from simwright.core.diag import Where
 from simwright.core.math3d import Pose
 from simwright.model import asset as model
+from simwright.model.extras import Resolved
 from simwright.model.filtering import ArticulationContents
 from simwright.model.inertia import Inertial
-from simwright.model.origins import Resolved
 
 NUMBER = {"anyOf": [{"type": "number"}, {"enum": ["inf", "-inf", "nan"]}]}
 NUMBERS: dict[str, Any] = {

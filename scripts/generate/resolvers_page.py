@@ -18,7 +18,7 @@ one per quantity; `simwright.load(path, resolvers=("physx", "newton", "mjc"))` s
 
 1. **Authored values.** The neutral `ext_physics` schemas are asked first, then the resolvers in order. The
    first one that has a value decides; the others are kept as "lost" in `asset.origins`.
-2. **Importer default.** If the caller of `simwright.resolve.resolve` gives one.
+2. **Importer default.** If the caller of `simwright.resolve.resolver` gives one.
 3. **Schema default.** The fallback of the first schema in the order that has one.
 
 The reader uses the first layer only: where nobody says anything the model says nothing, and each engine's

@@ -9,9 +9,8 @@ from pathlib import Path
 from generate import NOTE
 from simwright.core.gate import FUEL_CACHES, MODEL_PATH_VARIABLES
 from simwright.core.gate import VARIABLE as FOLDERS
-from simwright.core.limits import BUDGETS
+from simwright.core.limits import ARCHIVES, BUDGETS, OFFLINE, UNTRUSTED
 from simwright.core.limits import VARIABLE as LIMITS
-from simwright.core.trust import ARCHIVES, OFFLINE, UNTRUSTED
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tests" / "security"))
 

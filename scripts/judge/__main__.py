@@ -14,14 +14,14 @@ import sys
 import time
 from collections.abc import Callable
 
-from environments import REPO, Environment, NoEnvironmentError, hold, list_environments
+from environments import REPO, Judge, NoEnvironmentError, hold_all, list_judges
 
 
 def main(arguments: list[str]) -> int:
     """Judge by the named environments, or by all; 0 if every test passes, 1 if not, 2 for an unknown name."""
     split = arguments.index("--") if "--" in arguments else len(arguments)
     names, options = arguments[:split], arguments[split + 1 :]
-    known = {name: row for name, row in list_environments().items() if row.tests}
+    known = {name: row for name, row in list_judges().items() if row.tests}
     unknown = [name for name in names if name not in known]
     if unknown:
         print(f"judge: no environment {unknown[0]!r}; there are: {', '.join(known)}", file=sys.stderr)
@@ -32,25 +32,25 @@ def main(arguments: list[str]) -> int:
     return 1 if failed else 0
 
 
-def judge(environment: Environment, options: list[str]) -> bool:
-    """Whether all tests of an environment pass."""
+def judge(row: Judge, options: list[str]) -> bool:
+    """Whether all tests of a judge pass."""
     started = time.monotonic()
-    say = make_say(environment.name)
+    say = make_say(row.name)
     try:
-        with hold(environment, say) as python:
-            say(f"ready after {time.monotonic() - started:.0f} s, running {' '.join(environment.tests)}")
-            return run_tests(environment, str(python), options)
+        with hold_all(row, say) as interpreters:
+            say(f"ready after {time.monotonic() - started:.0f} s, running {' '.join(row.tests)}")
+            return run_tests(row, str(interpreters[0]), options)
     except NoEnvironmentError as error:
         say(str(error))
         return False
 
 
-def run_tests(environment: Environment, python: str, options: list[str]) -> bool:
+def run_tests(row: Judge, python: str, options: list[str]) -> bool:
     """Whether pytest passes; Simwright is this checkout's in either interpreter."""
-    command = [python if environment.inside else sys.executable, "-m", "pytest", "--judge", environment.name]
-    command += ["-n", "2", "--dist", "worksteal", "-q", *environment.tests, *options]
+    command = [python if row.inside else sys.executable, "-m", "pytest", "--judge", row.name]
+    command += ["-n", "2", "--dist", "worksteal", "-q", *row.tests, *options]
     paths = [str(REPO / "src"), os.environ.get("PYTHONPATH", "")]
-    variables = environment.make_variables() | {"PYTHONPATH": os.pathsep.join(path for path in paths if path)}
+    variables = row.make_variables() | {"PYTHONPATH": os.pathsep.join(path for path in paths if path)}
     return subprocess.run(command, cwd=REPO, env=os.environ | variables, check=False).returncode == 0
 
 

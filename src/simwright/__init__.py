@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from simwright.app.api import load as load
     from simwright.app.api import save as save
     from simwright.app.api import to_stage as to_stage
+    from simwright.app.proving import prove as prove
     from simwright.app.running import run as run
     from simwright.app.worlds import load_world as load_world
     from simwright.core.diag import Diagnostic as Diagnostic
@@ -56,6 +57,7 @@ _PUBLIC = {
     "make_vector_env": "simwright.tasks.environments:make_vector_env",
     "open_robot": "simwright.tasks.robot:open_robot",
     "preflight": "simwright.tasks.preflight:preflight",
+    "prove": "simwright.app.proving:prove",
     "run": "simwright.app.running:run",
     "save": "simwright.app.api:save",
     "to_stage": "simwright.app.api:to_stage",
@@ -83,6 +85,7 @@ __all__ = [
     "make_vector_env",
     "open_robot",
     "preflight",
+    "prove",
     "run",
     "save",
     "to_stage",

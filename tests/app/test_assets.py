@@ -258,7 +258,9 @@ def test_mujoco_attaches_real_hands_the_same_way(shared_assets, tmp_path, arm, h
     whole = host.copy()
     part = host.detach(added)
     assert simwright.diff(host, before, configurations=3).equal
-    assert simwright.diff(part, tool, configurations=3).equal
+    # options are the world's: what is attached and detached has those of its host
+    apart = simwright.diff(part, tool, configurations=3).sections
+    assert not [item for section in apart if section.name != "options" for item in section.items]
     host.attach(part, at=place, pose=POSE, prefix="hand/")
     assert simwright.diff(host, whole, configurations=3).equal
 

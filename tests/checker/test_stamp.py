@@ -13,7 +13,7 @@ UsdProfiles = pytest.importorskip("pxr.UsdProfiles")
 from pxr import Sdf, Usd  # noqa: E402 - after the skip
 
 from simwright.checker.result import AssetResult, Suppressed  # noqa: E402
-from simwright.checker.stamp import stamp_asset  # noqa: E402
+from simwright.checker.suppress import stamp_asset  # noqa: E402
 from simwright.core.diag import Diagnostic, Level  # noqa: E402
 from simwright.core.errors import InputError, UsageError  # noqa: E402
 from simwright.usd.plugins import plugin_path  # noqa: E402

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from simwright.app.cli.main import run
-from simwright.app.conversion_inputs import plan_tasks
+from simwright.app.converting import plan_tasks
 
 GOOD = '<robot name="{}"><link name="l"><inertial><mass value="1"/>{}</inertial></link></robot>'
 INERTIA = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'

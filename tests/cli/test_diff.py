@@ -34,7 +34,7 @@ def test_equal_files(arm, capsys):
     assert run(["diff", str(arm), str(arm.with_suffix(".urdf.xacro"))]) == 0
     out, err = capsys.readouterr()
     assert err == ""
-    assert "equal in all 21 sections" in out
+    assert "equal in all 22 sections" in out
     assert "mass matrix to" in out
 
 

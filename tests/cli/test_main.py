@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from simwright import __version__
+from simwright.__main__ import main as start
 from simwright.app.cli import main
 from simwright.app.cli.main import COMMANDS, run
 
@@ -48,6 +49,15 @@ def test_typing_errors_get_suggestions(capsys):
     assert "Did you mean 'inspect'?" in capsys.readouterr().err
     assert run(["inspect", "x", "--formt", "json"]) == 2
     assert "--format" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("words", "code"), [(["--version"], 0), (["inspect"], 2)])
+def test_the_command_exits_with_its_code(words, code, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["simwright", *words])
+    with pytest.raises(SystemExit) as caught:
+        start()
+    assert caught.value.code == code
+    assert (__version__ in capsys.readouterr().out) == (code == 0)
 
 
 def test_missing_file_is_one_line_and_exit_code_2(tmp_path, capsys):

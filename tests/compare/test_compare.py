@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import simwright
+from simwright.compare.difference import SECTIONS, make_settings
 from simwright.compare.run import compare_assets
-from simwright.compare.settings import SECTIONS, make_settings
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import Pose, quat_from_axis_angle, vec3
 from simwright.model.asset import (
@@ -23,7 +23,7 @@ from simwright.model.asset import (
     Shape,
     Site,
 )
-from simwright.model.geometry import Approximation, Box, Cylinder, Mesh, Plane, Sphere
+from simwright.model.geometry import Approximation, Box, Cylinder, Mesh, Plane, Polyline, Sphere
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Drive, Equality, EqualityKind, Joint, JointKind, Mimic, Motion
 from simwright.model.material import PhysicsMaterial, RenderMaterial, Texture
@@ -319,6 +319,41 @@ def test_shapes_are_what_they_are():
     assert list(differing(first, second)) == ["visuals"]
 
 
+def test_laws_between_tendons_are_compared():
+    def build(**changes):
+        law = Equality("law", EqualityKind.TENDON, "left", "right", polynomial=(0.0, 2.0))
+        return Asset("a", bodies=[Body("b")], equalities=[dataclasses.replace(law, **changes)])
+
+    assert differing(build(), build()) == {}
+    assert differing(build(), build(polynomial=(0.0, 2.5))) == {"constraints": ["equality 'law': law"]}
+    assert differing(build(), build(b="other")) == {"constraints": ["equality 'law': end b"]}
+    assert differing(build(), build(enabled=False)) == {"constraints": ["equality 'law': enabled"]}
+    assert differing(build(), Asset("a", bodies=[Body("b")])) == {"constraints": ["equality 'law': tendon"]}
+
+
+def test_extruded_outlines_are_compared_by_points_loops_and_height():
+    square = np.array(((0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0)))
+
+    def build(*loops, height=0.5, **more):
+        return Asset("a", shapes=[Shape("plate", Polyline(loops, height), **more)])
+
+    assert differing(build(square), build(square / 2, height=0.25, scale=vec3(2, 2, 2))) == {}
+    for other in (build(square * 1.1), build(square, height=0.6), build(square[:2], square[2:])):
+        assert list(differing(build(square), other)) == ["visuals"]
+
+
+def test_what_is_inside_counts_unless_one_side_is_a_hull():
+    def build(token, inner):
+        mesh = Mesh.of([*CORNERS, inner], [*SIDES, (0, 1, 4)])
+        shape = Shape("s", mesh, visual=False, collision=True, approximation=Approximation(token))
+        return Asset("a", shapes=[shape])
+
+    places = (0.1, 0.1, 0.1), (0.2, 0.2, 0.1)
+    for tokens, different in ((("none", "none"), True), (("none", "convexHull"), False)):
+        first, second = (build(token, inner) for token, inner in zip(tokens, places, strict=True))
+        assert (differing(first, second, only=["collisions"]) != {}) == different
+
+
 def test_planes_without_end_may_slide():
     first = Asset("a", shapes=[Shape("floor", Plane(), pose=Pose.of((3, 4, 1)), collision=True)])
     second = Asset("b", shapes=[Shape("floor", Plane(), pose=Pose.of((0, 0, 1)), collision=True)])
@@ -368,7 +403,7 @@ def test_a_crowd_is_compared_tree_by_tree():
 
 def test_options():
     settings = make_settings(["dynamics", "poses"], ["motion"])
-    assert settings.sections == ("poses", "gravity", "masses", "drives", "actuators")
+    assert settings.sections == ("poses", "gravity", "options", "masses", "drives", "actuators")
     with pytest.raises(UnknownNameError, match="did you mean 'dynamics'"):
         make_settings(["dynamic"])
     with pytest.raises(UsageError, match="nothing is left"):

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from simwright.compare.difference import Difference
+from simwright.compare.difference import Difference, make_settings
 from simwright.compare.run import compare_assets
-from simwright.compare.settings import make_settings
 from simwright.core.math3d import Pose, vec3
 from simwright.model.asset import Asset, Body, Camera, ContactFilter, Sensor, Shape, Site
 from simwright.model.geometry import Sphere
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Joint, JointKind, Motion
-from simwright.model.optics import OPTICAL
-from simwright.model.ros import Controller, Interface, InterfaceKind
+from simwright.model.ros import OPTICAL, Controller, Interface, InterfaceKind
 
 
 def build_arm() -> Asset:

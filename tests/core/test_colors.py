@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simwright.core.colors import (
+from simwright.model.material import (
     make_all_display,
     make_all_linear,
     make_display,

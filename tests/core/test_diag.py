@@ -136,3 +136,10 @@ def test_every_error_means_bad_input():
     assert {cls.exit_code for cls in own} == {EXIT_BAD_INPUT}
     assert {cls.exit_code for cls in classes} <= {EXIT_BAD_INPUT, EXIT_FINDINGS}, "a run may end in a finding"
     assert len({cls.code for cls in classes}) == len(classes)
+
+
+def test_findings_keep_the_text_of_an_exception_only():
+    kind = Kind("kind", Level.ERROR, "{why}")
+    finding = Reporter().report(kind, why=ValueError("broken"))
+    assert finding.message == "broken"
+    assert finding.data == {"why": "broken"}

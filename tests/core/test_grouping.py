@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simwright.core.grouping import find_first
+from simwright.model.geometry import find_first
 
 
 def by_sort(keys: np.ndarray) -> np.ndarray:

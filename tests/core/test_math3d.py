@@ -21,6 +21,7 @@ from simwright.core.math3d import (
     quat_multiply,
     quat_normalize,
     quat_rotate,
+    rotation_vector_between,
     rpy_from_quat,
 )
 
@@ -100,3 +101,18 @@ def test_poses_compose_and_invert(p1, q1, p2, q2, v):
 def test_identity_cannot_be_changed_by_accident():
     with pytest.raises(ValueError, match="read-only"):
         IDENTITY.p[0] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("angle", "turned"), [(0.7, 0.7), (3.0, 3.0), (3.5, 3.5 - 2 * math.pi), (-2.0, -2.0)]
+)
+def test_the_rotation_vector_between_two_orientations_is_the_shorter_turn(angle, turned):
+    axis = np.array((2.0, -1.0, 2.0)) / 3.0
+    start = quat_from_axis_angle((0.3, 1.0, -0.2), 1.1)
+    end = quat_multiply(quat_from_axis_angle(axis, angle), start)
+    assert rotation_vector_between(start, end) == pytest.approx(turned * axis, abs=1e-12)
+
+
+def test_the_rotation_vector_between_equal_orientations_is_nothing():
+    start = quat_from_axis_angle((0.3, 1.0, -0.2), 1.1)
+    assert rotation_vector_between(start, -start).tolist() == [0.0, 0.0, 0.0]

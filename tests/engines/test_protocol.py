@@ -12,8 +12,14 @@ from simwright.core.diag import Reporter
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import Pose, quat_normalize
 from simwright.engines.layout import Layout
-from simwright.engines.protocol import Capabilities, Settings, Simulation, WorldSet, as_world_set
-from simwright.engines.stability import UnstableError
+from simwright.engines.protocol import (
+    Capabilities,
+    Settings,
+    Simulation,
+    UnstableError,
+    WorldSet,
+    as_world_set,
+)
 from simwright.engines.table import ENGINES, load_engine
 from simwright.model.asset import Asset, Body
 from simwright.model.inertia import Inertial

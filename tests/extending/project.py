@@ -75,7 +75,7 @@ ADDITIONS = (
                 '    fix="safe",\n    fix_title="take the name of the prim",',
             ),
             ("tests/checker/cases/sketch-titled.md", 'def Xform "arm" {}', _FIXED),
-            ("sanitizer/values.py", "VALUES: dict", '    "sketch-title": "what people call the asset",'),
+            ("sanitizer/fixer.py", "VALUES: dict", '    "sketch-title": "what people call the asset",'),
         ),
         (("fixes", "sketch", "simwright.sanitizer.fixes.sketch_titles:title_sketch"),),
     ),
@@ -98,7 +98,7 @@ ADDITIONS = (
         "report format",
         (
             (
-                "app/report/table.py",
+                "app/report/report.py",
                 '"html": "simwright',
                 '        "sketch": "simwright.app.report.sketch:render",',
             ),

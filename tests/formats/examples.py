@@ -15,6 +15,7 @@ from PIL import Image
 from simwright.core.math3d import Pose, quat_from_axis_angle, vec3
 from simwright.formats.vocabulary import FAMILIES
 from simwright.model import asset as m
+from simwright.model.elements import Movement, Track
 from simwright.model.extras import CustomAttribute
 from simwright.model.geometry import (
     Approximation,
@@ -46,7 +47,6 @@ from simwright.model.joint import (
     TendonPoint,
 )
 from simwright.model.material import LookVariant, PhysicsMaterial, RenderMaterial, Texture
-from simwright.model.movement import Movement, Track
 from simwright.model.ros import Controller, Interface, InterfaceKind, Qos, RosContext
 
 POSE = Pose.of((0.1, 0.2, 0.3), quat_from_axis_angle(vec3(0, 0, 1), 0.5))

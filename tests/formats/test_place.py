@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import simwright
-from simwright.app.conversion_inputs import Task
-from simwright.app.converting import ConvertOptions, convert_one
+from simwright.app.converting import ConvertOptions, Task, convert_one
 from simwright.core.errors import OutputError, UsageError
 
 ROBOT = """<robot name="r"><link name="a"><inertial><mass value="1"/>

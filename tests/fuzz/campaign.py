@@ -1,6 +1,6 @@
 """Runs many cases in worker processes and collects what went wrong.
 
-A case that takes more than :data:`LIMIT` of processor time, or that does not answer, is a hang; a worker that dies is
+A case that takes more than :data:`LIMIT` of processor time, or that never answers, is a hang; a worker that dies is
 a crash.  ``python scripts/fuzz.py`` runs campaigns by hand.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -22,8 +23,8 @@ LIMIT = 10.0
 """Most processor time one file may take [s]."""
 MEMORY_LIMIT = 2 << 30
 """Most memory a worker may have, however many files it has seen [bytes]."""
-PATIENCE = 120.0
-"""How long an answer may take on a busy machine [s]."""
+PATIENCE = 3600.0
+"""How long an answer may take [s]: the worker limits processor time, this is for one that waits for something."""
 MEMORY = Path("/dev/shm")
 """Where files cost no disk, if there is such a place."""
 HERE = Path(__file__).resolve().parent
@@ -98,21 +99,31 @@ def _serve(waiting: Queue[int], seeds: Path, outcome: Outcome, lock: threading.L
             worker.stop()
 
 
+def make_command(seeds: Path, work: Path, *options: str) -> list[str]:
+    """What starts a worker."""
+    return [sys.executable, "-m", "fuzz.worker", str(seeds), str(work), *options]
+
+
+def make_environment() -> dict[str, str]:
+    """The environment in which a worker finds this package."""
+    places = filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH")])
+    path = os.pathsep.join(places)
+    return {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": "0", "PYTHONFAULTHANDLER": "1"}
+
+
 class _Worker:
     """A worker process and its pipes."""
 
     def __init__(self, seeds: Path, folder: Path) -> None:
         self.errors = (folder / "errors.txt").open("w+")
-        command = [sys.executable, str(HERE / "worker.py"), str(seeds), str(folder / "work")]
-        environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONFAULTHANDLER": "1"}
         self.process = subprocess.Popen(
-            command,
+            make_command(seeds, folder / "work"),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
             text=True,
             cwd=folder,
-            env=environment,
+            env=make_environment(),
         )
         assert self._answer() == "ready", f"the worker does not start: {self._complaint()}"
 
@@ -127,7 +138,10 @@ class _Worker:
             return result
         self.process.kill()
         code = self.process.wait()
-        bug = f"the process ended with {code}: {self._complaint()}" if code != -9 else "hang: no answer"
+        hangs = {-signal.SIGPROF: "too much processor time", -signal.SIGKILL: "no answer"}
+        bug = (
+            f"hang: {hangs[code]}" if code in hangs else f"the process ended with {code}: {self._complaint()}"
+        )
         return {
             "number": number,
             "kind": "any",

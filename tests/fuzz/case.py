@@ -23,18 +23,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import canary
-from commands import draw_command, draw_kind
-from mutation import BINARY, CANARY, SECRETS, mutate
-from seeds import find_main
+from . import canary
+from .commands import draw_command, draw_kind
+from .mutation import BINARY, CANARY, SECRETS, mutate
+from .seeds import find_main
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _LINKED_SHARE = 0.03
 """How many cases have a file that is a link to one outside."""
 _BUGS = ("check-failed", "check-rule-crashed", "fix-crashed", "convert-internal-error", "Traceback")
 """Words in what a command says that mean a bug of ours, in a run that goes on."""
-_SETTINGS = (".toml", ".json")
-"""Files of the user, which may be links to anywhere."""
+_SETTINGS = ("simwright.toml", "known.json", "plan.yaml")
+"""Files of the user, whom a command names or finds: they may be links to anywhere."""
 _allowed: list[Path] = []
 _offences: list[str] = []
 
@@ -124,7 +124,7 @@ def _make_files(folder: Path, work: Path, rng: random.Random) -> Path:
     victim = main if rng.random() < 0.7 else rng.choice(files)
     # of a package its name is read, also where that is a link, as after an installation by links
     victim = main if victim.name == "package.xml" else victim
-    if victim != main and victim.suffix not in _SETTINGS and rng.random() < _LINKED_SHARE * 10:
+    if victim != main and victim.name not in _SETTINGS and rng.random() < _LINKED_SHARE * 10:
         alike = [name for name in SECRETS if Path(name).suffix == victim.suffix] or ["passwd"]
         victim.unlink()
         victim.symlink_to(work / canary.FOLDER / rng.choice(alike))

@@ -70,8 +70,10 @@ COMMANDS: dict[str, tuple[Row, ...]] = {
         (8, "inspect {main}"),
     ),
     "manifest": ((20, "robots check {main}"), (10, "robots show {main}"), (10, "robots show {main} --format json")),
-    "task": (
-        (20, "task run {main}"), (2, "task run {main} --record {out}/run.npz"), (2, "task run {main} --format json"),
+    "task": (  # how long a run is, is what its file asks
+        (20, "task run {main} --max-steps 2 --episodes 1"),
+        (2, "task run {main} --max-steps 2 --episodes 1 --record {out}/run.npz"),
+        (2, "task run {main} --max-steps 2 --episodes 1 --format json"),
     ),
     "extension": ((20, "registry validate {in}"), (5, "registry validate {in} --format junit")),
 }  # fmt: skip

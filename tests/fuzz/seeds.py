@@ -35,17 +35,13 @@ def make_seeds(folder: Path) -> Path:
 
 
 def _make_layers(folder: Path) -> None:
-    """Text layers of the URDF seed, and the MJCF seed as one crate file."""
-    from pxr import Usd
-
+    """Text layers of the URDF seed, and the MJCF seed as one crate file, the same bytes every time."""
     import simwright
 
     entry = simwright.convert(folder / "urdf" / "main.urdf", folder / "usda")
     entry.rename(entry.with_name("main.usda"))
     whole = simwright.convert(folder / "mjcf" / "main.xml", folder / "usdc")
-    stage = Usd.Stage.Open(str(whole))
-    flat = stage.Flatten()
-    flat.Export(str(folder / "flat.usdc"))
+    simwright.convert(whole, folder / "flat.usdc", flatten=True)
     shutil.rmtree(folder / "usdc")
     (folder / "usdc").mkdir()
     (folder / "flat.usdc").rename(folder / "usdc" / "main.usdc")

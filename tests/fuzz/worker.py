@@ -1,6 +1,7 @@
 """A process that runs cases: numbers come in, one line of JSON per case goes out.
 
-Started by ``campaign.py``, so that a crash in native code or a hang costs one worker and names the case.
+Started by ``campaign.py``, so that a crash in native code or a hang costs one worker and names the case.  A case that
+takes too much processor time ends the process by a signal, also in native code; time that others take does not count.
 """
 
 from __future__ import annotations
@@ -8,17 +9,21 @@ from __future__ import annotations
 import json
 import os
 import resource
+import signal
 import sys
 import tempfile
 import time
 import warnings
 from pathlib import Path
 
-from case import run_case, run_command
-from commands import COMMANDS
+from .case import run_case, run_command
+from .commands import COMMANDS
+from .seeds import find_main
 
 MEMORY = 4 << 30
 """Most address space a worker may have beyond what it starts with [bytes]."""
+PATIENCE = 30.0
+"""Processor time after which a case is given up [s]."""
 
 
 def main() -> None:
@@ -33,7 +38,9 @@ def main() -> None:
     print("ready", file=answers, flush=True)
     for line in sys.stdin:
         before = time.process_time()
+        signal.setitimer(signal.ITIMER_PROF, PATIENCE)
         result = run_case(int(line), seeds, work)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
         result["seconds"] = time.process_time() - before
         result["memory"] = _measure_memory()
         print(json.dumps(result), file=answers, flush=True)
@@ -58,8 +65,6 @@ def _prepare(folder: Path) -> None:
 
 def _warm_up(seeds: Path, work: Path, *, everything: bool) -> None:
     """Import everything before the clock runs: each command once, with a seed as it is; or with all of them."""
-    from seeds import find_main
-
     (work / "out").mkdir(parents=True, exist_ok=True)
     seen: set[str] = set()
     for kind, rows in COMMANDS.items():

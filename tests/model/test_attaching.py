@@ -24,7 +24,8 @@ from simwright.model.asset import (
     Shape,
     Site,
 )
-from simwright.model.extras import CustomAttribute
+from simwright.model.elements import Movement, Track
+from simwright.model.extras import CustomAttribute, Resolved
 from simwright.model.filtering import find_filtered_pairs
 from simwright.model.geometry import Box, Mesh, MeshData, Subset
 from simwright.model.inertia import Inertial
@@ -40,8 +41,6 @@ from simwright.model.joint import (
     TendonPoint,
 )
 from simwright.model.material import LookVariant, PhysicsMaterial, RenderMaterial
-from simwright.model.movement import Movement, Track
-from simwright.model.origins import Resolved
 from simwright.model.ros import Controller, Interface, InterfaceKind, RosContext
 
 QUARTER = Pose.of((0.0, 0.0, 0.1), quat_from_axis_angle((0, 0, 1), np.pi / 2))
@@ -225,6 +224,16 @@ def test_what_is_kept_beside_the_model_follows():
     }
     assert set(arm.origins) == {"/hand/palm"}
     assert arm.actuator("g_squeeze").settings == {"slider_site": "g_grip", "plugin": "g_pid"}
+
+
+def test_a_material_beside_the_model_is_renamed_as_materials_are_if_the_asset_has_it():
+    arm, hand = make_arm(), make_hand()
+    for skin, material in (("glove", "red"), ("ring", "brass")):
+        hand.extras.keep("mjc", f"skin/{skin}", "material", material)
+    arm.attach(hand, at="flange", prefix="g_")
+    kept = arm.extras.values()["mjc"]
+    assert kept["skin/g_glove"] == {"material": "g_red"}
+    assert kept["skin/g_ring"] == {"material": "brass"}, "nobody knows what this is"
 
 
 def test_one_asset_twice_keeps_both_apart():

@@ -12,9 +12,9 @@ import pytest
 from lxml import etree
 
 import simwright
+from simwright.compare.dynamics import Dynamics, compile_dynamics
 from simwright.core.math3d import Pose, quat_normalize, vec3
 from simwright.model.asset import Asset, Body, Environment
-from simwright.model.dynamics import Dynamics, compile_dynamics
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Joint, JointKind, Motion
 from simwright.model.kinematics import forward_kinematics

@@ -11,7 +11,7 @@ import pytest
 from simwright.core.errors import UsageError
 from simwright.core.math3d import IDENTITY, Pose, vec3
 from simwright.model.asset import Asset, Body
-from simwright.model.coupling import list_couplings, plan_closures
+from simwright.model.coordinates import list_couplings, plan_closures
 from simwright.model.flat_joints import JointPlacement, bound_stop, move_anchor, order_axes, reverse_joint
 from simwright.model.joint import Dof, Equality, EqualityKind, Joint, JointKind, Mimic, Motion
 from simwright.model.selection import Selection, compile_paths, drop_bodies

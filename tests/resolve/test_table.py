@@ -7,8 +7,17 @@ import math
 import pytest
 
 from simwright.resolve import Row, Scale, SchemaResolver, SchemaResolverMjc, find_resolver, make_resolvers
-from simwright.resolve.table import ANGULAR_AXES, GAIN, HUGE, RATE, PrimType, ValueForm, fits
-from simwright.resolve.transforms import UNSET, read_solref
+from simwright.resolve.table import (
+    ANGULAR_AXES,
+    GAIN,
+    HUGE,
+    RATE,
+    UNSET,
+    PrimType,
+    ValueForm,
+    fits,
+    read_solref,
+)
 
 RESOLVERS = make_resolvers(["newton", "physx", "mjc"])
 ROWS = [(resolver, row) for resolver in RESOLVERS for row in resolver.rows]

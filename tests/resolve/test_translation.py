@@ -7,8 +7,7 @@ import math
 import pytest
 
 from simwright.resolve.resolver import DEFAULT_ORDER
-from simwright.resolve.table import SI, PrimType, Scale
-from simwright.resolve.transforms import UNSET
+from simwright.resolve.table import SI, UNSET, PrimType, Scale
 from simwright.resolve.translation import (
     Pair,
     are_same,

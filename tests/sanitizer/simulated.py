@@ -39,6 +39,8 @@ class AssetComparison:
     freedoms: int = 0
     matched: int = 0
     lost: list[str] = field(default_factory=list)
+    changed: list[str] = field(default_factory=list)
+    """What the engine sees otherwise beside that: values of joints, mimics, pairs that do not touch."""
 
     @property
     def worst(self) -> float:
@@ -144,7 +146,56 @@ def _compare_in_newton(before: Path, after: Path) -> AssetComparison:
         result.matched += 1
         result.add_place(pose[:3], other[:3], size)
         result.add_place(pose[3:], other[3:] * (1.0 if pose[3:] @ other[3:] >= 0.0 else -1.0), 1.0)
+    result.changed = list_changes(*models)
     return _add_newton_mass(newton, models, states, result)
+
+
+_JOINT_VALUES = ("armature", "friction", "damping", "limit_lower", "limit_upper", "target_ke", "target_kd")
+_CLOSE = 1e-5
+
+
+def list_changes(one: Any, two: Any) -> list[str]:
+    """What Newton's model says of joints, mimics and filters, where it is not the same after the fix."""
+    found = []
+    for name in _JOINT_VALUES:
+        tables = [_name_values(model, f"joint_{name}") for model in (one, two)]
+        for dof, value in tables[0].items():
+            other = tables[1].get(dof)
+            if other is None or abs(other - value) > _CLOSE * max(1.0, abs(value)):
+                found.append(f"{name} of {dof}: {value:.6g}, afterwards {other}")
+    for what, read in (("mimic", _list_mimics), ("filter", _list_filters)):
+        before, after = read(one), read(two)
+        found += [f"{what} gone: {' '.join(map(str, row))}" for row in sorted(before - after)]
+        found += [f"{what} new: {' '.join(map(str, row))}" for row in sorted(after - before)]
+    return found
+
+
+def _name_values(model: Any, array: str) -> dict[str, float]:
+    values = getattr(model, array).numpy().tolist()
+    return dict(zip(_order_freedoms(model), values, strict=False))
+
+
+def _list_mimics(model: Any) -> set[tuple[str, ...]]:
+    if not model.constraint_mimic_count:
+        return set()
+    names = _shorten(model.joint_label)
+    columns = [
+        getattr(model, f"constraint_mimic_{name}").numpy() for name in ("joint0", "joint1", "coef0", "coef1")
+    ]
+    return {
+        (names[a], names[b], f"{offset:.4g}", f"{factor:.4g}")
+        for a, b, offset, factor in zip(*columns, strict=True)
+    }
+
+
+def _list_filters(model: Any) -> set[tuple[str, ...]]:
+    """Pairs of bodies with shapes that do not touch; shapes themselves may have moved to other prims."""
+    names = ["world", *_shorten(model.body_label)]
+    owners = model.shape_body.numpy()
+    pairs = (
+        sorted((names[owners[a] + 1], names[owners[b] + 1])) for a, b in model.shape_collision_filter_pairs
+    )
+    return {(a, b) for a, b in pairs if a != b}
 
 
 def _add_newton_mass(newton: Any, models: Any, states: Any, result: AssetComparison) -> AssetComparison:

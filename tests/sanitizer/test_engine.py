@@ -270,7 +270,7 @@ def test_an_asset_that_cannot_be_opened_says_so(tmp_path: Path) -> None:
 
 
 def test_every_fixer_names_real_sections() -> None:
-    from simwright.compare.settings import SECTIONS
+    from simwright.compare.difference import SECTIONS
 
     for fixer in set(all_fixers().values()):
         assert isinstance(fixer, Fixer)

@@ -7,8 +7,7 @@ from collections.abc import Callable
 import pytest
 from pxr import Gf, Sdf, Usd
 
-from simwright.sanitizer.stage_changes import StageChanges
-from simwright.sanitizer.stage_poses import have_same_poses, read_poses
+from simwright.sanitizer.stage_changes import StageChanges, have_same_poses, read_poses
 from simwright.usd.edit import Editor
 
 TEXT = """#usda 1.0

@@ -11,8 +11,7 @@ import simwright
 from simwright.app.cli.main import run
 from simwright.checker.config import read_config
 from simwright.core.errors import UsageError
-from simwright.sanitizer.fixer import all_fixers
-from simwright.sanitizer.values import VALUES, check_name
+from simwright.sanitizer.fixer import VALUES, all_fixers, check_name
 
 SOURCES = Path(simwright.__file__).parent / "sanitizer"
 ASSET = '#usda 1.0\n(\n    defaultPrim = "robot"\n)\ndef Xform "robot" {}\n'

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import simwright
+from simwright.compare.difference import make_settings
 from simwright.compare.run import compare_assets
-from simwright.compare.settings import make_settings
 from simwright.core.diag import Reporter
 from simwright.core.errors import LimitError
 from simwright.formats.table import write_asset

@@ -11,7 +11,7 @@ import pytest
 
 from simwright.core.diag import Where
 from simwright.core.errors import NotFoundError, UnsafePathError
-from simwright.core.trust import is_offline
+from simwright.core.limits import is_offline
 from simwright.scenes import sources
 from simwright.scenes.document_sources import GitSource
 from simwright.scenes.sources import GitCache, GitError, find_cache, name_repository

@@ -92,6 +92,23 @@ def test_external_assets_are_laid_beside_an_mjcf_file(tmp_path):
     assert sorted(path.name for path in (tmp_path / "model/parts").iterdir()) == ["own.obj"]
 
 
+def test_an_external_asset_replaces_a_file_of_its_name(tmp_path):
+    (tmp_path / "parts").mkdir()
+    for name in ("t", "own"):
+        (tmp_path / f"parts/{name}.obj").write_text(OBJ)
+    (tmp_path / "m.xml").write_text(MJCF)
+    (tmp_path / "large.obj").write_text(OBJ.replace("v 1 0 0", "v 3 0 0"))
+    external = ", external_assets: [{target: parts/t.obj, path: large.obj}]"
+    masses = []
+    for more in ("", external):
+        text = f"assets: [{{type: mjcf, source: m.xml{more}}}]\n"
+        loaded = assemble_scene(parse_scene(text, folder=tmp_path, name="s.yaml"), reporter=Reporter())
+        masses.append(float(loaded.model.body_mass.sum()))
+    # two equal tetrahedra, of which one gets three times as large along x
+    assert masses[1] == pytest.approx(2.0 * masses[0])
+    assert (tmp_path / "parts/t.obj").read_text() == OBJ, "the original stays"
+
+
 def test_an_external_asset_may_not_replace_a_folder(tmp_path):
     (tmp_path / "parts/inner").mkdir(parents=True)
     (tmp_path / "m.xml").write_text(MJCF)

@@ -7,6 +7,7 @@ import base64
 import json
 import re
 import struct
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from simwright.core.diag import Reporter, diagnostic_from_error
 from simwright.core.errors import SimwrightError, UnsafePathError, UsageError
 from simwright.core.gate import Gate, find_root
 from simwright.core.packages import find_packages
+from simwright.usd.open import open_stage
 
 CANARY = b"canary-0f3e9b7c"
 SOURCE = Path(simwright.__file__).parent
@@ -358,6 +360,70 @@ def test_an_image_is_an_image_before_it_is_delivered(home: Path, tmp_path: Path)
         ]
 
 
+ARCS = {
+    "sublayer": ("", "subLayers = [@{}@]"),
+    "reference": ("prepend references = @{}@", ""),
+    "payload": ("prepend payload = @{}@", ""),
+}
+
+
+@pytest.mark.parametrize("between", [False, True], ids=["named", "named by a new layer"])
+@pytest.mark.parametrize("arc", ARCS)
+def test_a_stage_that_is_held_reads_nothing_outside_when_its_files_change(
+    arc: str, between: bool, home: Path
+) -> None:
+    """Found by case 5640 of the fuzz tests: a stage of earlier composes again whenever a layer is read again."""
+    from pxr import Sdf
+
+    def write(name: str, target: str) -> None:
+        prim, head = (text.format(target) for text in ARCS[arc])
+        (home / name).write_text(usda(prim, head=head))
+
+    (home / "inside.usda").write_text(usda())
+    write("part.usda", "inside.usda")
+    (home / "main.usda").write_text(usda("prepend references = @part.usda@"))
+    held = open_stage(home / "main.usda")
+    outside = "../secrets/layer.usda"
+    write("new.usda", outside)
+    write("part.usda", "new.usda" if between else outside)
+    reporter = Reporter()
+    stage = open_stage(home / "main.usda", reporter=reporter)
+    assert [item.kind for item in reporter] == ["usd-layer-outside"]
+    assert Sdf.Layer.Find(str((home / outside).resolve())) is None
+    for each in (held, stage):
+        assert each.GetPrimAtPath("/R/ball")
+        assert CANARY.decode() not in each.Flatten().ExportToString()
+
+
+def test_a_stage_that_is_held_stays_as_it_is_when_its_new_files_are_refused(home: Path) -> None:
+    from pxr import Sdf
+
+    (home / "part.usda").write_text(usda())
+    (home / "main.usda").write_text(usda("prepend references = @part.usda@"))
+    held = open_stage(home / "main.usda")
+    # a crate cut short: OpenUSD must not get to see it, and a held stage would show it to OpenUSD
+    (home / "bad.usdc").write_bytes(b"PXR-USDC" + bytes(200))
+    (home / "part.usda").write_text(usda("prepend references = @bad.usdc@"))
+    with pytest.raises(SimwrightError, match="crate"):
+        open_stage(home / "main.usda")
+    assert Sdf.Layer.Find(str(home / "bad.usdc")) is None
+    names = {layer.GetDisplayName() for layer in held.GetUsedLayers()}
+    assert names >= {"main.usda", "part.usda"}
+    assert "bad.usdc" not in names
+
+
+def test_a_layer_that_became_unreadable_is_not_used_as_it_was(home: Path) -> None:
+    (home / "part.usda").write_text(usda(body='def Xform "old" {}'))
+    (home / "main.usda").write_text(usda("prepend references = @part.usda@"))
+    held = open_stage(home / "main.usda")
+    (home / "part.usda").write_text("#usda 1.0\nnothing\n")
+    reporter = Reporter()
+    stage = open_stage(home / "main.usda", reporter=reporter)
+    assert [item.kind for item in reporter] == ["usd-layer-unreadable"]
+    assert not stage.GetPrimAtPath("/R/old")
+    assert held.GetPrimAtPath("/R/old")
+
+
 OPENING = re.compile(
     r"\.read_bytes\(|\.read_text\(|(?<!def )(?<![\w.])open\(|\.open\(\"rb|copyfile\(|Image\.open\("
 )
@@ -365,11 +431,11 @@ OPENED = {
     # the file that the user named
     "formats/table.py", "usd/guard.py", "usd/arcs.py", "usd/locate.py", "usd/complaints.py",
     # what a gate has admitted, or bytes that were read before
-    "formats/mesh/load.py", "formats/mjcf/source.py", "formats/images.py", "formats/sdf/foreign.py",
+    "formats/mesh/load.py", "formats/mjcf/source.py", "formats/images.py", "formats/sdf/include.py",
     "formats/mjcf/writer/visuals.py", "formats/usd/writer/materials.py", "formats/gltf/textures.py",
     "sanitizer/fixes/textures.py", "formats/usd/delivery.py", "usd/archive.py", "sanitizer/workspace.py",
     # our own results and private copies
-    "formats/place.py", "sanitizer/sanitize.py", "sanitizer/fixes/paths.py", "usd/edit.py", "usd/layers.py",
+    "formats/format.py", "sanitizer/sanitize.py", "sanitizer/fixes/paths.py", "usd/edit.py", "usd/layers.py",
     # schema submissions, which are looked at in their own folder
     "usd/plugins.py", "usd/registry.py", "usd/submission.py", "usd/submission_example.py", "usd/submission_plugin.py",
 }  # fmt: skip
@@ -384,3 +450,48 @@ def test_nothing_opens_files_past_the_gate() -> None:
                 found.add(file.relative_to(SOURCE).as_posix())
     assert found - OPENED == set()
     assert OPENED - found == set()
+
+
+def test_an_image_that_leads_out_of_a_package_is_refused(tmp_path: Path) -> None:
+    """It is not found in the package, and the same path counted from the package's folder is the user's file."""
+    (tmp_path / "in").mkdir()
+    Image.new("RGB", (4, 4), (200, 10, 10)).save(tmp_path / "private.png")
+    (tmp_path / "robot.usda").write_text(
+        """#usda 1.0
+(
+    defaultPrim = "robot"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def Xform "robot"
+{
+    def Cube "box" (prepend apiSchemas = ["MaterialBindingAPI"])
+    {
+        rel material:binding = </robot/look>
+    }
+    def Material "look"
+    {
+        token outputs:surface.connect = </robot/look/surface.outputs:surface>
+        def Shader "surface"
+        {
+            uniform token info:id = "UsdPreviewSurface"
+            color3f inputs:diffuseColor.connect = </robot/look/image.outputs:rgb>
+            token outputs:surface
+        }
+        def Shader "image"
+        {
+            uniform token info:id = "UsdUVTexture"
+            asset inputs:file = @../private.png@
+            float3 outputs:rgb
+        }
+    }
+}
+"""
+    )
+    package = tmp_path / "in" / "robot.usdz"
+    with zipfile.ZipFile(package, "w") as archive:
+        archive.write(tmp_path / "robot.usda", "robot.usda")
+    reporter = Reporter()
+    simwright.convert(package, tmp_path / "out" / "r.urdf", reporter=reporter)
+    assert [d.message for d in reporter if "private.png" in d.message and "outside" in d.message]
+    assert not list((tmp_path / "out").rglob("*.png"))

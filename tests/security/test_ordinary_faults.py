@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import struct
 import subprocess
 import sys
 import zipfile
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +18,10 @@ import pytest
 
 import simwright
 from simwright.app.cli.main import run
-from simwright.core.errors import EXIT_BAD_INPUT, EXIT_INTERNAL, SimwrightError, UsageError
+from simwright.core.diag import Where
+from simwright.core.errors import EXIT_BAD_INPUT, EXIT_INTERNAL, ParseError, SimwrightError, UsageError
+from simwright.core.limits import Tally
+from simwright.formats.images import check_image
 
 SAMPLES = Path(__file__).parents[2] / "samples" / "simwright_samples"
 SCHEMAS = Path(simwright.__file__).parent / "usd" / "schemas"
@@ -273,3 +279,72 @@ def test_wrong_coordinates_of_forward_kinematics() -> None:
     ):
         with pytest.raises(SimwrightError, match=words):
             asset.forward_kinematics(positions)
+
+
+MJCF = """<mujoco>
+<option integrator="implicit"/>
+<asset><texture name="sky" type="skybox" builtin="gradient" rgb1="1 0 0" rgb2="0 0 1" width="8" height="8"/></asset>
+<worldbody>
+  <geom name="floor" type="plane" size="1 1 0.5" friction="0.5 0.1 0.1"/>
+  <body name="b" pos="0 0 1"><joint name="j" axis="0 1 0"/><joint name="k" type="slide"/>
+    <geom name="g" type="ellipsoid" size="0.1 0.2 0.3" rgba="1 0 0 1"/><site name="s"/></body>
+</worldbody>
+<contact><pair name="p" geom1="floor" geom2="g" condim="3" friction="1 1 0.1 0.1 0.1"/></contact>
+<tendon><fixed name="t"><joint joint="j" coef="1"/><joint joint="k" coef="2"/></fixed></tendon>
+<equality><tendon name="e" tendon1="t"/><joint name="f" joint1="j" joint2="k"/><weld name="w" body1="b"/></equality>
+<actuator><motor name="m" joint="j"/></actuator>
+<sensor><framepos name="f" objtype="site" objname="s"/></sensor>
+</mujoco>"""
+WRONG = (
+    ("string[]", '["a", ";-)"]'), ("string", '"x"'), ("double[]", "[nan, inf]"), ("double", "nan"), ("double[]", "[]"),
+    ("bool", "true"), ("double[]", "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]"),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def flat(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A robot that was read from MJCF, as one text layer."""
+    folder = tmp_path_factory.mktemp("flat")
+    (folder / "r.xml").write_text(MJCF)
+    whole = simwright.convert(folder / "r.xml", folder / "robot")
+    return simwright.convert(whole, folder / "flat.usda", flatten=True).read_text()
+
+
+@pytest.mark.parametrize(("kind", "value"), WRONG)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mjc:equality:order", "mjc:friction", "mjc:grid", "mjc:option:integrator", "mjc:pair:condim",
+        "mjc:pair:friction", "mjc:path:indices", "mjc:texture:sky:rgb1", "mjc:sensor:setting:object_type",
+        "primvars:displayColor", "radii",
+    ],
+)  # fmt: skip
+def test_values_of_a_wrong_type_are_left_out(
+    name: str, kind: str, value: str, flat: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = re.compile(rf"\S+ {name} = .*")
+    assert said.search(flat)
+    (tmp_path / "r.usda").write_text(said.sub(f"{kind} {name} = {value}", flat))
+    assert run(["convert", "r.usda", "out/r.xml"]) in (0, 1, 2), capsys.readouterr().err
+
+
+def test_an_op_order_of_an_unknown_type_breaks_no_rule(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Found by case 4706 of the fuzz tests."""
+    shutil.copytree(SAMPLES.parents[1] / "tests" / "fuzz" / "files" / "tiny", tmp_path / "tiny")
+    file = tmp_path / "tiny" / "main.usda"
+    file.write_text(file.read_text().replace("token[] xformOpOrder", "note[] xformOpOrder"))
+    run(["check", str(file), "--no-cache"])
+    assert "check-rule-crashed" not in capsys.readouterr().out
+
+
+def test_a_png_without_pixels_is_no_image() -> None:
+    """Found by case 1008905 of the fuzz tests."""
+    parts = ((b"IHDR", struct.pack(">2I5B", 2, 2, 8, 0, 0, 0, 0)), (b"IEND", b""))
+    content = b"\x89PNG\r\n\x1a\n" + b"".join(
+        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        for kind, body in parts
+    )
+    with pytest.raises(ParseError, match="no image"):
+        check_image(content, Where("skin.png"), Tally())

@@ -13,7 +13,7 @@ import pytest
 import simwright
 from simwright.app.cli.main import run
 from simwright.app.cli.options import define_console
-from simwright.app.report.table import RENDERERS
+from simwright.app.report.report import RENDERERS
 from simwright.core.diag import Diagnostic, Level, Where
 from simwright.core.errors import InputError
 from simwright.core.visible import escape_json, make_visible

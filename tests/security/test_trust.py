@@ -10,9 +10,17 @@ import pytest
 
 import simwright
 from simwright.app.cli.main import COMMANDS, cli, run
-from simwright.core.limits import BUDGETS, get_limit
+from simwright.core.limits import (
+    BUDGETS,
+    OFFLINE,
+    UNTRUSTED,
+    distrust,
+    distrusts,
+    get_limit,
+    is_offline,
+    is_untrusted,
+)
 from simwright.core.packages import find_packages
-from simwright.core.trust import OFFLINE, UNTRUSTED, distrust, distrusts, is_offline, is_untrusted
 from simwright.scenes.document_sources import GitSource
 from simwright.scenes.sources import GitCache
 
@@ -210,7 +218,8 @@ def test_who_is_distrusted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_every_command_that_reads_assets_has_the_options() -> None:
     without = {
-        "rules", "explain", "packages", "plugin-path", "doctor", "scene schema", "scene operations", "task list",
+        "rules", "explain", "packages", "plugin-path", "doctor", "engines list", "engines install", "engines remove",
+        "engines doctor", "scene schema", "scene operations", "task list",
         "task show", "robots list", "robots schema", "registry list", "registry show",
     }  # fmt: skip
     found = {}

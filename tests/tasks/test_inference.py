@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 import yaml
 
-from simwright.tasks.draft import describe_actuators, draft_manifest, find_start, make_id, render_manifest
+from simwright.tasks.export import describe_actuators, draft_manifest, find_start, make_id, render_manifest
 from simwright.tasks.robot import open_robot
 
 from .manifests import ARM, write_arm

@@ -102,6 +102,13 @@ def test_the_red_cube_rests_on_the_blue_one(upper, lower, success):
     assert bool(judge("stack", look({}, {"upper": upper, "lower": lower})).success) is success
 
 
+@pytest.mark.parametrize(("height", "share"), [(0.02, 0.0), (0.03, 0.25), (0.06, 1.0), (0.2, 1.0)])
+def test_a_lifted_cube_scores_by_its_height_over_the_table(height, share):
+    """Cubes of 2 cm half size; far aside, so that only reaching (1/4) and lifting (1/4) count."""
+    moment = look({}, {"upper": (9.0, 0.3, height), "lower": (0, 0.3, 0.02)}, tool=(9.0, 0.3, height))
+    assert float(judge("stack", moment).score) == pytest.approx(0.25 + 0.25 * share, abs=1e-9)
+
+
 def test_a_peg_is_in_the_hole_whichever_end_is_down():
     layout = {"peg": (0, 0.2, 0.05), "block": (0.1, 0.3, 0.0)}
     turned = quat_from_axis_angle((1, 0, 0), np.pi)

@@ -139,6 +139,10 @@ LONG_ROWS = (
     Row(LONG, _LEFT.format("pose at the start"), _X2, "URDF has no world to stand in"),
     Row(LONG, _LOST.format("(the (gravity|time step|wind|magnetic field)|an option of the solver)"), _CASSIE,
         "URDF has no world"),
+    Row(LONG, r"options: world: .*", _CASSIE, "URDF has no world"),
+    Row(LONG, r"materials: collision .*: (solref|solimp|condim|priority|solmix): .*"
+        r"|(drives|limits|joints): .*: ((solref|solimp)(limit|friction)|margin): .*", _GRIPPER,
+        "attributes of MuJoCo's solver have no place in URDF"),
     Row(LONG, r"(visuals|collisions): .*: plane on the world: .* -> None", _SCENE, "URDF has no planes"),
     Row(LONG, r"lost in urdf: urdf-write-geometry: the plane of .*", _SCENE, "URDF has no planes"),
     Row(LONG, r"(visuals|collisions): .*: kind: ellipsoid -> mesh", _X2, "URDF has no ellipsoid: it is a mesh"),
@@ -150,7 +154,14 @@ LONG_ROWS = (
         "URDF has no ball joint: it is three hinges"),
 )  # fmt: skip
 
-ROWS = (*URDF_ROWS, *SDF_ROWS, *LONG_ROWS)
+MJCF_ROWS = (
+    Row(MJCF, r"lost in usd: usd-write-coordinates: .*", "google_barkour_vb/scene_hfield_mjx.xml",
+        "a height field of OpenUSD is a mesh without texture coordinates"),
+    Row(MJCF, r"collisions: collision 'upper_arm_link_mesh_2': second moments: .*", _SCENE,
+        "beside a textured visual a collider has a mesh of its own, at its scale, in single precision"),
+)  # fmt: skip
+
+ROWS = (*MJCF_ROWS, *URDF_ROWS, *SDF_ROWS, *LONG_ROWS)
 
 
 def strip_armature(asset: Asset) -> None:

@@ -8,9 +8,12 @@ import threading
 from pathlib import Path
 
 import pytest
+from pxr import Sdf, Usd
 
 from simwright.core.diag import Diagnostic, Reporter
 from simwright.core.errors import LimitError, NotFoundError, ParseError, UnknownNameError
+from simwright.core.limits import VARIABLE
+from simwright.usd.arcs import WalkedLayer, check_multiplicity
 from simwright.usd.open import open_stage
 
 
@@ -217,3 +220,25 @@ def test_real_assets(shared_assets: Path) -> None:
         stage = open_stage(file, reporter=reporter)
         assert len(list(stage.Traverse())) > 1
         assert not reporter.found, [str(d) for d in reporter.found]
+
+
+def test_prims_that_come_with_what_a_prim_above_brings_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``/b`` refers to ``/a/part``, which is in no layer under that path: it comes with the reference of ``/a``."""
+    (tmp_path / "lib.usda").write_text(
+        '#usda 1.0\ndef "set"\n{\n    def "part"\n    {\n        def "x" {}\n        def "y" {}\n    }\n}\n'
+    )
+    (tmp_path / "root.usda").write_text(
+        '#usda 1.0\ndef "a" (references = @./lib.usda@</set>) {}\ndef "b" (references = </a/part>) {}\n'
+    )
+    stage = Usd.Stage.Open(str(tmp_path / "root.usda"))
+    count = len(list(stage.Traverse()))
+    root, library = stage.GetRootLayer(), Sdf.Layer.FindOrOpen(str(tmp_path / "lib.usda"))
+    layers = [WalkedLayer(layer, layer) for layer in (root, library)]
+    monkeypatch.setenv(VARIABLE, f"usd-prims={count}")
+    check_multiplicity(root, layers)
+    alone = len(list(Usd.PrimRange(stage.GetPrimAtPath("/a"))))
+    monkeypatch.setenv(VARIABLE, f"usd-prims={alone + 1}")
+    with pytest.raises(LimitError, match="the limit is 5"):
+        check_multiplicity(root, layers)

@@ -17,7 +17,7 @@ from simwright.usd.registry import (
     open_layer,
     read_extension,
 )
-from simwright.usd.schema_lines import map_lines
+from simwright.usd.text import map_lines
 
 
 def test_list_starts_with_the_core() -> None:

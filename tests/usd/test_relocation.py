@@ -99,6 +99,19 @@ def test_removing_a_prim_lets_go_of_it(tmp_path: Path) -> None:
     assert editor.expected.removed == {"/robot/a"}
 
 
+def test_other_edits_of_a_fix_still_find_a_prim_that_moves(tmp_path: Path) -> None:
+    editor = open_editor(tmp_path, root='def "robot"\n{\n    def "a" {}\n}\n')
+    old = Sdf.Path("/robot/a")
+    move_prim(editor, editor.find_prim("/robot/a"), Sdf.Path("/robot/b"))
+
+    def document() -> None:
+        editor.root.GetPrimAtPath(old).documentation = "a part"
+
+    editor.add(editor.root, old, "documented", document)
+    editor.make_edits()
+    assert editor.root.GetPrimAtPath("/robot/b").documentation == "a part"
+
+
 def test_layers_of_others_and_instances_are_left_alone(tmp_path: Path) -> None:
     editor = open_editor(
         tmp_path,

@@ -18,6 +18,7 @@ from simwright.app.worlds import load_world
 from simwright.core.diag import Level, Reporter
 from simwright.core.errors import OutputError, UnknownNameError
 from simwright.worlds.grid import Grid, make_grid
+from simwright.worlds.space.machines import find_lidar_height
 from simwright.worlds.world import World
 
 from ..conftest import SAMPLES
@@ -310,3 +311,14 @@ def test_a_world_without_anything_is_written(tmp_path: Path) -> None:
     world = load_text(tmp_path, "params: {name: nothing}\n")[0]
     built = build_world(world, tmp_path / "out")
     assert all(path.is_file() for path in built.entries.values())
+
+
+@pytest.mark.parametrize(("height", "expected"), [(2.0, 0.2), (0.5, 0.2), (0.3, 0.15), (0.0, 0.2)])
+def test_lidars_are_at_half_the_height_of_the_lowest_furniture(
+    height: float, expected: float, tmp_path: Path
+) -> None:
+    """Or at 0.2 m, if that is less; what lies flat on the floor is seen at no height."""
+    world, _ = load_text(tmp_path, ROOMS + TABLE)
+    (table,) = world.locations
+    table.height = height
+    assert find_lidar_height(world) == pytest.approx(expected)

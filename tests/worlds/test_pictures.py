@@ -11,8 +11,8 @@ from lxml import etree
 from PIL import Image
 
 from simwright.app.cli.main import run
-from simwright.worlds.picture import write_png, write_svg
-from simwright.worlds.picture_world import PAPER, choose_step, draw_world
+from simwright.worlds.picture import Area, Disc, Drawing, Words, write_png, write_svg
+from simwright.worlds.picture_world import PAPER, PictureLabels, choose_step, draw_world
 from simwright.worlds.poses import WorldPose
 
 from .text import HALL, ROOMS, TABLE, load, write
@@ -46,6 +46,31 @@ def test_svg_is_xml_and_escapes_names(tmp_path: Path) -> None:
     words = [element.text for element in root.iter("{http://www.w3.org/2000/svg}text")]
     assert "a<b>&c" in words
     assert "rob" in words
+
+
+def test_furniture_has_its_name_where_there_is_room(tmp_path: Path) -> None:
+    world, _ = load(tmp_path, ROOMS + TABLE)
+    drawn = draw_world(world, size=800)
+    words = {mark.text: mark for mark in drawn.marks if isinstance(mark, Words)}
+    assert {"left", "right", "table0"} <= words.keys()
+
+
+def test_the_edge_of_a_robot_is_halfway_between_its_colour_and_ink(tmp_path: Path) -> None:
+    world, _ = load(tmp_path, ROOMS + ROBOT.replace("pose", "color: [1, 0, 0], pose"))
+    marks = draw_world(world, size=800, names=False, nav_poses=False).marks
+    for kind in (Disc, Area):  # the body and the arrow on it
+        assert (148, 23, 29) in {mark.outline for mark in marks if isinstance(mark, kind)}
+
+
+@pytest.mark.parametrize(
+    ("center", "written"),
+    [((100, 100), True), ((1, 100), False), ((100, 3), False), ((199, 100), False), ((100, 160), False)],
+)
+def test_a_name_that_would_reach_over_an_edge_is_left_out(center: tuple[float, float], written: bool) -> None:
+    """Of 200 x 200 pixels the lowest 40 belong to the scale; a name has nowhere to go where nothing is apart."""
+    picture = Drawing(200, 200, PAPER)
+    PictureLabels(picture).put("name", center, 12.0, (0, 0, 0), apart=0.0)
+    assert bool(picture.marks) == written
 
 
 def test_steps_are_round() -> None:

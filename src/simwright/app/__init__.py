@@ -3,18 +3,16 @@
 
 api                the functions of ``simwright``: load, convert, save, check, fix, diff
 checking           one run of the checker over many inputs: configuration, rules, cache, baseline
-fixing             fixing one asset or many
-fix_report         a fixed asset as JSON and in a few lines
-converting         converting one file or many, and checking the results
-conversion_inputs  which files a conversion takes, and where each result goes
+fixing             fixing one asset or many; the result as JSON and in a few lines
+converting         converting one file or many: which files, where each result goes, checking the results
 running            ``simwright.run``: a scene or an asset, moved by an engine, with its result on one screen
 run_sources        what can be run: an asset in one or several worlds, or a loaded scene
+proving            ``simwright.prove``: an asset in several engines, and its report
 recording          what a run keeps, as arrays (.npz) or as a film (.mp4)
 describe           an asset as plain data, for ``inspect --format json``
 scenes             which files are scenes, and what is wrong with one
 tasking            runs of tasks, put together from options and environment files
-worlds             loading, checking, drawing and describing 2D worlds
-world_runs         paths and plans in worlds
+worlds             loading, checking, drawing and describing 2D worlds; paths and plans in them
 world_build        a world written as OpenUSD, MJCF, SDFormat, glTF and a Nav2 map
 world_format       the row of world files in the table of formats
 cli                the ``simwright`` command

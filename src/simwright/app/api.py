@@ -13,8 +13,8 @@ from simwright.app.report.report import Report, build_asset_report
 from simwright.core.diag import Diagnostic, Level, Reporter, Where
 from simwright.core.errors import StrictError, UsageError
 from simwright.core.gate import parse_folders
+from simwright.core.limits import distrust
 from simwright.core.packages import PackageMap, find_packages
-from simwright.core.trust import distrust
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.formats.table import FORMATS, choose_writer, detect_format, read_asset, write_asset
 from simwright.model.asset import Asset
@@ -307,10 +307,9 @@ def fix(
     from simwright.checker.select import choose_rules
     from simwright.checker.settings import CheckSettings
     from simwright.core.collector import pause_collector
-    from simwright.sanitizer.fixer import UserValues
+    from simwright.sanitizer.fixer import UserValues, check_names
     from simwright.sanitizer.rounds import FixOptions
     from simwright.sanitizer.sanitize import sanitize
-    from simwright.sanitizer.values import check_names
 
     check_names(values or ())
     # no default on purpose: in place is dangerous, and a dry run that looks like a fix is worse
@@ -332,6 +331,15 @@ def fix(
         return sanitize(Path(path), options, found, target=target, in_place=in_place, with_diff=diff)
 
 
+def read_image(file: str) -> bytes:
+    """The bytes of an image that a material names; an InputError says why not."""
+    from simwright.core.files import MIB
+    from simwright.core.limits import Tally
+    from simwright.formats.mesh import load_image
+
+    return load_image(file, 256 * MIB, Tally())
+
+
 def diff(
     a: str | os.PathLike[str] | Asset,
     b: str | os.PathLike[str] | Asset,
@@ -349,15 +357,20 @@ def diff(
 ) -> Difference:
     """Compare two files of any format, or two assets, as machines: structure, kinematics, dynamics, geometry.
 
-    ``only`` and ``ignore`` take sections and groups (see :data:`simwright.compare.settings.SECTIONS`); ``rtol`` is
+    ``only`` and ``ignore`` take sections and groups (see :data:`simwright.compare.difference.SECTIONS`); ``rtol`` is
     the relative error that still counts as equal; poses, mass matrix and bias are compared at ``configurations``
     random configurations.  The other arguments are those of :func:`load`.
     """
+    from simwright.compare.difference import make_settings
     from simwright.compare.run import compare_assets
-    from simwright.compare.settings import make_settings
 
     settings = make_settings(
-        _listed(only), _listed(ignore), rtol=rtol, configurations=configurations, seed=seed
+        _listed(only),
+        _listed(ignore),
+        rtol=rtol,
+        configurations=configurations,
+        seed=seed,
+        read_image=read_image,
     )
     # kept as a tuple because two files are loaded: an iterator would be empty for the second
     allowed = tuple(allow_outside)

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from simwright.app.report.report import Report, build_asset_report
-from simwright.app.report.wording import shorten_path
+from simwright.app.report.report import Report, build_asset_report, shorten_path
 from simwright.app.scenes import check_scene, split_scenes
 from simwright.checker.batch import CheckPlan, Listener, check_paths
 from simwright.checker.cache import open_cache
@@ -26,8 +25,8 @@ from simwright.checker.select import choose_rules, match_words
 from simwright.checker.settings import CheckSettings
 from simwright.core.diag import Diagnostic, Level
 from simwright.core.errors import EXIT_BAD_INPUT, EXIT_CLEAN, EXIT_FINDINGS, UsageError
+from simwright.core.limits import is_untrusted
 from simwright.core.pool import NO_LIMITS, JobLimits
-from simwright.core.trust import is_untrusted
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +163,7 @@ def _refuse_partial_stamp(request: CheckRequest, config: Config) -> None:
 
 
 def _stamp(results: list[AssetResult], profile: str) -> list[tuple[str, bool]]:
-    from simwright.checker.stamp import stamp_asset
+    from simwright.checker.suppress import stamp_asset
 
     return [(result.path, stamp_asset(result, profile)) for result in results]
 

@@ -18,13 +18,13 @@ import numpy as np
 from simwright.core.diag import Diagnostic, Where
 from simwright.core.math3d import Pose
 from simwright.model.asset import Articulation, Asset, Body, Shape
+from simwright.model.extras import Lost
 from simwright.model.filtering import find_filtered_pairs, find_members
 from simwright.model.geometry import Geometry, Heightfield, Mesh
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Joint
 from simwright.model.kinematics import Tree, build_tree
 from simwright.model.mass import body_inertials
-from simwright.model.origins import Lost
 from simwright.resolve.resolver import schema_attrs
 
 VERSION = 1

@@ -321,7 +321,8 @@ class AssetSource:
 def find_extent(asset: Asset, poses: Array) -> tuple[Array, Array]:
     """Corners of a box around everything that has an end [m], over all moments and worlds, within reason."""
     rows = {body.name: row for row, body in enumerate(asset.bodies)}
-    places = poses.reshape(-1, len(rows), 7)
+    # of an asset without bodies there is nothing to work a size out from
+    places = poses.reshape(-1 if rows else 0, len(rows), 7)
     lows, highs = [], []
     for shape in asset.shapes:
         bounds = box_bounds(shape.geometry)

@@ -20,8 +20,7 @@ from simwright.core.diag import Diagnostic, Level, Reporter, count_levels
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
 from simwright.engines.layout import Layout
-from simwright.engines.protocol import Settings, Simulation
-from simwright.engines.stability import UnstableError
+from simwright.engines.protocol import Settings, Simulation, UnstableError
 from simwright.engines.table import DEFAULT_ENGINE, load_engine
 from simwright.model.asset import Asset
 from simwright.model.display import make_table, show_number

@@ -15,6 +15,5 @@ catalogue     the rules as plain data, and the statements of REP-0158 (the ledge
 select        choosing rules by code, pattern, section and profile
 settings      thresholds that rules use
 config        simwright.toml, and what it does to findings
-suppress      suppressions that are written in the asset
-stamp         the result as a UsdProfiles claim in the asset
+suppress      suppressions that are written in the asset; the result as a UsdProfiles claim in the asset
 """

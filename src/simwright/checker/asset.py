@@ -42,7 +42,7 @@ from simwright.core.diag import (
 from simwright.core.errors import InputError, SimwrightError
 from simwright.core.gate import Gate
 from simwright.usd.arcs import MAX_LAYERS
-from simwright.usd.complaints import report_composition
+from simwright.usd.complaints import explain_errors, report_composition
 from simwright.usd.guard import LAYER_SUFFIXES
 from simwright.usd.guard import check_file as guard_file
 from simwright.usd.locate import Locator
@@ -129,6 +129,8 @@ def check_opened(
     name = _name_stage(stage)
     try:
         return _check(stage, reporter, _Request(rules, settings, variants=False, memory=memory), name, gate)
+    except SimwrightError as error:
+        return AssetResult(name, sort_diagnostics([*reporter, diagnostic_from_error(error)]), failed=True)
     except Exception as error:  # noqa: BLE001 - as for a file
         reporter.report(CHECK_FAILED, Where(name), reason=f"{type(error).__name__}: {error}")
         return AssetResult(name, sort_diagnostics(reporter), failed=True)
@@ -157,7 +159,7 @@ class _Request:
 def _check(
     stage: Any, reporter: Reporter, request: _Request, path: str, gate: Gate | None = None
 ) -> AssetResult:
-    with capture():
+    with explain_errors(Path(path)), capture():
         snapshot = StageSnapshot(stage, request.settings, path=path, gate=gate)
         try:
             if request.memory is not None:

@@ -24,9 +24,9 @@ from simwright.checker.result import AssetResult, decode_result, encode_result
 from simwright.checker.settings import CheckSettings
 from simwright.core.diag import Level, declare
 from simwright.core.gate import list_allowed
+from simwright.core.limits import distrust, distrusts
 from simwright.core.packages import Package, PackageMap, find_packages
 from simwright.core.pool import NO_LIMITS, JobLimits, Loss, describe_loss, run_each
-from simwright.core.trust import distrust, distrusts
 
 _INTERFACES = ("msg", "srv", "action")
 

@@ -2,11 +2,10 @@
 """Are two assets the same mechanism?  Structure, kinematics, dynamics and geometry are compared section by section.
 
 run          the comparison: a table of the sections; sections sensors, cameras, lights, keyframes and ros
-settings     which sections are compared, and how closely
 pairing      what corresponds to what in the two assets: bodies, joints, dofs, rigid groups
-difference   the answer of a comparison, and how far two values are apart
+difference   what is compared, the answer of a comparison, and how far two values are apart
 structure    sections bodies, frames, joints, order and limits
 constraints  sections constraints, drives, actuators, materials and contacts
-dynamics     sections gravity, masses, poses and motion
+dynamics     sections gravity, masses, poses and motion; mass matrix and bias at many configurations
 shapes       sections visuals and collisions
 """

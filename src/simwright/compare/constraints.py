@@ -13,24 +13,34 @@ pairs of which neither body moves, have no effect; they are left out.  Differenc
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 from numpy.polynomial import Polynomial
 
-from simwright.compare.difference import DifferenceItem, DifferenceSection, ValueComparer
-from simwright.compare.pairing import ComparedAsset, Pairing, match_elements, same_name
+from simwright.compare.difference import DifferenceItem, DifferenceSection, ReadImage, ValueComparer
+from simwright.compare.pairing import (
+    ComparedAsset,
+    Pairing,
+    find_mujoco,
+    match_elements,
+    same_name,
+    speaks_mujoco,
+)
 from simwright.compare.shapes import ShapePair, pair_shapes
 from simwright.compare.structure import HOLDS, is_hold
+from simwright.core.errors import SimwrightError
 from simwright.core.math3d import Pose
 from simwright.core.names import make_identifier
 from simwright.model.asset import Actuator, Asset, Shape
 from simwright.model.filtering import find_filtered_pairs
 from simwright.model.joint import Dof, Drive, EqualityKind, Mimic, Tendon
-from simwright.model.material import PhysicsMaterial, RenderMaterial
+from simwright.model.material import PhysicsMaterial, RenderMaterial, Texture
 from simwright.model.servo import make_law
 
 _HELD = (EqualityKind.CONNECT, EqualityKind.WELD)
@@ -220,6 +230,7 @@ _DRIVE = ("stiffness", "damping", "target_velocity")
 
 def compare_drives(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
     """Freedom by freedom."""
+    unsaid: Counter[str] = Counter()
     section.compared = len(pairing.freedoms)
     for a, b in pairing.freedoms:
         # a free base has no drives and no springs
@@ -234,6 +245,12 @@ def compare_drives(section: DifferenceSection, pairing: Pairing, ruler: ValueCom
             rests = [(f.dof.spring_ref or 0.0) - zero for f, zero in zip((a, b), zeros, strict=True)]
             ruler.compare(section, element, "rest of the spring", *rests, scale=1.0)
         _compare_drive(section, ruler, element, (a.dof, b.dof), zeros)
+        # several freedoms of one joint are joints of their own in MJCF, under names that OpenUSD does not keep
+        if all(f.joint is not None and len(f.joint.dofs) == 1 for f in (a, b)):
+            found = (element, "joint", a.joint, b.joint)
+            _compare_mujoco(section, pairing, ruler, found, usual=_MUJOCO_JOINT, unsaid=unsaid)
+    for what, count in unsaid.items():
+        section.notes.append(f"{what} is said by one side only: {count} joint(s)")
 
 
 def _compare_drive(
@@ -389,16 +406,33 @@ _CONTACT = (
 )  # fmt: skip
 
 
-def compare_materials(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
+_MUJOCO_GEOM: dict[str, Any] = {
+    "solref": (0.02, 1.0), "solimp": (0.9, 0.95, 0.001, 0.5, 2.0), "condim": 3, "priority": 0, "solmix": 1.0,
+}  # fmt: skip
+_MUJOCO_JOINT: dict[str, Any] = {
+    "solreflimit": (0.02, 1.0), "solimplimit": (0.9, 0.95, 0.001, 0.5, 2.0), "solreffriction": (0.02, 1.0),
+    "solimpfriction": (0.9, 0.95, 0.001, 0.5, 2.0), "margin": 0.0,
+}  # fmt: skip
+"""MuJoCo's own attributes of contacts and limits, with what it takes where nothing is said."""
+
+
+def compare_materials(
+    section: DifferenceSection,
+    pairing: Pairing,
+    ruler: ValueComparer,
+    read_image: ReadImage | None = None,
+) -> None:
     """Looks of visuals, contact values of collisions."""
+    # one function for looks and contact values: what only one side says is counted over both and told once
     unsaid: Counter[str] = Counter()
+    images = ImageReader(read_image)
     first, second = (
         {material.name: material for material in side.asset.materials} for side in (pairing.a, pairing.b)
     )
     for pair in pair_shapes(pairing, ruler, "visual")[0]:
         section.compared += 1
         looks = _read_appearance(pair.a, first), _read_appearance(pair.b, second)
-        _compare_appearance(section, ruler, *looks, unsaid)
+        _compare_appearance(section, ruler, looks, images, unsaid)
     contacts = [_index_contacts(side.asset) for side in (pairing.a, pairing.b)]
     for pair in pair_shapes(pairing, ruler, "collision")[0]:
         section.compared += 1
@@ -411,6 +445,8 @@ def compare_materials(section: DifferenceSection, pairing: Pairing, ruler: Value
                 ruler.compare(section, element, word, x, y)
             elif x is not None or y is not None:
                 unsaid[word] += 1
+        found = (element, "geom", pair.a, pair.b)
+        _compare_mujoco(section, pairing, ruler, found, usual=_MUJOCO_GEOM, unsaid=unsaid)
     for what, count in unsaid.items():
         section.notes.append(f"{what} is said by one side only: {count} shape(s)")
 
@@ -419,13 +455,73 @@ def _index_contacts(asset: Asset) -> dict[str, PhysicsMaterial]:
     return {material.name: material for material in asset.physics_materials}
 
 
+def _compare_mujoco(
+    section: DifferenceSection,
+    pairing: Pairing,
+    ruler: ValueComparer,
+    pair: tuple[str, str, Any, Any],
+    *,
+    usual: dict[str, Any],
+    unsaid: Counter[str],
+) -> None:
+    """Attributes of MuJoCo's own, where both sides give such attributes."""
+    element, family, a, b = pair
+    sides = (pairing.a.asset, pairing.b.asset)
+    for name, default in usual.items():
+        x, y = (find_mujoco(side, e, family, name) for side, e in zip(sides, (a, b), strict=True))
+        if x is None and y is None:
+            continue
+        if all(speaks_mujoco(side) for side in sides):
+            ruler.compare(section, element, name, default if x is None else x, default if y is None else y)
+        else:
+            unsaid[name] += 1
+
+
+class ImageReader:
+    """What is in images: equal pixels are the same image, whatever file they are in."""
+
+    def __init__(self, read: ReadImage | None) -> None:
+        self._read = read
+        self._known: dict[str, str] = {}
+
+    def identify(self, file: str) -> str:
+        """The same word for the same pixels; for an image that cannot be read, its name."""
+        if file not in self._known:
+            self._known[file] = self._digest(file) or show_image(file)
+        return self._known[file]
+
+    def _digest(self, file: str) -> str:
+        if self._read is None:
+            return ""
+        # Pillow and OpenSSL are large, and few comparisons meet an image
+        import hashlib
+
+        from PIL import Image
+
+        try:
+            content = self._read(file)
+            with Image.open(io.BytesIO(content)) as image:
+                pixels = image.convert("RGBA")
+                size = f"{image.width}x{image.height}"
+        except (SimwrightError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+            return ""
+        return f"{size} {hashlib.blake2b(pixels.tobytes(), digest_size=16).hexdigest()}"
+
+
+def show_image(file: str) -> str:
+    """The name of an image as formats that rename files still have it."""
+    if file.startswith("data:"):
+        file = unquote(file.partition(";name=")[2].partition(";")[0])
+    return make_identifier(PurePosixPath(file.replace("\\", "/")).stem).lower()
+
+
 @dataclass(slots=True, eq=False)
 class ShapeAppearance:
     """How a shape looks: colour and opacity, and what images there are."""
 
     shape: str
     color: tuple[float, ...] | None
-    images: dict[str, str]
+    images: dict[str, Texture]
     values: dict[str, Any]
 
 
@@ -434,28 +530,34 @@ def _read_appearance(shape: Shape, materials: dict[str, RenderMaterial]) -> Shap
     material = materials.get(shape.material)
     if material is None:
         return ShapeAppearance(shape.name, shape.color, {}, {})
-    images = {key: _stem(texture.file) for key, texture in material.textures.items()}
     values = {
         "metallic": material.metallic,
         "roughness": material.roughness,
         "emissive": material.emissive,
     }
-    return ShapeAppearance(shape.name, (*material.diffuse, material.opacity), images, values)
+    return ShapeAppearance(shape.name, (*material.diffuse, material.opacity), material.textures, values)
 
 
 def _compare_appearance(
     section: DifferenceSection,
     ruler: ValueComparer,
-    a: ShapeAppearance,
-    b: ShapeAppearance,
+    looks: tuple[ShapeAppearance, ShapeAppearance],
+    images: ImageReader,
     unsaid: Counter[str],
 ) -> None:
+    a, b = looks
     element = f"visual {a.shape!r}"
     # a mesh without a material has the colours of its file, which is not read here
-    if None in (a.color, b.color) and a.images != b.images:
+    if None in (a.color, b.color) and a.images.keys() != b.images.keys():
         unsaid["textures"] += 1
-    elif a.images != b.images:
-        section.items.append(DifferenceItem(element, "textures", a.images, b.images))
+    elif a.images.keys() != b.images.keys():
+        names = [{key: show_image(t.file) for key, t in side.images.items()} for side in (a, b)]
+        section.items.append(DifferenceItem(element, "textures", *names))
+    else:
+        for key in a.images:
+            _compare_texture(
+                section, ruler, images, (f"{element}: {key}", key), (a.images[key], b.images[key])
+            )
     # an image replaces the colour
     if "diffuse" not in a.images or "diffuse" not in b.images:
         if a.color is not None and b.color is not None:
@@ -467,5 +569,46 @@ def _compare_appearance(
             ruler.compare(section, element, what, a.values[what], b.values[what], scale=1.0)
 
 
-def _stem(file: str) -> str:
-    return make_identifier(PurePosixPath(file.replace("\\", "/")).stem).lower()
+_COLORED = frozenset({"diffuse", "emissive", "specular"})
+_MADE = frozenset({"st_uniform", "st_cube", "st_cube_uniform"})
+"""Texture coordinates that are made from the shape (``formats.parts.coordinates``)."""
+
+
+def _compare_texture(
+    section: DifferenceSection,
+    ruler: ValueComparer,
+    images: ImageReader,
+    where: tuple[str, str],
+    pair: tuple[Texture, Texture],
+) -> None:
+    element, key = where
+    a, b = pair
+    if images.identify(a.file) != images.identify(b.file):
+        section.items.append(DifferenceItem(element, "image", show_image(a.file), show_image(b.file)))
+    for what, word in (
+        ("scale", "repeat"),
+        ("rotation", "rotation"),
+        ("wrap_s", "wrap"),
+        ("wrap_t", "wrap up"),
+    ):
+        ruler.compare(section, element, word, getattr(a, what), getattr(b, what), scale=1.0)
+    # whole repeats make no difference; an offset just below one is as good as zero
+    gaps = [abs(x - y) % 1.0 for x, y in zip(a.offset, b.offset, strict=True)]
+    if max(min(gap, 1.0 - gap) for gap in gaps) > ruler.rtol:
+        section.items.append(DifferenceItem(element, "offset", a.offset, b.offset))
+    # the alpha of a gain acts on opacity only
+    number = 4 if key == "opacity" else 3
+    ruler.compare(section, element, "tint", a.gain[:number], b.gain[:number], scale=1.0)
+    ruler.compare(section, element, "bias", a.bias[:number], b.bias[:number], scale=1.0)
+    spaces = [_find_space(texture, key) for texture in pair]
+    ruler.compare(section, element, "colour space", *spaces)
+    # other names only say which of a mesh's coordinates; these say how they are made
+    made = [texture.uv_set if texture.uv_set in _MADE else "" for texture in pair]
+    ruler.compare(section, element, "coordinates", *made)
+
+
+def _find_space(texture: Texture, key: str) -> str:
+    """Left open, pictures have display colours and data do not."""
+    if texture.color_space == "auto":
+        return "sRGB" if key in _COLORED else "raw"
+    return texture.color_space

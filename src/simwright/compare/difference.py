@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The answer of a comparison (sections with what was measured and what differs), and how far two values are apart.
+"""What is compared and how closely, the answer (what was measured, what differs), and how far two values are apart.
 
 Numbers: ``|a - b| / max(|a|, |b|, scale)``, so 1e-6 means six digits; ``scale`` is the size of a number that
 counts as something (the length of the robot, the span of a range), so that noise around zero does not.  Vectors
@@ -9,13 +9,93 @@ are measured by their largest entry.  Texts, flags and missing values are the sa
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
+from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import Pose, quat_angle
+
+ReadImage: TypeAlias = Callable[[str], bytes]
+
+SECTIONS: dict[str, str] = {
+    "bodies": "structure",
+    "joints": "structure",
+    "order": "structure",
+    "limits": "structure",
+    "constraints": "structure",
+    "frames": "structure",
+    "sensors": "structure",
+    "cameras": "structure",
+    "lights": "structure",
+    "ros": "structure",
+    "poses": "kinematics",
+    "keyframes": "kinematics",
+    "gravity": "dynamics",
+    "options": "dynamics",
+    "masses": "dynamics",
+    "motion": "dynamics",
+    "drives": "dynamics",
+    "actuators": "dynamics",
+    "visuals": "geometry",
+    "collisions": "geometry",
+    "materials": "geometry",
+    "contacts": "geometry",
+}
+"""Every section and the group it is in, in the order of the report."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompareSettings:
+    """``rtol`` is the relative error that still counts as equal; ``sections`` what is compared.
+
+    ``read_image`` gives the bytes of an image by its file name; without it, images are compared by name.
+    """
+
+    rtol: float = 1e-6
+    configurations: int = 20
+    seed: int = 0
+    sections: tuple[str, ...] = tuple(SECTIONS)
+    read_image: ReadImage | None = None
+
+
+def make_settings(
+    only: Iterable[str] = (),
+    ignore: Iterable[str] = (),
+    *,
+    rtol: float = 1e-6,
+    configurations: int = 20,
+    seed: int = 0,
+    read_image: ReadImage | None = None,
+) -> CompareSettings:
+    """Settings from words: ``only`` and ``ignore`` take sections and groups."""
+    if not rtol >= 0.0:
+        raise UsageError(f"the tolerance has to be zero or more, got {rtol:g}")
+    if not 0 <= configurations <= 100_000:
+        raise UsageError(f"the number of configurations has to be 0 to 100000, got {configurations}")
+    if seed < 0:
+        raise UsageError(f"the seed has to be zero or more, got {seed}")
+    wanted = _expand(only) or set(SECTIONS)
+    left = wanted - _expand(ignore)
+    if not left:
+        raise UsageError("nothing is left to compare", hint="ignore fewer sections")
+    sections = tuple(name for name in SECTIONS if name in left)
+    return CompareSettings(rtol, configurations, seed, sections, read_image)
+
+
+def _expand(words: Iterable[str]) -> set[str]:
+    groups = set(SECTIONS.values())
+    result: set[str] = set()
+    for word in words:
+        if word in groups:
+            result |= {name for name, group in SECTIONS.items() if group == word}
+        elif word in SECTIONS:
+            result.add(word)
+        else:
+            raise UnknownNameError("section", word, [*groups, *SECTIONS])
+    return result
 
 
 @dataclass(frozen=True, slots=True)

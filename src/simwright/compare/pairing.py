@@ -314,3 +314,32 @@ def _axis(screws: Array, freedom: Freedom) -> Array:
     # screws are rotation first, then translation
     axis: Array = screw[:3] if np.any(screw[:3]) else screw[3:]
     return axis
+
+
+MUJOCO = "mjc"
+"""The namespace of MuJoCo's own attributes."""
+
+
+def speaks_mujoco(asset: Asset) -> bool:
+    """Does an asset give MuJoCo's attributes?  Then those it does not give are MuJoCo's defaults."""
+    return asset.provenance.format == "mjcf" or MUJOCO in asset.extras.table
+
+
+def find_mujoco(asset: Asset, element: Any, family: str, attribute: str) -> Any:
+    """An attribute of MuJoCo's that was kept for an element, None if it is not said."""
+    # the reader of MJCF keeps it by family and name, that of OpenUSD by prim; a mesh may be inside of an instance
+    path = getattr(element, "path", "")
+    keys = (path, f"{family}/{element.name}", element.source.prim, path.rpartition("/")[0])
+    for key in dict.fromkeys(key for key in keys if key):
+        for name in (attribute, f"{MUJOCO}:{attribute}"):
+            value = asset.extras.get(MUJOCO, key, name)
+            if value is not None:
+                return _scale_width(asset, value) if attribute.startswith("solimp") else value
+    return None
+
+
+def _scale_width(asset: Asset, value: Any) -> Any:
+    """A solimp in metres: of its five numbers the third is a length, which OpenUSD gives in units of its stage."""
+    unit = float(asset.provenance.info.get("metersPerUnit", 1.0))
+    numbers = [float(number) for number in value]
+    return [number * unit if place == 2 else number for place, number in enumerate(numbers)]

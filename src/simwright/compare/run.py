@@ -20,8 +20,21 @@ from simwright.compare.constraints import (
     compare_drives,
     compare_materials,
 )
-from simwright.compare.difference import Difference, DifferenceItem, DifferenceSection, ValueComparer
-from simwright.compare.dynamics import compare_gravity, compare_masses, compare_motion, compare_poses
+from simwright.compare.difference import (
+    SECTIONS,
+    CompareSettings,
+    Difference,
+    DifferenceItem,
+    DifferenceSection,
+    ValueComparer,
+)
+from simwright.compare.dynamics import (
+    compare_gravity,
+    compare_masses,
+    compare_motion,
+    compare_options,
+    compare_poses,
+)
 from simwright.compare.pairing import (
     ComparedAsset,
     Pairing,
@@ -30,7 +43,6 @@ from simwright.compare.pairing import (
     prepare_asset,
     same_name,
 )
-from simwright.compare.settings import SECTIONS, CompareSettings
 from simwright.compare.shapes import compare_shapes
 from simwright.compare.structure import (
     compare_bodies,
@@ -40,8 +52,7 @@ from simwright.compare.structure import (
     compare_order,
 )
 from simwright.model.asset import Asset
-from simwright.model.optics import find_frame
-from simwright.model.ros import Controller, Interface
+from simwright.model.ros import Controller, Interface, find_frame
 
 _CAMERA = ("fov_y", "resolution", "near", "far")
 _LIGHT = ("kind", "color", "intensity", "radius", "cone", "range", "cast_shadows")
@@ -275,13 +286,14 @@ def list_sections(settings: CompareSettings) -> dict[str, Compare]:
         "poses": partial(compare_poses, settings=settings),
         "keyframes": compare_keyframes,
         "gravity": compare_gravity,
+        "options": compare_options,
         "masses": compare_masses,
         "motion": partial(compare_motion, settings=settings),
         "drives": compare_drives,
         "actuators": compare_actuators,
         "visuals": compare_shapes,
         "collisions": compare_shapes,
-        "materials": compare_materials,
+        "materials": partial(compare_materials, read_image=settings.read_image),
         "contacts": compare_contacts,
     }
 

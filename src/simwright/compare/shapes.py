@@ -158,6 +158,9 @@ def _outline_mesh(geometry: Mesh, scale: Array, pose: Pose) -> ShapeOutline:
         return ShapeOutline("mesh", np.zeros((0, 3)), counts=counts)
     points = pose.apply(np.asarray(data.vertices, dtype=np.float64) * scale)
     corners = points[triangles]
+    # a triangle with two corners at one point is nothing; writers leave it out
+    same = [np.all(corners[:, i] == corners[:, j], axis=1) for i, j in ((0, 1), (1, 2), (2, 0))]
+    counts["triangles"] -= int(np.count_nonzero(np.any(same, axis=0)))
     used = corners.reshape(-1, 3)
     middle = used.mean(axis=0)
     # far from the origin area and volume would lose digits

@@ -22,7 +22,7 @@ from simwright.core.names import make_identifier
 from simwright.model.asset import Site
 from simwright.model.joint import WORLD, Dof, EqualityKind, Joint, JointKind, Motion
 from simwright.model.mechanism import Freedom
-from simwright.model.optics import list_implied_frames
+from simwright.model.ros import list_implied_frames
 
 Frames = dict[str, tuple[str, Pose]]
 

@@ -4,10 +4,7 @@
 diag       findings: levels, places, kinds, the reporter that collects them
 errors     errors with a place, a hint and an exit code
 registry   named tables of objects that are imported when they are needed; entry points add others
-math3d     vectors, quaternions (w, x, y, z) and poses
-units      factors of units; the model is SI and radians
-colors     display colours and linear ones
-grouping   equal rows of large arrays
+math3d     vectors, quaternions (w, x, y, z) and poses; factors of units
 names      legal and unique names
 visible    hidden characters of untrusted text, made visible
 files      reading with limits, and writing files whole
@@ -15,8 +12,7 @@ swap       putting files into a folder, all of them or none
 scratch    private folders for temporary files
 packages   ROS packages and ``package://`` addresses
 gate       which files an asset may name
-limits     how much one asset may ask for
-trust      whether files are trusted, and whether anything may be fetched
+limits     how far files are trusted, and how much one asset may ask for
 pool       work on many files in worker processes, with limits for each
 collector  Python's collector of reference cycles, paused
 documents  YAML and JSON documents that people write

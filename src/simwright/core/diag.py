@@ -176,6 +176,8 @@ class Reporter:
         self, kind: Kind, where: Where = NOWHERE, /, *, fix: Fix | None = None, **data: Any
     ) -> Diagnostic:
         """Make a diagnostic of ``kind`` from the values in ``data`` and keep it."""
+        # an exception keeps the frames it came through, and so the stage of an asset for as long as its findings live
+        data = {key: str(value) if isinstance(value, BaseException) else value for key, value in data.items()}
         return self.add(
             Diagnostic(
                 kind=kind.code,

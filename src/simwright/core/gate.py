@@ -22,9 +22,8 @@ from pathlib import Path
 
 from simwright.core.diag import NOWHERE, Level, Reporter, Where, declare
 from simwright.core.errors import NotFoundError, UnsafePathError, UsageError
-from simwright.core.limits import Tally
+from simwright.core.limits import Tally, is_untrusted
 from simwright.core.packages import Package, PackageMap, find_named_folder, is_private
-from simwright.core.trust import is_untrusted
 
 FILE_OUTSIDE = declare(
     "file-outside",
@@ -247,6 +246,7 @@ def _find_entry(folder: Path, name: str) -> Path | None:
 
 
 def _find_version(folder: Path, version: str) -> Path | None:
+    """The folder of a version of a Fuel model, or of the newest one where the version is no number."""
     try:
         with os.scandir(folder) as entries:
             numbers = [entry.name for entry in entries if entry.name.isdecimal() and entry.is_dir()]

@@ -7,6 +7,8 @@ Everything works on float64 numpy arrays.  :class:`Pose` is the rigid transform 
 Functions named ``quat_...`` take one quaternion, ``quats_...`` any number of them in the last axis of an array, and
 ``poses_...`` rows of seven numbers: position, quaternion w, x, y, z.  Arrays of Newton and of scenes have quaternions
 x, y, z, w: they pass :func:`to_wxyz` on their way in and :func:`to_xyzw` on their way out.
+
+The model is SI and radians; anything else is converted at a format's edge, with the factors below.
 """
 
 from __future__ import annotations
@@ -18,6 +20,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+DEGREE = math.pi / 180.0
+"""Radians in a degree: ``radians = degrees * DEGREE``; per-degree gains divide by it."""
+
+STANDARD_GRAVITY = 9.81
+"""Gravity magnitude UsdPhysics, MuJoCo and Gazebo fall back to [m/s^2]."""
+
 
 Array: TypeAlias = npt.NDArray[np.float64]
 

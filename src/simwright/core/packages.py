@@ -32,7 +32,7 @@ from simwright.core.errors import (
     UnsafePathError,
     UsageError,
 )
-from simwright.core.trust import is_untrusted
+from simwright.core.limits import is_untrusted
 
 SCHEME = "package://"
 _PACKAGE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.\-]*\Z")

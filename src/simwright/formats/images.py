@@ -55,7 +55,15 @@ def check_image(content: bytes, where: Where, tally: Tally) -> None:
             tally.add("image-pixels", image.width * image.height, where)
             # Checks the structure without decoding the pixels.
             image.verify()
-    except (UnidentifiedImageError, OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+    # Pillow 13.0 verifies a PNG file without pixel data (IDAT) by an index that is not there.
+    except (
+        UnidentifiedImageError,
+        OSError,
+        ValueError,
+        SyntaxError,
+        IndexError,
+        Image.DecompressionBombError,
+    ):
         raise ParseError("it is no image that can be read", hint="provide it as PNG", where=where) from None
 
 

@@ -33,18 +33,17 @@ from simwright.model.elements import (
     Keyframe,
     Light,
     LightKind,
+    Movement,
     Provenance,
     Sensor,
     Shape,
     Site,
 )
-from simwright.model.extras import CustomAttribute, Extras
+from simwright.model.extras import CustomAttribute, Extras, Origins
 from simwright.model.geometry import Geometry
 from simwright.model.joint import Dof, Drive, Equality, Gear, Joint, Mimic, Tendon, TendonPoint
 from simwright.model.kinematics import forward_kinematics
 from simwright.model.material import LookVariant, PhysicsMaterial, RenderMaterial
-from simwright.model.movement import Movement
-from simwright.model.origins import Origins
 from simwright.model.ros import Controller, Interface, RosContext
 
 __all__ = [

@@ -17,11 +17,11 @@ from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.model.attaching import Attachment, find_place
+from simwright.model.elements import Track
 from simwright.model.filtering import list_articulated
 from simwright.model.geometry import Mesh
 from simwright.model.joint import WORLD, EqualityKind
 from simwright.model.kinematics import build_tree
-from simwright.model.movement import Track
 from simwright.model.renaming import (
     LOOKS,
     NAMED,

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the model has no word for: solver attributes and custom attributes, kept with their origin."""
+"""What the model has no word for: solver attributes and custom attributes, kept with their origin.
+
+Also where a value came from when several schemas could have said it (:class:`Resolved`).
+"""
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from simwright.core.diag import NOWHERE, Where
 from simwright.model.display import Shown
@@ -95,3 +99,44 @@ class CustomAttribute(Shown):
     def key(self) -> str:
         """The name with its namespace."""
         return f"{self.namespace}:{self.name}" if self.namespace else self.name
+
+
+class Origin(enum.StrEnum):
+    """The layer that decided: the asset, the importer's caller, the schema's fallback, or nobody."""
+
+    AUTHORED = "authored"
+    IMPORTER = "importer default"
+    SCHEMA = "schema default"
+    NONE = "none"
+
+
+class Lost(NamedTuple):
+    """A value that was authored too but did not count."""
+
+    namespace: str
+    attribute: str
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A value in SI and radians, the layer, the schema namespace and the attribute(s) it came from.
+
+    ``lost`` holds the other authored values, in order of priority, in the same units.
+    """
+
+    value: Any = None
+    origin: Origin = Origin.NONE
+    namespace: str = ""
+    attribute: str = ""
+    lost: tuple[Lost, ...] = ()
+
+
+Origins: TypeAlias = dict[str, dict[str, Resolved]]
+"""Element path -> key -> where its value came from."""
+
+
+def is_fallback(origins: Origins, element: str, key: str) -> bool:
+    """Does only a schema's fallback say the value?  Then a writer need not say it for the asset."""
+    found = origins.get(element, {}).get(key)
+    return found is not None and found.origin is Origin.SCHEMA

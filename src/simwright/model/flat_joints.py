@@ -15,8 +15,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from simwright.core.math3d import Pose, quat_conjugate, quat_rotate, vec3
-from simwright.core.units import DEGREE
+from simwright.core.math3d import DEGREE, Pose, quat_conjugate, quat_rotate, vec3
 from simwright.model.elements import Actuator
 from simwright.model.joint import WORLD, Dof, Joint, Motion
 

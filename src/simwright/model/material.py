@@ -3,7 +3,9 @@
 
 Colours are display colours everywhere in the model: of materials, shapes, vertices and lights, as URDF, SDFormat,
 MJCF, OBJ and COLLADA files write them.  Formats with linear colours (OpenUSD, glTF) convert at their edge,
-with ``simwright.core.colors``: readers to display colours, writers to linear ones.  Exact to the last digits.
+with the functions here: readers to display colours, writers to linear ones.  Exact to the last digits.
+
+The curve between display colours (sRGB) and linear ones, which lights are multiplied with, is that of IEC 61966-2-1.
 """
 
 from __future__ import annotations
@@ -11,18 +13,69 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from simwright.core import colors
+import numpy as np
+import numpy.typing as npt
+
 from simwright.core.diag import NOWHERE, Where
 from simwright.model.display import Shown
 
-Rgb: TypeAlias = colors.Rgb
+Rgb: TypeAlias = tuple[float, float, float]
+_LINEAR_PART = 0.04045
+
+
+def to_linear(value: float) -> float:
+    """The linear value of a display value; what is outside 0 to 1 is left alone."""
+    if not 0.0 < value < 1.0:
+        return value
+    return value / 12.92 if value <= _LINEAR_PART else float(((value + 0.055) / 1.055) ** 2.4)
+
+
+def to_display(value: float) -> float:
+    """The display value of a linear one: the inverse of :func:`to_linear`."""
+    if not 0.0 < value < 1.0:
+        return value
+    return value * 12.92 if value <= _LINEAR_PART / 12.92 else float(1.055 * value ** (1.0 / 2.4) - 0.055)
+
+
+def make_linear(color: Rgb) -> Rgb:
+    """:func:`to_linear` of red, green and blue."""
+    red, green, blue = color
+    return to_linear(red), to_linear(green), to_linear(blue)
+
+
+def make_display(color: Rgb) -> Rgb:
+    """:func:`to_display` of red, green and blue."""
+    red, green, blue = color
+    return to_display(red), to_display(green), to_display(blue)
+
+
+def make_all_linear(colors: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """:func:`to_linear` of every entry."""
+    values = np.asarray(colors, dtype=np.float64)
+    # clipped only for the power, which gives NaN below zero; values outside stay what they are
+    inside = np.clip(values, 0.0, 1.0)
+    curved = np.where(inside <= _LINEAR_PART, inside / 12.92, ((inside + 0.055) / 1.055) ** 2.4)
+    return np.where((values > 0.0) & (values < 1.0), curved, values)
+
+
+def make_all_display(colors: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
+    """:func:`to_display` of every entry."""
+    values = np.asarray(colors, dtype=np.float64)
+    inside = np.clip(values, 0.0, 1.0)
+    curved = np.where(inside <= _LINEAR_PART / 12.92, inside * 12.92, 1.055 * inside ** (1.0 / 2.4) - 0.055)
+    return np.where((values > 0.0) & (values < 1.0), curved, values)
+
+
 # UsdPreviewSurface's default diffuse colour
-_GREY = colors.to_display(0.18)
+_GREY = to_display(0.18)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Texture(Shown):
     """An image and how it is sampled.  ``channel`` is one of rgb, rgba, r, g, b, a.
+
+    ``color_space`` says what the values of the file are: display colours (``sRGB``), linear ones or data (``raw``), or
+    the first for colours and the second for the rest (``auto``).  ``uv_set`` names the texture coordinates.
 
     Sampled values are multiplied with ``gain``, which is a display colour where the input is one, and ``bias`` added.
     """

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from simwright.core.math3d import IDENTITY, Array, Pose, quat_multiply
+from simwright.model.elements import Movement, Track
 from simwright.model.extras import CustomAttribute
 from simwright.model.geometry import Mesh, MeshData
 from simwright.model.joint import WORLD, EqualityKind
-from simwright.model.movement import Movement, Track
 
 if TYPE_CHECKING:
     from simwright.model.asset import Asset

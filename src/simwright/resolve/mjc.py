@@ -8,23 +8,21 @@ and stays with the solver's own attributes.
 from __future__ import annotations
 
 from simwright.resolve.table import (
+    COMPENSATION,
     COMPILER_COORDINATE,
     EFFORT,
+    EFFORT_RANGE,
     GAIN_RADIAN,
     INERTIA,
     LENGTH,
     NUMBER,
-    PrimType,
-    Row,
-    ValueForm,
-)
-from simwright.resolve.transforms import (
-    COMPENSATION,
-    EFFORT_RANGE,
     PERIOD,
     SHELL,
     SOLREF_DAMPING,
     SOLREF_STIFFNESS,
+    PrimType,
+    Row,
+    ValueForm,
 )
 
 NAME = "mjc"

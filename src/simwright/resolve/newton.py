@@ -19,11 +19,13 @@ from simwright.resolve.table import (
     PRESSURE_SLOPE,
     RATE,
     STIFFNESS,
+    STOP_DAMPING,
+    UNSET_ABOVE,
+    UNSET_BELOW,
     PrimType,
     Row,
     ValueForm,
 )
-from simwright.resolve.transforms import STOP_DAMPING, UNSET_ABOVE, UNSET_BELOW
 
 NAME = "newton"
 TITLE = "Newton"

@@ -10,13 +10,17 @@ from simwright.resolve.table import (
     GAIN,
     INERTIA,
     LENGTH,
+    NEGATE,
+    NO_GRAVITY,
+    OFFSET_GAP,
     RATE,
+    SKIP_BELOW,
     STIFFNESS,
+    UNSET_ABOVE,
     PrimType,
     Row,
     ValueForm,
 )
-from simwright.resolve.transforms import NEGATE, NO_GRAVITY, OFFSET_GAP, SKIP_BELOW, UNSET_ABOVE
 
 NAME = "physx"
 TITLE = "PhysX"

@@ -21,10 +21,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from simwright.core.units import DEGREE
+from simwright.core.math3d import DEGREE
 from simwright.resolve.resolver import DEFAULT_ORDER, NEUTRAL, find_resolver
-from simwright.resolve.table import SI, AuthoredAttributes, PrimType, Row, Scale
-from simwright.resolve.transforms import UNSET
+from simwright.resolve.table import SI, UNSET, AuthoredAttributes, PrimType, Row, Scale
 
 TOLERANCE = 1e-6
 """Relative difference of two numbers that say the same; attributes are single precision."""
@@ -178,6 +177,8 @@ LEADER: Final = "ext_physics:mimic:joint"
 OFFSET: Final = "ext_physics:mimic:offset"
 MULTIPLIER: Final = "ext_physics:mimic:multiplier"
 ENABLED: Final = "ext_physics:mimic:enabled"
+MIMIC_WORDS: Final = ("newton:mimic", "physxMimicJoint:", "mjc:coef", "mjc:target")
+"""Beginnings of the attributes by which engines are told of a mimic, which a writer takes from the model."""
 
 
 class MimicCoefficients(NamedTuple):

@@ -14,10 +14,10 @@ from simwright.resolve.table import (
     LENGTH,
     RATE,
     STIFFNESS,
+    UNSET_ABOVE,
     PrimType,
     Row,
 )
-from simwright.resolve.transforms import UNSET_ABOVE
 
 NAME = "ext_physics"
 NAMESPACES = ("ext_physics",)

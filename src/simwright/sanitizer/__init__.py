@@ -3,14 +3,11 @@
 
 sanitize        one asset from end to end: copy, fix, prove, write, tell
 rounds          check and fix until nothing is left to fix
-fixer           what a fix is: the ``fix`` decorator and the table of all fixes
-values          every value that a user can give to fixes
+fixer           what a fix is: the ``fix`` decorator and the table of all fixes, the values that a user can give
 workspace       the private copy that fixes work on
 proof           before and after compared as stage and as machine
-stage_poses     where every prim stands in the world, and its geometry there
-stage_changes   what edits changed on a stage, as OpenUSD tells
-result          what came of a run
-messages        the diagnostics of the sanitizer itself
+stage_changes   what edits changed on a stage, as OpenUSD tells; where every prim stands
+result          what came of a run, and the findings of the sanitizer itself
 
 Shared by fixes:
 

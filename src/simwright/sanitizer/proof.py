@@ -2,8 +2,8 @@
 """The proof: an asset before and after its fixes is the same, but for what the fixes are for.
 
 Two views are compared.  The *stage*: where every prim stands in the world at sampled times, and the geometry there
-(:mod:`simwright.sanitizer.stage_poses`).  The *machine*: bodies, masses, inertia, joint frames, limits, drives, shapes,
-poses and motion as the neutral model has them (:mod:`simwright.compare`).
+(:mod:`simwright.sanitizer.stage_changes`).  The *machine*: bodies, masses, inertia, joint frames, limits, drives,
+shapes, poses and motion as the neutral model has them (:mod:`simwright.compare`).
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from pxr import Usd, UsdPhysics
 
+from simwright.compare.difference import SECTIONS, CompareSettings
 from simwright.compare.run import compare_assets
-from simwright.compare.settings import SECTIONS, CompareSettings
 from simwright.core.diag import Reporter
 from simwright.core.errors import SimwrightError
 from simwright.core.math3d import Pose
@@ -31,8 +31,13 @@ from simwright.model.asset import ELEMENT_LISTS, Asset, Shape
 from simwright.model.geometry import Mesh
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Joint
-from simwright.sanitizer.stage_changes import compose_alike
-from simwright.sanitizer.stage_poses import StagePoses, compare_poses, have_same_poses, read_poses
+from simwright.sanitizer.stage_changes import (
+    StagePoses,
+    compare_poses,
+    compose_alike,
+    have_same_poses,
+    read_poses,
+)
 from simwright.usd.claims import apply_claims
 from simwright.usd.expected_changes import ExpectedChanges
 from simwright.usd.open import open_stage
@@ -333,7 +338,7 @@ class AssetComparison:
             values = ((one.mass, other.mass), (one.inertia, other.inertia))
             return _near_lengths(one.com, other.com) and all(self._equal(a, b) for a, b in values)
         if isinstance(one, Mesh):
-            # stage_poses has compared these meshes number by number: their arrays need not be loaded
+            # compare_poses has compared these meshes number by number: their arrays need not be loaded
             known = other.source in self.same and self.follow(one.source) == other.source
             return known or self._equal(one.data, other.data)
         if dataclasses.is_dataclass(one):

@@ -18,9 +18,8 @@ from simwright.checker.settings import CheckSettings
 from simwright.core.diag import Diagnostic, Fixable, Reporter, Where, relocate
 from simwright.core.errors import SimwrightError
 from simwright.sanitizer.fixer import DIVIDED, LAYERS, Fixer, UserValues, all_fixers
-from simwright.sanitizer.messages import CRASHED, REFUSED, UNDONE, UNSTABLE
 from simwright.sanitizer.proof import Deviation, Original, Selected, find_deviations
-from simwright.sanitizer.result import Change
+from simwright.sanitizer.result import CRASHED, REFUSED, UNDONE, UNSTABLE, Change
 from simwright.sanitizer.stage_changes import StageChanges
 from simwright.sanitizer.workspace import Workspace
 from simwright.usd.edit import Edit, Editor, Refused

@@ -29,9 +29,8 @@ from simwright.core.packages import PackageMap
 from simwright.core.swap import Staging, compute_digest, guard_writing, is_staging, put_files, write_folder
 from simwright.formats.format import ReadOptions
 from simwright.formats.usd.delivery import PACKAGE_SUFFIX, pack_file
-from simwright.sanitizer.messages import MOMENTS_MENDED, NEWLY_FOUND, UNPROVEN
 from simwright.sanitizer.proof import Original, Selected, read_original
-from simwright.sanitizer.result import Change, FixResult
+from simwright.sanitizer.result import MOMENTS_MENDED, NEWLY_FOUND, UNPROVEN, Change, FixResult
 from simwright.sanitizer.rounds import FixOptions, FixProgress, FixRun, name_originals
 from simwright.sanitizer.workspace import Workspace
 from simwright.usd.plugins import register_plugins

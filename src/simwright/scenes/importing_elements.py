@@ -14,7 +14,7 @@ import numpy as np
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose, pose_to_seven, vec3
 from simwright.model.asset import Actuator, Asset, Body, Shape, Site, scaled
-from simwright.model.coupling import list_couplings, plan_closures
+from simwright.model.coordinates import list_couplings, plan_closures
 from simwright.model.flat_joints import (
     JointPlacement,
     bound_distance,

@@ -16,7 +16,7 @@ from simwright.core.math3d import IDENTITY, Pose
 from simwright.model.asset import Asset, Shape, scaled
 from simwright.model.geometry import Mesh, MeshData
 from simwright.model.inertia import Inertial
-from simwright.model.joint import WORLD, Motion
+from simwright.model.joint import Motion
 from simwright.model.selection import (
     Selection,
     compile_paths,
@@ -151,11 +151,6 @@ def _scale_shape(shape: Shape, factor: float, meshes: Any) -> None:
         shape.scale = scaled(shape) * factors
     if factor != 1.0:
         shape.pose = Pose(shape.pose.p * factor, shape.pose.q)
-
-
-def holds_world(asset: Asset) -> bool:
-    """Is something of the asset held by the world?"""
-    return any(WORLD in (joint.parent, joint.child) for joint in asset.joints)
 
 
 def imitate_sap(asset: Asset) -> None:

@@ -24,8 +24,7 @@ from simwright.core.errors import UsageError
 from simwright.core.math3d import Array, quats_conjugate, quats_rotate, to_wxyz
 from simwright.engines.flat import FlatDofPlace, FlatMap
 from simwright.engines.layout import Layout
-from simwright.engines.protocol import Closeable, Settings, Simulation, WorldSet
-from simwright.engines.stability import UnstableError
+from simwright.engines.protocol import Closeable, Settings, Simulation, UnstableError, WorldSet
 from simwright.engines.table import DEFAULT_ENGINE, load_engine
 from simwright.runtime.arrays import AnyArray
 from simwright.runtime.kinds import TargetMode

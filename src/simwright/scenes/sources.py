@@ -27,9 +27,9 @@ from simwright.core.diag import NOWHERE, Reporter, Where
 from simwright.core.errors import InputError, NotFoundError, UnsafePathError
 from simwright.core.files import suggest_sibling
 from simwright.core.gate import Gate, find_root
+from simwright.core.limits import is_offline, is_untrusted
 from simwright.core.packages import is_private
 from simwright.core.scratch import Scratch
-from simwright.core.trust import is_offline, is_untrusted
 from simwright.scenes.document_assets import AssetOptions, MjcfAsset
 from simwright.scenes.document_sources import ExternalAsset, GitSource, SourceFields
 from simwright.scenes.messages import FILE_ELSEWHERE

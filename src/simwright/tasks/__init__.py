@@ -9,7 +9,6 @@ inference          what a compiled robot tells by itself: kind, tool, gripper, r
 amending           what a manifest changes of a robot: base, limits, servos, cameras, tool
 robot              a robot that is ready for a task; its manifest held against its file
 home               where a robot starts
-draft              a first manifest for a robot that has none
 scene              what a task is: what it adds, where things are, when it is done
 parts              tables, boxes, marks, cameras and lamps for scenes
 scenes             the tasks, one file each, and their table
@@ -28,6 +27,6 @@ recording          films, arrays and a window that look on while episodes run
 recording_dataset  runs as a data set in the layout of LeRobot
 environments       rollouts and environments by name, and environment files
 gymnasium_env      tasks as Gymnasium environments; imported only when asked
-export             a task with a robot in it as a file
+export             a task with a robot in it as a file; a first manifest for a robot that has none
 baselines          policies by script
 """

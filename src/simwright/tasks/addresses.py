@@ -21,8 +21,8 @@ from typing import Any
 
 from simwright.core.diag import Where
 from simwright.core.errors import NotFoundError, UnknownNameError, UnsafePathError, UsageError
+from simwright.core.limits import OFFLINE, is_offline
 from simwright.core.packages import PackageMap, find_packages
-from simwright.core.trust import OFFLINE, is_offline
 
 MENAGERIE = "menagerie:"
 PYTHON = "python:"

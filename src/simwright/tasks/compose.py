@@ -17,7 +17,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-import numpy.typing as npt
 
 from simwright.core.diag import Where
 from simwright.core.errors import UsageError
@@ -38,7 +37,8 @@ class Composed:
     """A compiled scene and where the robot is in it.
 
     ``robot_nq``, ``robot_nv`` and ``robot_nu`` count coordinates, velocities and controls of the robot: its own are the
-    first of each.  ``robot_bodies`` holds its bodies' ids.  ``substeps`` of the time step make a control period.
+    first of each.  Its bodies have the ids 1 to ``robot_nbody``; the world is 0.  ``substeps`` of the time step make a
+    control period.
     """
 
     spec: MjSpec = field(repr=False)
@@ -50,11 +50,6 @@ class Composed:
     robot_nbody: int
     substeps: int
     period: float
-
-    @property
-    def robot_bodies(self) -> npt.NDArray[np.intp]:
-        """Ids of the robot's bodies; the world is 0."""
-        return np.arange(1, 1 + self.robot_nbody)
 
 
 def compose_scene(

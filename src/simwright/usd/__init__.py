@@ -7,7 +7,7 @@ Opening a file:
 
 guard               what is checked of one file before OpenUSD sees it: size, kind, nesting
 crate               crate (.usdc) files checked before OpenUSD maps them
-text                brackets, literals and line ends of .usda text
+text                brackets, literals and line ends of .usda text; lines of declarations
 arcs                every layer that a stage will compose, opened, checked and counted before it is made
 settled             what was found out about a file holds while the file stays as it is
 open                ``open_stage``: guarded, quiet, with packages and variants
@@ -37,7 +37,6 @@ Schemas (one folder each in ``schemas/``):
 
 plugins             where the schema plugins are, and their registration
 registry            extensions, classes and properties as data
-schema_lines        the lines of declarations in a schema.usda
 submission          a schema submission against the rules of the registry
 submission_names    class prefixes and property namespaces of a submission
 submission_plugin   the generated files of a submission

@@ -4,7 +4,9 @@
 The walk follows sublayers, references and payloads (also those of variants that are not selected), runs the
 guard on each file before OpenUSD opens it, and refuses ``package://`` addresses that leave their package.
 Layers that lie outside the asset (:mod:`simwright.core.gate`) are reported and muted on the stage.  Layers opened here
-stay open and are the ones the stage uses, so nothing is read twice.
+stay open and are the ones the stage uses, so nothing is read twice.  A layer that is open already, because somebody has
+a stage with it, and whose file has changed since, is walked as it is in the file but left as it is: that stage would
+compose the new content at once, before anybody has looked at what it names.
 
 How many prims and layers the stage is going to have is counted on the layers before anything is composed.  A prim
 brings everything below the prims it references, inherits or specializes, and so do those in turn: numbers multiply with
@@ -15,7 +17,8 @@ counted, and opinions of several layers about one prim count as several.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,9 +29,10 @@ from simwright.core.gate import Gate
 from simwright.core.limits import BUDGETS, check_limit
 from simwright.core.packages import SCHEME, split_uri
 from simwright.usd import crate
+from simwright.usd.complaints import explain_failure
 from simwright.usd.guard import LAYER_SUFFIXES, check_file
 from simwright.usd.locate import Locator
-from simwright.usd.settled import once_per_file
+from simwright.usd.settled import Identity, identify, once_per_file
 
 MAX_LAYERS = BUDGETS["usd-layers"].default
 """Most layers that are followed where nothing is composed."""
@@ -58,32 +62,127 @@ LAYER_OUTSIDE = declare(
 _PACKAGE_PREFIX = SCHEME.rstrip("/")
 
 
-def walk_layers(root: Any, gate: Gate, reporter: Reporter, locator: Locator) -> tuple[list[Any], list[str]]:
-    """Open, and so hold, every layer reachable from ``root``; call it with the resolver context bound.
+@dataclass(frozen=True, slots=True, eq=False)
+class WalkedLayer:
+    """A layer and what is in its file: the layer itself, or a copy where the layer is open and older than the file."""
 
-    Also gives the identifiers of layers that the gate does not admit.
+    layer: Any
+    content: Any
+    identity: Identity | None = None
+    """What the file was when it was read."""
+
+    @property
+    def is_stale(self) -> bool:
+        """Is the layer to be brought up to its file?"""
+        return self.content is not self.layer
+
+    @property
+    def key(self) -> str:
+        """The path of the file that the content stands in; unsaved changes stand in none."""
+        return "" if self.layer.dirty else str(self.layer.realPath)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LayerWalk:
+    """The layers that a stage will compose, the root first, and the identifiers of those that are to be left out."""
+
+    layers: list[WalkedLayer]
+    left_out: list[str]
+
+    def renew(self, stages: Iterable[Any]) -> None:
+        """Bring open layers up to their files; those of ``stages`` that use one leave out what the walk leaves out."""
+        from pxr import Sdf
+
+        stale = [walked for walked in self.layers if walked.is_stale]
+        if not stale:
+            return
+        layers = {walked.layer for walked in stale}
+        for stage in stages:
+            used = set(stage.GetUsedLayers())
+            if used & layers:
+                # what it uses already was allowed to it
+                stage.MuteAndUnmuteLayers([i for i in self.left_out if Sdf.Layer.Find(i) not in used], [])
+        with mute_for_all(self.left_out):
+            Sdf.Layer.ReloadLayers(layers)
+        for walked in stale:
+            _note_current(walked.identity)
+
+
+@contextmanager
+def mute_for_all(identifiers: list[str]) -> Iterator[None]:
+    """No stage reads these for now: one that mutes a layer opens it all the same where it is a sublayer."""
+    from pxr import Sdf
+
+    # those that are open would be read again afterwards
+    closed = [identifier for identifier in identifiers if not Sdf.Layer.Find(identifier)]
+    for identifier in closed:
+        Sdf.Layer.AddToMutedLayers(identifier)
+    try:
+        yield
+    finally:
+        for identifier in closed:
+            Sdf.Layer.RemoveFromMutedLayers(identifier)
+
+
+def walk_layers(path: str, gate: Gate, reporter: Reporter, locator: Locator) -> LayerWalk | None:
+    """Open every layer reachable from the one at ``path``, None if that is no layer.
+
+    Call it with the resolver context bound.
     """
-    walk = _LayerWalk(gate, reporter, locator)
+    root = read_layer(path)
+    if root is None:
+        return None
+    walk = _LayerWalker(gate, reporter, locator)
     layers = walk.run(root)
     # before the stage is made: composing is what would take the memory
-    check_multiplicity(root, layers)
-    return layers, walk.outside
+    check_multiplicity(root.layer, layers)
+    return LayerWalk(layers, walk.left_out)
+
+
+_current: set[Identity] = set()
+"""Files as they were when the layers of them that are open were read."""
+_MOST_CURRENT = 4096
+
+
+def _note_current(identity: Identity | None) -> None:
+    if identity is not None:
+        if len(_current) >= _MOST_CURRENT:
+            _current.clear()
+        _current.add(identity)
+
+
+def read_layer(path: str) -> WalkedLayer | None:
+    """The layer at a path with what is in its file now, or with its unsaved changes; None if there is none."""
+    from pxr import Ar, Sdf
+
+    known = Sdf.Layer.Find(path)
+    place = known.realPath if known else Ar.GetResolver().Resolve(path).GetPathString()
+    identity = identify(Ar.SplitPackageRelativePathOuter(place)[0])
+    layer = content = Sdf.Layer.FindOrOpen(path)
+    if not known:
+        _note_current(identity)
+    elif not layer.dirty and identity not in _current:
+        content = Sdf.Layer.OpenAsAnonymous(place)
+    if not layer or not content:
+        return None
+    _check_crate(layer, content)
+    return WalkedLayer(layer, content, identity)
 
 
 def open_layer(path: str) -> Any:
-    """Open a layer, or bring an open one up to what is on disk, unless it has unsaved changes."""
+    """A layer that the walk over an open stage has seen, or one that no stage has."""
     from pxr import Sdf
 
-    layer = Sdf.Layer.Find(path)
+    layer = Sdf.Layer.FindOrOpen(path)
     if layer:
-        if not layer.dirty:
-            layer.Reload()
-    else:
-        layer = Sdf.Layer.FindOrOpen(path)
-    # the guard has seen to it that a file with the name of a text is one
-    if layer and not layer.dirty and not layer.realPath.endswith(".usda") and _is_crate(layer.realPath):
-        _check_specs(layer.realPath, layer)
+        _check_crate(layer, layer)
     return layer
+
+
+def _check_crate(layer: Any, content: Any) -> None:
+    # the guard has seen to it that a file with the name of a text is one
+    if not layer.dirty and not layer.realPath.endswith(".usda") and _is_crate(layer.realPath):
+        _check_specs(layer.realPath, content)
 
 
 @once_per_file
@@ -126,27 +225,28 @@ def _check_specs(path: str, layer: Any) -> None:
         )
 
 
-class _LayerWalk:
+class _LayerWalker:
     """One walk: what was seen, and whom to tell."""
 
-    __slots__ = ("checked", "gate", "locator", "outside", "reporter")
+    __slots__ = ("checked", "gate", "left_out", "locator", "reporter")
 
     def __init__(self, gate: Gate, reporter: Reporter, locator: Locator) -> None:
         self.gate = gate
-        self.outside: list[str] = []
+        self.left_out: list[str] = []
         self.reporter = reporter
         self.locator = locator
         self.checked: set[str] = set()
 
-    def run(self, root: Any) -> list[Any]:
+    def run(self, root: WalkedLayer) -> list[WalkedLayer]:
         from pxr import Sdf
 
-        seen = {root.identifier}
+        seen = {root.layer.identifier}
         layers = [root]
         queue = deque(layers)
         while queue:
-            layer = queue.popleft()
-            for asset in _list_assets("" if layer.dirty else layer.realPath, layer):
+            walked = queue.popleft()
+            layer = walked.layer
+            for asset in _list_assets(walked.key, walked.content):
                 identifier = Sdf.ComputeAssetPathRelativeToLayer(layer, asset)
                 # also of layers that were seen before: an address is checked wherever it stands
                 self._check_package(layer, asset, identifier)
@@ -154,7 +254,7 @@ class _LayerWalk:
                 if identifier in seen:
                     continue
                 seen.add(identifier)
-                check_limit("usd-layers", len(seen), Where(root.identifier))
+                check_limit("usd-layers", len(seen), Where(root.layer.identifier))
                 other = self._open(layer, asset, identifier)
                 if other is not None:
                     layers.append(other)
@@ -196,9 +296,9 @@ class _LayerWalk:
                 where=Where(layer.identifier),
             )
 
-    def _open(self, layer: Any, asset: str, identifier: str) -> Any:
+    def _open(self, layer: Any, asset: str, identifier: str) -> WalkedLayer | None:
         """The layer behind an arc, or None: what is missing is told by the stage's own errors."""
-        from pxr import Ar, Tf
+        from pxr import Ar, Sdf, Tf
 
         outer = Ar.SplitPackageRelativePathOuter(identifier)[0]
         resolved = Ar.GetResolver().Resolve(outer).GetPathString()
@@ -208,7 +308,7 @@ class _LayerWalk:
             where = self.locator.where_asset(layer, "/", asset)
             folder = str(Path(resolved).resolve().parent)
             self.reporter.report(LAYER_OUTSIDE, where, asset=asset, folder=folder)
-            self.outside.append(identifier)
+            self.left_out.append(identifier)
             return None
         try:
             if resolved not in self.checked:
@@ -226,8 +326,14 @@ class _LayerWalk:
             )
             return None
         try:
-            return open_layer(identifier)
-        except Tf.ErrorException:
+            return read_layer(identifier)
+        except Tf.ErrorException as error:
+            # the stage tries again and tells of it, unless it finds the layer as it was before
+            if Sdf.Layer.Find(identifier):
+                reason, advice = explain_failure(error, Path(resolved)).message, "correct the file"
+                where = self.locator.where_asset(layer, "/", asset)
+                self.reporter.report(LAYER_UNREADABLE, where, asset=asset, reason=reason, advice=advice)
+                self.left_out.append(identifier)
             return None
 
 
@@ -257,9 +363,9 @@ _DEEPEST = 64
 """Names in a path of a prim that only arcs above it bring."""
 
 
-def check_multiplicity(root: Any, layers: Iterable[Any]) -> None:
+def check_multiplicity(root: Any, layers: Iterable[WalkedLayer]) -> None:
     """A LimitError if composing ``root`` makes too many prims or layers; ``layers`` are all that it may use."""
-    count = _Count({layer.identifier: layer for layer in layers})
+    count = _Count({walked.layer.identifier: walked for walked in layers})
     where = Where(str(root.realPath or root.identifier))
     try:
         check_limit("usd-layers", sum(count.stack(root.identifier).values()), where)
@@ -322,7 +428,7 @@ def _list_arcs(prim: Any) -> Iterable[tuple[str, str]]:
 class _Count:
     """Weights of prims and sizes of layer stacks, each found out once."""
 
-    def __init__(self, layers: dict[str, Any]) -> None:
+    def __init__(self, layers: dict[str, WalkedLayer]) -> None:
         self.layers = layers
         self.outlines: dict[str, _LayerOutline] = {}
         self.stacks: dict[str, dict[str, int]] = {}
@@ -332,8 +438,8 @@ class _Count:
 
     def outline(self, name: str) -> _LayerOutline:
         if name not in self.outlines:
-            layer = self.layers[name]
-            self.outlines[name] = _outline("" if layer.dirty else layer.realPath, layer)
+            walked = self.layers[name]
+            self.outlines[name] = _outline(walked.key, walked.content)
         return self.outlines[name]
 
     def find(self, name: str, asset: str) -> str:
@@ -342,7 +448,7 @@ class _Count:
 
         if not asset:
             return name
-        identifier = str(Sdf.ComputeAssetPathRelativeToLayer(self.layers[name], asset))
+        identifier = str(Sdf.ComputeAssetPathRelativeToLayer(self.layers[name].layer, asset))
         return identifier if identifier in self.layers else ""
 
     def stack(self, name: str) -> dict[str, int]:

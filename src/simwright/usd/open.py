@@ -7,22 +7,27 @@ what is wrong through a :class:`~simwright.core.diag.Reporter`, and raises where
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from weakref import WeakSet
 
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import ParseError, UnknownNameError
 from simwright.core.gate import Gate
 from simwright.core.packages import PackageMap
 from simwright.core.swap import recover
-from simwright.usd.arcs import LAYER_OUTSIDE, LAYER_UNREADABLE, PACKAGE_UNKNOWN, open_layer, walk_layers
-from simwright.usd.complaints import explain_failure, report_composition, report_messages
+from simwright.usd.arcs import LAYER_OUTSIDE, LAYER_UNREADABLE, PACKAGE_UNKNOWN, mute_for_all, walk_layers
+from simwright.usd.complaints import explain_errors, report_composition, report_messages
 from simwright.usd.guard import check_file
 from simwright.usd.locate import Locator
 from simwright.usd.packages import context
 from simwright.usd.plugins import register_plugins
 from simwright.usd.silence import capture
+
+_stages: WeakSet[Any] = WeakSet()
+"""Stages of earlier that somebody still has: they follow what is read anew into layers that they use."""
 
 
 def open_stage(
@@ -41,7 +46,7 @@ def open_stage(
     root layer that cannot be read, an unsafe address, or a file beyond the limits raises an InputError.  Layers that
     ``gate`` does not admit (without one: that of the asset the file lies in) are reported and muted.
     """
-    from pxr import Ar, Tf
+    from pxr import Ar, Usd
 
     # a fix that was interrupted while it replaced files is completed or undone before anybody reads them
     recover(Path(path).parent, Path(path).name)
@@ -55,15 +60,13 @@ def open_stage(
     with capture() as messages:
         resolver_context = context(packages, file)
         with Ar.ResolverContextBinder(resolver_context):
-            try:
-                layer = open_layer(str(file.absolute()))
-            except Tf.ErrorException as error:
-                raise explain_failure(error, Path(path)) from None
-            if not layer:
-                raise ParseError("OpenUSD cannot open this layer", where=Where(str(path)))
-            # held until the stage is there: OpenUSD drops layers that nobody holds, and would read them again
-            held, outside = walk_layers(layer, gate, reporter, locator)
-            stage = _compose(layer, resolver_context, load, Path(path), outside)
+            with explain_errors(Path(path)):
+                walk = walk_layers(str(file.absolute()), gate, reporter, locator)
+                if walk is None:
+                    raise ParseError("OpenUSD cannot open this layer", where=Where(str(path)))
+                walk.renew(_stages)
+                rule = Usd.Stage.LoadAll if load else Usd.Stage.LoadNone
+                stage = open_without(walk.left_out, walk.layers[0].layer, resolver_context, rule)
             _check_used(stage, gate)
         _select_variants(stage, variants or {}, Where(str(path)))
         # OpenUSD complains about these as well; one finding is enough
@@ -72,45 +75,33 @@ def open_stage(
             for found in reporter.found[first:]
             if found.kind in (PACKAGE_UNKNOWN.code, LAYER_UNREADABLE.code, LAYER_OUTSIDE.code)
         }
-        report_composition(stage, skipped.union(outside), reporter, locator)
-        del held
+        report_composition(stage, skipped.union(walk.left_out), reporter, locator)
     # what OpenUSD says of a layer that is left out would tell what is in it
-    told = [message for message in messages if not any(name in message.text for name in outside)]
+    told = [message for message in messages if not any(name in message.text for name in walk.left_out)]
     report_messages(told, reporter, str(path))
     return stage
-
-
-def _compose(layer: Any, resolver_context: Any, load: bool, file: Path, muted: list[str]) -> Any:
-    from pxr import Tf, Usd
-
-    rule = Usd.Stage.LoadAll if load else Usd.Stage.LoadNone
-    try:
-        return open_without(muted, layer, resolver_context, rule)
-    except Tf.ErrorException as error:
-        raise explain_failure(error, file) from None
 
 
 def open_without(muted: list[str], *source: Any, mask: Any = None) -> Any:
     """A stage that does without some layers, of which not a byte is read; the other arguments are those of OpenUSD.
 
-    A stage can only be told what to leave out once it is there, so it starts with no prims; and since it opens its
-    sublayers all the same, these are muted for everybody until it has been told.
+    A stage can only be told what to leave out once it is there, so it starts with no prims.
     """
     from pxr import Sdf, Usd
 
     *place, rule = source
     whole = Usd.StagePopulationMask.All() if mask is None else mask
     if not muted:
-        return Usd.Stage.Open(*source) if mask is None else Usd.Stage.OpenMasked(*place, mask, rule)
-    for identifier in muted:
-        Sdf.Layer.AddToMutedLayers(identifier)
-    try:
+        stage = Usd.Stage.Open(*source) if mask is None else Usd.Stage.OpenMasked(*place, mask, rule)
+        _stages.add(stage)
+        return stage
+    if any(map(Sdf.Layer.Find, muted)):
+        gc.collect()  # a stage of earlier, which nobody has but a cycle
+    with mute_for_all(muted):
         stage = Usd.Stage.OpenMasked(*place, Usd.StagePopulationMask(), rule)
         stage.MuteAndUnmuteLayers(muted, [])
-    finally:
-        for identifier in muted:
-            Sdf.Layer.RemoveFromMutedLayers(identifier)
     stage.SetPopulationMask(whole)
+    _stages.add(stage)
     return stage
 
 

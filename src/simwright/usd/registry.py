@@ -19,8 +19,8 @@ from simwright.core.diag import Where
 from simwright.core.errors import ParseError, UnknownNameError
 from simwright.core.files import MIB, check_readable
 from simwright.usd.plugins import SCHEMAS
-from simwright.usd.schema_lines import LineMap, map_lines
 from simwright.usd.silence import read_text
+from simwright.usd.text import LineMap, map_lines
 
 MAX_SCHEMA_BYTES = 4 * MIB
 """Largest schema layer that is read; the schema of all of UsdGeom is a twentieth of it."""

@@ -35,7 +35,7 @@ def once_per_file(function: Callable[Concatenate[str, P], T]) -> Callable[Concat
 
     @wraps(function)
     def ask(path: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        identity = _identify(path)
+        identity = identify(path)
         # too fresh to be told from its next version, or no file: asked every time
         if identity is None:
             return function(path, *args, **kwargs)
@@ -51,7 +51,7 @@ def once_per_file(function: Callable[Concatenate[str, P], T]) -> Callable[Concat
 
 def vouch(copy: str, source: str) -> None:
     """A private copy, byte by byte, is what its source is: nothing has to be found out again."""
-    original, identity = _identify(source), _read_identity(copy)
+    original, identity = identify(source), _read_identity(copy)
     if original is None or identity is None:
         return
     if len(_VOUCHED) >= _MOST:
@@ -63,7 +63,7 @@ def vouch(copy: str, source: str) -> None:
             known[identity] = known[original]
 
 
-def _identify(path: str) -> Identity | None:
+def identify(path: str) -> Identity | None:
     """What tells whether a file is still the same; None for a fresh one and for what is no file of its own."""
     identity = _read_identity(path)
     if identity is None or identity in _VOUCHED:

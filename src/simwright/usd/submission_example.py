@@ -16,9 +16,9 @@ from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import InputError, UnsafePathError
 from simwright.core.files import resolve_inside
 from simwright.usd.registry import INSTANCE, Extension, SchemaClass, SchemaProperty, list_classes, open_layer
-from simwright.usd.schema_lines import LineMap, map_lines
 from simwright.usd.silence import capture, read_text
 from simwright.usd.submission_plugin import report_unreadable
+from simwright.usd.text import LineMap, map_lines
 
 EXAMPLE_PATH = declare(
     "submission-example-path",

@@ -15,8 +15,8 @@ from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import InputError
 from simwright.core.files import MIB, check_readable
 from simwright.usd.registry import Extension, SchemaClass, open_layer, read_classes
-from simwright.usd.schema_lines import LineMap, map_lines
 from simwright.usd.submission_names import describe_difference
+from simwright.usd.text import LineMap, map_lines
 
 GENERATED_STALE = declare(
     "submission-generated-stale",

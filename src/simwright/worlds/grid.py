@@ -142,7 +142,7 @@ def _find_crossings(start: Any, end: Any, x: Any, y: Any) -> tuple[Any, Any, Any
     right = np.searchsorted(x, at + _NEAR, side="right")
     # a point this near to a crossing may be on either side of it by rounding
     near = np.flatnonzero((right > left) & (left < len(x)))
-    doubtful = rows[near] * len(x) + np.minimum(left[near], len(x) - 1)
+    doubtful = rows[near] * len(x) + left[near]
     return rows, np.minimum(columns, len(x)), doubtful
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from simwright.core.documents.read import read_document
 from simwright.core.errors import SimwrightError
 from simwright.core.gate import Gate, find_root
-from simwright.core.trust import is_untrusted
+from simwright.core.limits import is_untrusted
 from simwright.worlds import messages
 from simwright.worlds.document import Refusal, WorldEntry
 from simwright.worlds.entities import Category

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from lxml import etree
 from markdown_it import MarkdownIt
 
-from simwright.app.report.report import AssetReport, Report
-from simwright.app.report.table import render_report
+from simwright.app.report.report import AssetReport, Report, render_report
 from simwright.core.diag import Diagnostic, Fix, Fixable, Level, Where
 from simwright.core.visible import make_visible
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from simwright.app.report import source
-from simwright.app.report.source import Sources, cut_line, read_lines
+from simwright.app.report import report
+from simwright.app.report.report import Sources, cut_line, read_lines
 
 
 def underlined(line: str, column: int | None, width: int = 80) -> str:
@@ -94,7 +94,7 @@ def test_binary_and_large_files_have_no_excerpt(tmp_path: Path, monkeypatch: pyt
     binary, large = tmp_path / "a.usdc", tmp_path / "a.usda"
     binary.write_bytes(b"PXR-USDC\0\0\n")
     large.write_text("x" * 101)
-    monkeypatch.setattr(source, "MAX_SOURCE_BYTES", 100)
+    monkeypatch.setattr(report, "MAX_SOURCE_BYTES", 100)
     assert read_lines(str(binary)) is None
     assert read_lines(str(large)) is None
 

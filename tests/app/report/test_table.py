@@ -5,8 +5,7 @@ import sys
 
 import pytest
 
-from simwright.app.report.report import Report
-from simwright.app.report.table import RENDERERS, render_report
+from simwright.app.report.report import RENDERERS, Report, render_report
 from simwright.core.errors import UnknownNameError
 
 NAMES = ["text", "json", "sarif", "junit", "github", "md", "html"]
@@ -42,7 +41,7 @@ def test_an_unknown_name_suggests_a_known_one() -> None:
 
 def test_the_table_imports_no_renderer() -> None:
     code = (
-        "import sys, simwright.app.report.table;"
+        "import sys, simwright.app.report.report;"
         "heavy = {'rich', 'lxml', 'pxr'} & {name.split('.')[0] for name in sys.modules};"
         "sys.exit(str(heavy) if heavy else 0)"
     )

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simwright.app.report.wording import (
+from simwright.app.report.report import (
     count_words,
     find_position,
     name_fix,

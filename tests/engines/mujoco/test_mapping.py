@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from simwright.core.diag import Reporter
-from simwright.engines.mujoco.springs import make_reference
+from simwright.engines.mujoco.actuation import make_reference
 from simwright.engines.protocol import Settings
 from simwright.runtime.collision import find_pairs
 from simwright.runtime.kinematics import eval_fk

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from simwright.core.errors import UnknownNameError, UsageError
-from simwright.engines.protocol import Settings
-from simwright.engines.stability import UnstableError
+from simwright.engines.protocol import Settings, UnstableError
 from simwright.engines.table import ENGINES, load_engine
 from simwright.scenes.document import parse_scene
 from simwright.scenes.exporting_parts import group_worlds

@@ -10,7 +10,7 @@ from PIL import Image
 
 from simwright.core.diag import Reporter
 from simwright.formats.format import ReadOptions
-from simwright.formats.gazebo.scripts import parse_script
+from simwright.formats.gazebo.materials import parse_script
 from simwright.formats.sdf.read import read
 
 SCRIPT = """

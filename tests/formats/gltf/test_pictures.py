@@ -13,7 +13,7 @@ import pytest
 import trimesh
 
 import simwright
-from simwright.core.colors import to_display
+from simwright.model.material import to_display
 
 from .reading import open_gltf
 

@@ -127,6 +127,33 @@ def test_glb_is_turned_from_y_up_to_z_up(tmp_path: Path) -> None:
     assert (material.name, material.diffuse, material.metallic) == ("shiny", (0, 1, 0), 1.0)
 
 
+@pytest.mark.parametrize(
+    ("mode", "triangles"),
+    [
+        (4, [(0, 1, 2)]),
+        (5, [(0, 1, 2), (2, 1, 3), (2, 3, 4)]),
+        (6, [(0, 1, 2), (0, 2, 3), (0, 3, 4)]),
+    ],
+)
+def test_strips_and_fans_of_gltf_face_one_way(
+    mode: int, triangles: list[tuple[int, ...]], tmp_path: Path
+) -> None:
+    """Triangle i of a strip is i, i + (1 + i % 2), i + (2 - i % 2) (glTF 2.0, 3.7.2.1); of a fan i + 1, i + 2, 0."""
+    tree, _ = gltf_tree()
+    numbers = [value for i in range(5) for value in (i // 2, i % 2, 0)]
+    tree["meshes"] = [{"primitives": [{"attributes": {"POSITION": 0}, "mode": mode}]}]
+    tree["nodes"] = [{"mesh": 0}]
+    tree["accessors"] = [{"bufferView": 0, "componentType": 5126, "count": 5, "type": "VEC3"}]
+    tree["bufferViews"] = [{"buffer": 0, "byteOffset": 0, "byteLength": 60}]
+    tree["buffers"] = [{"byteLength": 60}]
+    mesh = load_mesh(glb(tmp_path, tree, struct.pack("<15f", *numbers)))
+
+    def turn(face):
+        return min(face[i:] + face[:i] for i in range(3))
+
+    assert [turn(tuple(face)) for face in mesh.triangles().tolist()] == [turn(face) for face in triangles]
+
+
 def test_gltf_with_embedded_and_neighbour_buffers(tmp_path: Path) -> None:
     tree, data = gltf_tree()
     for number, uri in enumerate(("data:;base64," + base64.b64encode(data).decode(), "a.bin")):

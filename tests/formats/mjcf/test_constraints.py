@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from simwright.core.math3d import IDENTITY
-from simwright.model.coupling import shift_polynomial
+from simwright.model.coordinates import shift_polynomial
 from simwright.model.joint import EqualityKind
 
 BODIES = """<worldbody>

@@ -132,7 +132,10 @@ def test_colours_are_the_written_decimals(read_text):
     assert own.color == (0.1, 0.2, 0.3, 0.4)
     assert plain.color == (0.5, 0.5, 0.5, 1.0)
     assert (painted.color, painted.material) == (None, "m")
-    assert (both.color, both.material) == ((1.0, 0.0, 0.0, 1.0), "m")
+    # a material hides the colour of a shape in the model, in MuJoCo it is the other way round
+    (_, tinted) = asset.materials
+    assert (both.color, both.material) == (None, tinted.name)
+    assert (tinted.diffuse, tinted.opacity) == ((1.0, 0.0, 0.0), 1.0)
 
 
 def test_a_height_field(read_text):

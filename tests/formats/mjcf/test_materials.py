@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import io
 import struct
 import zlib
 
+import numpy as np
 import pytest
+from PIL import Image
+
+from simwright.core.files import MIB
+from simwright.core.limits import Tally
+from simwright.formats.mesh import load_image, name_image
 
 
 def png() -> bytes:
@@ -77,11 +84,50 @@ def test_a_generated_texture_is_reported_and_kept(read_text, reporter):
     kept = asset.extras.values()["mjc"]
     assert (kept["texture/t"]["builtin"], kept["texture/t"]["rgb1"]) == ("checker", [1.0, 0.0, 0.0])
     assert kept["material/m"]["texture_rgb"] == "t"
-    assert asset.materials[0].textures == {}
+    texture = asset.materials[0].textures["diffuse"]
+    assert name_image(texture.file) == "t"
+    pixels = decode(texture.file)
+    assert pixels.shape == (8, 8, 3)
+    assert {tuple(pixel) for pixel in pixels.reshape(-1, 3).tolist()} == {(255, 0, 0), (127, 127, 127)}
 
 
-def test_a_cube_map_is_reported(read_text, reporter):
+def decode(file: str) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(load_image(file, MIB, Tally()))))
+
+
+def test_a_pattern_goes_before_a_file(read_text):
+    """As in MuJoCo, which does not look at the file of a texture that has both."""
+    assets = '<texture name="t" type="2d" builtin="flat" rgb1="1 0 0" width="2" height="2" file="white.png"/>'
+    asset = read_text(model(assets + '<material name="m" texture="t"/>'), white__png=png())
+    assert (decode(asset.materials[0].textures["diffuse"].file) == (255, 0, 0)).all()
+    assert asset.extras.get("mjc", "texture/t", "builtin") == "flat"
+
+
+def test_images_are_shown_as_they_are(read_text):
+    """MuJoCo converts neither rgba nor images: both are display colours, and data are what they are."""
+    assets = (
+        '<texture name="t" type="2d" file="white.png"/><material name="m"><layer texture="t" role="rgb"/>'
+    )
+    assets += '<layer texture="t" role="orm"/></material>'
+    textures = read_text(model(assets), white__png=png()).materials[0].textures
+    spaces = {key: texture.color_space for key, texture in textures.items()}
+    assert spaces == {"diffuse": "sRGB", "occlusion": "raw", "roughness": "raw", "metallic": "raw"}
+
+
+def test_an_image_that_is_turned_over_is_taken_so(read_text):
+    stream = io.BytesIO()
+    pixels = np.zeros((2, 2, 3), np.uint8)
+    pixels[0] = 255
+    Image.fromarray(pixels).save(stream, "PNG")
+    assets = '<texture name="t" type="2d" file="half.png" vflip="true"/><material name="m" texture="t"/>'
+    asset = read_text(model(assets), half__png=stream.getvalue())
+    assert (decode(asset.materials[0].textures["diffuse"].file) == pixels[::-1]).all()
+
+
+def test_a_cube_map_is_a_strip_of_its_sides(read_text, reporter):
     assets = '<texture name="t" type="cube" file="white.png"/><material name="m" texture="t"/>'
     asset = read_text(model(assets), white__png=png())
-    assert [finding.kind for finding in reporter] == ["mjcf-not-carried"]
+    assert len(reporter) == 0
     assert asset.extras.get("mjc", "texture/t", "file").endswith("white.png")
+    texture = asset.materials[0].textures["diffuse"]
+    assert (decode(texture.file).shape, texture.uv_set) == ((12, 2, 3), "st_cube")

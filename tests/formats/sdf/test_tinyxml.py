@@ -11,7 +11,7 @@ from simwright.core.diag import Level, Reporter
 from simwright.core.errors import ParseError
 from simwright.formats.format import ReadOptions
 from simwright.formats.sdf.read import read
-from simwright.formats.xml_repair import repair
+from simwright.formats.xml import repair
 
 MODEL = '<model name="m"><link name="a"/></model>'
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from simwright.formats.urdf.control import strip_library_name
-from simwright.formats.urdf.plugin_table import PLUGINS
+from simwright.formats.urdf.control import PLUGINS, strip_library_name
 from simwright.formats.urdf.reader import read_value, snake_case
 from simwright.model.ros import ROLES, InterfaceKind
 

@@ -8,8 +8,7 @@ from typing import Any
 from oracle_values import ORDERS, Difference, agree, agree_value, read_literal
 
 from simwright.model.asset import Asset
-from simwright.resolve.resolve import ResolverOrder
-from simwright.resolve.resolver import make_resolvers, schema_attrs
+from simwright.resolve.resolver import ResolverOrder, make_resolvers, schema_attrs
 from simwright.resolve.table import PrimType
 
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from simwright.core.colors import to_display
 from simwright.model.asset import LightKind
+from simwright.model.material import to_display
 
 
 def test_camera(read):

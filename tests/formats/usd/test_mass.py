@@ -242,6 +242,13 @@ def test_an_impossible_whole_inertia_is_reported_and_left_out(read, six):
     assert (diagnostic.kind, diagnostic.where.prop) == ("usd-mass-invalid", "newton:inertia")
 
 
+def test_a_small_whole_inertia_is_read_and_none_at_all_is_impossible(read):
+    found = read(newton_body("[2e-3, 3e-3, 4e-3, 0, 0, 1e-4]"))
+    expected = ((2e-3, 0, 0), (0, 3e-3, 1e-4), (0, 1e-4, 4e-3))
+    np.testing.assert_allclose(inertial_of(found).inertia, expected, atol=1e-15)
+    assert read(newton_body("[0, 0, 0, 0, 0, 0]")).kinds == {"usd-mass-invalid"}
+
+
 def test_an_empty_whole_inertia_says_nothing(read):
     found = read(newton_body("[]"))
     np.testing.assert_allclose(inertial_of(found).inertia, np.eye(3), atol=1e-12)

@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from simwright.core.colors import make_display
 from simwright.core.diag import Reporter
 from simwright.formats.format import ReadOptions
 from simwright.formats.usd.read import read as read_file
+from simwright.model.material import make_display
 
 NETWORK = """
 def Material "look" {

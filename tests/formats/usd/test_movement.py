@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from simwright.formats.usd import time_samples
+
 SPIN = """def Xform "R" { def Xform "b" (prepend apiSchemas = ["PhysicsRigidBodyAPI"]) {
     double3 xformOp:translate.timeSamples = { 0: (0, 0, 0), 10: (%s, 0, 0)
     }
@@ -37,3 +39,13 @@ def test_broken_places_have_no_track(read):
 def test_other_samples_are_reported(read):
     text = 'def Xform "R" { def Sphere "s" { double radius.timeSamples = { 0: 1, 5: 2 } } }'
     assert "usd-samples-static" in read(text).kinds
+
+
+def test_too_many_samples_are_reported_and_left_out(read, monkeypatch):
+    """The body and the cube on it, at eleven times: 22 placements."""
+    monkeypatch.setattr(time_samples, "MAX_PLACEMENTS", 22)
+    assert read(SPIN % 5).asset.motion is not None
+    monkeypatch.setattr(time_samples, "MAX_PLACEMENTS", 21)
+    found = read(SPIN % 5)
+    assert found.asset.motion is None
+    assert time_samples.MOVEMENT_LONG.code in found.kinds

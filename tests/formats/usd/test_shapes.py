@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from simwright.core.colors import to_display
 from simwright.model.geometry import Box, Capsule, Cone, Cylinder, Ellipsoid, Mesh, Plane, Sphere, box_bounds
+from simwright.model.material import to_display
 from simwright.model.moments import compute_moments
 
 SCALE = 'double3 xformOp:scale = {}\n uniform token[] xformOpOrder = ["xformOp:scale"]'

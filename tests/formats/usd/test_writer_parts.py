@@ -7,7 +7,6 @@ import pytest
 from writing import assert_same_bodies, assert_same_joints, make_trip
 
 import simwright
-from simwright.core.colors import to_linear
 from simwright.core.diag import Reporter
 from simwright.core.errors import OutputError, UsageError
 from simwright.core.math3d import Pose, quat_from_rpy
@@ -31,6 +30,7 @@ from simwright.model.geometry import Sphere
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Joint, JointKind, Motion, Tendon, TendonPoint
 from simwright.model.kinematics import place_bodies
+from simwright.model.material import to_linear
 from simwright.model.ros import Controller, Interface, InterfaceKind, Qos, RosContext
 
 POSE = Pose.of((0.1, 0.2, 0.3), quat_from_rpy((0.4, -0.3, 1.0)))

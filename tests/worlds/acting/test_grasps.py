@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 from simwright.core import math3d
-from simwright.worlds.acting.manipulation import GraspBox, ParallelGrasp, find_faces, fit_box, list_grasps
+from simwright.worlds.acting.manipulation import (
+    GraspBox,
+    ParallelGrasp,
+    find_grasp_faces,
+    fit_box,
+    list_grasps,
+)
 from simwright.worlds.entities import ComponentOptions
 from simwright.worlds.poses import WorldPose
 
@@ -83,11 +89,11 @@ def test_fingers_stay_above_the_surface() -> None:
     [((-1, 0), (-1, 0, 0)), ((1, 0.2), (1, 0, 0)), ((0.2, 1), (0, 1, 0)), ((0, 0), (-1, 0, 0))],
 )
 def test_the_front_is_where_the_robot_is(robot: tuple[float, float], front: tuple[int, int, int]) -> None:
-    faces = find_faces(GraspBox((0.1, 0.1, 0.1), WorldPose()), WorldPose(*robot))
+    faces = find_grasp_faces(GraspBox((0.1, 0.1, 0.1), WorldPose()), WorldPose(*robot))
     assert faces["front"] == pytest.approx(front)
     assert np.cross(faces["front"], faces["top"]) == pytest.approx(faces["left"])
     assert faces["right"] == pytest.approx(-faces["left"])
-    turned = find_faces(
+    turned = find_grasp_faces(
         GraspBox((0.1, 0.1, 0.1), WorldPose.from_yaw(0, 0, 0, math.pi / 2)), WorldPose(-1.0, 0.0)
     )
     assert turned["front"] == pytest.approx((0.0, 1.0, 0.0))

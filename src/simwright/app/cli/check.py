@@ -129,8 +129,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
 
 def _fix(paths: tuple[str, ...], request: CheckRequest) -> None:
     """The safe fixes of the selected rules, where the assets are; what was done goes to standard error."""
-    from simwright.app.fix_report import describe_backups
-    from simwright.app.fixing import FixRequest, fix_in_place
+    from simwright.app.fixing import FixRequest, describe_backups, fix_in_place
 
     wanted = FixRequest(
         select=request.select,
@@ -152,7 +151,7 @@ def _fix(paths: tuple[str, ...], request: CheckRequest) -> None:
 
 def _emit(report: Report, outcome: CheckOutcome, output_format: str, output: Path | None) -> None:
     """Render to standard output, or to a file that appears whole."""
-    from simwright.app.report.table import render_report
+    from simwright.app.report.report import render_report
     from simwright.core.files import write_atomic
 
     # those two describe rules; for others the rules are not loaded

@@ -120,8 +120,13 @@ def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
     (nothing is written); 2 that nothing could be converted.
     """
     from simwright.app.cli.progress import show_progress
-    from simwright.app.conversion_inputs import plan_tasks
-    from simwright.app.converting import ConvertOptions, combine_exit_codes, convert_all, convert_one
+    from simwright.app.converting import (
+        ConvertOptions,
+        combine_exit_codes,
+        convert_all,
+        convert_one,
+        plan_tasks,
+    )
     from simwright.core.packages import parse_assignments
     from simwright.formats.table import choose_writer
 
@@ -235,7 +240,7 @@ def _describe_conversions(conversions: Sequence[Conversion]) -> dict[str, Any]:
 
 
 def _describe_conversion(conversion: Conversion) -> dict[str, Any]:
-    from simwright.app.report.wording import replace_surrogates
+    from simwright.app.report.report import replace_surrogates
 
     others = [finding for finding in conversion.findings if not finding.loss]
     return {

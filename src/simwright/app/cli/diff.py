@@ -19,8 +19,7 @@ from simwright.app.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from simwright.compare.difference import Difference, DifferenceItem, DifferenceSection
-    from simwright.compare.settings import CompareSettings
+    from simwright.compare.difference import CompareSettings, Difference, DifferenceItem, DifferenceSection
     from simwright.core.diag import Diagnostic
 
 EPILOG = """\b
@@ -90,15 +89,20 @@ def diff(
     count, what it says does.  Exit code 0 means equal, 1 that something differs (or that a file has errors), 2 bad
     input.
     """
-    from simwright.app.api import load
+    from simwright.app.api import load, read_image
     from simwright.app.cli.findings import exit_code, print_findings
+    from simwright.compare.difference import make_settings
     from simwright.compare.run import compare_assets
-    from simwright.compare.settings import make_settings
     from simwright.core.diag import Level, Reporter, sort_diagnostics
     from simwright.core.packages import parse_assignments
 
     settings = make_settings(
-        _split(only), _split(ignore), rtol=rtol, configurations=configurations, seed=seed
+        _split(only),
+        _split(ignore),
+        rtol=rtol,
+        configurations=configurations,
+        seed=seed,
+        read_image=read_image,
     )
     # one for each file, so that findings are told under the right name
     reporters = (Reporter(), Reporter())

@@ -22,8 +22,7 @@ def print_findings(path: str, found: Iterable[Diagnostic], output_format: str = 
 
 def print_report(assets: Iterable[tuple[str, Iterable[Diagnostic]]], output_format: str = "text") -> None:
     """The same for the findings of several files."""
-    from simwright.app.report.report import Report, build_asset_report
-    from simwright.app.report.table import render_report
+    from simwright.app.report.report import Report, build_asset_report, render_report
 
     out = console()
     report = Report([build_asset_report(path, found) for path, found in assets])

@@ -84,8 +84,7 @@ def fix(asset: str, target: str | None, **options: Any) -> int:
 
     Exit code 0 means that no errors are left, 1 that some are, 2 that the asset could not be opened or written.
     """
-    from simwright.app.fix_report import describe_fix
-    from simwright.app.fixing import FixRequest, check_ways, fix_all, fix_one
+    from simwright.app.fixing import FixRequest, check_ways, describe_fix, fix_all, fix_one
     from simwright.core.packages import parse_assignments
 
     check_ways(target, in_place=options["in_place"], dry_run=options["dry_run"])
@@ -118,7 +117,7 @@ def fix(asset: str, target: str | None, **options: Any) -> int:
 def print_result(result: FixResult, *, dry_run: bool = False) -> None:
     """What was done, for people."""
     from simwright.app.cli.findings import print_report
-    from simwright.app.fix_report import choose_notes, describe_backups, summarize_fix
+    from simwright.app.fixing import choose_notes, describe_backups, summarize_fix
     from simwright.core.errors import SimwrightError
 
     if result.status == "failed":

@@ -233,7 +233,7 @@ def _joint_text(joint: Joint) -> str:
 
 
 def _range(dof: Dof) -> str:
-    from simwright.core.units import DEGREE
+    from simwright.core.math3d import DEGREE
     from simwright.model.joint import Motion
 
     if dof.motion is Motion.SLIDE:

@@ -60,6 +60,14 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.run:run",
         "Run a scene or a robot file by a physics engine, and record it.",
     ),
+    "prove": (
+        "simwright.app.cli.prove:prove",
+        "Ask several physics engines whether an asset is the same machine in all of them.",
+    ),
+    "engines": (
+        "simwright.app.cli.engines:engines",
+        "List, install, remove and test the engines that prove asks.",
+    ),
     "task": (
         "simwright.app.cli.task:task",
         "List, show and run tasks, with any robot that can do them.",

@@ -46,13 +46,13 @@ class ReportFormat(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # 
 
     def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
         """All that are known."""
-        from simwright.app.report.table import RENDERERS
+        from simwright.app.report.report import RENDERERS
 
         return f"[{'|'.join(RENDERERS.names())}]"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The name itself."""
-        from simwright.app.report.table import RENDERERS
+        from simwright.app.report.report import RENDERERS
 
         if value not in RENDERERS:
             self.fail(f"{value!r} is not one of {', '.join(map(repr, RENDERERS.names()))}.", param, ctx)
@@ -130,8 +130,8 @@ def limit_options(command: F) -> F:
 
 def read_limits(options: dict[str, Any]) -> JobLimits:
     """The limits that were set."""
+    from simwright.core.limits import is_untrusted
     from simwright.core.pool import JobLimits
-    from simwright.core.trust import is_untrusted
 
     # a hostile file is given little by default; a trusted one may be a scan of a whole factory
     seconds, gibibytes = (_STRICT_SECONDS, _STRICT_GIBIBYTES) if is_untrusted() else (None, None)
@@ -189,8 +189,8 @@ def _set_trust(context: click.Context, _option: click.Parameter, untrusted: bool
     if untrusted is None:
         return
     from simwright.core.gate import VARIABLE as FOLDERS
+    from simwright.core.limits import UNTRUSTED
     from simwright.core.limits import VARIABLE as LIMITS
-    from simwright.core.trust import UNTRUSTED
 
     _restore(context, UNTRUSTED)
     os.environ[UNTRUSTED] = str(int(untrusted))
@@ -201,7 +201,7 @@ def _set_trust(context: click.Context, _option: click.Parameter, untrusted: bool
 
 
 def _go_offline(context: click.Context, _option: click.Parameter, offline: bool) -> None:
-    from simwright.core.trust import OFFLINE
+    from simwright.core.limits import OFFLINE
 
     if offline:
         _restore(context, OFFLINE)

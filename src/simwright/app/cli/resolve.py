@@ -12,9 +12,9 @@ from simwright.app.cli.options import echo, format_option, package_option, print
 
 if TYPE_CHECKING:
     from simwright.model.asset import Asset
+    from simwright.model.extras import Resolved
     from simwright.model.joint import Joint
-    from simwright.model.origins import Resolved
-    from simwright.resolve.resolve import ResolverOrder
+    from simwright.resolve.resolver import ResolverOrder
     from simwright.resolve.table import PrimType
 
 VERSION = 1
@@ -129,7 +129,7 @@ def _list_values(
     asset: Asset, order: ResolverOrder, path: str, types: list[PrimType], *, defaults: bool
 ) -> dict[str, Resolved]:
     """Values of a prim by key."""
-    from simwright.model.origins import Origin
+    from simwright.model.extras import Origin
 
     known = asset.origins.get(path, {})
     values = {key: found for key, found in known.items() if defaults or found.origin is not Origin.SCHEMA}
@@ -208,8 +208,7 @@ def _list_defaults(
 
 def _concerns(order: ResolverOrder, joint: Joint, key: str) -> bool:
     """Does the joint have the axis of the key?"""
-    from simwright.resolve.axes import find_axis
-    from simwright.resolve.table import PrimType
+    from simwright.resolve.table import PrimType, find_axis
 
     rows = [row for resolver in order.resolvers for row in resolver.rows_of(PrimType.JOINT, key)]
     axes = {find_axis(joint, dof) for dof in joint.dofs}

@@ -131,7 +131,7 @@ def show_command(robot: str, output_format: str) -> None:
 
     ROBOT is an id, a robot.yaml, a robot file, menagerie:NAME, package://... or python:PACKAGE/path.
     """
-    from simwright.tasks.draft import render_manifest
+    from simwright.tasks.export import render_manifest
     from simwright.tasks.robot import open_robot
 
     found = open_robot(robot)
@@ -270,7 +270,7 @@ def _make_row(entry: CatalogEntry, robot: TaskRobot | None) -> RobotRow:
 
 def _describe_robot(robot: TaskRobot) -> dict[str, Any]:
     """What is known of a robot, as plain data: said by its manifest or inferred."""
-    from simwright.tasks.draft import describe_actuators, find_start
+    from simwright.tasks.export import describe_actuators, find_start
 
     facts, tool = robot.facts, robot.tool
     grip = robot.gripper_actuators
@@ -328,7 +328,7 @@ def _check_robot(text: str) -> AssetResult:
 
 def _draft_text(file: str, folder: Path, *, name: str = "") -> str:
     """A manifest for a robot file or address, to be kept in ``folder``."""
-    from simwright.tasks.draft import draft_manifest, render_manifest
+    from simwright.tasks.export import draft_manifest, render_manifest
     from simwright.tasks.robot import open_robot
 
     robot = open_robot(file)
@@ -351,7 +351,7 @@ def _add_robot(
     from simwright.core.files import write_atomic
     from simwright.tasks.addresses import find_project
     from simwright.tasks.catalog import find_user_folder, open_manifest
-    from simwright.tasks.draft import draft_manifest, make_id, render_manifest
+    from simwright.tasks.export import draft_manifest, make_id, render_manifest
     from simwright.tasks.manifest import FILE_NAME, check_id
     from simwright.tasks.robot import open_robot
 

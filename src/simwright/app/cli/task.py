@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from simwright.app.cli.options import console, echo, format_option, print_json, report_option, trust_options
+from simwright.app.cli.options import console, echo, format_option, gate_options, print_json, report_option
 
 EPILOG = """\b
 Examples:
@@ -100,7 +100,7 @@ def _spell_needs(needs: dict[str, Any]) -> str:
 
 
 @task.command("run", epilog=RUN_EPILOG)
-@trust_options
+@gate_options
 @click.argument("what", metavar="TASK|FILE")
 @click.option(
     "--robot", help="A robot of the list, menagerie:NAME, or a file: MJCF, URDF, SDFormat, OpenUSD."
@@ -185,7 +185,7 @@ def _print_episodes(summary: Any) -> None:
 
 
 @task.command("check", epilog=CHECK_EPILOG)
-@trust_options
+@gate_options
 @click.argument("name", metavar="TASK")
 @click.option("--robot", required=True, help="A robot of the list, menagerie:NAME, or a file.")
 @click.option(
@@ -224,7 +224,7 @@ def check_command(
 
 
 @task.command("export", epilog=EXPORT_EPILOG)
-@trust_options
+@gate_options
 @click.argument("name", metavar="TASK")
 @click.option("--robot", required=True, help="A robot of the list, menagerie:NAME, or a file.")
 @click.option("-o", "--output", required=True, type=click.Path(), help="The file or folder to write.")

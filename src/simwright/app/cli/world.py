@@ -243,8 +243,7 @@ def plan(
 
     Exit code 1 means that there is no path; the reason is printed.
     """
-    from simwright.app.world_runs import describe_path, find_path
-    from simwright.app.worlds import render_world
+    from simwright.app.worlds import describe_path, find_path, render_world
     from simwright.worlds.acting.task_plan import choose_robot
 
     found = _load_quietly(file, seed=seed, reference=reference, data_folder=data_folder, strict=strict)
@@ -294,8 +293,7 @@ def run(
     Several robots act at the same time; the same seed gives the same log.  Goals are turned into plans one after the
     other, each from the state that the one before led to.  Exit code 1 means that a plan failed.
     """
-    from simwright.app.world_runs import describe_run, run_plans
-    from simwright.app.worlds import render_world
+    from simwright.app.worlds import describe_run, render_world, run_plans
     from simwright.core.errors import UsageError
 
     # true where both are given and where none is
@@ -323,7 +321,7 @@ def run(
 
 def _find_paths(found: Any, targets: tuple[str, ...], robot: str, plan_file: str | None) -> list[Any]:
     """What a plan leads along, and paths to places; a place that cannot be reached is an error."""
-    from simwright.app.world_runs import find_path, run_plans
+    from simwright.app.worlds import find_path, run_plans
     from simwright.core.errors import UsageError
     from simwright.worlds.acting.task_plan import choose_robot, read_plan
 
@@ -357,7 +355,7 @@ def _describe_finding(item: Any) -> dict[str, Any]:
 
 
 def _run_goals(found: Any, goals: tuple[str, ...], robot: str, seed: int | None) -> Any:
-    from simwright.app.world_runs import run_plans
+    from simwright.app.worlds import run_plans
     from simwright.worlds.acting.task_plan import choose_robot, make_plan
 
     name = choose_robot(found, robot)

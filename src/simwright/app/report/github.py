@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from simwright.app.report.report import AssetReport, Report
-from simwright.app.report.wording import (
+from simwright.app.report.report import (
+    AssetReport,
+    Report,
     find_position,
     name_file,
     name_prim,

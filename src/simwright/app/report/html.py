@@ -12,9 +12,12 @@ import json
 from collections.abc import Iterator
 
 from simwright.app.report.json import plain_value
-from simwright.app.report.report import TOOL_NAME, AssetReport, Report
-from simwright.app.report.source import Excerpt, Sources
-from simwright.app.report.wording import (
+from simwright.app.report.report import (
+    TOOL_NAME,
+    AssetReport,
+    Excerpt,
+    Report,
+    Sources,
     count_assets,
     count_words,
     find_position,

@@ -15,8 +15,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from simwright.app.report.report import TOOL_NAME, AssetReport, Report
-from simwright.app.report.wording import find_position, replace_surrogates
+from simwright.app.report.report import TOOL_NAME, AssetReport, Report, find_position, replace_surrogates
 from simwright.core.diag import Diagnostic
 
 VERSION = 1

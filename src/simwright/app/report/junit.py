@@ -12,8 +12,10 @@ import re
 
 from lxml import etree
 
-from simwright.app.report.report import TOOL_NAME, AssetReport, Report
-from simwright.app.report.wording import (
+from simwright.app.report.report import (
+    TOOL_NAME,
+    AssetReport,
+    Report,
     find_position,
     name_file,
     name_position,

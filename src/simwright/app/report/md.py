@@ -7,8 +7,10 @@ import html
 import re
 from collections.abc import Iterator
 
-from simwright.app.report.report import TOOL_NAME, AssetReport, Report
-from simwright.app.report.wording import (
+from simwright.app.report.report import (
+    TOOL_NAME,
+    AssetReport,
+    Report,
     count_assets,
     count_words,
     name_file,

@@ -15,8 +15,10 @@ from typing import Any
 from urllib.parse import quote
 
 from simwright.app.report.json import plain_value
-from simwright.app.report.report import TOOL_NAME, AssetReport, Report
-from simwright.app.report.wording import (
+from simwright.app.report.report import (
+    TOOL_NAME,
+    AssetReport,
+    Report,
     find_position,
     name_file,
     name_prim,

@@ -24,9 +24,11 @@ from rich.cells import cell_len
 from rich.color import ColorSystem
 from rich.style import Style
 
-from simwright.app.report.report import AssetReport, Report
-from simwright.app.report.source import Excerpt, Sources
-from simwright.app.report.wording import (
+from simwright.app.report.report import (
+    AssetReport,
+    Excerpt,
+    Report,
+    Sources,
     count_assets,
     count_words,
     find_position,

@@ -196,6 +196,7 @@ class _LayerReader:
         spec: Sdf.PrimSpec,
     ) -> _SpecGroup:
         """What all specs with these property names, fields and APIs have in common."""
+        # one function: every fact of a group is found here, once for thousands of specs that are alike
         plans = self.find_plans(names)
         apis = self.find_apis(applied)
         own = [*self.find_types(spec.typeName)] if is_prim and "typeName" in keys else []
@@ -231,7 +232,7 @@ class _LayerReader:
     def visit_property(self, prim: Sdf.Path, name: str, plan: _PropertyPlan) -> None:
         # heavy beyond doubt: opening every array would only read the file
         if plan.array and self.facts.elements > COUNTED_ELEMENTS:
-            return  # heavy beyond doubt: opening every array would only read the file
+            return
         path = prim.AppendProperty(name)
         if plan.array:
             spec = self.layer.GetAttributeAtPath(path)
@@ -241,9 +242,8 @@ class _LayerReader:
                 self.facts.related.append((prim, (name,)))
         elif plan.open:
             self.open_property(path, plan)
-        if (
-            plan.other_op
-        ):  # simwright.checker.facts.transforms finds prims with unusual transforms through these
+        # simwright.checker.facts.transforms finds prims with unusual transforms through these
+        if plan.other_op:
             self.facts.other_ops.append(path)
 
     def count(self) -> None:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from simwright.core.grouping import find_first
+from simwright.model.geometry import find_first
 
 Ints: TypeAlias = npt.NDArray[np.int64]
 

@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from pxr import Tf, Usd
+from pxr import Tf, Usd, Vt
 
 from simwright.checker.facts.owners import find_owners
 from simwright.usd.questions import attribute_of, value_of
@@ -255,7 +255,8 @@ def _read_order(node: PrimNode, book: TransformFacts) -> OpStack:
     if not node.may_say(ORDER):
         return NO_OPS
     order = value_of(attribute_of(node.prim, ORDER))
-    if not order:
+    # of an unknown type in a damaged layer: OpenUSD moves the prim by nothing then
+    if not isinstance(order, Vt.TokenArray) or not order:
         return NO_OPS
     # most prims say the same, and tokens are slow to take out of the array
     if book.last is not None and book.last[0] == order:

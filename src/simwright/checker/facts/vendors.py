@@ -10,8 +10,7 @@ import re
 from functools import cache
 
 from simwright.resolve.resolver import DEFAULT_ORDER, find_resolver
-from simwright.resolve.table import PrimType
-from simwright.resolve.transforms import EFFORT_RANGE
+from simwright.resolve.table import EFFORT_RANGE, PrimType
 from simwright.resolve.translation import list_pairs
 
 VENDOR_NAMESPACES: dict[str, str] = {

@@ -18,12 +18,12 @@ from simwright.core.diag import Reporter
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import Array, quats_rotate
 from simwright.engines.layout import Layout
-from simwright.engines.mujoco.actuation import find_servos, name_controls
+from simwright.engines.mujoco.actuation import find_servos, name_controls, set_springs, stiffen
 from simwright.engines.mujoco.batch import ModelBatch
 from simwright.engines.mujoco.coordinates import CoordinateMap, Index
 from simwright.engines.mujoco.queries import MjData, MjModel
-from simwright.engines.mujoco.springs import set_springs, stiffen
 from simwright.engines.protocol import (
+    LARGEST,
     Capabilities,
     Contact,
     EngineAdapter,
@@ -31,9 +31,9 @@ from simwright.engines.protocol import (
     Simulation,
     WorldSet,
     as_world_set,
+    make_error,
     report_unheld,
 )
-from simwright.engines.stability import LARGEST, make_error
 from simwright.formats.mjcf import FORMAT
 from simwright.formats.mjcf.memory import CompiledAsset, compile_asset
 from simwright.model.asset import Asset

@@ -22,7 +22,7 @@ from simwright.engines.newton.result import Imported
 from simwright.engines.newton.types import ModelBuilder
 from simwright.model import flat_joints
 from simwright.model.asset import Actuator, Articulation, Asset
-from simwright.model.coupling import list_couplings, plan_closures
+from simwright.model.coordinates import list_couplings, plan_closures
 from simwright.model.filtering import find_filtered_pairs
 from simwright.model.flat_joints import find_single_dofs, is_plain, set_servo
 from simwright.model.joint import WORLD, Dof, Joint, JointKind, Mimic, Motion

@@ -17,7 +17,7 @@ from simwright.engines.newton.result import Imported
 from simwright.engines.newton.types import ModelBuilder
 from simwright.model.extras import CustomAttribute
 from simwright.model.joint import Joint, JointKind, Motion
-from simwright.resolve.axes import find_axis
+from simwright.resolve.table import find_axis
 
 if TYPE_CHECKING:
     from pxr import Usd

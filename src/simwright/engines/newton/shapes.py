@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from simwright.core.colors import to_display
 from simwright.core.diag import Level, Reporter, declare
 from simwright.core.math3d import Pose, pose_to_seven
 from simwright.engines.newton.messages import APPROXIMATION_UNUSED, GEOMETRY_LOST, GEOMETRY_MESHED
@@ -35,7 +34,7 @@ from simwright.model.geometry import (
     Sphere,
     fan_triangles,
 )
-from simwright.model.material import RenderMaterial, Texture
+from simwright.model.material import RenderMaterial, Texture, to_display
 from simwright.model.moments import heightfield_solid
 
 _METHODS = {
@@ -326,7 +325,6 @@ class SdfSettings:
     texture_format: str
     padding: float | None
     is_hydroelastic: bool
-    is_asked: bool
 
 
 def resolve_field(shape: Shape, default: Any, reporter: Reporter) -> SdfSettings:
@@ -350,7 +348,6 @@ def resolve_field(shape: Shape, default: Any, reporter: Reporter) -> SdfSettings
         or default.sdf_texture_format,
         check.take("sdf_padding", "0 or more", lambda v: v >= 0),
         bool(hydroelastic),
-        asked,
     )
 
 

@@ -25,8 +25,9 @@ from simwright.engines.protocol import (
     Simulation,
     WorldSet,
     as_world_set,
+    is_sound,
+    make_error,
 )
-from simwright.engines.stability import is_sound, make_error
 from simwright.model.asset import Asset, Environment
 from simwright.model.joint import Motion
 

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Gazebo's words mean, for every format that uses them (SDFormat, and ``<gazebo>`` blocks in URDF).
 
-colors        the plain materials that Gazebo ships
-scripts       material scripts of OGRE: colours and images
+materials     material scripts of OGRE, and the plain colours that Gazebo ships
 sensors       types of sensors, where cameras look, the ROS topics that follow from one topic
 ros2_control  controller parameters of ros2_control as controllers
 """

@@ -4,11 +4,10 @@
 write      the entry: files, the JSON document, colours made linear, the physics block, what is lost
 scene      nodes: bodies, shapes, instances, sites, cameras, lights, animation
 meshes     one mesh for each geometry and look; primitives as triangles
-vertices   polygons to triangles, normals and tangents, corners to vertices
+vertices   polygons to triangles, normals and tangents, corners to vertices; the binary buffer
 materials  UsdPreviewSurface as metallic-roughness and the Khronos extensions
 textures   images copied or baked, samplers, texture transforms
 document   the lists of rows that a document is made of
-buffer     the binary buffer, its views and accessors
 holds      what glTF has a place for
 messages   what the writer may report
 """

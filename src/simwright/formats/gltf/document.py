@@ -9,9 +9,9 @@ from typing import Any
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Array, Pose
 from simwright.formats.format import WriteOptions
-from simwright.formats.gltf.buffer import Buffer
 from simwright.formats.gltf.materials import Materials
 from simwright.formats.gltf.textures import Textures
+from simwright.formats.gltf.vertices import Buffer
 from simwright.model.asset import Asset
 from simwright.model.kinematics import Tree
 

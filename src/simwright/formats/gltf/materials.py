@@ -16,6 +16,7 @@ from simwright.core.diag import Reporter
 from simwright.core.errors import InputError
 from simwright.formats.gltf.messages import INPUT_LOST, TEXTURE_LEFT_OUT, WRAP_CHANGED
 from simwright.formats.gltf.textures import Textures, is_sampled_alike
+from simwright.formats.mesh import name_image
 from simwright.model.material import RenderMaterial, Rgb, Texture
 
 DEFAULT = RenderMaterial("default", diffuse=(0.5, 0.5, 0.5))
@@ -103,7 +104,9 @@ class Materials:
         key = (material.name, texture.file)
         if key not in self._refused:
             self._refused.add(key)
-            file = PurePath(texture.file).name
+            file = (
+                name_image(texture.file) if texture.file.startswith("data:") else PurePath(texture.file).name
+            )
             self._reporter.report(TEXTURE_LEFT_OUT, material.source, file=file, name=material.name, why=why)
 
 

@@ -20,11 +20,11 @@ import numpy.typing as npt
 
 from simwright.core.errors import InputError
 from simwright.core.math3d import Array
-from simwright.formats.gltf.buffer import INDICES, VERTICES
 from simwright.formats.gltf.document import GltfDocument
 from simwright.formats.gltf.materials import DEFAULT, MaterialUse
 from simwright.formats.gltf.messages import COLORS_HIDDEN, COORDINATES_MISSING, GEOMETRY_LEFT_OUT
-from simwright.formats.gltf.vertices import PrimitiveInputs, TriangulatedMesh, Vertices
+from simwright.formats.gltf.vertices import INDICES, VERTICES, PrimitiveInputs, TriangulatedMesh, Vertices
+from simwright.formats.parts.coordinates import cover, find_made_texture
 from simwright.model.asset import Shape
 from simwright.model.geometry import (
     Box,
@@ -72,13 +72,14 @@ class GltfMeshLibrary:
         self._stored: dict[tuple[object, ...], GltfMesh | None] = {}
         self._triangulated: dict[int, TriangulatedMesh | None] = {}
         self._kept: list[Geometry] = []  # their ids are keys, so they must live
+        self._covers: dict[tuple[object, ...], Mesh | None] = {}
         self._bare: dict[str, int] = {}
         self._hidden: list[str] = []
 
     def find(self, shape: Shape) -> GltfMesh | None:
         """The mesh a shape shows; None (reported) if it has no triangles."""
         # All boxes of one look are one mesh; the node stretches it.
-        geometry, size = find_unit(shape.geometry)
+        geometry, size = self._cover(shape) or find_unit(shape.geometry)
         key = (id(geometry), *self._identify(shape))
         if key not in self._stored:
             self._kept.append(geometry)
@@ -87,6 +88,19 @@ class GltfMeshLibrary:
         if stored is None or geometry is shape.geometry:
             return stored
         return GltfMesh(stored.number, stored.origin * size, stored.unit * size)
+
+    def _cover(self, shape: Shape) -> tuple[Geometry, Array] | None:
+        """A primitive that wears an image, with the texture coordinates of it; None where there is no image."""
+        texture = find_made_texture(self._looks.get(shape.material))
+        if texture is None or isinstance(shape.geometry, Mesh):
+            return None
+        key = (id(shape.geometry), texture.uv_set, texture.scale)
+        if key not in self._covers:
+            self._kept.append(shape.geometry)
+            data = cover(shape.geometry, texture, GROUND)
+            self._covers[key] = None if data is None else Mesh(data)
+        mesh = self._covers[key]
+        return None if mesh is None else (mesh, np.ones(3))
 
     def report(self) -> None:
         """Findings about meshes, one of each sort."""

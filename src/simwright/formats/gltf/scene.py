@@ -36,10 +36,10 @@ from collections.abc import Iterator
 
 import numpy.typing as npt
 
-from simwright.core.colors import make_linear
 from simwright.formats.gltf.document import Row
 from simwright.model.asset import Camera, Light, LightKind
-from simwright.model.movement import Movement, Track
+from simwright.model.elements import Movement, Track
+from simwright.model.material import make_linear
 
 UP = Pose.of(q=(math.sqrt(0.5), -math.sqrt(0.5), 0.0, 0.0))
 """Z-up to Y-up: a quarter turn about -X."""

@@ -14,7 +14,6 @@ import io
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,7 @@ from simwright.core.errors import InputError
 from simwright.core.files import MIB
 from simwright.core.limits import Tally
 from simwright.core.names import NameScope, make_identifier
-from simwright.formats.mesh import load_image
+from simwright.formats.mesh import load_image, name_image
 from simwright.model.material import Texture
 
 Channel = npt.NDArray[np.float32]
@@ -203,7 +202,7 @@ class Textures:
         number = self._numbers.get(content)
         if number is None:
             number = self._numbers[content] = len(self.images)
-            name = self._names.claim(make_identifier(PurePath(file.rpartition("#image")[0] or file).stem))
+            name = self._names.claim(make_identifier(name_image(file)))
             self.images.append(GltfImage(name, content))
         return number
 

@@ -22,13 +22,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from simwright.core.colors import make_linear
 from simwright.core.diag import Reporter
 from simwright.core.errors import InputError
 from simwright.core.files import write_staged
 from simwright.core.math3d import Pose
 from simwright.core.names import make_identifier
-from simwright.formats.format import WriteOptions
+from simwright.formats.format import WriteOptions, choose_place
 from simwright.formats.gltf.document import GltfDocument, Row
 from simwright.formats.gltf.messages import EXTRAS_LOST, LOOK_HIGHLIGHTS, LOOK_UNREADABLE
 from simwright.formats.gltf.scene import (
@@ -41,15 +40,15 @@ from simwright.formats.gltf.scene import (
 )
 from simwright.formats.holds import report_lost
 from simwright.formats.parts.looks import FileLooks, is_plain, rename_looks
-from simwright.formats.place import choose_place
 from simwright.model.asset import Asset, Shape
 from simwright.model.geometry import Mesh
 from simwright.model.joint import WORLD, Dof, Drive, Joint, Motion
 from simwright.model.kinematics import build_tree
 from simwright.model.mass import body_inertials
-from simwright.model.material import RenderMaterial, Rgb, Texture
+from simwright.model.material import RenderMaterial, Rgb, Texture, make_linear
 from simwright.resolve import mjc, newton, physx
 from simwright.resolve.table import PrimType
+from simwright.resolve.translation import MIMIC_WORDS
 
 SUFFIXES = (".glb", ".gltf")
 _VARIANTS = "KHR_materials_variants"
@@ -412,7 +411,7 @@ def report_losses(gltf: GltfDocument) -> None:
     spaces: dict[str, list[str]] = {}
     for space, element, attribute, _ in asset.extras:
         # Attributes whose value is in the physics block are not lost, whatever solver they are of.
-        if attribute not in _CARRIED:
+        if attribute not in _CARRIED and not attribute.startswith(MIMIC_WORDS):
             spaces.setdefault(space, []).append(f"{element} {attribute}")
     for space, names in spaces.items():
         reporter.report(EXTRAS_LOST, count=len(names), space=space, first=names[0])

@@ -27,19 +27,23 @@ writer       mesh files written
 from simwright.formats.mesh.load import (
     MESH_EXTENSIONS,
     MeshLibrary,
+    embed_image,
     load_image,
     load_mesh,
     load_mesh_materials,
     load_mesh_objects,
     mesh_geometry,
+    name_image,
 )
 
 __all__ = [
     "MESH_EXTENSIONS",
     "MeshLibrary",
+    "embed_image",
     "load_image",
     "load_mesh",
     "load_mesh_materials",
     "load_mesh_objects",
     "mesh_geometry",
+    "name_image",
 ]

@@ -21,7 +21,6 @@ from urllib.parse import unquote
 import numpy as np
 import numpy.typing as npt
 
-from simwright.core.colors import make_display
 from simwright.core.diag import Where
 from simwright.core.errors import LimitError, ParseError
 from simwright.core.files import MIB, read_bytes
@@ -30,7 +29,7 @@ from simwright.core.limits import Tally
 from simwright.core.math3d import Array, Pose
 from simwright.formats.mesh.join import MeshPart, join_parts, list_objects
 from simwright.model.geometry import Faces, MeshData
-from simwright.model.material import RenderMaterial, Texture
+from simwright.model.material import RenderMaterial, Texture, make_display
 
 _MAX_BUFFER_BYTES = 1024 * MIB
 _MAX_DEPTH = 128

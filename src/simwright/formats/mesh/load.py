@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import re
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
+from urllib.parse import quote, unquote
 
 import numpy as np
 
@@ -107,8 +109,23 @@ def load_mesh_objects(path: str | Path, gate: Gate | None = None) -> dict[str, F
     return objects
 
 
+_EMBEDDED = "data:image/png;name="
+
+
+def embed_image(name: str, content: bytes) -> str:
+    """The file name of a PNG image that has no file: an address with the image in it (RFC 2397)."""
+    return f"{_EMBEDDED}{quote(name, safe='')};base64,{base64.b64encode(content).decode()}"
+
+
+def name_image(file: str) -> str:
+    """What an image is called: its file without the ending, or the name it was embedded with."""
+    if file.startswith(_EMBEDDED):
+        return unquote(file[len(_EMBEDDED) :].partition(";")[0])
+    return PurePath(file.rpartition("#image")[0] or file).stem
+
+
 def load_image(name: str, max_bytes: int, tally: Tally) -> bytes:
-    """The bytes of an image file, or of an image inside a glTF file (``<file>#image<number>``).
+    """The bytes of an image file, of one inside a glTF file (``<file>#image<number>``), or of an embedded one.
 
     They are an image: else, and where ``tally`` has too many pixels with them, an InputError.
     """
@@ -118,6 +135,8 @@ def load_image(name: str, max_bytes: int, tally: Tally) -> bytes:
 
 
 def _read_image(name: str, max_bytes: int) -> bytes:
+    if name.startswith(_EMBEDDED):
+        return base64.b64decode(name.partition(";base64,")[2])
     file, inside, number = name.rpartition("#image")
     # A file may really be called "x#image1".
     if not inside or not number.isdigit() or Path(name).exists():

@@ -17,8 +17,7 @@ import numpy.typing as npt
 from simwright.core.diag import Where
 from simwright.core.errors import ParseError
 from simwright.core.gate import Gate
-from simwright.core.grouping import find_first
-from simwright.model.geometry import MeshData
+from simwright.model.geometry import MeshData, find_first
 
 _HEADER = 84
 _FACET = np.dtype([("normal", "<f4", (3,)), ("corners", "<f4", (3, 3)), ("flags", "<u2")])

@@ -28,7 +28,7 @@ from simwright.core.math3d import IDENTITY, Array, Pose, vec3
 from simwright.core.names import NameScope
 from simwright.formats.mjcf.reader import DEFAULT_RGBA, NAMESPACE, MjcfReader, make_plain
 from simwright.model.asset import Body, ContactFilter, ContactPair
-from simwright.model.coupling import shift_polynomial
+from simwright.model.coordinates import shift_polynomial
 from simwright.model.inertia import Inertial
 from simwright.model.joint import (
     Dof,
@@ -70,6 +70,9 @@ def read_bodies(reader: MjcfReader) -> None:
         gravcomp = float(model.body_gravcomp[index])
         # 1 - (1 - x) may differ from x in the last bit; the written number is kept then
         reader.keep("body", index, "gravcomp", gravcomp, 1.0 - (1.0 - gravcomp))
+        # the drag of a fluid is that of a box along these axes, which equal moments do not tell
+        if model.opt.density or model.opt.viscosity:
+            reader.keep("body", index, "iquat", model.body_iquat[index], (1.0, 0.0, 0.0, 0.0))
         _keep_sleep(reader, index)
 
 
@@ -239,7 +242,22 @@ def _keep_joint_extras(reader: MjcfReader, index: int) -> None:
     low, high = (float(v) for v in model.jnt_actfrcrange[index])
     if model.jnt_actfrclimited[index] and low != -high:
         reader.keep("joint", index, "actuatorfrcrange", (low, high))
+    # ranges that are switched off do nothing, but programs read them
+    if not model.jnt_limited[index] and read_joint_word(reader, index) != "free":
+        reader.keep("joint", index, "idle_range", model.jnt_range[index], (0.0, 0.0))
+    if not model.jnt_actfrclimited[index]:
+        reader.keep("joint", index, "idle_actuatorfrcrange", model.jnt_actfrcrange[index], (0.0, 0.0))
+    address = int(model.jnt_qposadr[index])
+    # without a spring the place where it rests has no word in OpenUSD
+    if read_joint_word(reader, index) in ("hinge", "slide") and not np.any(model.jnt_stiffness[index]):
+        rest = float(model.qpos_spring[address])
+        reader.keep("joint", index, "idle_springref", rest, float(model.qpos0[address]))
     reader.keep_user("joint", index, "jnt_user")
+
+
+def read_joint_word(reader: MjcfReader, index: int) -> str:
+    """The type of a joint: hinge, slide, ball or free."""
+    return reader.read_word("mjtJoint", reader.model.jnt_type[index])
 
 
 def _keep_polynomial(reader: MjcfReader, index: int, attribute: str, values: Array | None) -> None:
@@ -438,6 +456,8 @@ def _keep_tendon_extras(reader: MjcfReader, index: int) -> None:
             reader.keep("tendon", index, attribute, values)
     if reader.field("tendon_actfrclimited", index, False):
         reader.keep("tendon", index, "actuatorfrcrange", model.tendon_actfrcrange[index])
+    if not model.tendon_limited[index]:
+        reader.keep("tendon", index, "idle_range", model.tendon_range[index], (0.0, 0.0))
     reader.keep_user("tendon", index, "tendon_user")
 
 

@@ -18,7 +18,9 @@ import numpy as np
 
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import ParseError
+from simwright.core.files import read_bytes
 from simwright.core.math3d import Array
+from simwright.formats.mesh.load import MAX_MESH_BYTES
 from simwright.formats.mjcf.places import MjcfSource, SourceElement
 from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
 
@@ -145,6 +147,7 @@ def _put_stand_ins(mujoco: Any, spec: Any, source: MjcfSource) -> dict[str, Arra
     if source.attached or not _has_own_inertia(mujoco, spec):
         return {}
     shown, needed = _list_uses(mujoco, spec)
+    needed |= _list_projected(mujoco, spec, source)
     scales: dict[str, Array] = {}
     for mesh in spec.meshes:
         name = str(mesh.name)
@@ -169,9 +172,11 @@ def is_plain_file(mesh: Any, name: str, source: MjcfSource) -> bool:
 
 
 def _has_own_inertia(mujoco: Any, spec: Any) -> bool:
-    """May a body's own word about its inertia count, and do bodies stay what they are?"""
+    """May a body's own word about its inertia count?"""
     always = int(spec.compiler.inertiafromgeom) == int(mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_TRUE)
-    return not always and not spec.compiler.fusestatic
+    # a fused body gives its geoms to its parent, which weighs them if it says nothing of its own inertia
+    fused = spec.compiler.fusestatic and not all(body.explicitinertial for body in spec.bodies[1:])
+    return not always and not fused
 
 
 def _list_uses(mujoco: Any, spec: Any) -> tuple[set[str], set[str]]:
@@ -190,6 +195,36 @@ def _list_uses(mujoco: Any, spec: Any) -> tuple[set[str], set[str]]:
             if int(geom.type) != mesh_type or (is_weighed and _has_mass(geom)):
                 needed.add(name)
     return shown, needed
+
+
+def _list_projected(mujoco: Any, spec: Any, source: MjcfSource) -> set[str]:
+    """Names of meshes whose frame and size decide where images lie on them."""
+    images = {str(m.name): {str(name) for name in m.textures if name} for m in spec.materials}
+    stretched = _list_stretched(mujoco, spec, images)
+    worn = {
+        (str(g.meshname), str(g.material)) for g in spec.geoms if g.meshname and images.get(str(g.material))
+    }
+    found = {name for name, look in worn if look in stretched}
+    # without coordinates of its own an image lies on a mesh by the mesh's frame
+    for name in {name for name, _ in worn} - found:
+        file = source.files.get(("mesh", name))
+        if file is None or not _has_coordinates(file):
+            found.add(name)
+    return found
+
+
+def _list_stretched(mujoco: Any, spec: Any, images: dict[str, set[str]]) -> set[str]:
+    """Names of materials whose images lie on a shape by its size, or on a cube."""
+    flat = int(mujoco.mjtTexture.mjTEXTURE_2D)
+    cubes = {str(texture.name) for texture in spec.textures if int(texture.type) != flat}
+    return {str(m.name) for m in spec.materials if m.texuniform or cubes & images[str(m.name)]}
+
+
+def _has_coordinates(file: Path) -> bool:
+    """Has a mesh file texture coordinates?  STL files never have."""
+    if file.suffix.lower() != ".obj":
+        return False
+    return re.search(rb"^\s*vt\s", read_bytes(file, MAX_MESH_BYTES), re.MULTILINE) is not None
 
 
 def _has_mass(geom: Any) -> bool:

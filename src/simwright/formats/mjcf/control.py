@@ -105,9 +105,14 @@ def _read_ranges(reader: MjcfReader, index: int, actuator: Actuator) -> None:
         actuator.settings |= {"controls": len(controls), "control_ranges": ranges}
     elif ranges[0] is not None:
         actuator.control_range = (ranges[0][0], ranges[0][1])
+    else:
+        # ranges that are switched off do nothing, but programs read them
+        reader.keep("actuator", index, "idle_ctrlrange", model.actuator_ctrlrange[controls[0]], (0.0, 0.0))
     if model.actuator_forcelimited[index]:
         low, high = (float(v) for v in model.actuator_forcerange[index])
         actuator.force_range = (low, high)
+    else:
+        reader.keep("actuator", index, "idle_forcerange", model.actuator_forcerange[index], (0.0, 0.0))
 
 
 def _read_law(reader: MjcfReader, index: int) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 
+from simwright.core.gate import Gate
 from simwright.core.math3d import IDENTITY, Array, Pose, quat_rotate
 from simwright.core.names import NameScope
 from simwright.formats.mesh import load_mesh
@@ -32,6 +33,15 @@ from simwright.formats.mjcf.bodies import SOLIMP, SOLREF
 from simwright.formats.mjcf.compiler import is_plain_file
 from simwright.formats.mjcf.quiet import list_refusals
 from simwright.formats.mjcf.reader import DEFAULT_RGBA, NAMESPACE, MjcfReader, make_plain, read_floats
+from simwright.formats.parts.coordinates import (
+    CUBE,
+    CUBE_UNIFORM,
+    MADE,
+    OBJECT,
+    find_made_texture,
+    project,
+    project_by_cube,
+)
 from simwright.model.asset import Shape, Site
 from simwright.model.geometry import (
     Box,
@@ -46,7 +56,7 @@ from simwright.model.geometry import (
     Recipe,
     Sphere,
 )
-from simwright.model.material import PhysicsMaterial
+from simwright.model.material import PhysicsMaterial, Texture
 
 DEFAULT_FRICTION = (1.0, 0.005, 0.0001)
 DEFAULT_DENSITY = 1000.0
@@ -119,6 +129,10 @@ class _GeomReader:
         self.heightfields: dict[int, Heightfield] = {}
         self.materials: dict[tuple[Any, ...], str] = {}
         self.material_names = NameScope()
+        self.looks = {material.name: material for material in reader.asset.materials}
+        self.look_names = NameScope(self.looks)
+        self.tinted: dict[tuple[str, tuple[float, ...]], str] = {}
+        self.covered: dict[tuple[int, str, tuple[float, float]], PlacedMesh] = {}
         self.written = _find_written_poses(reader)
         # a geom in a contact pair collides whatever its bits
         self.paired = {int(i) for array in ("pair_geom1", "pair_geom2") for i in getattr(reader.model, array)}
@@ -145,13 +159,13 @@ class _GeomReader:
             source=reader.where("geom", index),
         )
         self._read_geometry(index, shape)
-        rgba = read_floats(model.geom_rgba[index])
-        # MuJoCo's default grey beside a material means no colour of its own
-        if not shape.material or not np.allclose(rgba, DEFAULT_RGBA):
-            shape.color = (rgba[0], rgba[1], rgba[2], rgba[3])
+        self._read_look(index, shape)
         # zero is MuJoCo's default, None the model's
         margin, gap = float(model.geom_margin[index]), float(model.geom_gap[index])
         shape.margin, shape.gap = margin or None, gap or None
+        if not collides:
+            reader.keep("geom", index, "margin", margin, 0.0)
+            reader.keep("geom", index, "gap", gap, 0.0)
         self._read_mass(index, shape)
         return shape
 
@@ -159,9 +173,7 @@ class _GeomReader:
         reader, model = self.reader, self.reader.model
         kind, data = read_geom_type(reader, "geom", index), int(model.geom_dataid[index])
         if kind in ("mesh", "sdf"):
-            if data not in self.meshes:
-                self.meshes[data] = _read_mesh(reader, data)
-            mesh = self.meshes[data]
+            mesh = self._find_mesh(index, data)
             shape.geometry, shape.scale = mesh.geometry, mesh.scale
             shape.pose = self._take_back(index, shape.pose, mesh.moved)
         elif kind == "hfield":
@@ -170,6 +182,67 @@ class _GeomReader:
             shape.geometry = self.heightfields[data]
         else:
             shape.geometry = make_primitive(kind, model.geom_size[index])
+
+    def _read_look(self, index: int, shape: Shape) -> None:
+        rgba = read_floats(self.reader.model.geom_rgba[index])
+        color = (rgba[0], rgba[1], rgba[2], rgba[3])
+        if not shape.visual:
+            # OpenUSD has no look of what is not seen
+            self.reader.keep("geom", index, "rgba", rgba, DEFAULT_RGBA)
+            self.reader.keep("geom", index, "material", shape.material, "")
+        if not shape.material:
+            shape.color = color
+        if not shape.material or not shape.visual:
+            return
+        # MuJoCo's default grey beside a material means no colour of its own
+        if not np.allclose(rgba, DEFAULT_RGBA):
+            self.reader.keep("geom", index, "material", shape.material)
+            shape.material = self._tint(shape.material, color)
+
+    def _tint(self, name: str, color: tuple[float, float, float, float]) -> str:
+        """A material in another colour: in MuJoCo that of a geom goes before that of its material."""
+        if (name, color) not in self.tinted:
+            material = self.looks[name]
+            textures = {
+                key: replace(texture, gain=color) if key in ("diffuse", "opacity") else texture
+                for key, texture in material.textures.items()
+            }
+            text = "".join(f"{round(min(max(value, 0.0), 1.0) * 255):02x}" for value in color)
+            made = replace(
+                material,
+                name=self.look_names.claim(f"{name}_{text}"),
+                diffuse=color[:3],
+                opacity=color[3],
+                textures=textures,
+            )
+            self.reader.asset.materials.append(made)
+            self.tinted[name, color] = made.name
+        return self.tinted[name, color]
+
+    def _find_mesh(self, index: int, data: int) -> PlacedMesh:
+        """A mesh asset; with coordinates of its own for each way in which images lie on it."""
+        reader = self.reader
+        if data not in self.meshes:
+            self.meshes[data] = _read_mesh(reader, data)
+        mesh = self.meshes[data]
+        material = self.looks.get(reader.name("material", int(reader.model.geom_matid[index])))
+        texture = find_made_texture(material)
+        # a mesh that MuJoCo did not load has coordinates: it is loaded where it has none
+        has_own = (
+            reader.name("mesh", data) in reader.mesh_scales or int(reader.model.mesh_texcoordadr[data]) >= 0
+        )
+        if texture is None or (has_own and texture.uv_set not in MADE):
+            return mesh
+        key = (data, texture.uv_set, texture.scale)
+        if key not in self.covered:
+            half = np.array(reader.model.geom_size[index], dtype=np.float64)
+            load = partial(_load_covered, mesh, half, texture, has_own)
+            plain = mesh.geometry
+            covered = Mesh(
+                load=load, source=plain.source, file=plain.file, recipe=plain.recipe, gate=plain.gate
+            )
+            self.covered[key] = replace(mesh, geometry=covered)
+        return self.covered[key]
 
     def _take_back(self, index: int, compiled: Pose, moved: Pose) -> Pose:
         """Where a mesh geom was before MuJoCo moved it with its mesh: as written, if nothing else moved it."""
@@ -279,10 +352,35 @@ def _read_mesh(reader: MjcfReader, index: int) -> PlacedMesh:
     if name in reader.mesh_scales or (spec is not None and is_plain_file(spec, name, reader.source)):
         assert file is not None
         scale = reader.mesh_scales.get(name, np.array(model.mesh_scale[index], dtype=np.float64))
-        mesh = Mesh(load=partial(_load_file, file), source=source, file=str(file))
+        gate = reader.source.gate
+        mesh = Mesh(load=partial(_load_file, file, gate), source=source, file=str(file), gate=gate)
         return PlacedMesh(mesh, None if np.all(scale == 1.0) else scale, moved)
     recipe = None if spec is None else _find_recipe(spec, file)
     return PlacedMesh(Mesh(_read_data(model, index, moved), source=source, recipe=recipe), None, moved)
+
+
+def _load_covered(mesh: PlacedMesh, half: Array, texture: Texture, has_own: bool) -> MeshData:
+    """A mesh with the coordinates that MuJoCo makes for an image, where it is in MuJoCo's own frame."""
+    data = mesh.geometry.data
+    scale = np.ones(3) if mesh.scale is None else mesh.scale
+    back = ~mesh.moved
+    points = (data.vertices * scale) @ back.rotation.T + back.p
+    if texture.uv_set in (CUBE, CUBE_UNIFORM):
+        directions = points * half if texture.uv_set == CUBE_UNIFORM else points
+        if data.counts is not None or data.left_handed:
+            data = replace(
+                data, indices=data.triangles().reshape(-1), counts=None, left_handed=False, normals=None
+            )
+        return replace(
+            data, uv_sets={**data.uv_sets, texture.uv_set: project_by_cube(directions, data.triangles())}
+        )
+    if not has_own or data.uvs is None:
+        made = project(points, half, texture.uv_set, texture.scale)
+    else:
+        made = np.stack((data.uvs[:, 0] * half[0], 1.0 - (1.0 - data.uvs[:, 1]) * half[1]), axis=1)
+    if texture.uv_set == OBJECT:
+        return replace(data, uvs=made)
+    return replace(data, uv_sets={**data.uv_sets, texture.uv_set: made})
 
 
 def _find_recipe(spec: Any, file: Path | None) -> Recipe | None:
@@ -363,9 +461,9 @@ def _keep_mesh_settings(reader: MjcfReader, index: int, spec: Any) -> None:
         reader.keep("mesh", index, "inertia", str(inertia(int(spec.inertia)).name)[15:].lower(), "legacy")
 
 
-def _load_file(file: Path) -> MeshData:
+def _load_file(file: Path, gate: Gate) -> MeshData:
     """The mesh of a file; MuJoCo knows no materials and colours in it."""
-    return replace(load_mesh(file), subsets=(), colors=None)
+    return replace(load_mesh(file, gate), subsets=(), colors=None)
 
 
 def _read_heightfield(reader: MjcfReader, index: int) -> Heightfield:

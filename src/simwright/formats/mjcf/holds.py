@@ -106,7 +106,9 @@ HOLDS: Table = {
         partly("images are repeated, and scaled alone"),
         "materials.textures: wrap_s wrap_t offset rotation bias",
     ),
-    **rows(YES, "materials.textures: color_space scale gain"),
+    **rows(YES, "materials.textures: scale gain"),
+    "materials.textures.color_space": otherwise("colours are written as MuJoCo shows them"),
+    "materials.textures.uv_set": otherwise("`texuniform` and cube textures; a mesh has one set"),
     # MJCF has no contact materials: their numbers are repeated on geoms
     "physics_materials": otherwise("of the geoms that have them"),
     "physics_materials.static_friction": partly("one coefficient, the dynamic one"),

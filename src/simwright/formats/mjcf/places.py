@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from simwright.core.diag import Where
+from simwright.core.gate import Gate
 from simwright.formats.xml import Element
 
 # elements that make others where they do not stand, so that counting siblings would point at the wrong line
@@ -40,10 +41,11 @@ class MjcfSource:
     field, ``sides`` those of the sides of a cube texture by attribute; ``missing`` are the places of asset
     files that do not exist, ``included`` those of unnamed elements of included files; ``attached`` are the
     models it attaches, each a main file of its own, and ``elements`` the number of elements after all
-    replication and attachment.
+    replication and attachment.  What mesh files name in turn has to pass ``gate``.
     """
 
     file: str
+    gate: Gate
     entries: list[SourceElement] = field(default_factory=list)
     named: dict[tuple[str, str], SourceElement] = field(default_factory=dict)
     files: dict[tuple[str, str], Path] = field(default_factory=dict)

@@ -71,7 +71,7 @@ class _SourceReader:
         self.reporter = reporter
         # the files that attach this one, so that a cycle ends
         self.chain = (*chain, path.resolve())
-        self.source = MjcfSource(str(path))
+        self.source = MjcfSource(str(path), gate)
         # MuJoCo refuses to include a file twice
         self.seen: set[Path] = {path.resolve()}
         self.models: dict[str, MjcfSource] = {}

@@ -11,7 +11,7 @@ from simwright.core.errors import SimwrightError
 from simwright.core.files import MIB
 from simwright.core.limits import Tally
 from simwright.core.names import NameScope
-from simwright.formats.mesh import load_image
+from simwright.formats.mesh import load_image, name_image
 from simwright.model.material import RenderMaterial, Texture
 
 FOLDER = "textures"
@@ -57,13 +57,13 @@ class ImageFiles:
         try:
             content = load_image(file, _MAX_BYTES, self._tally)
         except SimwrightError as error:
-            shown = PurePath(file).name
+            shown = name_image(file) if file.startswith("data:") else PurePath(file).name
             self._reporter.report(self._failed, file=shown, name=material, why=error.message)
             return ""
         # An image inside a glTF file has the name of that file.
-        name = PurePath(file.partition("#image")[0])
-        ending = name.suffix.lower() if name.suffix.lower() in _SUFFIXES else guess_ending(content)
-        return self.add(name.stem, ending, content)
+        suffix = PurePath(file.partition("#image")[0]).suffix.lower()
+        ending = suffix if suffix in _SUFFIXES else guess_ending(content)
+        return self.add(name_image(file), ending, content)
 
     def localise(self, material: RenderMaterial) -> RenderMaterial:
         """A look whose images are those of the folder, as files in ``meshes`` name them."""

@@ -3,16 +3,14 @@
 
 read            the entry: a file becomes an asset; models, frames and the world
 document        one file: its version, typed values of child elements, poses
-include         XML to the model tree, every <include> replaced by what it includes
-foreign         included models in another format (URDF)
+include         XML to the model tree, every <include> replaced by what it includes, in URDF too
 tree            the model tree: models and the named elements in them
 poses           the frame graph: what every pose is relative to, what every frame is attached to
 context         what the element readers share; where leftovers are kept
 links           links with mass, collisions with their surface, visuals
-materials       <material> of a visual: colours, material scripts, images
+materials       <material> of a visual (colours, scripts, images), and <light>
 geometry        <geometry>: primitives, meshes, outlines, height maps and floor plans
 joints          joints, their axes, mimics and loops
-lights          lights of links, models and worlds
 sensors         sensors, their cameras and topics
 plugins         which plugin means what
 controllers     plugins that are controllers or publishers

@@ -17,8 +17,7 @@ import numpy as np
 
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import ParseError
-from simwright.core.math3d import HUGE, IDENTITY, Array, Pose
-from simwright.core.units import DEGREE
+from simwright.core.math3d import DEGREE, HUGE, IDENTITY, Array, Pose
 from simwright.formats.xml import BAD_NUMBER, Element, XmlReader, parse
 from simwright.model.asset import Asset
 

@@ -21,8 +21,7 @@ from simwright.core.errors import InputError
 from simwright.formats.sdf.context import LinkPlacement, SdfReadContext
 from simwright.formats.sdf.document import ENDLESS, SdfDocument
 from simwright.formats.sdf.geometry import PlacedGeometry, read_geometry
-from simwright.formats.sdf.lights import read_link_light
-from simwright.formats.sdf.materials import read_material
+from simwright.formats.sdf.materials import read_link_light, read_material
 from simwright.formats.sdf.poses import frame_of
 from simwright.formats.sdf.sensors import read_sensor
 from simwright.formats.sdf.tree import NamedElement

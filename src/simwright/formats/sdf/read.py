@@ -18,11 +18,10 @@ from simwright.core.errors import ParseError
 from simwright.formats.format import ReadOptions
 from simwright.formats.sdf.context import SdfReadContext
 from simwright.formats.sdf.document import SdfDocument, open_document
-from simwright.formats.sdf.foreign import insert_foreign
-from simwright.formats.sdf.include import INCLUDE_FAILED, NOT_CARRIED, TreeBuilder
+from simwright.formats.sdf.include import INCLUDE_FAILED, NOT_CARRIED, TreeBuilder, insert_foreign
 from simwright.formats.sdf.joints import mark_loops, read_joint, read_mimics
-from simwright.formats.sdf.lights import read_world_light
 from simwright.formats.sdf.links import read_link, settle_masses
+from simwright.formats.sdf.materials import read_world_light
 from simwright.formats.sdf.plugins import read_plugin
 from simwright.formats.sdf.poses import FrameGraph, frame_of
 from simwright.formats.sdf.tree import ModelNode, NamedElement, assign_keys

@@ -5,7 +5,6 @@ read          the reader's table of contents; links with inertia and shapes; che
 reader        UrdfReader: typed access to elements, and the asset being built; materials of the robot and of visuals
 joints        joints with limits, dynamics and mimics
 control       transmissions, ros2_control blocks, and Gazebo plugins that are controllers or ROS interfaces
-plugin_table  which Gazebo plugins mean which ROS interfaces
 gazebo        Gazebo's extensions of links and joints, and sensors
 xacro         xacro files expanded, with everything they read held against the gate
 expressions   the expressions of xacro, evaluated so that they stay arithmetic

@@ -16,7 +16,7 @@ import math
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.core.names import NameScope
-from simwright.formats.gazebo.colors import find_look
+from simwright.formats.gazebo.materials import find_look
 from simwright.formats.gazebo.sensors import LOOK, SENSOR_KINDS, list_topics
 from simwright.formats.urdf.control import read_plugin
 from simwright.formats.urdf.reader import ORIGIN, UrdfReader, format_xml, read_settings

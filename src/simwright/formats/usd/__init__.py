@@ -6,7 +6,7 @@ Reader (every ``read_*`` function takes a ``StageReader`` and adds to its asset)
 read               ``read`` and ``read_stage``; ``_read_all`` is the table of contents; collision filters
 stage_reader       one stage being read: typed values, world placement, names given so far
 prims              a prim as the walk finds it, with its authored names; schemas and opinions that prims share
-scan               the one walk over the stage: every prim once, sorted by kind
+scan               the one walk over the stage: every prim once, sorted by kind; variants to select or to carry
 naming             model names from prim paths
 units              stage units and up axis, and their factors to SI
 transforms         world matrices: checked, and taken apart into pose, scale and shear
@@ -25,7 +25,6 @@ primitives         primitive geometry; ellipsoids and heightfields that notes te
 meshes             meshes, loaded when first looked at
 materials          bindings, surfaces with images, contact materials
 sensors            sites, cameras, lights, sensor prims of other tools; ROS contexts, interfaces and controllers
-variants           finer colliders to select, looks of variants to carry
 time_samples       first samples as defaults; movement over time
 notes              what notes on prims say about assets that Simwright wrote
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from simwright.core.diag import Level, declare
-from simwright.core.units import DEGREE
+from simwright.core.math3d import DEGREE
 from simwright.formats.usd.actuator_laws import (
     ACTUATOR_INVALID,
     ACTUATOR_TARGETS,
@@ -435,6 +435,8 @@ DRIVE_TWICE = declare(
 
 def merge_drives(reader: StageReader, scan: StageScan) -> None:
     """Take drives away that say what a servo says, so that no joint is driven twice."""
+    # one loop: a drive goes if a note says that it was written for the servo, or if both say the same; it is reported
+    # only where the note and the numbers contradict each other
     servos = {actuator.target: actuator for actuator in reader.asset.actuators}
     for joint in reader.asset.joints:
         dof = choose_dof(joint)

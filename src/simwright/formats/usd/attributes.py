@@ -67,6 +67,12 @@ _READ_TYPES = frozenset(
 _MAX_VALUES = 100_000
 _CUSTOM = "custom"
 _JSON = ":json"
+_FORMS = {
+    **dict.fromkeys(("input", "object_type", "reference_type", "reference"), ValueForm.TEXT),
+    **dict.fromkeys(("damping", "disableactuator", "max_solver_iterations"), ValueForm.NUMBER),
+    "dampingpoly": ValueForm.NUMBERS,
+}
+"""Settings that writers reckon with: they must be what their name says."""
 _NUMERIC = (Vt.DoubleArray, Vt.FloatArray, Vt.IntArray)
 
 
@@ -245,7 +251,8 @@ def read_settings(reader: StageReader, found: FoundPrim, prefix: str, skipped: s
         # values without an attribute type (nested lists, tables) were written as JSON text
         if key.endswith(_JSON) and isinstance(value, str):
             key, value = key.removesuffix(_JSON), _parse_json(value)
-        if value is not None:
+        form = _FORMS.get(key)
+        if value is not None and (form is None or _check_form(reader, found, name, value, form)):
             settings[key.replace(":", ".")] = value
     return settings
 

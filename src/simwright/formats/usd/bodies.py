@@ -14,8 +14,7 @@ import numpy as np
 from pxr import UsdGeom
 
 from simwright.core.diag import Kind, Level, declare
-from simwright.core.math3d import Array, Pose
-from simwright.core.units import DEGREE
+from simwright.core.math3d import DEGREE, Array, Pose
 from simwright.formats.usd.naming import name_prims
 from simwright.formats.usd.prims import FoundPrim
 from simwright.formats.usd.scan import StageScan

@@ -15,18 +15,19 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from simwright.core.diag import Level, declare
-from simwright.core.math3d import IDENTITY, Pose, quat_rotate
-from simwright.core.units import DEGREE
+from simwright.core.math3d import DEGREE, IDENTITY, Pose, quat_rotate
 from simwright.formats.usd.joints import choose_dof
 from simwright.formats.usd.notes import read_noted_mimics
 from simwright.formats.usd.prims import JOINT_TYPES, FoundPrim
 from simwright.formats.usd.scan import StageScan
 from simwright.formats.usd.stage_reader import StageReader
-from simwright.model.coupling import shift_polynomial
+from simwright.model.asset import Asset
+from simwright.model.coordinates import shift_polynomial
 from simwright.model.extras import CustomAttribute
 from simwright.model.filtering import list_articulated
 from simwright.model.joint import WORLD, Dof, Joint, JointKind, Mimic, Motion
@@ -370,14 +371,10 @@ _APART = 1e-3
 
 
 # grouping and the two reasons to leave parallel joints alone
-def merge_stacks(reader: StageReader) -> None:
+def merge_stacks(reader: StageReader, scan: StageScan) -> None:
     """Replace parallel joints of articulations by one each."""
     asset = reader.asset
-    stacks: dict[tuple[str, str], list[Joint]] = {}
-    for joint in asset.joints:
-        if joint.kind in _STACKED and joint.enabled and not joint.closes_loop:
-            stacks.setdefault((joint.parent, joint.child), []).append(joint)
-    several = [stack for stack in stacks.values() if len(stack) > 1]
+    several = [stack for stack in _list_stacks(asset) if not _is_written_apart(reader, scan, stack)]
     # outside of articulations parallel joints are constraints of their own, which every engine adds up
     if not several or not asset.articulations:
         return
@@ -386,6 +383,35 @@ def merge_stacks(reader: StageReader) -> None:
     for stack in several:
         if stack[0].child in inside:
             _merge(reader, stack)
+
+
+def _list_stacks(asset: Asset) -> list[list[Joint]]:
+    """Joints that connect the same two bodies, where there are several."""
+    stacks: dict[tuple[str, str], list[Joint]] = {}
+    for joint in asset.joints:
+        if joint.kind in _STACKED and joint.enabled and not joint.closes_loop:
+            stacks.setdefault((joint.parent, joint.child), []).append(joint)
+    return [stack for stack in stacks.values() if len(stack) > 1]
+
+
+def _is_written_apart(reader: StageReader, scan: StageScan, stack: list[Joint]) -> bool:
+    """Did Simwright write one joint as these?  Then they are joined again."""
+    first, *others = [scan.notes.get(joint.path, {}) for joint in stack]
+    whole = first.get("part_of")
+    if not whole or any(note.get("part_of") != whole for note in others):
+        return False
+    _join_parts(reader, stack, first)
+    return True
+
+
+def _join_parts(reader: StageReader, stack: list[Joint], note: dict[str, Any]) -> None:
+    """One joint again of the prims that it was written as, in their order."""
+    first = stack[0]
+    kind = JointKind(note["part_kind"]) if note.get("part_kind") in set(JointKind) else JointKind.D6
+    dofs = [_move_dof(reader, joint, first) for joint in stack]
+    joined = dataclasses.replace(first, name=str(note["part_of"]), kind=kind, dofs=dofs)
+    asset, gone = reader.asset, {id(joint) for joint in stack[1:]}
+    asset.joints = [joined if j is first else j for j in asset.joints if id(j) not in gone]
 
 
 # one function: a list of what a stack has in common

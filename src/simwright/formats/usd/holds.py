@@ -66,6 +66,7 @@ HOLDS: Table = {
     **rows(YES, "materials", "materials: diffuse opacity emissive metallic roughness specular clearcoat"),
     **rows(YES, "materials: clearcoat_roughness ior opacity_threshold vertex_colors textures"),
     **rows(YES, "materials.textures: channel color_space wrap_s wrap_t scale offset rotation gain bias"),
+    "materials.textures.uv_set": otherwise("those of the mesh are `st`"),
     **rows(
         YES,
         "physics_materials",

@@ -16,6 +16,7 @@ import numpy as np
 
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import (
+    DEGREE,
     IDENTITY,
     IDENTITY_QUAT,
     Array,
@@ -24,7 +25,6 @@ from simwright.core.math3d import (
     quat_multiply,
     quat_normalize,
 )
-from simwright.core.units import DEGREE
 from simwright.formats.usd.naming import name_prims
 from simwright.formats.usd.notes import arrange_dofs, turn_frames
 from simwright.formats.usd.prims import FoundPrim

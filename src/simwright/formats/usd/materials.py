@@ -15,14 +15,14 @@ from typing import Any
 
 from pxr import Ar, Sdf, Usd, UsdShade
 
-from simwright.core.colors import make_display
 from simwright.core.diag import Level, declare
-from simwright.core.units import DEGREE
-from simwright.formats.usd.naming import choose_names
+from simwright.core.math3d import DEGREE
+from simwright.formats.usd.naming import choose_names, prefer_labels
 from simwright.formats.usd.prims import COLLISION, PHYSICS_MATERIAL, FoundPrim, list_apis
 from simwright.formats.usd.scan import StageScan
 from simwright.formats.usd.stage_reader import StageReader, as_rows, find_prototype_path
-from simwright.model.material import PhysicsMaterial, RenderMaterial, Rgb, Texture
+from simwright.model.material import PhysicsMaterial, RenderMaterial, Rgb, Texture, make_display
+from simwright.usd.questions import label_of
 
 PHYSICS_BINDING_EMPTY = declare(
     "usd-physics-material-empty",
@@ -53,6 +53,9 @@ class MaterialBindings:
         # not by shared path: the names of prototypes change from run to run
         paths = {key: prim.GetPath().pathString for key, prim in self.materials.items()}
         names = choose_names(paths.values())
+        if reader.noted:
+            labels = {paths[key]: str(label_of(prim)) for key, prim in self.materials.items()}
+            names = prefer_labels(names, labels)
         self.names = {key: names[path] for key, path in paths.items()}
         self._has_surface = {key: _has_surface(prim) for key, prim in self.materials.items()}
         self._has_contact = {key: PHYSICS_MATERIAL in list_apis(p) for key, p in self.materials.items()}
@@ -155,10 +158,14 @@ def _read_file(reader: StageReader, shader: UsdShade.Shader) -> str:
         outer = Ar.SplitPackageRelativePathOuter(value.resolvedPath)[0]
         admitted = reader.gate.take(outer, where, str(value.path))
         return str(value.resolvedPath) if admitted is not None else ""
+    # anchored where it was looked for: a path that is relative would be counted from the current folder
+    file = Path(reader.file).absolute().parent / str(value.path)
+    # one that leads out of a .usdz is not found in it, and may be a file beside it all the same
+    if reader.gate.take(file, where, str(value.path)) is None:
+        return ""
     if "<UDIM>" not in value.path:
         reader.reporter.report(TEXTURE_MISSING, where, file=str(value.path))
-    # anchored where it was looked for: a path that is relative would be counted from the current folder
-    return str(Path(reader.file).absolute().parent / str(value.path))
+    return str(file)
 
 
 def _read_wrap(reader: StageReader, shader: UsdShade.Shader, name: str) -> str:

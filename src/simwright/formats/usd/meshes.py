@@ -16,12 +16,13 @@ import numpy as np
 import numpy.typing as npt
 from pxr import Usd, UsdGeom
 
-from simwright.core.colors import make_all_display
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import Array
+from simwright.formats.parts.coordinates import MADE
 from simwright.formats.usd.prims import FoundPrim
 from simwright.formats.usd.stage_reader import StageReader, as_rows, find_prototype_path
 from simwright.model.geometry import Faces, Mesh, MeshData, Subset
+from simwright.model.material import make_all_display
 from simwright.usd.questions import is_proxy, specs_of
 
 MESH_TOPOLOGY = declare(
@@ -215,7 +216,7 @@ def _find_uvs(reader: StageReader, prim: Usd.Prim) -> tuple[str, Rows | None, st
     primvar = api.GetPrimvar("st")
     if not (primvar and primvar.HasValue()):
         others = (p for p in api.GetPrimvarsWithValues() if str(p.GetTypeName()).startswith("texCoord2"))
-        primvar = next(others, None)
+        primvar = next((p for p in others if str(p.GetPrimvarName()) not in MADE), None)
     if primvar is None:
         return "st", None, ""
     return str(primvar.GetPrimvarName()), *_flatten(reader, primvar, 2)

@@ -4,19 +4,19 @@
 A tendon's path names each target once and lists the order by index; a spatial path is cut into segments, a pulley
 stands where one begins.  The length of a fixed tendon with a hinge in it has no unit; with slides only it is a length,
 as in spatial ones.  PhysX tendons have another law and stay extras.  An asset brings no physics scene, so the options
-of the file it was made from are attributes of its root; a scene on the stage comes first.
+of the file it was made from are attributes of its root; what a scene on the stage says comes first.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from simwright.core.diag import Level, declare
-from simwright.core.math3d import vec3
+from simwright.core.math3d import Array, vec3
 from simwright.formats.usd.attributes import read_settings
 from simwright.formats.usd.joints import choose_dof
 from simwright.formats.usd.naming import name_prims
@@ -24,7 +24,7 @@ from simwright.formats.usd.notes import numbers, texts
 from simwright.formats.usd.prims import FoundPrim
 from simwright.formats.usd.scan import StageScan
 from simwright.formats.usd.stage_reader import StageReader, as_rows
-from simwright.model.asset import ContactPair, Keyframe
+from simwright.model.asset import ContactPair, Environment, Keyframe
 from simwright.model.joint import Dof, Equality, EqualityKind, Motion, Tendon, TendonPoint
 
 Range = tuple[float, float]
@@ -182,6 +182,8 @@ def _read_order(reader: StageReader, found: FoundPrim) -> tuple[list[str], list[
     if not targets:
         raise _TendonPathError("its path is empty")
     indices = as_rows(reader.get(found, "mjc:path:indices"), 1)[:, 0]
+    if not np.all(np.isfinite(indices)):
+        raise _TendonPathError("its order is not made of whole numbers")
     order = [int(v) for v in indices] if len(indices) else list(range(len(targets)))
     if min(order) < 0 or max(order) >= len(targets):
         raise _TendonPathError(f"its order names target {max(order)} of {len(targets)}")
@@ -197,7 +199,7 @@ def _read_numbers(reader: StageReader, found: FoundPrim, name: str, count: int) 
 
 def _read_integers(reader: StageReader, found: FoundPrim, name: str, count: int, default: int) -> list[int]:
     values = as_rows(reader.get(found, name), 1)[:, 0]
-    if len(values) not in (0, count):
+    if len(values) not in (0, count) or not np.all(np.isfinite(values)):
         raise _TendonPathError(f"{name} does not hold {count} numbers")
     return [int(v) for v in values] if len(values) else [default] * count
 
@@ -232,17 +234,33 @@ def read_keyframes(reader: StageReader, scan: StageScan) -> None:
     for found in prims:
         time = reader.get_number(found, "mjc:time", 0.0)
         keyframe = Keyframe(names[found.path], time=time, path=found.path)
-        for attribute, table, sizes in (
-            ("mjc:qpos", keyframe.positions, [dof.positions for dof in dofs]),
-            ("mjc:qvel", keyframe.velocities, [dof.velocities for dof in dofs]),
+        for name, table, sizes in (
+            ("qpos", keyframe.positions, [(dof, dof.positions) for dof in dofs]),
+            ("qvel", keyframe.velocities, [(dof, dof.velocities) for dof in dofs]),
         ):
-            table.update(_deal(_read_state(reader, found, attribute, names, sum(sizes)), dofs, sizes))
+            table.update(_read_coordinates(reader, found, name, names, sizes))
         # an actuator may have several controls, which the note then names
         slots = texts(reader.note(found).get("controls")) or [a.name for a in reader.asset.actuators]
         controls = _read_state(reader, found, "mjc:ctrl", names, len(slots))
         # an empty array says nothing about controls
         keyframe.controls |= dict(zip(slots, controls, strict=False))
         reader.asset.keyframes.append(keyframe)
+
+
+def _read_coordinates(
+    reader: StageReader, found: FoundPrim, name: str, names: dict[str, str], sizes: list[tuple[Dof, int]]
+) -> dict[str, Any]:
+    """Positions or velocities of a keyframe by freedom."""
+    # Simwright notes balls beside the array, which MuJoCo would not take with them
+    noted = numbers(reader.note(found).get(f"balls_{name}"), finite=True)
+    balls = [row for row in sizes if noted and row[0].motion is Motion.BALL]
+    rest = [row for row in sizes if row not in balls]
+    told = _read_state(reader, found, f"mjc:{name}", names, sum(size for _, size in rest))
+    result: dict[str, Any] = {}
+    for values, rows in ((told, rest), (noted, balls)):
+        if len(values) == sum(size for _, size in rows):
+            result |= _deal(values, [dof for dof, _ in rows], [size for _, size in rows])
+    return result
 
 
 def _read_state(
@@ -263,7 +281,7 @@ def _read_state(
     return values
 
 
-def _deal(values: list[float], dofs: list[Dof], sizes: list[int]) -> dict[str, Any]:
+def _deal(values: list[float], dofs: Sequence[Dof], sizes: Sequence[int]) -> dict[str, Any]:
     """Each freedom its numbers."""
     result: dict[str, Any] = {}
     start = 0
@@ -327,22 +345,44 @@ def read_tendon_equalities(reader: StageReader, scan: StageScan) -> None:
 
 # vectors, the step, other settings and flags in one place: all are options of the same prim
 def read_root_options(reader: StageReader, scan: StageScan) -> None:
-    """Options at the root of an asset, where no scene says them."""
+    """Options at the root of an asset; what a physics scene says itself wins over them."""
     prim = reader.stage.GetDefaultPrim()
-    found = scan.all.get(str(prim.GetPath())) if prim and not scan.scenes else None
+    found = scan.all.get(str(prim.GetPath())) if prim else None
     world = reader.asset.environment
     if found is None:
         return
+    has_rate = _has_rate(reader, scan)
     for space in _SPACES:
         for key, value in read_settings(reader, found, f"{space}:option:", set()).items():
             if key in _VECTORS:
                 vector = numbers(value, finite=True)
-                setattr(world, _VECTORS[key], vec3(*vector) if len(vector) == 3 else None)
+                _set_vector(world, _VECTORS[key], vec3(*vector) if len(vector) == 3 else None)
             elif key == "timestep":
-                is_step = isinstance(value, int | float) and 0.0 < value < math.inf
-                world.timestep = float(value) if is_step else None
+                # every scene has a rate by the fallback of a schema; only an authored one counts
+                if not has_rate:
+                    is_step = isinstance(value, int | float) and 0.0 < value < math.inf
+                    world.timestep = float(value) if is_step else None
             else:
                 world.settings[key] = value
         for key, value in read_settings(reader, found, f"{space}:flag:", set()).items():
             flags = world.settings.setdefault("enable" if value else "disable", [])
             flags.append(key)
+
+
+def _has_rate(reader: StageReader, scan: StageScan) -> bool:
+    """Does the first scene say how long a step is?"""
+    scene = reader.authored.get(scan.scenes[0].path, {}) if scan.scenes else {}
+    return any(name.endswith(_STEP_NAMES) for name in scene)
+
+
+_STEP_NAMES = ("option:timestep", "timeStepsPerSecond")
+
+
+def _set_vector(world: Environment, field: str, vector: Array | None) -> None:
+    """Set a vector of the world, unless the gravity of a scene is another one: a scene is what users edit.
+
+    A scene has gravity in single precision, so the same gravity is taken from the root.
+    """
+    known = world.gravity if field == "gravity" else None
+    if known is None or (vector is not None and np.allclose(known, vector, rtol=1e-6, atol=1e-6)):
+        setattr(world, field, vector)

@@ -43,7 +43,7 @@ def name_prims(founds: Sequence[FoundPrim], *, noted: bool) -> dict[str, str]:
     names = choose_names(found.path for found in founds)
     if not noted:
         return names
-    return _prefer_labels(names, {found.path: str(label_of(found.prim)) for found in founds})
+    return prefer_labels(names, {found.path: str(label_of(found.prim)) for found in founds})
 
 
 def name_shapes(founds: Sequence[FoundPrim], *, noted: bool) -> dict[str, str]:
@@ -56,14 +56,15 @@ def name_shapes(founds: Sequence[FoundPrim], *, noted: bool) -> dict[str, str]:
         for found in founds
     ]
     paths = [path_of(prim).pathString for prim in prims]
-    names = _prefer_labels(
+    names = prefer_labels(
         choose_names(paths),
         {path: str(label_of(prim)) for path, prim in zip(paths, prims, strict=True)},
     )
     return {found.path: names[path] for found, path in zip(founds, paths, strict=True)}
 
 
-def _prefer_labels(names: dict[str, str], labels: dict[str, str]) -> dict[str, str]:
+def prefer_labels(names: dict[str, str], labels: dict[str, str]) -> dict[str, str]:
+    """Names by path, those of prims with a display name replaced by it."""
     wanted = {path: labels[path] or name for path, name in names.items()}
     # a label that two prims share tells neither apart, so both fall back to their paths
     uses = Counter(wanted.values())

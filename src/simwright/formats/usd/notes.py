@@ -362,7 +362,8 @@ def restore_parts(reader: StageReader, scan: StageScan) -> None:
         _restore_light(light, notes.get(light.path, {}))
     for site in asset.sites:
         note = notes.get(site.path, {})
-        if site.geometry is None and "marker" in note:
+        # a frame without a marker is drawn for MuJoCo, which has no other
+        if "marker" in note and (site.geometry is None or note["marker"] == "none"):
             site.geometry = _make_marker(str(note["marker"]), numbers(note.get("marker_size"), finite=True))
     for shape in asset.shapes:
         # UsdGeomPlane has a size; one without end is drawn as a large one

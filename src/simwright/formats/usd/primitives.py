@@ -27,6 +27,7 @@ from simwright.model.geometry import (
     Heightfield,
     Plane,
     Sphere,
+    box_bounds,
 )
 
 TAPERED = declare(
@@ -148,10 +149,9 @@ _ELLIPSOID_TOLERANCE = 0.01
 
 def read_ellipsoid(reader: StageReader, found: FoundPrim, scale: Array) -> Ellipsoid | None:
     """The noted ellipsoid of a mesh prim at a scale; None if there is none, or it is no longer true."""
-    noted = reader.note(found).get(RADII)
-    if noted is None or len(noted) != 3:
+    radii = np.array(as_floats(reader.note(found).get(RADII)))
+    if len(radii) != 3:
         return None
-    radii = np.array([float(value) for value in noted])
     extent = reader.get(found, "extent")
     if extent is None or len(extent) != 2:
         return None
@@ -160,6 +160,38 @@ def read_ellipsoid(reader: StageReader, found: FoundPrim, scale: Array) -> Ellip
     if not np.allclose((high - low) / 2.0, radii, rtol=_ELLIPSOID_TOLERANCE, atol=0.0):
         return None
     return Ellipsoid(radii * np.abs(scale) * reader.units.length)
+
+
+_NOTED: dict[str, tuple[type[Geometry], int]] = {
+    "box": (Box, 3), "sphere": (Sphere, 1), "ellipsoid": (Ellipsoid, 3), "cylinder": (Cylinder, 2),
+    "capsule": (Capsule, 2), "cone": (Cone, 2), "plane": (Plane, 2),
+}  # fmt: skip
+"""Primitives that are noted on a mesh with texture coordinates, with the number of their sizes."""
+
+
+def read_noted(reader: StageReader, found: FoundPrim, scale: Array) -> Sized | None:
+    """The noted primitive of a mesh prim, and the scale that is left; None if there is none, or it is not true."""
+    note = reader.note(found)
+    word = str(note.get("primitive", ""))
+    sizes, extent = as_floats(note.get("sizes")), reader.get(found, "extent")
+    if word not in _NOTED or len(sizes) != _NOTED[word][1] or extent is None or len(extent) != 2:
+        return None
+    kind = _NOTED[word][0]
+    bounds = box_bounds(_make(kind, tuple(sizes)))
+    assert bounds is not None, "a noted plane has a size"
+    low, high = np.asarray(extent, dtype=np.float64)
+    size = bounds[1] - bounds[0]
+    if not np.allclose(high - low, size, rtol=_ELLIPSOID_TOLERANCE, atol=1e-6 * float(size.max())):
+        return None
+    # mirrored primitives are the same; what cannot be stretched keeps its scale on the shape
+    stretch = np.abs(scale)
+    fits = kind in (Box, Ellipsoid, Plane) or _is_even(*stretch.tolist())
+    factors = stretch.tolist() if fits else [1.0, 1.0, 1.0]
+    numbers = tuple(n * reader.units.length * factor for n, factor in zip(sizes, factors, strict=False))
+    geometry = reader.primitives.get((kind, numbers))
+    if geometry is None:
+        geometry = reader.primitives[kind, numbers] = _make(kind, numbers)
+    return geometry, None if fits else stretch
 
 
 _GRID_TOLERANCE = 1e-5

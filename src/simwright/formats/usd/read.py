@@ -52,7 +52,7 @@ from simwright.formats.usd.notes import (
     restore_parts,
 )
 from simwright.formats.usd.prims import FoundPrim
-from simwright.formats.usd.scan import StageScan, scan_stage
+from simwright.formats.usd.scan import StageScan, read_look_variants, scan_stage, select_fine_colliders
 from simwright.formats.usd.sensors import read_cameras, read_lights, read_ros, read_sensors, read_sites
 from simwright.formats.usd.shapes import list_geometry, read_instancers, read_shapes, scan_instancers
 from simwright.formats.usd.solvers import read_environment, read_solvers
@@ -60,11 +60,9 @@ from simwright.formats.usd.stage_reader import StageReader
 from simwright.formats.usd.time_samples import read_movement, settle_samples
 from simwright.formats.usd.transforms import check_turns
 from simwright.formats.usd.units import read_units
-from simwright.formats.usd.variants import read_look_variants, select_fine_colliders
 from simwright.model.asset import Asset, CollisionGroup, ContactFilter, Shape
 from simwright.model.coordinates import shift_coordinates
-from simwright.resolve.resolve import make_order
-from simwright.resolve.resolver import make_resolvers
+from simwright.resolve.resolver import make_order, make_resolvers
 from simwright.usd import complaints
 from simwright.usd.questions import relationship_of, targets_of
 from simwright.usd.silence import Message, capture
@@ -204,7 +202,7 @@ def _read_all(reader: StageReader) -> None:
     restore_parts(reader, scan)
     restore_idle_actuators(reader, scan)
     # after everything that refers to joints by path, since all but the first of a stack go
-    merge_stacks(reader)
+    merge_stacks(reader, scan)
     restore_order(reader, scan)
     # keyframes count coordinates in the final order of joints and actuators
     read_keyframes(reader, scan)

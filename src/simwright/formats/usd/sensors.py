@@ -18,10 +18,8 @@ from typing import Any
 import numpy as np
 from pxr import Usd, UsdGeom, UsdLux
 
-from simwright.core.colors import make_display
 from simwright.core.diag import Level, declare
-from simwright.core.math3d import Pose
-from simwright.core.units import DEGREE
+from simwright.core.math3d import DEGREE, Pose
 from simwright.formats.usd.attributes import make_plain
 from simwright.formats.usd.naming import choose_names, name_prims
 from simwright.formats.usd.primitives import read_primitive
@@ -31,6 +29,7 @@ from simwright.formats.usd.shapes import place_geometry
 from simwright.formats.usd.stage_reader import BodyFrame, StageReader, as_matrix
 from simwright.formats.usd.transforms import ScaledPose, decompose, decompose_many
 from simwright.model.asset import Camera, Light, LightKind, Sensor, Site
+from simwright.model.material import make_display
 from simwright.model.ros import ROLES, Controller, Interface, InterfaceKind, Qos, RosContext
 
 

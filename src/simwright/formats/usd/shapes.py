@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 from pxr import UsdGeom
 
-from simwright.core.colors import make_display
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import Array, Pose
 from simwright.core.names import NameScope
@@ -21,13 +20,20 @@ from simwright.formats.usd.mass import read_shape_mass
 from simwright.formats.usd.materials import MaterialBindings
 from simwright.formats.usd.meshes import read_mesh
 from simwright.formats.usd.naming import name_shapes
-from simwright.formats.usd.primitives import find_axis_turn, read_ellipsoid, read_primitive, read_terrain
+from simwright.formats.usd.primitives import (
+    find_axis_turn,
+    read_ellipsoid,
+    read_noted,
+    read_primitive,
+    read_terrain,
+)
 from simwright.formats.usd.prims import COLLISION, FoundPrim
 from simwright.formats.usd.scan import StageScan, scan_prims
-from simwright.formats.usd.stage_reader import BodyFrame, StageReader, as_floats, as_matrix, as_rows
+from simwright.formats.usd.stage_reader import BodyFrame, StageReader, as_matrix, as_rows
 from simwright.formats.usd.transforms import ScaledPose, are_sound, decompose_many
 from simwright.model.asset import Shape
 from simwright.model.geometry import Approximation, Geometry, Heightfield
+from simwright.model.material import make_display
 
 GEOMETRY_UNSUPPORTED = declare(
     "usd-geometry-unsupported",
@@ -226,6 +232,9 @@ def _read_mesh_geometry(
         noted = noted or read_terrain(reader, found, placement.scale)
         if noted is not None:
             return noted, None
+        sized = read_noted(reader, found, placement.scale)
+        if sized is not None:
+            return sized
     # catmullClark is the schema's fallback, which exporters of polygon meshes forget to turn off: only a scheme that
     # somebody authored is worth a finding
     scheme = reader.get(found, _SCHEME) if found.may_author(_SCHEME) else "none"
@@ -245,11 +254,11 @@ def _read_color(reader: StageReader, found: FoundPrim) -> tuple[float, float, fl
     if found.may_author(f"{_COLOR}:indices"):
         # indexed primvars have their values in another order, also where there is one
         values = UsdGeom.Gprim(found.prim).GetDisplayColorPrimvar().ComputeFlattened(reader.time)
-    if values is None or len(values) != 1:
+    rows = as_rows(values, 3)
+    if len(rows) != 1 or not np.all(np.isfinite(rows)):
         return None
-    red, green, blue = as_floats(values[0])
-    red, green, blue = make_display((red, green, blue))
-    opacity: Sequence[float] = reader.get(found, "primvars:displayOpacity") or ()
+    red, green, blue = make_display((float(rows[0][0]), float(rows[0][1]), float(rows[0][2])))
+    opacity = as_rows(reader.get(found, "primvars:displayOpacity"), 1)[:, 0]
     return red, green, blue, float(opacity[0]) if len(opacity) == 1 else 1.0
 
 

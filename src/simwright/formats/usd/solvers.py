@@ -17,18 +17,16 @@ from typing import Any, Final
 import numpy as np
 
 from simwright.core.diag import Level, Where, declare
-from simwright.core.math3d import vec3
-from simwright.core.units import DEGREE, STANDARD_GRAVITY
+from simwright.core.math3d import DEGREE, STANDARD_GRAVITY, vec3
 from simwright.formats.usd.materials import MaterialBindings
 from simwright.formats.usd.scan import StageScan
 from simwright.formats.usd.stage_reader import StageReader
 from simwright.model.asset import Shape
+from simwright.model.extras import Origin, Resolved
 from simwright.model.joint import Dof, Joint, JointKind, Motion
 from simwright.model.material import PhysicsMaterial
-from simwright.model.origins import Origin, Resolved
-from simwright.resolve.axes import find_axis
-from simwright.resolve.resolve import ResolverOrder
-from simwright.resolve.table import PrimType, Scale
+from simwright.resolve.resolver import ResolverOrder
+from simwright.resolve.table import PrimType, Scale, find_axis
 
 SCENES_MANY = declare(
     "usd-scenes-many",

@@ -23,8 +23,7 @@ from simwright.formats.usd.units import Units
 from simwright.model.asset import Asset
 from simwright.model.geometry import Geometry, Mesh
 from simwright.model.joint import WORLD
-from simwright.resolve.resolve import ResolverOrder
-from simwright.resolve.resolver import DEFAULT_ORDER, make_resolvers
+from simwright.resolve.resolver import DEFAULT_ORDER, ResolverOrder, make_resolvers
 from simwright.usd.notes import NOTES, PRIMS, SINGLE, find_decimal, find_marks, read_exact
 from simwright.usd.questions import (
     attribute_of,

@@ -22,7 +22,7 @@ from simwright.formats.usd.primitives import find_axis_turn
 from simwright.formats.usd.stage_reader import StageReader
 from simwright.formats.usd.transforms import are_sound, decompose_many
 from simwright.model.asset import Camera, Light, Shape, scaled
-from simwright.model.movement import Movement, Track
+from simwright.model.elements import Movement, Track
 from simwright.usd.open import open_again
 from simwright.usd.silence import capture
 

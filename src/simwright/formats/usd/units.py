@@ -14,8 +14,7 @@ import numpy as np
 from pxr import Usd, UsdGeom, UsdPhysics
 
 from simwright.core.diag import Level, Reporter, Where, declare
-from simwright.core.math3d import Array, Pose, VectorLike, quat_from_matrix
-from simwright.core.units import DEGREE
+from simwright.core.math3d import DEGREE, Array, Pose, VectorLike, quat_from_matrix
 
 UNIT_UNSAID = declare(
     "usd-unit-unsaid",

@@ -22,10 +22,9 @@ from pxr import Ar, Sdf, UsdUtils
 from simwright.checker.facts.vendors import VENDOR_NAMESPACES, vendor_of_key
 from simwright.core.diag import Diagnostic, Level
 from simwright.sanitizer.fixer import UserValues, fix
-from simwright.sanitizer.layering.library import GeometryCrate
 from simwright.sanitizer.layering.moving import choose_file
 from simwright.sanitizer.layering.roles import EVERYTHING, FEATURES, MATERIALS, VENDOR
-from simwright.sanitizer.layering.splitting import split_stack
+from simwright.sanitizer.layering.splitting import GeometryCrate, split_stack
 from simwright.sanitizer.layering.stacks import LayerStack, find_stack, find_stacks, is_divided, mark_divided
 from simwright.usd.edit import Editor, Refused
 

@@ -4,6 +4,5 @@
 roles       which layer an opinion belongs in
 stacks      the layer stacks of an asset, and the order of prims in them
 moving      the layer of each role in a stack, made where there is none; single opinions moved to it
-splitting   one stack split: planned first, then made
-library     mesh data in a crate of its own, behind payloads
+splitting   one stack split: planned first, then made; mesh data in a crate of their own, behind payloads
 """

@@ -278,7 +278,7 @@ class ParallelGrasp:
     ) -> list[Grasp]:
         """The grasps on some faces; with ``lift`` high enough for the fingers to stay above what the box stands on."""
         found = []
-        for face, normal in find_faces(box, robot).items():
+        for face, normal in find_grasp_faces(box, robot).items():
             if face in faces:
                 found += self._grasp_face(box, face, normal, lift)
         return found
@@ -342,8 +342,11 @@ def fit_box(item: WorldObject) -> GraspBox:
     return GraspBox((math.hypot(*first), math.hypot(*second), item.height), pose)
 
 
-def find_faces(box: GraspBox, robot: WorldPose) -> dict[str, Vector]:
-    """The normals of the faces as the robot sees them, in the frame of the box."""
+def find_grasp_faces(box: GraspBox, robot: WorldPose) -> dict[str, Vector]:
+    """Normals of the faces of a grasp box that a gripper may come from, in the frame of the box.
+
+    They are named as the robot sees them: the face towards it is its front.
+    """
     away = np.array((robot.x - box.pose.x, robot.y - box.pose.y))
     cosine, sine = math.cos(box.pose.yaw), math.sin(box.pose.yaw)
     seen = np.array((cosine * away[0] + sine * away[1], -sine * away[0] + cosine * away[1], 0.0))

@@ -218,7 +218,6 @@ class WorldSimulation:
         until = self.time + limit
         for name, actions in plans.items():
             robot = self.find_robot(name)
-            self._expect_idle(robot)
             # unknown actions are errors before anything moves, not halfway through
             for action in actions:
                 ACTIONS.get(action.type)

@@ -9,7 +9,7 @@ seen.  Sensors of others come through entry points in ``simwright.world_sensors`
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -43,10 +43,10 @@ class WorldSensor(Protocol):
         """What it measures now."""
 
 
-SENSORS: Registry[Any] = Registry("sensor", "simwright.world_sensors", ROWS)
+SENSORS: Registry[Callable[..., WorldSensor]] = Registry("sensor", "simwright.world_sensors", ROWS)
 
 
-def make_sensor(world: World, robot: WorldRobot, name: str) -> Any:
+def make_sensor(world: World, robot: WorldRobot, name: str) -> WorldSensor:
     """The sensor of a robot with that name."""
     options = robot.sensors.get(name)
     if options is None:

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from simwright.compare.difference import make_settings
 from simwright.compare.run import compare_assets
-from simwright.compare.settings import make_settings
 from simwright.core.math3d import Pose, vec3
 from simwright.model.asset import Asset, Body
 from simwright.model.joint import (

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from simwright.compare.difference import make_settings
 from simwright.compare.run import compare_assets
-from simwright.compare.settings import make_settings
 from simwright.formats.table import read_asset
 from simwright.model.asset import Asset, Body, Camera, Light, LightKind, Sensor
 from simwright.model.ros import Controller, Interface, InterfaceKind

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from simwright.compare.difference import make_settings
 from simwright.compare.run import compare_assets
-from simwright.compare.settings import make_settings
 from simwright.core.math3d import IDENTITY
 from simwright.formats.table import read_asset
 from simwright.model.asset import Actuator, ContactFilter

@@ -132,6 +132,19 @@ def test_planar_and_floating_joints_are_those_of_urdf(tmp_path, accept_urdf):
     accept_urdf(written.path)
 
 
+def test_a_plane_beside_the_childs_frame_is_no_planar_joint(tmp_path, accept_urdf):
+    dofs = [
+        Dof(Motion.SLIDE, vec3(1, 0, 0), "j_x"),
+        Dof(Motion.SLIDE, vec3(0, 1, 0), "j_y"),
+        Dof(Motion.HINGE, name="j_yaw"),
+    ]
+    asset = make_pair(*dofs, kind=JointKind.PLANAR, far=Pose.of((0.3, 0.0, 0.1)))
+    written = write(asset, tmp_path)
+    assert "planar" not in {joint.kind for joint in written.again.joints}
+    assert_same_motion(asset, written, ["j_x", "j_y", "j_yaw"])
+    accept_urdf(written.path)
+
+
 @pytest.mark.parametrize("pitch", [math.pi / 2, -math.pi / 2, math.pi / 2 - 1e-8, 1.2])
 def test_rotations_are_exact_also_at_the_pole(tmp_path, pitch):
     asset = make_pair(near=Pose.of((1, 2, 3), quat_from_rpy((0.3, pitch, -0.8))), far=IDENTITY)

@@ -9,8 +9,8 @@ import mujoco
 import pytest
 from lxml import etree
 
+from simwright.compare.difference import make_settings
 from simwright.compare.run import compare_assets
-from simwright.compare.settings import make_settings
 from simwright.core.errors import UnknownNameError
 from simwright.formats.format import ReadOptions
 from simwright.formats.table import find_near, read_asset, write_asset

@@ -184,3 +184,64 @@ def test_engine_words_of_joints_and_actuators(tmp_path):
     assert prims["second"].GetAttribute("mjc:gear").Get()[0] == 3
     assert simwright.diff(file, entry).equal
     assert len(simwright.load(entry).mimics) == 1
+
+
+MANY = """<mujoco model="many">
+  <compiler angle="radian"/>
+  <worldbody>
+    <body name="box"><freejoint name="free"/><geom name="b" type="box" size="0.1 0.1 0.1"/></body>
+    <body name="base" pos="1 0 0">
+      <geom name="g" type="box" size="0.1 0.1 0.1"/>
+      <site name="grip" type="box" size="0.01 0.02 0.03" pos="0 0 0.1"/>
+      <body name="wrist">
+        <joint name="roll" axis="1 0 0" damping="1"/><joint name="slide" type="slide" axis="0 0 1" damping="2"/>
+        <geom name="w" type="box" size="0.1 0.1 0.1"/>
+        <body name="hand"><joint name="ball" type="ball"/><geom name="h" type="box" size="0.1 0.1 0.1"/></body>
+      </body>
+    </body>
+  </worldbody>
+  <actuator><general name="push" site="grip" gear="0 0 1 0 0 0"/></actuator>
+  <keyframe><key name="home" qpos="0 0 1 1 0 0 0 0.25 0.5 0 1 0 0"/></keyframe>
+</mujoco>"""
+
+
+def test_sites_stacks_and_keyframes_for_mujoco(tmp_path):
+    file = tmp_path / "many.xml"
+    file.write_text(MANY)
+    entry = simwright.convert(file, tmp_path / "out", for_="mujoco")
+    stage = Usd.Stage.Open(str(entry))
+    prims = {prim.GetName(): prim for prim in stage.Traverse()}
+    # MuJoCo's reader knows sites as geometry, stacks as parallel joints, and no balls
+    assert prims["grip"].GetTypeName() == "Cube"
+    assert "MjcSiteAPI" in prims["grip"].GetPrimTypeInfo().GetAppliedAPISchemas()
+    types = {name: prims[name].GetTypeName() for name in ("roll", "slide")}
+    assert types == {"roll": "PhysicsRevoluteJoint", "slide": "PhysicsPrismaticJoint"}
+    assert list(prims["home"].GetAttribute("mjc:qpos").Get()) == [0, 0, 1, 1, 0, 0, 0, 0.25, 0.5]
+    assert simwright.diff(file, entry).equal
+    asset = simwright.load(entry)
+    stack = next(joint for joint in asset.joints if joint.child == "wrist")
+    assert [dof.name for dof in stack.dofs] == ["roll", "slide"]
+    assert list(asset.keyframes[0].positions["ball"]) == [0, 1, 0, 0]
+
+
+def test_newton_follows_no_follower(tmp_path):
+    file = tmp_path / "chain.xml"
+    file.write_text(
+        DYNAMICS.replace(
+            "</body></body>\n    </body>",
+            '<body name="c"><joint name="jc"/><geom type="box" size="0.1 0.1 0.1"/></body></body></body>\n    </body>',
+            1,
+        ).replace(
+            "</equality>", '<joint name="next" joint1="jc" joint2="jb" polycoef="0.5 3 0 0 0"/></equality>'
+        )
+    )
+    entry = simwright.convert(file, tmp_path / "out", for_="newton")
+    stage = Usd.Stage.Open(str(entry))
+    prims = {prim.GetName(): prim for prim in stage.Traverse()}
+    last = prims["jc"]
+    assert last.GetRelationship("newton:mimicJoint").GetTargets() == [prims["ja"].GetPath()]
+    # the chain in one: jc is 0.5 and three times jb, which is 0.1 and twice ja
+    assert last.GetAttribute("newton:mimicCoef0").Get() == pytest.approx(math.degrees(0.8))
+    assert last.GetAttribute("newton:mimicCoef1").Get() == pytest.approx(6)
+    assert "MjcActuator" in {prim.GetTypeName() for prim in prims.values()}
+    assert {(m.follower, m.leader) for m in simwright.load(entry).mimics} == {("jb", "ja"), ("jc", "jb")}

@@ -7,16 +7,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from pxr import Usd, UsdShade
+from pxr import Sdf, Usd, UsdShade
 from test_colliders import BLOCK, CORNERS, find_errors, make_asset
 from writing import make_trip
 
 import simwright
-from simwright.core.colors import to_linear
 from simwright.core.diag import Reporter
 from simwright.model.asset import Shape
 from simwright.model.geometry import Mesh, MeshData, Sphere
-from simwright.model.material import RenderMaterial, Texture
+from simwright.model.material import RenderMaterial, Texture, to_linear
 
 MTL = """newmtl shell
 Kd 0.5 0.5 0.5
@@ -102,6 +101,20 @@ def test_unreadable_materials_are_said(folder):
     (folder / "part.mtl").write_text("newmtl shell\nKd red\n")
     _, reporter = convert(folder, VISUAL.format(name="v", look=""))
     assert "usd-write-look-unreadable" in {d.kind for d in reporter}
+
+
+def test_a_turned_image_is_written_with_identifiers_that_cannot_change_in_time(tmp_path):
+    Image.new("RGB", (2, 2), (200, 10, 10)).save(tmp_path / "a.png")
+    asset = make_asset(Shape("m", Sphere(1.0), material="wood"))
+    image = Texture(str(tmp_path / "a.png"), scale=(3.0, 4.0), offset=(0.5, 0.25), rotation=0.5)
+    asset.materials = [RenderMaterial("wood", textures={"diffuse": image})]
+    trip = make_trip(asset, tmp_path / "out")
+    shaders = [UsdShade.Shader(prim) for prim in trip.stage.Traverse() if prim.IsA(UsdShade.Shader)]
+    assert "UsdTransform2d" in {shader.GetShaderId() for shader in shaders}
+    written = [spec for shader in shaders for spec in shader.GetIdAttr().GetPropertyStack()]
+    assert {spec.variability for spec in written} == {Sdf.VariabilityUniform}
+    back = trip.back.materials[0].textures["diffuse"]
+    assert (*back.scale, *back.offset, back.rotation) == pytest.approx((3.0, 4.0, 0.5, 0.25, 0.5), rel=1e-6)
 
 
 def test_model_has_display_colours_and_the_layers_linear_ones(tmp_path):

@@ -113,6 +113,24 @@ def test_an_order_is_noted_only_where_the_prims_have_another_one(bodies, joints,
     assert {prim.GetName() for prim in trip.stage.Traverse() if prim.HasCustomDataKey("simwright")} == noted
 
 
+def test_a_motor_on_a_joint_without_freedom_is_noted_the_same_in_any_order_of_its_settings(tmp_path):
+    notes = []
+    for number, settings in enumerate(({"a": 1, "b": 2}, {"b": 2, "a": 1})):
+        asset = make_tree("tacb", "tacb")
+        asset.bodies.append(Body("d", inertial=Inertial(1.0, np.zeros(3), np.eye(3))))
+        asset.joints.append(Joint("jd", JointKind.FIXED, "t", "d"))
+        asset.actuators.append(Actuator("idle", "motor", "jd", settings=settings))
+        trip = make_trip(asset, tmp_path / str(number))
+        assert trip.back.actuator("idle").settings == settings
+        notes += [
+            prim.GetCustomDataByKey("simwright:motor")
+            for prim in trip.stage.Traverse()
+            if prim.GetCustomDataByKey("simwright:motor")
+        ]
+    assert len(notes) == 2
+    assert notes[0] == notes[1]
+
+
 def test_a_note_of_the_order_counts(tmp_path):
     """Assets of earlier versions have one on every body and joint."""
     entry = make_trip(make_tree("tacb", "tacb"), tmp_path / "out").entry

@@ -11,11 +11,11 @@ import mujoco
 import numpy as np
 
 import simwright
+from simwright.compare.dynamics import compile_dynamics
 from simwright.core.diag import Reporter
 from simwright.formats.format import WriteOptions
 from simwright.formats.usd.writer.entry import write
 from simwright.model.asset import Asset
-from simwright.model.dynamics import compile_dynamics
 
 SINGLE, EXACT = 2e-7, 1e-12
 """What comes back of numbers that are floats in OpenUSD, without and with notes of the doubles."""

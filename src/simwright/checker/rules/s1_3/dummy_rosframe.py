@@ -30,7 +30,8 @@ from simwright.checker.rule import Finding, rule
     fix_title="apply RosFrameAPI",
 )
 def dummy_rosframe(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
-    """By name first: it is the cheapest question."""
+    """Empty Xforms that are named as frames are, and do not have the schema that publishes them."""
+    # by name first: it is the cheapest question
     if not looks_like_frame(node.name) or node.children or node.prototype is not None:
         return
     if any(api == "RosFrameAPI" or api.startswith("Physics") for api in node.apis):

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from simwright.core.colors import to_linear
 from simwright.core.math3d import Array
 from simwright.formats.mesh.writer.polygons import Numbers, Polygons, list_triangles, name_looks
 from simwright.formats.mesh.writer.write import Looks
 from simwright.model.geometry import MeshData
-from simwright.model.material import RenderMaterial
+from simwright.model.material import RenderMaterial, to_linear
 
 _FLOAT, _UINT = 5126, 5125
 _VERTICES, _INDICES = 34962, 34963

@@ -14,7 +14,6 @@ meshes       <mesh> and <hfield>, and their files
 visuals      <material>, <texture>, <camera> and <light>
 contacts     <contact>: bits of geoms, excluded bodies and pairs
 constraints  <tendon> and <equality>
-actuators    <actuator> and <keyframe>
-sensors      <sensor>
+devices      <actuator>, <keyframe> and <sensor>
 messages     what the writer may have to say
 """

@@ -11,22 +11,24 @@ can be; the nearest possible inertia is written then, and said.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from simwright.core.diag import Where
 from simwright.core.errors import LimitError
-from simwright.core.math3d import IDENTITY_QUAT, Array, Pose, quat_rotate, vec3
+from simwright.core.math3d import IDENTITY, IDENTITY_QUAT, Array, Pose, matrix_from_quat, quat_rotate, vec3
 from simwright.formats.mjcf.bodies import SOLIMP, SOLREF
 from simwright.formats.mjcf.writer.document import (
     AdjustedInertia,
     MjcfBody,
     MjcfDocument,
     MjcfJoint,
+    describe_idle,
     is_equal,
-    set_values,
 )
+from simwright.formats.mjcf.writer.kept import KeptAttributes
 from simwright.formats.mjcf.writer.messages import (
     BODY_FOLDED,
     INERTIA_ADJUSTED,
@@ -36,9 +38,9 @@ from simwright.formats.mjcf.writer.messages import (
     ROOT_FIXED,
 )
 from simwright.formats.xml import Element
-from simwright.model.asset import Body
+from simwright.model.asset import Asset, Body, Site
 from simwright.model.inertia import Inertial
-from simwright.model.joint import WORLD, Dof, Joint, Motion
+from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
 from simwright.model.kinematics import Edge
 from simwright.model.mass import body_inertials
 
@@ -199,7 +201,7 @@ JOINT_DEFAULTS: dict[str, Any] = {
 }  # fmt: skip
 _JOINT_KEPT = (
     "group", "margin", "solreflimit", "solimplimit", "solreffriction", "solimpfriction", "actuatorgravcomp",
-    "springyield", "user",
+    "springyield", "idle_springref", "idle_range", "idle_actuatorfrcrange", "user",
 )  # fmt: skip
 
 
@@ -233,7 +235,7 @@ def _write_settings(document: MjcfDocument, mjcf_body: MjcfBody, node: Element) 
     if "sleep" in values:
         # kept as the name of a member of MuJoCo's enumeration
         values["sleep"] = str(values["sleep"]).rpartition("_")[2].lower()
-    set_values(node, values, {"gravcomp": 0.0})
+    document.set_values(node, values, {"gravcomp": 0.0})
 
 
 def _write_joint(document: MjcfDocument, mjcf_body: MjcfBody, mjcf_joint: MjcfJoint, node: Element) -> None:
@@ -241,7 +243,10 @@ def _write_joint(document: MjcfDocument, mjcf_body: MjcfBody, mjcf_joint: MjcfJo
         _write_free_joint(document, mjcf_body, mjcf_joint, node)
         return
     values: dict[str, Any] = {"name": mjcf_joint.name, "type": mjcf_joint.motion.value}
-    kept = document.kept.take(f"joint/{mjcf_joint.dof.name}", "pos") if mjcf_joint.dof else None
+    kept = None
+    if mjcf_joint.dof is not None:
+        found = [document.kept.take(key, "pos") for key in (f"joint/{mjcf_joint.dof.name}", mjcf_joint.path)]
+        kept = next((place for place in found if place is not None), None)
     values["pos"] = (
         # where a slide stands says nothing, but MuJoCo keeps it
         kept if mjcf_joint.motion is Motion.SLIDE else document.prefer_kept(mjcf_joint.anchor, kept)
@@ -318,14 +323,32 @@ def _restore_solver_values(document: MjcfDocument, mjcf_joint: MjcfJoint) -> dic
                 f"free:{attribute}" if mjcf_joint.motion is Motion.FREE and key.startswith("/") else attribute
             )
             found = document.kept.take(key, word)
-            if found is not None:
+            if found is not None and (attribute != "actuatorfrcrange" or _is_range_of(found, mjcf_joint.dof)):
                 values.setdefault(attribute, found)
         assert mjcf_joint.dof is not None
         for name, plain in (("stiffness", mjcf_joint.dof.stiffness), ("damping", mjcf_joint.dof.damping)):
             higher = document.kept.take(key, f"{name}poly")
             if higher is not None:
                 values[name] = [plain or 0.0, *higher]
-    return values
+    return _restore_idle(values, mjcf_joint.dof)
+
+
+def _restore_idle(values: dict[str, Any], dof: Dof | None) -> dict[str, Any]:
+    """What an MJCF source has and switches off: ranges, and the rest of a spring that is none."""
+    # kept of a joint without a spring; one that got a spring since says where it rests itself
+    rest = values.pop("idle_springref", None)
+    if rest is not None and not (dof is not None and dof.stiffness):
+        values["springref"] = rest
+    is_limited = dof is not None and dof.is_limited
+    has_effort = dof is not None and dof.effort_limit is not None
+    describe_idle(values, "actuatorfrcrange", "actuatorfrclimited", is_limited=has_effort)
+    return describe_idle(values, "range", "limited", is_limited=is_limited)
+
+
+def _is_range_of(found: list[float], dof: Dof | None) -> bool:
+    """Is it the limit of the freedom, whose two sides may differ in MJCF?  The limit may have been edited since."""
+    limit = None if dof is None else dof.effort_limit
+    return limit is not None and math.isclose(max(map(abs, found)), limit, rel_tol=1e-6)
 
 
 INVENTED_MASS = 1e-6
@@ -370,14 +393,29 @@ def _write_inertial(document: MjcfDocument, mjcf_body: MjcfBody, node: Element, 
     inertial = mjcf_body.inertial
     if inertial is None or inertial.mass <= 0.0:
         if shaped:
-            document.add(node, "inertial", {"pos": (0, 0, 0), "mass": 0.0, "diaginertia": (0, 0, 0)})
+            place = (0, 0, 0) if inertial is None else document.tidy(inertial.com)
+            document.add(node, "inertial", {"pos": place, "mass": 0.0, "diaginertia": (0, 0, 0)})
         return
-    moments, axes = inertial.principal()
+    moments, axes = _choose_axes(document, mjcf_body, inertial)
     values = {"pos": document.tidy(inertial.com), "quat": document.tidy(axes), "mass": inertial.mass}
     values["diaginertia"] = _make_possible(
         document, mjcf_body, np.array([_tidy_moment(document, v) for v in moments])
     )
     document.add(node, "inertial", values, {"quat": IDENTITY_QUAT})
+
+
+def _choose_axes(document: MjcfDocument, mjcf_body: MjcfBody, inertial: Inertial) -> tuple[Array, Array]:
+    """Principal moments and axes: those that an MJCF source has for drag, where they are axes of this inertia too."""
+    moments, axes = inertial.principal()
+    kept = document.kept.get(mjcf_body.body, "body", "iquat")
+    if kept is None or document.asset.provenance.format == "mjcf":
+        return moments, axes
+    turn = matrix_from_quat(kept)
+    turned = turn.T @ inertial.inertia @ turn
+    off = np.abs(turned - np.diag(np.diag(turned))).max()
+    if off > 1e-6 * np.abs(turned).max():
+        return moments, axes
+    return np.diag(turned).copy(), np.array(kept, dtype=np.float64)
 
 
 def _tidy_moment(document: MjcfDocument, value: float) -> float:
@@ -420,4 +458,86 @@ def _report_adjusted(document: MjcfDocument) -> None:
         name=first.body.name,
         found=" ".join(f"{v:.6g}" for v in first.found),
         written=" ".join(f"{v:.6g}" for v in first.written),
+    )
+
+
+_MOUNTED = ("shapes", "sites", "cameras", "lights", "sensors")
+
+
+def unfold_frames(asset: Asset) -> Asset:
+    """Bodies without mass again, which are frames of other bodies in OpenUSD; the asset is changed where it has some.
+
+    What was on them is noted by the writer of OpenUSD.  An element that was moved to another body since stays there.
+    """
+    if asset.provenance.format != "usd":
+        return asset
+    kept = KeptAttributes(asset)
+    folded = [(site, kept.get(site, "site", "folded")) for site in asset.sites]
+    notes = [(site, note) for site, note in folded if isinstance(note, dict)]
+    taken = {body.name for body in asset.bodies} | {joint.name for joint in asset.joints}
+    # the frame that was folded last may be on one that was folded before
+    for site, note in sorted(notes, key=lambda row: _read_count(row[1], "order"), reverse=True):
+        if not {site.name, note.get("mount")} & taken:
+            _unfold(asset, site, note)
+    return asset
+
+
+def _read_count(note: dict[str, Any], key: str) -> int:
+    value = note.get(key)
+    return value if isinstance(value, int) and value >= 0 else 0
+
+
+def _is_listed(note: dict[str, Any], element: Any, key: str) -> bool:
+    names = note.get(key)
+    return isinstance(names, list) and element.name in names
+
+
+def _hang_back(asset: Asset, site: Site, note: dict[str, Any]) -> None:
+    """Joints and equalities of the body that was folded become its own again."""
+    host, back = site.body, ~site.pose
+    for joint in asset.joints:
+        if joint.parent == host and _is_listed(note, joint, "parent_of"):
+            joint.parent, joint.parent_frame = site.name, back @ joint.parent_frame
+            joint.rest = None if joint.rest is None else back @ joint.rest
+        if joint.child == host and _is_listed(note, joint, "child_of"):
+            joint.child, joint.child_frame = site.name, back @ joint.child_frame
+    for equality in asset.equalities:
+        if equality.a == host and _is_listed(note, equality, "first_of"):
+            equality.a, equality.frame_a = site.name, back @ equality.frame_a
+        if equality.b == host and _is_listed(note, equality, "second_of"):
+            equality.b, equality.frame_b = site.name, back @ equality.frame_b
+
+
+def _unfold(asset: Asset, site: Site, note: dict[str, Any]) -> None:
+    host, back = site.body, ~site.pose
+
+    asset.sites = [other for other in asset.sites if other is not site]
+    for family in _MOUNTED:
+        for element in getattr(asset, family):
+            if element.body == host and _is_listed(note, element, family):
+                element.body, element.pose = site.name, back @ element.pose
+    _hang_back(asset, site, note)
+    worlds = {body.name: body.pose for body in asset.bodies}
+    asset.bodies.insert(
+        _read_count(note, "body"),
+        # a mass of zero: none at all would mean that its shapes say it
+        Body(
+            site.name,
+            worlds.get(host, IDENTITY) @ site.pose,
+            Inertial(0.0),
+            path=site.path,
+            source=site.source,
+        ),
+    )
+    ends = (host, site.name, site.pose) if note.get("is_child", True) else (site.name, host, back)
+    asset.joints.insert(
+        _read_count(note, "joint"),
+        Joint(
+            str(note.get("mount", f"{site.name}_fixed")),
+            JointKind.FIXED,
+            *ends[:2],
+            parent_frame=ends[2],
+            collide=False,
+            source=site.source,
+        ),
     )

@@ -22,7 +22,7 @@ from simwright.core.diag import Where
 from simwright.core.math3d import IDENTITY, Pose, quat_conjugate, quat_multiply
 from simwright.formats.mjcf.bodies import SOLIMP, SOLREF
 from simwright.formats.mjcf.reader import DEFAULT_RGBA
-from simwright.formats.mjcf.writer.document import MjcfDocument, MjcfJoint
+from simwright.formats.mjcf.writer.document import MjcfDocument, MjcfJoint, describe_idle
 from simwright.formats.mjcf.writer.geoms import find_site
 from simwright.formats.mjcf.writer.messages import JOINT_LOCKED, JOINT_REDUCED
 from simwright.formats.xml import Element
@@ -46,7 +46,7 @@ TENDON_DEFAULTS: dict[str, Any] = {
 }  # fmt: skip
 _TENDON_KEPT = (
     "group", "margin", "solreflimit", "solimplimit", "solreffriction", "solimpfriction", "springyield",
-    "actuatorfrcrange", "user",
+    "actuatorfrcrange", "idle_range", "user",
 )  # fmt: skip
 _TENDON_LOOKS = ("rgba", "material")
 
@@ -78,6 +78,7 @@ def _write_tendon(document: MjcfDocument, tendon: Tendon, *, fixed: bool) -> Ele
         "springlength": tendon.rest_length,
         **document.find_kept(tendon, "tendon", *_TENDON_KEPT),
     }
+    describe_idle(values, "range", "limited", is_limited=values["range"] is not None)
     for name, plain in (("stiffness", tendon.stiffness), ("damping", tendon.damping)):
         # coefficients of MuJoCo's polynomial springs and dampers, after the linear one
         higher = document.kept.get(tendon, "tendon", f"{name}poly")
@@ -144,7 +145,8 @@ def _list_in_order(document: MjcfDocument, rest: dict[str, Pose]) -> list[Callab
         *((m.source, m.name, partial(_write_mimic, document, m)) for m in asset.mimics),
         *((kept.find_place(k), k.partition("/")[2], partial(_restore_lock, document, k)) for k in keys),
     ]
-    order = {name: number for number, name in enumerate(kept.take("equality", "order") or ())}
+    names = kept.take("equality", "order")
+    order = {name: number for number, name in enumerate(names if isinstance(names, list | tuple) else ())}
     if order:
         tasks.sort(key=lambda task: order.get(task[1], len(order)))
     elif len({where.file for where, *_ in tasks}) == 1 and all(where.line for where, *_ in tasks):

@@ -184,8 +184,26 @@ class MjcfDocument:
     ) -> Element:
         """An element with the attributes that say something MuJoCo does not assume."""
         node = etree.SubElement(parent, tag)
-        set_values(node, values, defaults or {})
+        self.set_values(node, values, defaults or {})
         return node
+
+    def set_values(self, node: Element, values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
+        """Attributes of an element, without those that are None or a default."""
+        for attribute, value in values.items():
+            # a default that is written is no error, but it hides what the file is about
+            if value is None or (attribute in defaults and is_equal(value, defaults[attribute])):
+                continue
+            # what was kept from another format is whatever its file says
+            if _is_writable(value):
+                node.set(attribute, format_value(value))
+            else:
+                self.reporter.report(
+                    NOT_CARRIED,
+                    count=1,
+                    what=f"values that are neither numbers nor a text for {attribute!r}",
+                    first=str(value)[:80],
+                    advice="correct it in the source",
+                )
 
     def find_kept(self, element: KeptElement, family: str, *attributes: str) -> dict[str, Any]:
         """Attributes an element was read with, under their MJCF names."""
@@ -207,13 +225,12 @@ class MjcfDocument:
             self.reporter.report(RENAMED, count=len(changes), family=family, old=old, new=new)
 
 
-def set_values(node: Element, values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
-    """Attributes of an element, without those that are None or a default."""
-    for attribute, value in values.items():
-        # a default that is written is no error, but it hides what the file is about
-        if value is None or (attribute in defaults and is_equal(value, defaults[attribute])):
-            continue
-        node.set(attribute, format_value(value))
+def _is_writable(value: Any) -> bool:
+    if isinstance(value, str | int | float | np.number | np.bool_):
+        return True
+    return isinstance(value, Iterable) and all(
+        isinstance(v, int | float | np.number | np.bool_) for v in value
+    )
 
 
 UNBOUNDED = 1e10
@@ -250,3 +267,11 @@ def is_equal(value: Any, default: Any) -> bool:
         return bool(value == default)
     ours, theirs = np.atleast_1d(value), np.atleast_1d(default)
     return ours.shape == theirs.shape and bool(np.all(ours == theirs))
+
+
+def describe_idle(values: dict[str, Any], word: str, switch: str, *, is_limited: bool) -> dict[str, Any]:
+    """The values, with a range that an MJCF source has and switches off, unless there is a limit now."""
+    idle = values.pop(f"idle_{word}", None)
+    if idle is not None and not is_limited:
+        values |= {word: idle, switch: "false"}
+    return values

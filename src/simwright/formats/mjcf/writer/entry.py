@@ -21,12 +21,17 @@ from lxml import etree
 from simwright.core.diag import Kind, Reporter
 from simwright.core.files import write_staged
 from simwright.core.names import NameScope
-from simwright.formats.format import WriteOptions
+from simwright.formats.format import WriteOptions, choose_place
 from simwright.formats.mjcf.reader import NAMESPACE
-from simwright.formats.mjcf.writer.actuators import ACTUATOR_TAGS, write_actuators, write_keyframes
-from simwright.formats.mjcf.writer.bodies import plan_bodies, write_bodies
+from simwright.formats.mjcf.writer.bodies import plan_bodies, unfold_frames, write_bodies
 from simwright.formats.mjcf.writer.constraints import write_equalities, write_tendons
 from simwright.formats.mjcf.writer.contacts import find_filters, write_contacts
+from simwright.formats.mjcf.writer.devices import (
+    ACTUATOR_TAGS,
+    write_actuators,
+    write_keyframes,
+    write_sensors,
+)
 from simwright.formats.mjcf.writer.document import SECTIONS, MjcfDocument
 from simwright.formats.mjcf.writer.geoms import join_twins, write_geoms, write_sites
 from simwright.formats.mjcf.writer.kept import KeptAttributes
@@ -41,9 +46,7 @@ from simwright.formats.mjcf.writer.options import (
     write_sizes,
     write_visual,
 )
-from simwright.formats.mjcf.writer.sensors import write_sensors
 from simwright.formats.mjcf.writer.visuals import take_file_looks, write_materials, write_optics
-from simwright.formats.place import choose_place
 from simwright.formats.xml import Element
 from simwright.model.asset import Asset, Camera, Shape
 from simwright.model.joint import Joint
@@ -87,7 +90,7 @@ def build_document(
     asset: Asset, reporter: Reporter, side: str = "", *, exact: bool, sets_springs: bool = False
 ) -> MjcfDocument:
     """The whole document and the files it names, every attribute where it applies."""
-    asset = join_twins(take_file_looks(asset, reporter))
+    asset = join_twins(unfold_frames(take_file_looks(asset, reporter)))
     root = etree.Element("mujoco", {"model": make_file_name(asset.name)})
     document = MjcfDocument(
         asset, build_tree(asset), reporter, KeptAttributes(asset), root, exact, sets_springs
@@ -131,7 +134,9 @@ _MODEL_ATTRIBUTES = {
 """Attributes of OpenUSD schemas whose value is in the model, and written or reported from there."""
 _CONTACT_SETTINGS = {"max_hull_vertices", "mass_model", "priority", "weight", "mu_torsional", "mu_rolling"}
 _SPRING_SETTINGS = {"ke", "kd"}
-_MIMICS = re.compile(r"newton:mimic|newton:actuator|physxMimicJoint|mjc:compiler:")
+_MIMICS = re.compile(
+    r"newton:mimic|newton:actuator|physxMimicJoint|mjc:compiler:|mjc:folded:|mjc:pair:|mjc:geom:order"
+)
 """What is a relation of the model, and how its source was compiled."""
 _COUPLING = re.compile(r"mjc:(?:coef\d|target|mimic\w*|polycoef|joint[12]|active|qpos|qvel|ctrl|time|type)\Z")
 """Those of mimics and keyframes, which are in the model too."""

@@ -26,6 +26,7 @@ from simwright.formats.mjcf.geoms import DEFAULT_FRICTION, PLANE_GRID, choose_gr
 from simwright.formats.mjcf.reader import DEFAULT_RGBA
 from simwright.formats.mjcf.writer.contacts import Bits
 from simwright.formats.mjcf.writer.document import MjcfDocument
+from simwright.formats.mjcf.writer.kept import KeptAttributes
 from simwright.formats.mjcf.writer.meshes import MjcfMeshFiles, is_flat, is_proven, make_cone
 from simwright.formats.mjcf.writer.messages import (
     COLLIDER_HULL,
@@ -33,6 +34,7 @@ from simwright.formats.mjcf.writer.messages import (
     GEOMETRY_LEFT_OUT,
     SETTING_LOST,
 )
+from simwright.formats.mjcf.writer.visuals import find_tinted
 from simwright.formats.parts.looks import list_uncovered
 from simwright.model.asset import Asset, Shape, scaled
 from simwright.model.geometry import (
@@ -68,12 +70,22 @@ def join_twins(asset: Asset) -> Asset:
             joined[twin.name] = joined[shape.name] = dataclasses.replace(
                 shape, visual=True, geometry=twin.geometry, material=twin.material, color=twin.color
             )
-    if not joined:
+    ranks = _read_order(asset)
+    if not joined and not ranks:
         return asset
     # the collider keeps its place in the order, its visual half goes
     left = [shape for shape in asset.shapes if shape.name not in seen or shape.name not in joined]
     shapes = [joined.get(shape.name, shape) for shape in left]
+    shapes.sort(key=lambda shape: ranks.get(shape.name, -1))
     return dataclasses.replace(asset, shapes=shapes)
+
+
+def _read_order(asset: Asset) -> dict[str, int]:
+    """Places of geoms on bodies where visuals and colliders of an MJCF source are mixed; OpenUSD keeps them apart."""
+    if asset.provenance.format != "usd":
+        return {}
+    names = KeptAttributes(asset).take("geom", "order")
+    return {str(name): place for place, name in enumerate(names)} if isinstance(names, list) else {}
 
 
 def _is_bare(shape: Shape) -> bool:
@@ -96,8 +108,14 @@ def _is_same_geometry(a: Geometry, b: Geometry) -> bool:
         return False
     if isinstance(a, Mesh) or isinstance(b, Mesh):
         return a is b or _has_same_faces(a, b)
-    fields = (field.name for field in dataclasses.fields(a))
-    return all(np.array_equal(getattr(a, name), getattr(b, name)) for name in fields)
+    return all(_is_close(getattr(a, f.name), getattr(b, f.name)) for f in dataclasses.fields(a))
+
+
+def _is_close(a: Any, b: Any) -> bool:
+    """Are two sizes the same?  Those of a stage are floats, and a scale may be in them; a plane may have none."""
+    if a is None or b is None or isinstance(a, str):
+        return bool(a is b or a == b)
+    return np.shape(a) == np.shape(b) and bool(np.allclose(a, b, rtol=1e-6, atol=0.0))
 
 
 def _has_same_faces(a: Geometry, b: Geometry) -> bool:
@@ -106,9 +124,9 @@ def _has_same_faces(a: Geometry, b: Geometry) -> bool:
     first, second = a.data, b.data
     if len(first.indices) != len(second.indices):
         return False
-    return np.array_equal(first.vertices, second.vertices) and np.array_equal(
-        first.triangles(), second.triangles()
-    )
+    # a mirrored mesh may be turned outside in for one of the two
+    corners, others = (np.sort(data.triangles(), axis=1) for data in (first, second))
+    return np.array_equal(first.vertices, second.vertices) and np.array_equal(corners, others)
 
 
 # approximations of UsdPhysics that are primitives in MuJoCo
@@ -154,7 +172,8 @@ def _make_geoms(document: MjcfDocument, library: MjcfMeshFiles, shape: Shape) ->
     fitted = _fit_primitive(geometry, scale)
     if fitted is not None:
         if isinstance(geometry, Plane):
-            fitted["size"] = (*fitted["size"][:2], document.kept.get(shape, "geom", "grid", PLANE_GRID))
+            grid = document.kept.get(shape, "geom", "grid", PLANE_GRID)
+            fitted["size"] = (*fitted["size"][:2], grid if isinstance(grid, int | float) else PLANE_GRID)
         return [MjcfGeom(shape.name, fitted, shape.pose, shape.visual, collision, shape.material)]
     # MuJoCo has no cones
     mesh = make_cone(geometry) if isinstance(geometry, Cone) else geometry
@@ -325,8 +344,10 @@ def _write_geom(
     contype, conaffinity = bits if geom.collision else (0, 0)
     values |= {"contype": contype, "conaffinity": conaffinity, "group": _find_group(document, shape, geom)}
     values |= contact
-    if geom.collision or document.exact:
-        values |= {"margin": shape.margin, "gap": shape.gap}
+    # those of a geom that is only seen have no place in the model's formats
+    idle = document.find_kept(shape, "geom", "margin", "gap")
+    is_touched = geom.collision or document.exact
+    values |= {"margin": shape.margin, "gap": shape.gap} if is_touched else idle
     node = document.nodes[shape.body]
     if around is not None:
         node = document.add(node, "frame", document.describe_pose(around))
@@ -356,10 +377,23 @@ def _find_group(document: MjcfDocument, shape: Shape, geom: MjcfGeom) -> int:
 
 
 def _describe_look(document: MjcfDocument, shape: Shape, geom: MjcfGeom) -> dict[str, Any]:
+    # MuJoCo shows the colour of a geom before that of its material; the model has a material for each colour
+    tinted = find_tinted(document, shape) if geom.material and geom.material == shape.material else None
+    if tinted is not None:
+        return {"material": document.find_name("material", tinted[0]), "rgba": tinted[1]}
     material = document.find_name("material", geom.material) if geom.material else None
+    # what OpenUSD does not show: looks of colliders, and colours beside a material
+    hidden, tint = (document.kept.get(shape, "geom", word) for word in ("material", "rgba"))
+    if not geom.visual and material is None:
+        named = document.find_name("material", hidden) if hidden else None
+        return {"material": named, "rgba": tint if shape.color is None else shape.color}
     # the colour of a shape tints its own material, not those of its face sets
-    color = shape.color if geom.material == shape.material or material is None else None
-    return {"material": material, "rgba": color}
+    if material is not None and geom.material != shape.material:
+        return {"material": material}
+    return {
+        "material": material,
+        "rgba": shape.color if material is None and shape.color is not None else tint,
+    }
 
 
 def _describe_contact(

@@ -8,6 +8,7 @@ by the plain name.  Elements without a prim are spoken of elsewhere in a stage, 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any, Protocol
 
@@ -15,6 +16,8 @@ from simwright.core.diag import NOWHERE, Where
 from simwright.core.names import make_identifier
 from simwright.formats.mjcf.reader import NAMESPACE
 from simwright.model.asset import Asset
+
+_JSON = ":json"
 
 
 class KeptElement(Protocol):
@@ -35,7 +38,7 @@ class KeptAttributes:
         for key, rows in self._table.items():
             # keys of a stage are prim paths; those of the MJCF reader are family/name
             for name in rows if key.startswith("/") else ():
-                words = name.split(":")
+                words = name.removesuffix(_JSON).split(":")
                 if words[0] == NAMESPACE and len(words) > 2:
                     alias, attribute = _find_alias(words[1:])
                     self._aliases.setdefault(alias, {})[attribute] = (key, name)
@@ -52,29 +55,44 @@ class KeptAttributes:
         """The value under a key, None if there is none; it counts as written."""
         rows = self._table.get(key, {})
         # the MJCF reader keeps plain names, the OpenUSD reader those with the namespace
-        for name in (attribute, f"{NAMESPACE}:{attribute}"):
-            extra = rows.get(name)
-            if extra is not None:
-                self._used.add((key, name))
-                return extra.value
+        for name in (attribute, f"{NAMESPACE}:{attribute}", f"{NAMESPACE}:{attribute}{_JSON}"):
+            if name in rows:
+                return self._use(key, name)
+        ends = [rows.get(f"{NAMESPACE}:{attribute}:{end}") for end in ("min", "max")]
+        # schemas have the two ends of a range as attributes of their own
+        if ends[0] is not None and ends[1] is not None:
+            self._used.update((key, f"{NAMESPACE}:{attribute}:{end}") for end in ("min", "max"))
+            return [float(end.value) for end in ends if end is not None]
         place = self._aliases.get(_make_alias(key), {}).get(attribute) if self._aliases else None
-        if place is None:
+        return None if place is None else self._use(*place)
+
+    def _use(self, key: str, name: str) -> Any:
+        """The value of an attribute, which counts as written; tables are text in a stage."""
+        self._used.add((key, name))
+        value = self._table[key][name].value
+        if not name.endswith(_JSON) or not isinstance(value, str):
+            return value
+        try:
+            return json.loads(value)
+        # anybody may edit a text
+        except (ValueError, RecursionError):
             return None
-        self._used.add(place)
-        return self._table[place[0]][place[1]].value
 
     def take_all(self, key: str) -> dict[str, Any]:
         """Every attribute under a key, all counted as written."""
         rows = self._table.get(key, {})
         spoken = self._aliases.get(_make_alias(key), {})
         self._used.update((key, name) for name in rows)
-        self._used.update(spoken.values())
-        values = {name: self._table[place[0]][place[1]].value for name, place in spoken.items()}
+        values = {name: self._use(*place) for name, place in spoken.items()}
         return values | {name: extra.value for name, extra in rows.items()}
 
     def find_keys(self, prefix: str) -> list[str]:
         """Keys of a family, in the order they were read."""
         return [key for key in (*self._table, *self._aliases) if key.startswith(prefix)]
+
+    def find_name(self, key: str) -> str:
+        """The name of an element that is only kept; in a stage it is noted where it is no identifier."""
+        return str(self.take(key, "name") or key.partition("/")[2])
 
     def find_place(self, key: str) -> Where:
         """Where the attributes under a key were written."""

@@ -17,11 +17,10 @@ from typing import Any
 import numpy as np
 
 from simwright.formats.mjcf.options import SIZES
-from simwright.formats.mjcf.writer.document import MjcfDocument, set_values
+from simwright.formats.mjcf.writer.document import MjcfDocument
 from simwright.formats.mjcf.writer.messages import INTEGRATOR_CHOSEN, ROS_ASIDE, SETTING_LOST
 from simwright.model.asset import Site
-from simwright.model.extras import CustomAttribute
-from simwright.model.origins import is_fallback
+from simwright.model.extras import CustomAttribute, is_fallback
 from simwright.model.ros import Controller, Interface, RosContext
 
 _OPTIONS = (
@@ -159,7 +158,7 @@ def write_visual(document: MjcfDocument) -> None:
         section = document.section("visual")
         found = section.find(group)
         node = document.add(section, group, {}) if found is None else found
-        set_values(node, {attribute: bool(value) if attribute in _VISUAL_SWITCHES else value}, {})
+        document.set_values(node, {attribute: bool(value) if attribute in _VISUAL_SWITCHES else value}, {})
     statistic = document.kept.take_all("statistic")
     values = {name: np.ravel(statistic[name]) for name in _STATISTIC if name in statistic}
     if values:
@@ -172,12 +171,12 @@ MAX_NUMBERS = 500
 
 def write_custom(document: MjcfDocument) -> None:
     """The section, if there is anything in it."""
-    for key in document.kept.find_keys("numeric/"):
-        _add_entry(document, key.partition("/")[2], document.kept.take(key, "data"))
-    for key in document.kept.find_keys("text/"):
-        _add_entry(document, key.partition("/")[2], document.kept.take(key, "data"))
-    for key in document.kept.find_keys("tuple/"):
-        _add_tuple(document, key.partition("/")[2], document.kept.take(key, "elements"))
+    kept = document.kept
+    for family in ("numeric", "text"):
+        for key in kept.find_keys(f"{family}/"):
+            _add_entry(document, kept.find_name(key), kept.take(key, "data"))
+    for key in kept.find_keys("tuple/"):
+        _add_tuple(document, kept.find_name(key), kept.take(key, "elements"))
     lost = [
         attribute
         for attribute in document.asset.custom_attributes
@@ -239,15 +238,25 @@ def _add_entry(document: MjcfDocument, name: str, value: Any) -> None:
         )
 
 
-def _add_tuple(document: MjcfDocument, name: str, rows: list[dict[str, Any]]) -> None:
+def _add_tuple(document: MjcfDocument, name: str, rows: Any) -> None:
+    # a stage may have been edited, so that nothing or something else is there
+    is_table = isinstance(rows, list) and all(isinstance(row, dict) for row in rows)
     node = document.add(document.section("custom"), "tuple", {"name": document.claim("tuple", name)})
-    for row in rows:
+    lost = 0 if is_table else 1
+    for row in rows if is_table else ():
         # a tuple may name what was not written; the rest of it stays
-        target = _name_tuple_target(document, row["type"], row["name"])
-        if target is not None:
-            document.add(
-                node, "element", {"objtype": row["type"], "objname": target, "prm": row["value"] or None}
-            )
+        target = _name_tuple_target(document, str(row.get("type", "")), str(row.get("name", "")))
+        if target is None:
+            lost += 1
+            continue
+        document.add(
+            node,
+            "element",
+            {"objtype": row["type"], "objname": target, "prm": row.get("value") or None},
+        )
+    if lost:
+        what = f"an element of the tuple {name!r}"
+        document.reporter.report(SETTING_LOST, what=what, count=lost, first=name)
 
 
 def _name_tuple_target(document: MjcfDocument, kind: str, name: str) -> str | None:

@@ -22,14 +22,15 @@ from simwright.core.files import MIB
 from simwright.core.limits import Tally
 from simwright.core.math3d import IDENTITY_QUAT, quat_rotate
 from simwright.core.names import NameScope
-from simwright.formats.mesh import load_image
+from simwright.formats.mesh import load_image, name_image
 from simwright.formats.mjcf.writer.document import MjcfDocument, is_equal
 from simwright.formats.mjcf.writer.meshes import make_file_name
 from simwright.formats.mjcf.writer.messages import LOOK_LOST, LOOK_UNREADABLE, TEXTURE_LEFT_OUT
+from simwright.formats.parts.coordinates import CUBE, CUBE_UNIFORM, UNIFORM, place_repeated
 from simwright.formats.parts.looks import FileLooks, is_plain
 from simwright.model.asset import Asset, Camera, Light, LightKind, Shape
 from simwright.model.geometry import Mesh, Subset
-from simwright.model.material import RenderMaterial, Texture
+from simwright.model.material import RenderMaterial, Texture, to_display
 
 
 def take_file_looks(asset: Asset, reporter: Reporter) -> Asset:
@@ -99,9 +100,27 @@ def write_materials(document: MjcfDocument) -> None:
     """Every material, with its images."""
     library = MjcfTextureFiles(document)
     library.restore_generated()
+    tinted = {shape.material for shape in document.asset.shapes if find_tinted(document, shape) is not None}
     for material in document.asset.materials:
-        _write_material(document, library, material)
+        # a geom with a colour of its own wears the material it had in the source
+        if material.name not in tinted:
+            _write_material(document, library, material)
     _report_lost_looks(document)
+
+
+def find_tinted(document: MjcfDocument, shape: Shape) -> tuple[str, tuple[float, ...]] | None:
+    """The material that a geom had in the source, and the colour that the geom had beside it."""
+    name = document.kept.get(shape, "geom", "material")
+    looks = {material.name: material for material in document.asset.materials} if name is not None else {}
+    if name not in looks or shape.material not in looks or name == shape.material:
+        return None
+    return str(name), _find_rgba(looks[shape.material])
+
+
+def _find_rgba(material: RenderMaterial) -> tuple[float, ...]:
+    diffuse = material.textures.get("diffuse")
+    # MuJoCo multiplies image and rgba
+    return diffuse.gain if diffuse is not None else (*material.diffuse, material.opacity)
 
 
 def _write_material(document: MjcfDocument, library: MjcfTextureFiles, material: RenderMaterial) -> None:
@@ -121,11 +140,14 @@ def _write_material(document: MjcfDocument, library: MjcfTextureFiles, material:
         "shininess": shininess,
         "metallic": material.metallic,
         # MuJoCo's renderer knows shininess; both would say the same
-        "roughness": None if material.roughness == 1.0 - shininess else material.roughness,
+        "roughness": None
+        if math.isclose(material.roughness, 1.0 - shininess, abs_tol=1e-6)
+        else material.roughness,
         **kept,
     }
-    if diffuse is not None and "texrepeat" not in kept:
-        values["texrepeat"] = diffuse.scale
+    if diffuse is not None:
+        values.setdefault("texrepeat", diffuse.scale)
+        values.setdefault("texuniform", diffuse.uv_set in (UNIFORM, CUBE_UNIFORM))
     # the attribute is older than <layer>, and every MuJoCo reads it
     plain = list(layers) == ["rgb"]
     if plain:
@@ -140,11 +162,15 @@ def _choose_layers(
 ) -> dict[str, str]:
     """Texture names by MuJoCo's role."""
     layers: dict[str, str] = {}
-    for role, texture in _assign_roles(material).items():
-        _put_layer(layers, role, library.find(material, texture))
+    textures = _assign_roles(material)
     for role in _ROLE_WORDS:
-        kept = document.kept.get(material, "material", f"texture_{role}")
-        _put_layer(layers, role, document.find_name("texture", kept) if kept else None)
+        name = document.kept.get(material, "material", f"texture_{role}") or ""
+        # what MuJoCo paints itself goes before its image
+        made = library.restored.get(name)
+        if made is None and role in textures:
+            made = library.find(material, textures[role], name)
+        if made is not None:
+            layers[role] = made
     return layers
 
 
@@ -165,11 +191,6 @@ def _assign_roles(material: RenderMaterial) -> dict[str, Texture]:
     return roles | {words[name]: texture for name, texture in textures.items() if name in words}
 
 
-def _put_layer(layers: dict[str, str], role: str, name: str | None) -> None:
-    if name:
-        layers.setdefault(role, name)
-
-
 def _report_lost_looks(document: MjcfDocument) -> None:
     materials = document.asset.materials
     lost: tuple[tuple[str, list[RenderMaterial]], ...] = (
@@ -188,7 +209,9 @@ def _report_lost_looks(document: MjcfDocument) -> None:
 
 
 def _is_placed(texture: Texture) -> bool:
-    turned = texture.rotation != 0.0 or any(texture.offset)
+    offset = place_repeated(texture.scale)[1]
+    moved = [abs(value - usual) % 1.0 for value, usual in zip(texture.offset, offset, strict=True)]
+    turned = texture.rotation != 0.0 or any(1e-6 < value < 1.0 - 1e-6 for value in moved)
     return (
         turned or {texture.wrap_s, texture.wrap_t} - {"repeat", "useMetadata"} != set() or any(texture.bias)
     )
@@ -197,7 +220,6 @@ def _is_placed(texture: Texture) -> bool:
 TEXTURE_FOLDER = "textures"
 MAX_IMAGE_BYTES = 256 * MIB
 _PNG = b"\x89PNG\r\n\x1a\n"
-_COLOR_SPACES = {"raw": "linear", "sRGB": "sRGB"}
 _GENERATED_ATTRIBUTES = (
     "type", "builtin", "rgb1", "rgb2", "mark", "markrgb", "random", "width", "height", "gridsize", "gridlayout",
     "hflip", "vflip",
@@ -211,7 +233,9 @@ class MjcfTextureFiles:
 
     def __init__(self, document: MjcfDocument) -> None:
         self._document = document
-        self._known: dict[tuple[str, str], str | None] = {}
+        self.restored: dict[str, str] = {}
+        """Textures of the source that were written already, by the name they had."""
+        self._known: dict[tuple[str, str, bool], str | None] = {}
         self._file_names = NameScope()
         self._tally = Tally()
 
@@ -226,6 +250,7 @@ class MjcfTextureFiles:
             if None in contents.values() or (builtin is None and not files):
                 continue
             values: dict[str, Any] = {"name": self._document.claim("texture", name)}
+            self.restored[name] = str(values["name"])
             for attribute in _GENERATED_ATTRIBUTES:
                 values[attribute] = self._document.kept.take(key, attribute)
             values["type"] = values["type"] or "2d"
@@ -246,33 +271,39 @@ class MjcfTextureFiles:
         found = {attribute: self._document.kept.take(key, attribute) for attribute in _CUBE_FILES}
         return {attribute: str(file) for attribute, file in found.items() if file}
 
-    def find(self, material: RenderMaterial, texture: Texture) -> str | None:
-        """The texture asset of an image; None, and a finding, if MuJoCo cannot read it."""
-        key = (texture.file, texture.color_space)
+    def find(self, material: RenderMaterial, texture: Texture, name: str = "") -> str | None:
+        """The texture asset of an image, called as in the source; None, and a finding, if MuJoCo cannot read it."""
+        is_linear = texture.color_space == "raw" and any(
+            texture is material.textures.get(key) for key in ("diffuse", "emissive")
+        )
+        key = (texture.file, texture.uv_set, is_linear)
         if key not in self._known:
-            self._known[key] = self._add(material, texture)
+            self._known[key] = self._add(material, texture, name or name_image(texture.file), is_linear)
         return self._known[key]
 
-    def _add(self, material: RenderMaterial, texture: Texture) -> str | None:
+    def _add(self, material: RenderMaterial, texture: Texture, name: str, is_linear: bool) -> str | None:
         content = self._read(texture.file, material.name)
         if content is None:
             return None
-        document, stem = self._document, PurePath(texture.file).stem
+        document, is_cube = self._document, texture.uv_set in (CUBE, CUBE_UNIFORM)
         values = {
-            "type": "2d",
-            "name": document.claim("texture", stem),
-            "file": self._store(texture.file, content),
-            "colorspace": _COLOR_SPACES.get(texture.color_space),
+            "type": "cube" if is_cube else "2d",
+            "name": document.claim("texture", name),
+            # MuJoCo shows the values of an image as they are
+            "file": self._store(texture.file, show_linear(content) if is_linear else content),
+            # the six sides of a strip: right, left, up, down, front, back
+            "gridsize": (6, 1) if is_cube else None,
+            "gridlayout": "RLUDFB" if is_cube else None,
+            "colorspace": document.kept.take(f"texture/{name}", "colorspace"),
         }
-        for attribute in ("hflip", "vflip"):
-            values[attribute] = document.kept.take(f"texture/{stem}", attribute)
+        document.kept.mark_written(f"texture/{name}", "type")
         document.add(document.section("asset"), "texture", values)
         return str(values["name"])
 
     def _store(self, file: str, content: bytes | None) -> str | None:
         if content is None:
             return None
-        name = f"{self._file_names.claim(make_file_name(PurePath(file).stem))}.png"
+        name = f"{self._file_names.claim(make_file_name(name_image(file)))}.png"
         self._document.files[f"{TEXTURE_FOLDER}/{name}"] = content
         return name
 
@@ -289,8 +320,14 @@ class MjcfTextureFiles:
             made, why, advice = make_png(content)
             if made is not None:
                 return made
-        shown = PurePath(file).name
-        self._document.reporter.report(TEXTURE_LEFT_OUT, file=shown, name=material, why=why, advice=advice)
+        self._document.reporter.report(
+            # an embedded image has a name alone
+            TEXTURE_LEFT_OUT,
+            file=name_image(file) if file.startswith("data:") else PurePath(file).name,
+            name=material,
+            why=why,
+            advice=advice,
+        )
         return None
 
 
@@ -309,6 +346,20 @@ def make_png(content: bytes) -> tuple[bytes | None, str, str]:
     return buffer.getvalue(), "", ""
 
 
+def show_linear(content: bytes) -> bytes:
+    """A PNG of linear colours as one of display colours."""
+    from PIL import Image
+
+    levels = [round(to_display(level / 255.0) * 255.0) for level in range(256)]
+    with Image.open(io.BytesIO(content)) as image:
+        picture = image.convert("RGBA" if "A" in image.getbands() else "RGB")
+        bands = picture.split()
+        shown = [band.point(levels) for band in bands[:3]]
+        buffer = io.BytesIO()
+        Image.merge(picture.mode, (*shown, *bands[3:])).save(buffer, "PNG")
+    return buffer.getvalue()
+
+
 CAMERA_DEFAULTS: dict[str, Any] = {"fovy": 45.0, "ipd": 0.068, "principal": (0.0, 0.0)}
 LIGHT_DEFAULTS: dict[str, Any] = {
     "dir": (0, 0, -1), "diffuse": (0.7, 0.7, 0.7), "castshadow": True, "cutoff": 45.0, "bulbradius": 0.02,
@@ -316,7 +367,7 @@ LIGHT_DEFAULTS: dict[str, Any] = {
     "specular": (0.3, 0.3, 0.3), "active": True, "intensity": 0.0,
 }  # fmt: skip
 _LIGHT_KINDS = {LightKind.DIRECTIONAL: "directional", LightKind.SPOT: "spot", LightKind.POINT: "point"}
-_LIGHT_KEPT = ("attenuation", "exponent", "ambient", "specular", "softness", "active")
+_LIGHT_KEPT = ("attenuation", "exponent", "ambient", "specular", "softness", "active", "cutoff")
 
 
 def write_optics(document: MjcfDocument) -> None:
@@ -338,10 +389,11 @@ def _write_camera(document: MjcfDocument, camera: Camera) -> None:
         **document.describe_pose(camera.pose),
     }
     height = document.kept.get(camera, "camera", "orthographic_height")
+    has_angle = _has_angle(document, camera)
     if height is not None:
         values |= {"projection": "orthographic", "fovy": height}
     # MuJoCo wants a resolution beside the size of a sensor
-    elif camera.aperture and camera.focal_length and any(camera.resolution):
+    elif camera.aperture and camera.focal_length and any(camera.resolution) and not has_angle:
         focal = (camera.focal_length, camera.focal_length)
         kept = document.find_kept(camera, "camera", "focal", "principal")
         values |= {"sensorsize": camera.aperture, "focal": focal, **kept}
@@ -349,10 +401,18 @@ def _write_camera(document: MjcfDocument, camera: Camera) -> None:
         values["fovy"] = _round_degrees(camera.fov_y)
     if any(camera.resolution):
         values["resolution"] = camera.resolution
-    values |= document.find_kept(camera, "camera", "ipd", "user") | _describe_tracking(
+    values |= document.find_kept(camera, "camera", "ipd", "user", "output") | _describe_tracking(
         document, camera, "camera"
     )
+    if "output" in values:
+        values["output"] = values["output"].replace("seg", "segmentation").replace("dist", "distance")
     document.add(document.nodes[camera.body], "camera", values, CAMERA_DEFAULTS)
+
+
+def _has_angle(document: MjcfDocument, camera: Camera) -> bool:
+    """Did an MJCF source say the angle of view and no sensor, and is it still that angle?"""
+    angle = document.kept.get(camera, "camera", "fovy")
+    return angle is not None and math.isclose(angle, math.degrees(camera.fov_y), rel_tol=1e-5)
 
 
 def _round_degrees(angle: float) -> float:

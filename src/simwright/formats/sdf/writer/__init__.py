@@ -5,8 +5,7 @@ entry            the entry: the order of work; frames, lights, the world, what i
 context          what the writers share: models, written links and joints, names, version
 plan             which models there are, which link or frame every body becomes, static models
 inertials        <inertial> of links
-joints           <joint> of all types, loops, constraints
-freedoms         a joint cut into what SDFormat has one joint for; <axis> and <mimic>
+joints           <joint> of all types, <axis> and <mimic>, loops, constraints
 filters          <self_collide> and bitmasks
 shapes           <collision> and <visual> with surface and material
 geometry         <geometry>

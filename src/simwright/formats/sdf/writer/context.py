@@ -211,3 +211,8 @@ def refer(model: ModelElement, target: ModelElement, name: str) -> str | None:
     if path[: len(own)] != own:
         return None
     return SEPARATOR.join([*(inner.name for inner in path[len(own) :]), name])
+
+
+def strip_scope(name: str, scope: str) -> str:
+    """A name as its own model says it."""
+    return name.removeprefix(f"{scope}{SEPARATOR}") if scope else name

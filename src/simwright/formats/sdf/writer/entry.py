@@ -18,20 +18,25 @@ from lxml import etree
 from simwright.core.diag import Reporter
 from simwright.core.errors import UsageError
 from simwright.core.files import write_staged
-from simwright.formats.format import WriteOptions
+from simwright.formats.format import WriteOptions, choose_place
 from simwright.formats.mesh.writer import MESH_FORMATS
 from simwright.formats.parts import images, meshes
 from simwright.formats.parts.numbers import tidy
-from simwright.formats.place import choose_place
 from simwright.formats.sdf.context import NAMESPACE
 from simwright.formats.sdf.document import CLOSES_LOOP, NEWEST
-from simwright.formats.sdf.writer.context import OLDEST, SdfWriteContext, WrittenLink, add, add_pose
+from simwright.formats.sdf.writer.context import (
+    OLDEST,
+    SdfWriteContext,
+    WrittenLink,
+    add,
+    add_pose,
+    strip_scope,
+)
 from simwright.formats.sdf.writer.devices import ControllerWriter, SensorWriter
 from simwright.formats.sdf.writer.filters import find_bits, write_self_contact
-from simwright.formats.sdf.writer.freedoms import write_mimics
 from simwright.formats.sdf.writer.geometry import OPTIMIZATION
 from simwright.formats.sdf.writer.inertials import report_inertials
-from simwright.formats.sdf.writer.joints import JointWriter
+from simwright.formats.sdf.writer.joints import JointWriter, write_mimics
 from simwright.formats.sdf.writer.kept import (
     collect_kept,
     list_attribute_namespaces,
@@ -39,7 +44,7 @@ from simwright.formats.sdf.writer.kept import (
     restore_plugins,
 )
 from simwright.formats.sdf.writer.messages import EXTRAS_LOST, MOVED_TO_ZERO, ROS_DISCARDED
-from simwright.formats.sdf.writer.plan import plan_models, strip_scope
+from simwright.formats.sdf.writer.plan import plan_models
 from simwright.formats.sdf.writer.shapes import SdfShapeWriter
 from simwright.formats.sdf.writer.systems import write_systems
 from simwright.formats.xml import Element
@@ -49,6 +54,7 @@ from simwright.model.geometry import Mesh
 from simwright.model.joint import WORLD, Joint
 from simwright.model.kinematics import build_tree
 from simwright.resolve import mjc, newton, physx
+from simwright.resolve.translation import MIMIC_WORDS
 
 SUFFIXES = (".sdf", ".world")
 OWN_FILES = frozenset({meshes.FOLDER, images.FOLDER})
@@ -315,7 +321,7 @@ def _is_simplified(context: SdfWriteContext, shape: Any) -> bool:
     return bool(token != "none")
 
 
-_CARRIED = ("gazebo:option:", "newton:mimic")
+_CARRIED = ("gazebo:option:", *MIMIC_WORDS)
 """Beginnings of attributes that the model has as options of its world and as mimics."""
 
 

@@ -15,8 +15,7 @@ from lxml import etree
 
 from simwright.formats.sdf.context import NAMESPACE
 from simwright.formats.sdf.writer.context import SdfWriteContext, format_value
-from simwright.formats.xml import Element
-from simwright.formats.xml_repair import PREFIX_URI
+from simwright.formats.xml import PREFIX_URI, Element
 from simwright.model.asset import Asset
 
 _TAGS: dict[str, dict[str, str]] = {

@@ -25,9 +25,10 @@ from simwright.formats.sdf.writer.context import (
     WrittenLink,
     add,
     add_pose,
+    strip_scope,
 )
-from simwright.formats.sdf.writer.freedoms import is_pair
 from simwright.formats.sdf.writer.inertials import is_massless, write_inertial
+from simwright.formats.sdf.writer.joints import is_pair
 from simwright.formats.sdf.writer.messages import LINK_AS_FRAME
 from simwright.model.asset import Asset, Body, Camera, Sensor, Shape, Site
 from simwright.model.filtering import list_articulated
@@ -207,11 +208,6 @@ def list_moving(asset: Asset) -> set[str]:
 def scope_of(body: Body) -> str:
     """The models a body is in; a name such as ``arm::hand::finger`` tells where nothing else does."""
     return body.scope or body.name.rpartition(SEPARATOR)[0]
-
-
-def strip_scope(name: str, scope: str) -> str:
-    """A name as its own model says it."""
-    return name.removeprefix(f"{scope}{SEPARATOR}") if scope else name
 
 
 def find_hosts(context: SdfWriteContext) -> dict[str, tuple[str, Pose, Joint]]:

@@ -28,7 +28,7 @@ from simwright.core.errors import SimwrightError, UsageError
 from simwright.core.files import write_staged
 from simwright.core.math3d import Array, Pose, vec3
 from simwright.core.names import is_identifier
-from simwright.formats.format import WriteOptions
+from simwright.formats.format import WriteOptions, choose_place
 from simwright.formats.mesh.writer import MESH_FORMATS
 from simwright.formats.parts import images, meshes
 from simwright.formats.parts.images import ImageFiles
@@ -36,7 +36,6 @@ from simwright.formats.parts.meshes import MeshFiles
 from simwright.formats.parts.numbers import tidy
 from simwright.formats.parts.solids import make_mesh
 from simwright.formats.parts.words import clean_text
-from simwright.formats.place import choose_place
 from simwright.formats.urdf.writer.document import (
     WORLD_LINK,
     UrdfDocument,
@@ -64,6 +63,7 @@ from simwright.model.kinematics import build_tree
 from simwright.model.mass import body_inertials
 from simwright.model.material import RenderMaterial
 from simwright.resolve import mjc, newton, physx
+from simwright.resolve.translation import MIMIC_WORDS
 
 SUFFIX = ".urdf"
 OWN_FILES = frozenset({meshes.FOLDER, images.FOLDER})
@@ -163,7 +163,7 @@ def _report_extras(document: UrdfDocument) -> None:
     motors = {actuator.path for actuator in document.asset.actuators}
     for space, element, attribute, _ in document.asset.extras:
         is_written = space == "urdf" and attribute.startswith(_WRITTEN_EXTRAS)
-        is_written |= attribute.startswith("newton:mimic")  # mimics are written from the model
+        is_written |= attribute.startswith(MIMIC_WORDS)
         if not (is_written or space in _MODEL_SPACES or attribute in _MODEL_ATTRIBUTES or element in motors):
             lost.setdefault(space, []).append(f"{element} {attribute}")
     for space, names in lost.items():

@@ -6,14 +6,12 @@ prepare           a copy of the asset made ready: frames that are no bodies, con
 plan              the prim path of every element, and the order of elements
 layer             ``LayerWriter``: one layer, its prims, attributes and arcs; attribute types from values
 instances         ``instances.usda``: visuals, colliders, cameras, lights, prototypes of instances
-primitives        Cube, Sphere, Cylinder, Capsule, Cone and Plane prims
 meshes            ``geometries.usdc``: every mesh once
-solids            meshes for contact: triangles, hulls, round bodies
+solids            primitive prims; meshes for contact: triangles, hulls, round bodies
 mesh_variants     meshes of colliders by fidelity, convex parts, levels of detail, and their cache
 materials         ``materials.usda`` and the images
 physics           ``physics.usda``: bodies, mass, articulation roots, colliders, contact, filters, notes
-joints            joints and equalities in ``physics.usda``: frames, limits, drives
-joint_prims       which UsdPhysics joint type, frames and axes say a joint of the model
+joints            joints and equalities in ``physics.usda``: prim types, frames, axes, limits, drives
 extended_physics  ``extended_physics.usda``: joint dynamics, mimics, actuators
 ros               ``ros.usda``: contexts, interfaces, frames, controllers
 vendor            the engine layers: table of contents; Newton's states and custom attributes, sensors, world options

@@ -25,8 +25,7 @@ from simwright.core.files import write_staged
 from simwright.core.math3d import IDENTITY
 from simwright.core.names import make_identifier
 from simwright.core.scratch import scratch_folder
-from simwright.formats.format import ReadOptions, WriteOptions
-from simwright.formats.place import choose_place
+from simwright.formats.format import ReadOptions, WriteOptions, choose_place
 from simwright.formats.usd import FORMAT
 from simwright.formats.usd.writer.extended_physics import write_extended
 from simwright.formats.usd.writer.extras import find_lost_settings
@@ -59,7 +58,7 @@ from simwright.formats.usd.writer.vendor import FILES, write_vendors
 from simwright.model.asset import Asset, Light, LightKind, Shape
 from simwright.model.joint import WORLD, Joint, Motion
 from simwright.model.kinematics import build_tree
-from simwright.model.optics import OPTICAL
+from simwright.model.ros import OPTICAL
 from simwright.usd.layers import export_layer
 from simwright.usd.notes import NOTES, PRIMS, mark_layer
 from simwright.usd.plugins import register_plugins
@@ -79,7 +78,8 @@ ENGINE_FILES = frozenset({FILES["mjc"], FILES["newton"], FILES["physx"]})
 FOR_ENGINES = {
     "neutral": frozenset[str](),
     "mujoco": frozenset({FILES["mjc"]}),
-    "newton": frozenset({FILES["newton"]}),
+    # Newton reads actuators and tendons in MuJoCo's words, for its MuJoCo solver (1.7)
+    "newton": frozenset({FILES["newton"], FILES["mjc"]}),
     # PhysX reads Newton's words too (ovphysx 0.7)
     "isaac": frozenset({FILES["newton"], FILES["physx"]}),
 }
@@ -104,6 +104,7 @@ def build_layers(
     settle_references(plan, reporter)
     plan.is_decomposed = options.decompose
     plan.is_for_mujoco = options.for_ == "mujoco"
+    plan.is_divided = options.for_ in ("mujoco", "newton")
     # first of the layers: what cannot be written is taken out of the plan, and the others follow it
     instances, library = write_geometry(plan, reporter, levels=levels, decomposer=decomposer)
     write_optics(plan, instances, reporter)

@@ -13,7 +13,7 @@ from dataclasses import fields
 from typing import Any
 
 from simwright.core.diag import Reporter
-from simwright.core.units import DEGREE
+from simwright.core.math3d import DEGREE
 from simwright.formats.usd.writer.joints import SINGLE
 from simwright.formats.usd.writer.layer import LayerWriter
 from simwright.formats.usd.writer.messages import JOINT_REDUCED, NOTED

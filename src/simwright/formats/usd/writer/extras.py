@@ -10,11 +10,14 @@ namespace.  Elements without a prim are spoken of at the root, by kind and name.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from simwright.core.diag import Reporter
-from simwright.core.units import DEGREE
+from simwright.core.math3d import DEGREE
+from simwright.core.names import make_identifier
+from simwright.formats.usd.writer.joints import FREE
 from simwright.formats.usd.writer.layer import (
     LayerWriter,
     find_type,
@@ -165,6 +168,9 @@ _REPEATED_ELEMENTS = ("physics_material/",)
 """Elements whose extras are said by those of others."""
 
 
+_MOCAP = frozenset({"mpos", "mquat"})
+
+
 class NativeExtras:
     """Finds the prims of elements by their model names."""
 
@@ -187,6 +193,7 @@ class NativeExtras:
             "key": plan.keyframes,
         }
         self._words = {name: word for name, (_, word) in plan.freedoms.items()}
+        self._shared = Counter(path for path, _ in plan.freedoms.values())
 
     def write(
         self, layers: dict[str, LayerWriter], space: str, element: str, attribute: str, value: Any
@@ -213,24 +220,40 @@ class NativeExtras:
         family, slash, name = element.partition("/")
         path = self._families.get(family, {}).get(name, "") if slash else ""
         if not path:
-            write_plain(layer, self._plan.root, make_attribute_name("mjc", family, name, attribute), value)
+            self._write_at_root(layer, family, name, attribute, value)
             return
-        if attribute == "actuatorfrcrange" and self._words.get(name, "") in ("", "angular", "linear"):
+        word = self._words.get(name, "") if family == "joint" else ""
+        if word == FREE:
+            write_plain(layer, path, make_attribute_name("mjc", word, attribute), value)
+            return
+        if word not in ("", "angular", "linear", "ball") or (word and self._shared[path] > 1):
+            # several joints of one body may share a prim, so the attribute names its joint
+            words = ("mjc", family, make_identifier(name), attribute)
+            write_plain(layer, path, make_attribute_name(*words), value)
+            return
+        if attribute == "actuatorfrcrange":
             for end, number in zip(("min", "max"), value, strict=True):
                 layer.set(path, f"mjc:{attribute}:{end}", "double", number, uniform=True)
             layer.set(path, "mjc:actuatorfrclimited", "token", "true", uniform=True)
             return
         schema, types = _TYPED.get(family, ("", {}))
         kind = types.get(attribute)
-        word = self._words.get(name, "") if family == "joint" else ""
-        is_single = word in ("", "angular", "linear", "ball")
-        if kind is None or not is_single:
-            words = ("mjc",) if is_single else ("mjc", word)
-            write_plain(layer, path, make_attribute_name(*words, attribute), value)
+        if kind is None:
+            write_plain(layer, path, make_attribute_name("mjc", attribute), value)
             return
         if schema and not (family == "geom" and path not in self._plan.colliders.values()):
             layer.apply(path, schema)
         layer.set(path, f"mjc:{attribute}", kind, value, uniform=True)
+
+    def _write_at_root(self, layer: LayerWriter, family: str, name: str, attribute: str, value: Any) -> None:
+        """An attribute of an element without a prim, with the element's name where it is no identifier."""
+        # images of cubes are paths on this machine, which no layer may name; the MJCF reader told their loss
+        if family == "texture" and attribute.startswith("file"):
+            return
+        word = make_identifier(name) if name else ""
+        write_plain(layer, self._plan.root, make_attribute_name("mjc", family, word, attribute), value)
+        if word != name:
+            write_plain(layer, self._plan.root, make_attribute_name("mjc", family, word, "name"), name)
 
     def _find_any(self, element: str) -> tuple[str, tuple[str, ...]]:
         """The prim of an element that is known by its name only, else the root and the name."""
@@ -251,10 +274,24 @@ class NativeExtras:
 def move_extras(plan: WritePlan, layers: dict[str, LayerWriter], reporter: Reporter) -> None:
     """Attributes the asset was read with, on the prims that are written now; what has no place is reported."""
     mover = _ExtrasMover(plan, layers)
+    _write_geom_order(plan, layers["mjc"])
     for space, element, attribute, extra in plan.asset.extras:
         mover.move(space, element, attribute, extra.value)
     for space, names in mover.lost.items():
         reporter.report(EXTRAS_LOST, count=len(names), space=space, first=names[0])
+
+
+def _write_geom_order(plan: WritePlan, layer: LayerWriter) -> None:
+    """The order of geoms on bodies where it is not that of their prims, which are visuals, then colliders."""
+    if plan.asset.provenance.format != "mjcf":
+        return
+    bodies: dict[str, list[Shape]] = {}
+    for shape in plan.asset.shapes:
+        bodies.setdefault(shape.body, []).append(shape)
+    mixed = [shapes for shapes in bodies.values() if shapes != sorted(shapes, key=lambda s: s.collision)]
+    if mixed:
+        names = [shape.name for shapes in mixed for shape in shapes]
+        write_plain(layer, plan.root, "mjc:geom:order", names)
 
 
 class _ExtrasMover:
@@ -279,6 +316,10 @@ class _ExtrasMover:
         # "state:" is a namespace of PhysX whose attributes are read into the initial state
         is_named = ":" in attribute and not attribute.startswith("state:")
         if self._is_from_model(space, element, attribute, prim, is_named=is_named):
+            return
+        # MuJoCo's reader (4.0.0) has no mocap bodies, and refuses a keyframe that places them
+        if self._plan.is_for_mujoco and attribute.removeprefix("mjc:") in _MOCAP:
+            self.lost.setdefault(space, []).append(f"{element} {attribute}")
             return
         is_native = not is_named or (space in _NATIVE_SPACES and not attribute.startswith(f"{space}:"))
         if is_native and self._native.write(self._layers, space, element, attribute, value):
@@ -326,7 +367,8 @@ def _is_carried(plan: WritePlan, element: str, attribute: str) -> bool:
         return known is not None and known.attribute == attribute
     if attribute == "mjc:compiler:angle":  # numbers are written in the layers' own units
         return True
-    if element == _find_root(plan) and name.startswith(("option:", "flag:")):
+    # the name first: finding the root goes through the elements of the asset
+    if name.startswith(("option:", "flag:")) and element == _find_root(plan):
         return True
     return name.startswith(_TENDON) and any(element == tendon.source.prim for tendon in plan.asset.tendons)
 

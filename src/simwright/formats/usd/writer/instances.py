@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pxr import Sdf
 
-from simwright.core.colors import make_linear
 from simwright.core.diag import Reporter
-from simwright.core.units import DEGREE
+from simwright.core.math3d import DEGREE
+from simwright.formats.parts.coordinates import MADE, OBJECT, cover, find_made_texture
 from simwright.formats.usd.writer.layer import LayerWriter, join
 from simwright.formats.usd.writer.mesh_variants import (
     ColliderMeshes,
@@ -33,8 +33,15 @@ from simwright.formats.usd.writer.meshes import (
     choose_word,
     is_mesh,
     name_subsets,
+    read_data,
 )
-from simwright.formats.usd.writer.messages import COLLIDER_OPEN, GEOMETRY_LEFT_OUT, NOT_CARRIED, NOTED
+from simwright.formats.usd.writer.messages import (
+    COLLIDER_OPEN,
+    COORDINATES_MISSING,
+    GEOMETRY_LEFT_OUT,
+    NOT_CARRIED,
+    NOTED,
+)
 from simwright.formats.usd.writer.plan import (
     ADVANCED,
     BASELINE,
@@ -46,9 +53,10 @@ from simwright.formats.usd.writer.plan import (
     ColliderFidelity,
     WritePlan,
 )
-from simwright.formats.usd.writer.primitives import is_primitive, write_primitive
+from simwright.formats.usd.writer.solids import UNBOUNDED, describe_noted, is_primitive, write_primitive
 from simwright.model.asset import Camera, Light, LightKind, Shape, scaled
-from simwright.model.geometry import Heightfield
+from simwright.model.geometry import Heightfield, Mesh
+from simwright.model.material import make_linear
 
 
 class PrototypeClasses:
@@ -98,20 +106,63 @@ class VisualWriter:
         self._plan, self._layer, self._library = context.plan, context.layer, context.library
         self._levels = levels
         self._double_sided = {m.name for m in context.plan.asset.materials if m.double_sided}
-        uses = Counter(self._key(s) for s in context.plan.asset.shapes if s.visual and is_mesh(s.geometry))
+        self._looks = {material.name: material for material in context.plan.asset.materials}
+        self._covers: dict[tuple[object, ...], Mesh | None] = {}
+        self._bare: dict[str, list[str]] = {}
+        shown = [self._cover(shape) for shape in context.plan.asset.shapes if shape.visual]
+        uses = Counter(self._key(shape) for shape in shown if is_mesh(shape.geometry))
         self._repeated = {key for key, count in uses.items() if count >= _REPEATED_VISUALS}
+
+    def report(self) -> None:
+        """Findings about all visuals."""
+        for name, bare in self._bare.items():
+            self._context.reporter.report(
+                COORDINATES_MISSING, self._looks[name].source, name=name, count=len(bare), first=bare[0]
+            )
+
+    def _cover(self, shape: Shape) -> Shape:
+        """A primitive that wears an image as a mesh with texture coordinates: OpenUSD's primitives have none."""
+        texture = find_made_texture(self._looks.get(shape.material))
+        if texture is None or not is_primitive(shape.geometry):
+            return shape
+        key = (*describe_noted(shape.geometry), texture.uv_set, texture.scale)
+        if key not in self._covers:
+            data = cover(shape.geometry, texture, UNBOUNDED)
+            self._covers[key] = None if data is None else Mesh(data)
+        mesh = self._covers[key]
+        return shape if mesh is None else replace(shape, geometry=mesh)
+
+    def _check_coordinates(self, shape: Shape) -> None:
+        """Note a mesh that lacks the texture coordinates of a look."""
+        if not isinstance(shape.geometry, Mesh | Heightfield):
+            return
+        data = read_data(shape.geometry)
+        known = {*data.uv_sets, *(() if data.uvs is None else (data.uv_name, OBJECT))}
+        for name in {shape.material, *(subset.material for subset in data.subsets)}:
+            textures = self._looks[name].textures.values() if name in self._looks else ()
+            if any(t.uv_set not in known and (t.uv_set in MADE or data.uvs is None) for t in textures):
+                self._bare.setdefault(name, []).append(shape.name)
 
     def write(self, shape: Shape) -> bool:
         """A visual in every level of detail there is; False (reported) if it cannot be."""
+        noted = shape.geometry
+        shape = self._cover(shape)
+        self._check_coordinates(shape)
+        is_covered = shape.geometry is not noted
         scope = self._plan.scope(shape.body, VISUAL)
         name = self._plan.visuals[shape.name].rpartition("/")[2]
         levels: dict[str, StoredMesh | None]
-        levels = {VISUAL_DEFAULT: None} if self._levels is None else self._list_levels(shape)
+        levels = {VISUAL_DEFAULT: None} if self._levels is None else self._list_levels(shape, is_covered)
         if is_mesh(shape.geometry) and None in levels.values():
             stored = self._store(shape)
             if stored is None:
                 self._context.refuse(shape, "it has no faces")
                 return False
+            if is_covered:
+                numbers = describe_noted(noted)
+                self._library.layer.note(
+                    f"{stored.path}/{MESH}", primitive=str(numbers[0]), sizes=list(numbers[1:])
+                )
             levels = {level: found or stored for level, found in levels.items()}
         elif not is_mesh(shape.geometry) and not is_primitive(shape.geometry):
             self._context.refuse(shape, "OpenUSD has no such primitive")
@@ -128,10 +179,10 @@ class VisualWriter:
             self._write_looks(path, shape)
         return True
 
-    def _list_levels(self, shape: Shape) -> dict[str, StoredMesh | None]:
+    def _list_levels(self, shape: Shape, is_covered: bool) -> dict[str, StoredMesh | None]:
         """Levels and their meshes; None is the mesh of the source, or a primitive."""
         assert self._levels is not None
-        if not is_mesh(shape.geometry):
+        if is_covered or not is_mesh(shape.geometry):
             return dict.fromkeys(self._levels.levels)
         return self._levels.make(shape, self._library, double_sided=self._is_double_sided(shape))
 
@@ -405,6 +456,7 @@ def write_geometry(
     for shape in plan.asset.shapes:
         if shape.name in plan.visuals and not visuals.write(shape):
             del plan.visuals[shape.name]
+    visuals.report()
     ColliderWriter(context, decomposer).write()
     for shape in plan.asset.shapes:
         if isinstance(shape.geometry, Heightfield) and shape.name in {**plan.visuals, **plan.colliders}:

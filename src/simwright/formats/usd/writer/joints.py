@@ -3,23 +3,202 @@
 
 What UsdPhysics has no attribute for (names of freedoms, what the source called the joint) is noted on the prim where it
 is not what a reader would take it for, so that the way back gives the same joints.
+
+A prim has a type, two frames, and an axis word for each freedom.  Axes of UsdPhysics are X, Y or Z of the joint
+frame, so frames are turned where an axis is another one; the motion stays the same.  Hinges of a generic joint turn
+about X, then Y, then Z: a stack of freedoms fits if one frame can be found in which its axes come in that order.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from dataclasses import dataclass, field, replace
+from itertools import permutations, product
 from typing import Any
 
+import numpy as np
+
 from simwright.core.diag import Reporter
-from simwright.core.math3d import IDENTITY, Pose, quat_conjugate, quat_rotate
-from simwright.core.units import DEGREE
-from simwright.formats.usd.writer.joint_prims import JointPrim, find_joint_prim, find_nearest_prim
+from simwright.core.math3d import (
+    DEGREE,
+    IDENTITY,
+    Array,
+    Pose,
+    quat_between,
+    quat_conjugate,
+    quat_from_matrix,
+    quat_rotate,
+)
+from simwright.core.names import make_identifier
 from simwright.formats.usd.writer.layer import LayerWriter
 from simwright.formats.usd.writer.messages import JOINT_REORDERED, NOTED
 from simwright.formats.usd.writer.plan import WritePlan, list_written
 from simwright.model.joint import WORLD, Dof, Drive, EqualityKind, Joint, JointKind, Motion
 from simwright.model.servo import make_drive
+
+_LETTERS = "XYZ"
+# frames are composed in double precision; axes that are off by more are another mechanism
+_EXACT = 1e-9
+
+
+@dataclass(slots=True, eq=False)
+class JointPrim:
+    """``axes`` gives the word of each freedom: angular, linear, or transX ... rotZ of a generic joint."""
+
+    type: str
+    parent_frame: Pose
+    child_frame: Pose
+    axis: str = ""
+    axes: list[tuple[str, Dof]] = field(default_factory=list)
+
+
+def find_joint_prim(joint: Joint) -> JointPrim | None:
+    """The UsdPhysics form of a joint; None where one prim cannot say it."""
+    parent, child = joint.parent_frame, joint.child_frame
+    match joint.kind:
+        case JointKind.FIXED:
+            return JointPrim("PhysicsFixedJoint", parent, child)
+        case JointKind.DISTANCE:
+            return JointPrim("PhysicsDistanceJoint", parent, child)
+    is_single = len(joint.dofs) == 1 and joint.distance is None and joint.kind is not JointKind.D6
+    if is_single and joint.dofs[0].motion is not Motion.FREE:
+        return find_single(joint, joint.dofs[0])
+    return _find_generic(joint)
+
+
+def find_nearest_prim(joint: Joint) -> JointPrim:
+    """The generic joint that is nearest to a stack that fits none: each freedom gets an axis that is still free.
+
+    Its frame is along the first axes.  A freedom that finds no axis (a second hinge about the same one) has no word.
+    """
+    hinges = [dof for dof in joint.dofs if dof.motion is not Motion.SLIDE]
+    frame = _span([_unit_axis(dof) for dof in joint.dofs if dof.motion is not Motion.BALL])
+    shift = Pose.of(hinges[0].anchor if hinges else np.zeros(3), quat_from_matrix(frame))
+    form = JointPrim("PhysicsJoint", joint.parent_frame @ shift, joint.child_frame @ shift)
+    taken: set[str] = set()
+    for dof in joint.dofs:
+        letters = _LETTERS if dof.motion is Motion.BALL else _LETTERS[int(np.argmax(_unit_axis(dof) @ frame))]
+        kind = "trans" if dof.motion is Motion.SLIDE else "rot"
+        words = [f"{kind}{letter}" for letter in letters if f"{kind}{letter}" not in taken]
+        form.axes += [(word, dof) for word in words]
+        taken.update(words)
+    return form
+
+
+def _unit_axis(dof: Dof) -> Array:
+    unit: Array = np.asarray(dof.axis, dtype=np.float64) / np.linalg.norm(dof.axis)
+    return unit
+
+
+def _span(axes: list[Array]) -> Array:
+    """A right-handed frame whose first axes are the given ones, each made square to those before it."""
+    basis: list[Array] = []
+    for candidate in (*axes, *np.eye(3)):
+        rest = candidate - sum((float(candidate @ a) * a for a in basis), np.zeros(3))
+        if len(basis) < 3 and np.linalg.norm(rest) > 0.1:
+            basis.append(rest / np.linalg.norm(rest))
+    if np.linalg.det(np.array(basis)) < 0.0:
+        basis[1], basis[2] = basis[2], basis[1]
+    return np.array(basis).T
+
+
+def find_single(joint: Joint, dof: Dof) -> JointPrim:
+    """A joint with one freedom."""
+    if dof.motion is Motion.BALL:
+        # without cones a ball has no axis worth turning the frame for
+        letter, turn = _align(dof.axis) if dof.swing else ("Z", IDENTITY)
+        kind, word = "PhysicsSphericalJoint", ""
+    else:
+        letter, turn = _align(dof.axis)
+        hinge = dof.motion is Motion.HINGE
+        kind, word = ("PhysicsRevoluteJoint", "angular") if hinge else ("PhysicsPrismaticJoint", "linear")
+    shift = Pose.of(dof.anchor) @ turn
+    form = JointPrim(kind, joint.parent_frame @ shift, joint.child_frame @ shift, letter)
+    form.axes = [(word, dof)] if word else []
+    return form
+
+
+def _align(axis: Array) -> tuple[str, Pose]:
+    """The letter of an axis and the turn of the frame that makes it so."""
+    unit = np.asarray(axis, dtype=np.float64) / np.linalg.norm(axis)
+    for number, letter in enumerate(_LETTERS):
+        if np.allclose(unit, np.eye(3)[number], rtol=0.0, atol=1e-12):
+            return letter, IDENTITY
+    return "Z", Pose.of(q=quat_between((0.0, 0.0, 1.0), unit))
+
+
+# one function: a list of reasons why no generic joint has these freedoms
+def _find_generic(joint: Joint) -> JointPrim | None:
+    free = any(dof.motion is Motion.FREE for dof in joint.dofs)
+    if free:
+        return JointPrim("PhysicsJoint", joint.parent_frame, joint.child_frame, axes=_list_free(joint))
+    if any(dof.motion is Motion.BALL for dof in joint.dofs):
+        return None
+    motions = [dof.motion for dof in joint.dofs]
+    # a generic joint slides before it turns
+    if motions != sorted(motions, key=lambda motion: motion is Motion.HINGE):
+        return None
+    anchors = [dof.anchor for dof in joint.dofs if dof.motion is Motion.HINGE]
+    if any(not np.allclose(anchor, anchors[0], rtol=0.0, atol=_EXACT) for anchor in anchors):
+        return None
+    turn = _find_frame(joint.dofs)
+    if turn is None:
+        return None
+    shift = Pose.of(anchors[0] if anchors else np.zeros(3), quat_from_matrix(turn))
+    form = JointPrim("PhysicsJoint", joint.parent_frame @ shift, joint.child_frame @ shift)
+    form.axes = [(_word(dof, turn), dof) for dof in joint.dofs]
+    return form
+
+
+def _list_free(joint: Joint) -> list[tuple[str, Dof]]:
+    dof = joint.dofs[0]
+    return [(f"{kind}{letter}", dof) for kind in ("trans", "rot") for letter in _LETTERS]
+
+
+def _find_frame(dofs: list[Dof]) -> Array | None:
+    """A rotation whose columns are the axes in an order that a generic joint has; None if there is none."""
+    axes: list[Array] = []
+    for dof in dofs:
+        unit = np.asarray(dof.axis, dtype=np.float64) / np.linalg.norm(dof.axis)
+        if not any(abs(abs(float(unit @ other)) - 1.0) < _EXACT for other in axes):
+            axes.append(unit)
+    for frame in _list_frames(axes):
+        words = [_word(dof, frame) for dof in dofs]
+        hinges = [word for word in words if word.startswith("rot")]
+        # the identity is tried first, so that frames stay as they are where they can
+        if all(words) and len(set(words)) == len(words) and hinges == sorted(hinges):
+            return frame
+    return None
+
+
+def _list_frames(axes: list[Array]) -> list[Array]:
+    """The given frame, then all right-handed frames along the axes."""
+    frames = [np.eye(3)]
+    basis = list(axes)
+    for candidate in np.eye(3):
+        rest = candidate - sum((float(candidate @ a) * a for a in basis), np.zeros(3))
+        if len(basis) < 3 and np.linalg.norm(rest) > 0.1:
+            basis.append(rest / np.linalg.norm(rest))
+    if len(basis) != 3 or not np.allclose(np.array(basis) @ np.array(basis).T, np.eye(3), atol=_EXACT):
+        return frames
+    for order in permutations(basis):
+        for signs in product((1.0, -1.0), repeat=3):
+            frame = np.array(order).T * np.array(signs)
+            if np.linalg.det(frame) > 0.0:
+                frames.append(frame)
+    return frames
+
+
+def _word(dof: Dof, frame: Array) -> str:
+    """``transX`` ... ``rotZ`` of a freedom in a frame; empty if it is along none of the axes."""
+    unit = np.asarray(dof.axis, dtype=np.float64) / np.linalg.norm(dof.axis)
+    kind = "rot" if dof.motion is Motion.HINGE else "trans"
+    for number, letter in enumerate(_LETTERS):
+        if abs(float(unit @ frame[:, number]) - 1.0) < _EXACT:
+            return f"{kind}{letter}"
+    return ""
+
 
 _AXES = tuple(f"{kind}{letter}" for kind in ("trans", "rot") for letter in "XYZ")
 _READ_AS = {
@@ -46,6 +225,9 @@ def write_joints(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> Non
         if joint.kind is JointKind.FLOATING and joint.parent == WORLD:
             _note_free(plan, layer, joint)
             continue
+        if _is_divided(plan, joint, loops):
+            _write_parts(plan, layer, joint)
+            continue
         form = find_joint_prim(joint)
         if form is None:
             _write_stack(plan, layer, joint, reporter)
@@ -55,6 +237,30 @@ def write_joints(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> Non
         layer.note(path, **_describe(plan, joint, form))
         for word, dof in form.axes or [(dof.motion.value, dof) for dof in joint.dofs]:
             plan.freedoms[dof.name] = (path, word)
+
+
+def _is_divided(plan: WritePlan, joint: Joint, loops: set[str]) -> bool:
+    """Is each freedom a prim of its own?  Readers of MuJoCo (4.0.0) and Newton (1.7) want parallel joints for it."""
+    motions = {dof.motion for dof in joint.dofs}
+    is_tree = not joint.closes_loop and joint.name not in loops
+    is_plain = joint.gear is None and joint.distance is None and motions <= {Motion.HINGE, Motion.SLIDE}
+    return plan.is_divided and is_tree and is_plain and len(joint.dofs) > 1
+
+
+def _write_parts(plan: WritePlan, layer: LayerWriter, joint: Joint) -> None:
+    """A prim for each freedom, all between the same two bodies; the joint is known by the first of them."""
+    home = plan.joints.pop(joint.name)
+    for dof in joint.dofs:
+        form = find_single(joint, dof)
+        # the place of the joint is free for a freedom with its name
+        taken = joint.name in plan.joints or make_identifier(dof.name) != home.rpartition("/")[2]
+        path = plan.names.claim(home.rpartition("/")[0], dof.name, "_joint") if taken else home
+        plan.joints.setdefault(joint.name, path)
+        _write_joint(plan, layer, replace(joint, name=dof.name), form, path=path, is_loop=False)
+        turn = find_turn(joint, form)
+        part = {"part_of": joint.name, "part_kind": joint.kind.value, "frame": [*turn.p, *turn.q]}
+        layer.note(path, **part, **_describe_dofs(plan, joint, [dof]))
+        plan.freedoms[dof.name] = (path, form.axes[0][0])
 
 
 def _report_noted(joint: Joint, reporter: Reporter) -> None:

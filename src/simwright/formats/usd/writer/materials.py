@@ -9,26 +9,25 @@ from __future__ import annotations
 
 import dataclasses
 import io
-from pathlib import Path
 from typing import Any
 
 from pxr import Sdf
 
-from simwright.core.colors import make_linear
 from simwright.core.diag import Reporter
 from simwright.core.errors import InputError
 from simwright.core.files import MIB
 from simwright.core.limits import Tally
+from simwright.core.math3d import DEGREE
 from simwright.core.names import NameScope, make_identifier
-from simwright.core.units import DEGREE
-from simwright.formats.mesh import load_image
+from simwright.formats.mesh import load_image, name_image
+from simwright.formats.parts.coordinates import MADE, OBJECT
 from simwright.formats.parts.looks import FileLooks, is_plain, rename_looks
 from simwright.formats.usd.writer.layer import LayerWriter
 from simwright.formats.usd.writer.messages import LOOK_HIGHLIGHTS, LOOK_UNREADABLE, TEXTURE_LEFT_OUT
 from simwright.formats.usd.writer.plan import WritePlan
 from simwright.model.asset import Asset, Shape
 from simwright.model.geometry import Mesh
-from simwright.model.material import RenderMaterial, Texture
+from simwright.model.material import RenderMaterial, Texture, make_linear
 
 _MAX_BYTES = 256 * MIB
 _MAX_PIXELS = 1 << 28
@@ -72,7 +71,7 @@ class TextureFiles:
         for path, known in self.files.items():
             if known == content:
                 return path, ""
-        path = f"textures/{self._names.claim(make_identifier(Path(file).stem))}{suffix}"
+        path = f"textures/{self._names.claim(make_identifier(name_image(file)))}{suffix}"
         self.files[path] = content
         self.origins[path] = file
         return path, ""
@@ -190,8 +189,15 @@ def write_materials(plan: WritePlan, reporter: Reporter) -> tuple[LayerWriter, T
                 _write_texture(layer, path, key, texture, file)
             else:
                 where = material.source
-                reporter.report(TEXTURE_LEFT_OUT, where, file=texture.file, name=material.name, why=why)
+                reporter.report(
+                    TEXTURE_LEFT_OUT, where, file=_show_file(texture.file), name=material.name, why=why
+                )
     return layer, images
+
+
+def _show_file(file: str) -> str:
+    # an embedded image is an address of many thousand characters
+    return name_image(file) if file.startswith("data:") else file
 
 
 def _write_surface(layer: LayerWriter, path: str, material: RenderMaterial) -> None:
@@ -238,7 +244,8 @@ def _write_texture(layer: LayerWriter, path: str, key: str, texture: Texture, fi
         layer.set(image, "inputs:bias", "float4", texture.bias)
     layer.define(reader, "Shader")
     layer.set(reader, "info:id", "token", "UsdPrimvarReader_float2", uniform=True)
-    layer.set(reader, "inputs:varname", "string", "st")
+    # meshes are written with their own coordinates as st
+    layer.set(reader, "inputs:varname", "string", texture.uv_set if texture.uv_set in MADE else OBJECT)
     layer.set(reader, "outputs:result", "float2", None)
     source = f"{reader}.outputs:result"
     if (texture.scale, texture.offset, texture.rotation) != ((1.0, 1.0), (0.0, 0.0), 0.0):

@@ -34,8 +34,13 @@ from simwright.formats.usd.writer.meshes import (
     read_data,
 )
 from simwright.formats.usd.writer.plan import VISUAL_DEFAULT, VISUAL_HIGH, VISUAL_LOW
-from simwright.formats.usd.writer.primitives import describe_primitive, is_primitive
-from simwright.formats.usd.writer.solids import is_closed, make_hull, make_round
+from simwright.formats.usd.writer.solids import (
+    describe_primitive,
+    is_closed,
+    is_primitive,
+    make_hull,
+    make_round,
+)
 from simwright.model.asset import Shape, scaled
 from simwright.model.geometry import Ellipsoid, MeshData, Sphere, Subset, fan_triangles
 

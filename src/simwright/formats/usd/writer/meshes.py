@@ -13,9 +13,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from simwright.core.colors import make_all_linear
 from simwright.core.math3d import Array
 from simwright.core.names import NameScope, make_identifier
+from simwright.formats.parts.coordinates import MADE, OBJECT
 from simwright.formats.usd.writer.layer import LayerWriter
 from simwright.formats.usd.writer.solids import make_hull, make_solid
 from simwright.model.asset import Shape, scaled
@@ -27,6 +27,7 @@ from simwright.model.geometry import (
     MeshData,
     Subset,
 )
+from simwright.model.material import make_all_linear
 from simwright.model.moments import heightfield_solid
 
 FILE = "geometries.usdc"
@@ -87,7 +88,7 @@ class GeometryLibrary:
         self.layer.define(path)
         _write_mesh(self.layer, f"{path}/{MESH}", data, double_sided)
         self.is_used = True
-        return StoredMesh(path, replace(data, normals=None, uvs=None, colors=None))
+        return StoredMesh(path, replace(data, normals=None, uvs=None, colors=None, uv_sets={}))
 
     def store_small(self, word: str, data: MeshData) -> StoredMesh:
         """A hull or the like: equal ones are one, wherever they came from."""
@@ -160,8 +161,20 @@ def sketch_mesh(data: MeshData) -> tuple[object, ...]:
     """A few numbers that equal meshes have in common."""
     arrays = (data.vertices, data.indices, data.counts, data.normals, data.uvs, data.colors)
     sizes = tuple(0 if array is None else len(array) for array in arrays)
-    ends = (data.vertices[:1].tobytes(), data.vertices[-1:].tobytes(), data.indices[-3:].tobytes())
-    return *sizes, *ends, *((subset.name, subset.material) for subset in data.subsets), data.left_handed
+    ends: tuple[bytes, ...] = (
+        data.vertices[:1].tobytes(),
+        data.vertices[-1:].tobytes(),
+        data.indices[-3:].tobytes(),
+    )
+    ends = (*ends, *(rows[:1].tobytes() + rows[-1:].tobytes() for rows in data.uv_sets.values()))
+    return (
+        data.uv_name,
+        *data.uv_sets,
+        *sizes,
+        *ends,
+        *((subset.name, subset.material) for subset in data.subsets),
+        data.left_handed,
+    )
 
 
 def is_same_mesh(one: MeshData, other: MeshData) -> bool:
@@ -172,6 +185,7 @@ def is_same_mesh(one: MeshData, other: MeshData) -> bool:
         (getattr(one, name), getattr(other, name))
         for name in ("vertices", "indices", "counts", "normals", "uvs", "colors")
     ]
+    pairs += [(one.uv_sets[name], other.uv_sets[name]) for name in one.uv_sets]
     pairs += [(a.faces, b.faces) for a, b in zip(one.subsets, other.subsets, strict=True)]
     return all(a is b or (a is not None and b is not None and np.array_equal(a, b)) for a, b in pairs)
 
@@ -218,6 +232,8 @@ def make_visual(data: MeshData, scale: Array) -> MeshData:
         uvs=_turn(data.uvs, corners, data),
         colors=_turn(data.colors, corners, data),
         subsets=data.subsets,
+        uv_name=data.uv_name,
+        uv_sets=_turn_sets(data, corners),
     )
 
 
@@ -253,6 +269,12 @@ def _turn(rows: Array | None, corners: Faces | None, data: MeshData) -> Array | 
     return turned
 
 
+def _turn_sets(data: MeshData, corners: Faces | None) -> dict[str, Array]:
+    """Texture coordinates that were made for an image, in the same way."""
+    turned = {name: _turn(rows, corners, data) for name, rows in data.uv_sets.items() if name in MADE}
+    return {name: rows for name, rows in turned.items() if rows is not None}
+
+
 def _write_mesh(layer: LayerWriter, path: str, data: MeshData, double_sided: bool) -> None:
     counts = np.full(data.face_count, 3, dtype=np.int32) if data.counts is None else data.counts
     points = np.asarray(data.vertices, dtype=np.float32)
@@ -269,7 +291,8 @@ def _write_mesh(layer: LayerWriter, path: str, data: MeshData, double_sided: boo
     colors = None if data.colors is None else make_all_linear(data.colors[:, :3])
     rows = (
         ("normals", "normal3f[]", data.normals),
-        ("primvars:st", "texCoord2f[]", data.uvs),
+        (f"primvars:{data.uv_name if data.uv_name in MADE else OBJECT}", "texCoord2f[]", data.uvs),
+        *((f"primvars:{name}", "texCoord2f[]", uvs) for name, uvs in data.uv_sets.items()),
         ("primvars:displayColor", "color3f[]", colors),
     )
     for name, kind, values in rows:

@@ -213,6 +213,16 @@ GLOW_DARK = declare(
     doc="REP-0158 3.6: emissive materials are not used for illumination.",
     section="3.6",
 )
+COORDINATES_MISSING = declare(
+    "usd-write-coordinates",
+    Level.WARNING,
+    "material {name!r} is worn by {count} mesh(es) without texture coordinates, the first {first!r}; "
+    "renderers show one colour of its images there",
+    hint="give the mesh texture coordinates, or the shape a material without images",
+    doc="A UsdUVTexture reads a primvar that the mesh does not have, so every point gets the same texel.",
+    section="3.1",
+    loss=True,
+)
 TEXTURE_LEFT_OUT = declare(
     "usd-write-texture",
     Level.WARNING,

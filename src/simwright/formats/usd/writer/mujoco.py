@@ -15,17 +15,61 @@ from simwright.formats.usd.writer.joints import SINGLE
 from simwright.formats.usd.writer.layer import LayerWriter, write_plain
 from simwright.formats.usd.writer.messages import NOT_CARRIED
 from simwright.formats.usd.writer.plan import WritePlan
+from simwright.formats.usd.writer.solids import describe_primitive, is_primitive
 from simwright.model.asset import Actuator, Keyframe
+from simwright.model.geometry import Mesh, Sphere
 from simwright.model.joint import Dof, Equality, EqualityKind, Motion, Tendon
+from simwright.model.ros import OPTICAL
 from simwright.model.servo import make_law
 
 EQUALITY = "mjc:equality"
+_FLAT = 1e-6
+_MARKER = Sphere(0.005)
+"""What MuJoCo draws for a site of which nothing else is said."""
 _TENDON_NUMBERS = {
     "stiffness": "stiffness",
     "damping": "damping",
     "friction": "frictionloss",
     "armature": "armature",
 }
+
+
+def write_markers(plan: WritePlan, layer: LayerWriter) -> None:
+    """Sites as geometry, and flat visuals as shells, in assets for MuJoCo alone.
+
+    Its reader (4.0.0) takes a frame for a site only where it is a primitive, and refuses a mesh without volume that is
+    no shell, whether or not it has mass.
+    """
+    if not plan.is_for_mujoco:
+        return
+    optical = set(plan.optical.values())
+    for site in plan.asset.sites:
+        path = plan.sites[site.name]
+        drawn = site.geometry if site.geometry is not None and is_primitive(site.geometry) else _MARKER
+        kind, sizes, stretch = describe_primitive(drawn, np.ones(3))
+        layer.define(path, kind)
+        layer.apply(path, "MjcSiteAPI")
+        layer.set(path, "purpose", "token", "guide", uniform=True)
+        for name, size in sizes.items():
+            layer.set(path, name, "double", size)
+        if np.any(stretch != 1.0):
+            layer.place(path, OPTICAL if path in optical else site.pose, stretch.tolist())
+        if drawn is not site.geometry:
+            layer.note(path, marker="none")
+    for shape in plan.asset.shapes:
+        path = plan.visuals.get(shape.name, "")
+        if path and isinstance(shape.geometry, Mesh) and _is_flat(shape.geometry):
+            # the schema brings PhysicsCollisionAPI along, so a visual has to be none of the colliders
+            layer.apply(path, "MjcMeshCollisionAPI")
+            layer.set(path, "mjc:inertia", "token", "shell", uniform=True)
+            layer.set(path, "physics:collisionEnabled", "bool", False)
+
+
+def _is_flat(mesh: Mesh) -> bool:
+    """Do all vertices lie in a plane?"""
+    points = mesh.data.vertices - mesh.data.vertices.mean(axis=0)
+    extents = np.ptp(points @ np.linalg.eigh(points.T @ points)[1], axis=0)
+    return bool(extents.min() <= _FLAT * extents.max())
 
 
 def write_tendons(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
@@ -292,29 +336,43 @@ def write_pairs(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None
 
 
 def write_keyframes(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
-    """Every keyframe as an MjcKeyframe prim."""
+    """Every keyframe as an MjcKeyframe prim.
+
+    MuJoCo's reader (4.0.0) has no ball joints, and refuses a file with a keyframe that counts them: they are noted.
+    """
     dofs = [dof for joint in plan.asset.joints for dof in joint.dofs]
+    counted = [dof for dof in dofs if dof.motion is not Motion.BALL]
+    balls = [dof for dof in dofs if dof.motion is Motion.BALL]
     # a keyframe is an array over all coordinates, so one that names an unknown freedom has no array
     lost = [key for key in plan.asset.keyframes if not _fits(key, dofs)]
     for keyframe in plan.asset.keyframes:
-        if keyframe in lost:
-            continue
-        scope = f"{plan.root}/Keyframes"
-        layer.define(scope, "Scope")
-        path = plan.names.claim(scope, keyframe.name)
-        plan.keyframes[keyframe.name] = path
-        layer.define(path, "MjcKeyframe")
-        layer.name(path, keyframe.name)
-        if keyframe.positions:
-            layer.set(path, "mjc:qpos", "double[]", _collect(dofs, keyframe.positions, _neutral))
-        if keyframe.velocities:
-            layer.set(path, "mjc:qvel", "double[]", _collect(dofs, keyframe.velocities, _still))
-        if keyframe.controls:
-            _write_controls(plan, layer, path, keyframe)
-        if keyframe.time:
-            write_plain(layer, path, "mjc:time", keyframe.time)
+        if keyframe not in lost:
+            _write_keyframe(plan, layer, keyframe, counted, balls)
     if lost:
         reporter.report(NOT_CARRIED, count=len(lost), what="keyframes", first=lost[0].name)
+
+
+def _write_keyframe(
+    plan: WritePlan, layer: LayerWriter, keyframe: Keyframe, counted: list[Dof], balls: list[Dof]
+) -> None:
+    scope = f"{plan.root}/Keyframes"
+    layer.define(scope, "Scope")
+    path = plan.names.claim(scope, keyframe.name)
+    plan.keyframes[keyframe.name] = path
+    layer.define(path, "MjcKeyframe")
+    layer.name(path, keyframe.name)
+    for name, table, default in (
+        ("qpos", keyframe.positions, _neutral),
+        ("qvel", keyframe.velocities, _still),
+    ):
+        if table:
+            layer.set(path, f"mjc:{name}", "double[]", _collect(counted, table, default))
+            if balls:
+                layer.note(path, **{f"balls_{name}": _collect(balls, table, default)})
+    if keyframe.controls:
+        _write_controls(plan, layer, path, keyframe)
+    if keyframe.time:
+        write_plain(layer, path, "mjc:time", keyframe.time)
 
 
 def _fits(keyframe: Keyframe, dofs: list[Dof]) -> bool:
@@ -344,8 +402,12 @@ def _still(dof: Dof) -> Any:
 
 
 def _write_controls(plan: WritePlan, layer: LayerWriter, path: str, keyframe: Keyframe) -> None:
-    """Controls in the order of the actuators; an actuator with several has ``name[0]`` and so on."""
-    names = [actuator.name for actuator in plan.asset.actuators if actuator.name in plan.actuators]
+    """Controls in the order of the actuators; an actuator with several has ``name[0]`` and so on.
+
+    Those that drive nothing are no actuators to MuJoCo, which refuses a file with a keyframe that counts them.
+    """
+    written = [actuator for actuator in plan.asset.actuators if actuator.name in plan.actuators]
+    names = [actuator.name for actuator in written if find_target(plan, actuator)]
     slots = []
     for name in names:
         several = [
@@ -354,7 +416,7 @@ def _write_controls(plan: WritePlan, layer: LayerWriter, path: str, keyframe: Ke
         slots += several or [name]
     layer.set(path, "mjc:ctrl", "double[]", [keyframe.controls.get(slot, 0.0) for slot in slots])
     # names of slots are only noted where they are not those of the actuators
-    if any("[" in slot for slot in slots):
+    if len(names) < len(written) or any("[" in slot for slot in slots):
         layer.note(path, controls=slots)
 
 

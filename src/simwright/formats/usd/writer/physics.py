@@ -14,8 +14,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import Array, quat_conjugate, quat_rotate
-from simwright.core.units import DEGREE
+from simwright.core.math3d import DEGREE, Array, quat_conjugate, quat_rotate
 from simwright.formats.usd.writer.joints import write_equalities, write_joints, write_servos
 from simwright.formats.usd.writer.layer import LayerWriter, join
 from simwright.formats.usd.writer.meshes import MESH

@@ -17,7 +17,7 @@ from simwright.formats.usd.writer.layer import LayerWriter, join
 from simwright.model.asset import Asset, Shape
 from simwright.model.joint import WORLD, EqualityKind, Joint, JointKind
 from simwright.model.kinematics import Tree, build_tree
-from simwright.model.optics import find_optical
+from simwright.model.ros import find_optical
 
 
 class PrimNames:
@@ -72,8 +72,8 @@ class WritePlan:
     """Paths by model name.  ``poses`` are those of link prims in the prim above; ``optical`` by camera.
 
     ``freedoms`` has the prim and axis word of each freedom, filled as joints are written; ``references`` the
-    coordinates that freedoms start at, which the layers count from zero.  ``exact`` asks for the doubles that
-    attributes round (see ``simwright.usd.notes``).
+    coordinates that freedoms start at, which the layers count from zero.  ``is_divided`` asks for a prim for each
+    freedom of a joint that has several, ``exact`` for the doubles that attributes round (see ``simwright.usd.notes``).
     """
 
     asset: Asset
@@ -96,6 +96,7 @@ class WritePlan:
     forms: dict[str, ColliderFidelity] = field(default_factory=dict)
     is_decomposed: bool = False
     is_for_mujoco: bool = False
+    is_divided: bool = False
     sites: dict[str, str] = field(default_factory=dict)
     cameras: dict[str, str] = field(default_factory=dict)
     optical: dict[str, str] = field(default_factory=dict)
@@ -136,9 +137,9 @@ def make_plan(asset: Asset, *, exact: bool = False) -> WritePlan:
 
 def _plan_bodies(plan: WritePlan) -> None:
     poses = {body.name: body.pose for body in plan.asset.bodies}
-    # parents before children, roots that nothing holds before those that hang on the world
-    order = [(WORLD, name) for name in plan.tree.roots]
-    order += [(edge.parent, edge.child) for edge in plan.tree.edges if edge.parent == WORLD]
+    tops = {*plan.tree.roots, *(edge.child for edge in plan.tree.edges if edge.parent == WORLD)}
+    # parents before children; MuJoCo counts coordinates of keyframes by the order of prims
+    order = [(WORLD, body.name) for body in plan.asset.bodies if body.name in tops]
     order += [(edge.parent, edge.child) for edge in plan.tree.edges if edge.parent != WORLD]
     for parent, name in order:
         path = plan.names.claim(plan.body(parent), name)

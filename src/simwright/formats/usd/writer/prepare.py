@@ -8,7 +8,8 @@ positions do not change, and who may touch whom does not either.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -28,12 +29,12 @@ from simwright.formats.usd.writer.messages import (
 from simwright.formats.usd.writer.plan import WritePlan
 from simwright.model.asset import Asset, Body, Camera, ContactFilter, Light, Sensor, Shape, Site
 from simwright.model.coordinates import find_references, shift_coordinates
+from simwright.model.extras import is_fallback
 from simwright.model.inertia import find_nearest_moments
 from simwright.model.joint import WORLD, Joint, JointKind
 from simwright.model.mass import body_inertials
 from simwright.model.material import PhysicsMaterial
-from simwright.model.optics import OPTICAL, find_optical
-from simwright.model.origins import is_fallback
+from simwright.model.ros import OPTICAL, find_optical
 
 
 # joints and filters become pairs of shapes by the same rule
@@ -199,6 +200,7 @@ def _fold(asset: Asset, body: Body, mount: Joint, reporter: Reporter) -> None:
     rest = mount.transform(())
     host, pose = (mount.parent, rest) if mount.child == body.name else (mount.child, ~rest)
     reporter.report(FRAME_FOLDED, body.source, name=body.name, host=repr(host) if host else "the world")
+    _note_folded(asset, body, mount, host)
     keep_contacts(asset, body.name, host, mount)
     asset.bodies = [other for other in asset.bodies if other is not body]
     asset.joints = [joint for joint in asset.joints if joint is not mount]
@@ -210,6 +212,40 @@ def _fold(asset: Asset, body: Body, mount: Joint, reporter: Reporter) -> None:
         if articulation.root == body.name and host != WORLD:
             articulation.root = host
     _rename_in_filters(asset, body.name, host)
+
+
+_MOUNTED = ("shapes", "sites", "cameras", "lights", "sensors")
+
+
+def _list_ends(asset: Asset) -> Iterator[tuple[str, list[Any], str]]:
+    """What may hang on a body: under which word it is noted, the elements, and which of their ends it is."""
+    yield "parent_of", asset.joints, "parent"
+    yield "child_of", asset.joints, "child"
+    yield "first_of", asset.equalities, "a"
+    yield "second_of", asset.equalities, "b"
+
+
+def _note_folded(asset: Asset, body: Body, mount: Joint, host: str) -> None:
+    """Keep what was on the body, so that MJCF gets it back: MuJoCo programs ask for bodies by name."""
+    if asset.provenance.format != "mjcf":
+        return
+    known = asset.extras.table.get("mjc", {})
+    value = {
+        "order": sum("folded" in rows for rows in known.values()),
+        "body": [other.name for other in asset.bodies].index(body.name),
+        "joint": [other.name for other in asset.joints].index(mount.name),
+        "mount": mount.name,
+        "is_child": mount.parent == host,
+        **{
+            key: [element.name for element in elements if getattr(element, end) == body.name]
+            for key, elements, end in _list_ends(asset)
+        },
+        **{
+            family: [element.name for element in getattr(asset, family) if element.body == body.name]
+            for family in _MOUNTED
+        },
+    }
+    asset.extras.keep("mjc", f"site/{body.name}", "folded", value, body.source)
 
 
 def _hang_over(asset: Asset, name: str, host: str, pose: Pose) -> None:

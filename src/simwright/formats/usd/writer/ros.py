@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from simwright.core.diag import Reporter
-from simwright.formats.usd.writer.joint_prims import find_joint_prim
-from simwright.formats.usd.writer.joints import write_drive
+from simwright.formats.usd.writer.joints import find_joint_prim, write_drive
 from simwright.formats.usd.writer.layer import LayerWriter
 from simwright.formats.usd.writer.messages import DRIVE_EMPTY, FRAME_OVERRIDDEN, RATE_GUESSED
 from simwright.formats.usd.writer.plan import WritePlan, list_written

@@ -15,7 +15,7 @@ import numpy as np
 from pxr import Gf, Sdf
 
 from simwright.core.diag import Reporter
-from simwright.core.units import DEGREE
+from simwright.core.math3d import DEGREE
 from simwright.formats.usd.writer.extras import (
     ROWS,
     move_extras,
@@ -28,16 +28,16 @@ from simwright.formats.usd.writer.messages import NOT_CARRIED, SETTING_LOST
 from simwright.formats.usd.writer.mujoco import (
     write_couplings,
     write_keyframes,
+    write_markers,
     write_mjc_actuators,
     write_pairs,
     write_tendons,
 )
 from simwright.formats.usd.writer.plan import WritePlan, find_articulation_root
 from simwright.model.asset import Articulation, Sensor
-from simwright.model.extras import CustomAttribute
+from simwright.model.extras import CustomAttribute, is_fallback
 from simwright.model.filtering import find_components, list_articulated
-from simwright.model.joint import WORLD, Dof, Motion
-from simwright.model.origins import is_fallback
+from simwright.model.joint import WORLD, Dof, Mimic, Motion
 from simwright.resolve import newton
 from simwright.resolve.table import PrimType
 
@@ -219,6 +219,7 @@ def write_vendors(plan: WritePlan, reporter: Reporter) -> dict[str, LayerWriter]
     write_dynamics(plan, layers)
     write_newton_mimics(plan, layers["newton"])
     mujoco = layers["mjc"]
+    write_markers(plan, mujoco)
     write_tendons(plan, mujoco, reporter)
     write_mjc_actuators(plan, mujoco, reporter)
     write_pairs(plan, mujoco, reporter)
@@ -280,21 +281,40 @@ def _find_common(key: str, dofs: list[Dof]) -> float | None:
 def write_newton_mimics(plan: WritePlan, layer: LayerWriter) -> None:
     """Rules between two hinges or two slides, which NewtonMimicAPI is defined for."""
     dofs = {dof.name: dof for joint in plan.asset.joints for dof in joint.dofs}
-    said: set[str] = set()
+    rules: dict[str, Mimic] = {}
     for mimic in plan.asset.mimics:
-        path, word = plan.freedoms.get(mimic.follower, ("", ""))
-        leader, other = plan.freedoms.get(mimic.leader, ("", ""))
-        if word not in SINGLE or word != other or path in said or any(mimic.polynomial):
-            continue
-        said.add(path)
+        _, word = plan.freedoms.get(mimic.follower, ("", ""))
+        _, other = plan.freedoms.get(mimic.leader, ("", ""))
+        if word in SINGLE and word == other and not any(mimic.polynomial):
+            rules.setdefault(mimic.follower, mimic)
+    for mimic in rules.values():
+        path = plan.freedoms[mimic.follower][0]
+        leader, offset, multiplier = _follow_chain(mimic, rules)
         layer.apply(path, "NewtonMimicAPI")
-        layer.relate(path, "newton:mimicJoint", [leader])
+        layer.relate(path, "newton:mimicJoint", [plan.freedoms[leader][0]])
         unit = DEGREE if dofs[mimic.follower].motion is Motion.HINGE else 1.0
-        if mimic.offset:
-            layer.set(path, "newton:mimicCoef0", "float", mimic.offset / unit)
-        layer.set(path, "newton:mimicCoef1", "float", mimic.multiplier)
+        if offset:
+            layer.set(path, "newton:mimicCoef0", "float", offset / unit)
+        layer.set(path, "newton:mimicCoef1", "float", multiplier)
         if not mimic.enabled:
             layer.set(path, "newton:mimicEnabled", "bool", False)
+
+
+def _follow_chain(mimic: Mimic, rules: dict[str, Mimic]) -> tuple[str, float, float]:
+    """The joint at the end of a chain of rules, offset and multiplier: Newton (1.7) refuses to follow a follower."""
+    leader, offset, multiplier = mimic.leader, mimic.offset, mimic.multiplier
+    passed = {mimic.follower}
+    while leader in rules and leader not in passed and rules[leader].enabled:
+        passed.add(leader)
+        rule = rules[leader]
+        leader, offset, multiplier = (
+            rule.leader,
+            offset + multiplier * rule.offset,
+            multiplier * rule.multiplier,
+        )
+    if leader in passed:  # rules in a circle have no end
+        return mimic.leader, mimic.offset, mimic.multiplier
+    return leader, offset, multiplier
 
 
 # position and velocity of every freedom by one rule

@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 from pxr import Gf, Sdf, Usd, UsdPhysics
 
-from simwright.core.math3d import matrix_from_quat
-from simwright.core.units import DEGREE
+from simwright.core.math3d import DEGREE, matrix_from_quat
 from simwright.model.inertia import matrix_from_six, principal_axes
 from simwright.resolve.translation import (
     ACTUATOR_API,

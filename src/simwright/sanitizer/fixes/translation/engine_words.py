@@ -11,7 +11,7 @@ from typing import Any
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 
 from simwright.checker.facts.vendors import vendor_of_property, vendor_of_schema
-from simwright.core.units import DEGREE
+from simwright.core.math3d import DEGREE
 from simwright.resolve.table import Scale
 from simwright.usd.edit import Editor, Refused
 

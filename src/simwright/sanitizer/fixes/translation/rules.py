@@ -22,8 +22,7 @@ from pxr import Sdf, Usd, UsdPhysics, UsdShade
 from simwright.checker.facts.vendors import vendor_of_property, vendor_of_schema
 from simwright.core.diag import Diagnostic
 from simwright.resolve.resolver import DEFAULT_ORDER, find_resolver
-from simwright.resolve.table import PrimType, Row, Scale
-from simwright.resolve.transforms import UNSET
+from simwright.resolve.table import UNSET, PrimType, Row, Scale
 from simwright.resolve.translation import Pair, are_same, list_blocking, list_pairs, read_known
 from simwright.sanitizer.fixer import UserValues, fix
 from simwright.sanitizer.fixes.translation.dynamics import (

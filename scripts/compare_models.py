@@ -1,0 +1,918 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Send MJCF files through OpenUSD and back, and hold every field of the compiled models against the source.
+
+``python scripts/compare_models.py [FILE_OR_FOLDER ...] [--menagerie DIR] [--gymnasium [DIR]] [--dm-control [DIR]]
+[--robosuite [DIR]] [--route usd|mjcf] [--only WORD] [--format json]``.  Nothing of Simwright is used to compare: plain
+MuJoCo compiles source and result, the arrays of both models are compared element by element, and both are stepped from
+the same state with the same seeded controls.
+
+Elements are matched by name.  Elements without a name in the source are matched in order among those of the result
+that no name was found for, within the same body (within the parent, for bodies); pairs and excludes by what they name.
+Meshes, height fields, textures and materials that no name finds are matched through the geoms, sites and materials that
+use them.  Numbers that refer to another element are compared by what they refer to.  Meshes are compared by their
+volume, area and bounds in the frame of their file, textures by their pixels.
+
+One line for each file and route, the worst first:
+
+* ``crash``: an exception that is no SimwrightError, or a result that MuJoCo refuses;
+* ``refused``: refused by Simwright, while MuJoCo loads the file;
+* ``error``: converted, with a finding of level error;
+* ``silent``: a field differs and no finding speaks of it, or a path of this machine stands in a written file;
+* ``told``: fields differ, and findings say so;
+* ``same``: all fields are the same.
+
+Files that MuJoCo does not load (fragments made to be included) are counted.  Exits with 1 on the first four.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import os
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+REPO = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(REPO))
+
+from scripts.compare_runs import find_files, find_package, make_controls  # noqa: E402 - the repository has to be found
+
+import simwright  # noqa: E402
+from simwright.core.diag import Diagnostic, Level, Reporter  # noqa: E402
+from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco  # noqa: E402
+
+STEPS = 200
+TOLERANCE = 1e-6
+"""Of a number, relative to the largest of its row: OpenUSD keeps some values as floats."""
+MESH_TOLERANCE = 1e-4
+"""Of volume, area and bounds of meshes: files of meshes keep floats."""
+DRIFT = 1e-6
+"""Of coordinates after the last step, below which nothing is asked further."""
+NOISE_FACTOR = 100.0
+"""A motion that leaves the source by less than so many times what single precision alone does is the same motion."""
+ROUNDED = (
+    "body_mass", "body_inertia", "body_ipos", "body_pos", "geom_pos", "geom_size", "jnt_axis", "jnt_pos", "jnt_range",
+    "jnt_stiffness", "dof_damping", "dof_armature", "dof_frictionloss", "actuator_gainprm", "actuator_biasprm",
+)  # fmt: skip
+ORDER = ("crash", "refused", "error", "silent", "told", "same")
+ROUTES = {"usd": ("usd", "mjcf"), "mjcf": ("mjcf",)}
+ENDINGS = {"usd": "", "mjcf": ".xml"}
+TEXTS = (".usda", ".xml", ".yaml", ".json", ".toml", ".mtl")
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Elements of one kind: MuJoCo's object type, count and beginning of arrays, and whose children they are."""
+
+    kind: str
+    count: str
+    prefix: str
+    owner: str = ""
+    words: tuple[str, ...] = ()
+    """Words of findings that speak of such elements, besides the name of the family."""
+
+
+FAMILIES = {
+    "body": Family("BODY", "nbody", "body_", "body_parentid", ("link", "bodies")),
+    "joint": Family("JOINT", "njnt", "jnt_", "jnt_bodyid"),
+    "geom": Family("GEOM", "ngeom", "geom_", "geom_bodyid", ("shape", "collider", "visual")),
+    "site": Family("SITE", "nsite", "site_", "site_bodyid"),
+    "camera": Family("CAMERA", "ncam", "cam_", "cam_bodyid"),
+    "light": Family("LIGHT", "nlight", "light_", "light_bodyid"),
+    "mesh": Family("MESH", "nmesh", "mesh_", "", ("meshes",)),
+    "hfield": Family("HFIELD", "nhfield", "hfield_", "", ("height",)),
+    "texture": Family("TEXTURE", "ntex", "tex_", "", ("image",)),
+    "material": Family("MATERIAL", "nmat", "mat_"),
+    "tendon": Family("TENDON", "ntendon", "tendon_"),
+    "equality": Family("EQUALITY", "neq", "eq_"),
+    "actuator": Family("ACTUATOR", "nactuator", "actuator_"),
+    "sensor": Family("SENSOR", "nsensor", "sensor_"),
+    "pair": Family("PAIR", "npair", "pair_"),
+    "exclude": Family("EXCLUDE", "nexclude", "exclude_"),
+    "key": Family("KEY", "nkey", "key_", "", ("keyframe",)),
+    "flex": Family("FLEX", "nflex", "flex_", "", ("flexes",)),
+    "skin": Family("SKIN", "nskin", "skin_"),
+    "plugin": Family("PLUGIN", "nplugin", "plugin_"),
+    "numeric": Family("NUMERIC", "nnumeric", "numeric_"),
+    "text": Family("TEXT", "ntext", "text_"),
+    "tuple": Family("TUPLE", "ntuple", "tuple_"),
+}
+# what follows from the order of elements, from other fields, or is compared in a way of its own
+LAYOUT = frozenset((
+    "body_treeid", "body_simple", "body_sameframe", "body_mocapid", "body_bvhnum", "body_jntnum", "body_dofnum",
+    "body_geomnum", "body_iquat", "body_inertia", "geom_sameframe", "geom_quat", "geom_pos", "geom_size", "geom_aabb",
+    "geom_rbound",
+    "site_sameframe", "site_size", "pair_signature", "exclude_signature", "tendon_treeid", "tendon_treenum",
+    "key_qpos", "key_qvel", "key_ctrl", "key_act", "key_mpos", "key_mquat", "eq_data", "sensor_intprm",
+    "flex_elem", "mesh_polynum", "numeric_size", "text_size", "tuple_size", "tendon_num",
+))  # fmt: skip
+OWN_POOLS = ("mesh_", "tex_", "hfield_", "skin_", "flex_", "text_", "tuple_", "plugin_")
+BODY, JOINT, GEOM, SITE = "body", "joint", "geom", "site"
+REFERENCES = {
+    "body_parentid": BODY, "body_rootid": BODY, "body_weldid": BODY, "jnt_bodyid": BODY, "geom_bodyid": BODY,
+    "site_bodyid": BODY, "cam_bodyid": BODY, "cam_targetbodyid": BODY, "light_bodyid": BODY,
+    "light_targetbodyid": BODY, "geom_matid": "material", "site_matid": "material", "tendon_matid": "material",
+    "light_texid": "texture", "mat_texid": "texture", "pair_geom1": GEOM, "pair_geom2": GEOM,
+    "jnt_actuatorid": "actuator", "tendon_actuatorid": "actuator", "body_plugin": "plugin", "geom_plugin": "plugin",
+    "actuator_plugin": "plugin", "sensor_plugin": "plugin", "site_dataid": "mesh",
+}  # fmt: skip
+OBJECTS = {getattr(mujoco.mjtObj, f"mjOBJ_{family.kind}").value: name for name, family in FAMILIES.items()}
+OBJECTS[mujoco.mjtObj.mjOBJ_XBODY.value] = BODY
+TRANSMISSIONS = {
+    "mjTRN_JOINT": (JOINT, ""), "mjTRN_JOINTINPARENT": (JOINT, ""), "mjTRN_SLIDERCRANK": (SITE, SITE),
+    "mjTRN_TENDON": ("tendon", ""), "mjTRN_SITE": (SITE, SITE), "mjTRN_BODY": (BODY, ""),
+}  # fmt: skip
+WRAPS = {"mjWRAP_JOINT": JOINT, "mjWRAP_SITE": SITE, "mjWRAP_SPHERE": GEOM, "mjWRAP_CYLINDER": GEOM}
+SIZES = {
+    "mjGEOM_SPHERE": 1,
+    "mjGEOM_CAPSULE": 2,
+    "mjGEOM_CYLINDER": 2,
+    "mjGEOM_MESH": 0,
+    "mjGEOM_HFIELD": 0,
+    "mjGEOM_SDF": 0,
+}
+"""Columns of geom_size that mean something, where it is not all three; those of meshes follow from their points."""
+COORDINATES = {0: (7, 6), 1: (4, 3), 2: (1, 1), 3: (1, 1)}
+TOTALS = (
+    "nq", "nv", "nu", "na", "nmocap", "nuserdata", "nuser_body", "nuser_jnt", "nuser_geom", "nuser_site", "nuser_cam",
+    "nuser_tendon", "nuser_actuator", "nuser_sensor", "nconmax", "njmax", "narena",
+)  # fmt: skip
+
+
+@dataclass
+class Change:
+    """One field of one element that differs."""
+
+    family: str
+    element: str
+    field: str
+    before: str
+    after: str
+    told: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.family} {self.element!r} {self.field}: {self.before} -> {self.after}"
+
+
+@dataclass
+class Line:
+    """What came out for one file and route."""
+
+    corpus: str
+    file: str
+    route: str
+    verdict: str
+    text: str = ""
+    drift: float = 0.0
+    exact: bool = False
+    seconds: float = 0.0
+    changes: list[Change] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
+
+    @property
+    def silent(self) -> list[Change]:
+        """What nobody said."""
+        return [change for change in self.changes if not change.told]
+
+
+def main() -> int:
+    """All files along all routes, then the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("paths", nargs="*", type=Path, help="MJCF files, or folders with some")
+    parser.add_argument("--menagerie", type=Path, default=os.environ.get("MENAGERIE_ROOT"), metavar="DIR")
+    for word in ("gymnasium", "dm-control", "robosuite"):
+        parser.add_argument(f"--{word}", nargs="?", const=word.replace("-", "_"), metavar="DIR")
+    parser.add_argument("--route", action="append", choices=[*ROUTES], help="only this one (default all)")
+    parser.add_argument("--only", default="", help="only files with this in their path")
+    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
+    parser.add_argument("--items", type=int, default=4, help="silent fields shown of each line")
+    parser.add_argument("--format", choices=("text", "json"), default="text")
+    arguments = parser.parse_args()
+    folders = {str(path): path for path in arguments.paths}
+    if arguments.menagerie:
+        folders["menagerie"] = Path(arguments.menagerie)
+    for word in ("gymnasium", "dm_control", "robosuite"):
+        if getattr(arguments, word):
+            folders[word] = find_package(getattr(arguments, word))
+    if not folders:
+        parser.error("no files: name some, or a corpus")
+    lines: list[Line] = []
+    loads: Counter[str] = Counter()
+    totals: Counter[str] = Counter()
+    with ProcessPoolExecutor(arguments.jobs) as pool:
+        for corpus, folder in folders.items():
+            files = sorted(file for file in find_files(folder) if arguments.only in str(file))
+            work = partial(
+                compare_file,
+                corpus=corpus,
+                folder=folder,
+                steps=arguments.steps,
+                routes=arguments.route or [*ROUTES],
+            )
+            totals[corpus] = len(files)
+            for number, found in enumerate(pool.map(work, files)):
+                loads[corpus] += bool(found)
+                lines += found
+                progress = f"{corpus} {number + 1}/{len(files)}"
+                print(
+                    f"\r{progress[-40:]:40} {files[number].name[:50]:50}", end="", file=sys.stderr, flush=True
+                )
+    print(file=sys.stderr)
+    show(lines, totals, loads, arguments.format, arguments.items)
+    return 1 if any(line.verdict not in ("told", "same") for line in lines) else 0
+
+
+def compare_file(file: Path, corpus: str, folder: Path, steps: int, routes: Sequence[str]) -> list[Line]:
+    """The lines of one file, none if MuJoCo does not load it."""
+    source = load(file)
+    if isinstance(source, str):
+        return []
+    lines = []
+    for route in routes:
+        start = time.process_time()
+        line = travel(file, source, route, folder, steps)
+        line.corpus, line.seconds = corpus, time.process_time() - start
+        lines.append(line)
+    return lines
+
+
+def load(file: Path) -> Any:
+    """The model as MuJoCo compiles it, or why it does not."""
+    with quiet_mujoco():
+        try:
+            return mujoco.MjModel.from_xml_path(str(file))
+        except list_refusals(mujoco) as error:
+            return str(error) or "refused"
+
+
+def travel(file: Path, source: Any, route: str, folder: Path, steps: int) -> Line:
+    """One file along one route."""
+    reporter = Reporter()
+    base = folder if folder.is_dir() else folder.parent
+    line = Line("", "/".join(file.parts[-3:]), route, "same")
+    with tempfile.TemporaryDirectory() as work:
+        try:
+            entry = file
+            for number, word in enumerate(ROUTES[route]):
+                target = Path(work) / f"{number}_{word}" / f"{file.stem}{ENDINGS[word]}"
+                entry = simwright.convert(entry, target, to=word, reporter=reporter, allow_outside=[base])
+        except simwright.SimwrightError as error:
+            line.verdict, line.text = "refused", str(error).replace("\n", " ")[:300]
+            return line
+        except Exception as error:  # noqa: BLE001 - the point is to find them
+            line.verdict, line.text = "crash", repr(error)[:300]
+            return line
+        result = load(entry)
+        line.changes += list_host_paths(Path(work), base)
+    line.findings = [str(finding) for finding in reporter]
+    if isinstance(result, str):
+        line.verdict, line.text = "crash", f"MuJoCo refuses the result: {result[:300]}"
+        return line
+    comparison = Comparison(source, result)
+    line.changes += comparison.list_changes()
+    for change in line.changes:
+        change.told = is_told(change, reporter.found)
+    # numbers of the whole model follow from the elements that it has
+    if any(change.told and change.field == "element" for change in line.changes):
+        for change in line.changes:
+            change.told = change.told or change.family == "statistic"
+    line.drift, line.exact = comparison.roll(steps)
+    errors = [finding for finding in reporter if finding.level is Level.ERROR]
+    # a drift whose cause is a field is reported by that field
+    if not line.drift <= DRIFT and not line.changes:
+        line.changes.append(Change("rollout", "", "qpos", "0", f"{line.drift:.3g} apart after {steps} steps"))
+    if errors:
+        line.verdict, line.text = "error", errors[0].message[:200]
+    elif line.changes:
+        line.verdict = "silent" if line.silent else "told"
+    return line
+
+
+def list_host_paths(work: Path, base: Path) -> Iterator[Change]:
+    """Text files that name a folder of this machine: the source's, or the one that they were written to."""
+    for file in sorted(work.rglob("*")):
+        if file.suffix in TEXTS:
+            text = file.read_text("utf-8", "replace")
+            for folder in (str(base.resolve()), str(work)):
+                if folder in text:
+                    start = text.index(folder)
+                    yield Change("layer", file.name, "path of this machine", "", text[start : start + 80])
+
+
+def is_told(change: Change, findings: Sequence[Diagnostic]) -> bool:
+    """Does a finding that is a loss or worse than info speak of the element, or of such elements?"""
+    texts = [f"{f.kind} {f.message}" for f in findings if f.loss or f.level is not Level.INFO]
+    if change.element and any(repr(change.element) in text for text in texts):
+        return True
+    # an asset that nothing uses is told of as such, which is no loss to a simulation
+    if change.field == "element" and any(
+        finding.kind == "mjcf-asset-unused" and repr(change.element) in finding.message
+        for finding in findings
+    ):
+        return True
+    if change.family not in FAMILIES:
+        return False
+    words = (change.family, *FAMILIES[change.family].words)
+    # without the name, the finding has to be about many elements of the kind, or the element has none
+    is_nameless = change.element.startswith("#")
+    return any(word in text.lower() and (is_nameless or ", ..." in text) for word in words for text in texts)
+
+
+class Comparison:
+    """Two compiled models, and which element of the first is which of the second."""
+
+    def __init__(self, a: Any, b: Any) -> None:
+        self.a, self.b = a, b
+        self.matches: dict[str, list[int]] = {}
+        for family in FAMILIES:
+            self.matches[family] = self._match(family)
+        self._match_used()
+
+    def _match(self, family: str) -> list[int]:
+        count, other = (count_elements(model, family) for model in (self.a, self.b))
+        names = [find_name(self.a, family, i) for i in range(count)]
+        there = {find_name(self.b, family, i): i for i in range(other) if find_name(self.b, family, i)}
+        if family == BODY:
+            there["world"] = 0
+        found = [there.get(name, -1) if name else -1 for name in names]
+        taken = set(found)
+        free: dict[Any, list[int]] = defaultdict(list)
+        for index in range(other):
+            if index not in taken:
+                free[self._find_owner(self.b, family, index)].append(index)
+        # parents come before their children, so the owner of a body is matched already
+        for index, name in enumerate(names):
+            if not name:
+                owner = self._find_owner(self.a, family, index, found)
+                candidates = free.get(owner, [])
+                found[index] = candidates.pop(0) if candidates else -1
+        return found
+
+    def _find_owner(self, model: Any, family: str, index: int, found: list[int] | None = None) -> Any:
+        """What a nameless element is looked for within, in terms of the second model."""
+        owner = FAMILIES[family].owner
+        if owner:
+            body = int(getattr(model, owner)[index])
+            bodies = found if family == BODY else self.matches[BODY]
+            return bodies[body] if model is self.a and bodies is not None else body
+        if family == "pair":
+            geoms = [int(model.pair_geom1[index]), int(model.pair_geom2[index])]
+            return frozenset(self.matches[GEOM][g] for g in geoms) if model is self.a else frozenset(geoms)
+        if family == "exclude":
+            signature = int(model.exclude_signature[index])
+            bodies = [signature >> 16, signature & 0xFFFF]
+            return frozenset(self.matches[BODY][b] for b in bodies) if model is self.a else frozenset(bodies)
+        kinds = {"sensor": "sensor_type", "equality": "eq_type", "texture": "tex_type"}
+        return int(getattr(model, kinds[family])[index]) if family in kinds else None
+
+    def _match_used(self) -> None:
+        """Find meshes, materials and textures again through those who use them."""
+        for family, user, name in (
+            ("mesh", GEOM, "geom_dataid"), ("hfield", GEOM, "geom_dataid"), ("mesh", SITE, "site_dataid"),
+            ("material", GEOM, "geom_matid"), ("material", SITE, "site_matid"), ("material", "tendon", "tendon_matid"),
+            ("texture", "material", "mat_texid"), ("texture", "light", "light_texid"),
+        ):  # fmt: skip
+            if not hasattr(self.a, name):
+                continue
+            for index, other in enumerate(self.matches[user]):
+                if other < 0 or (name == "geom_dataid" and (family == "hfield") != is_hfield(self.a, index)):
+                    continue
+                for used, found in zip(
+                    np.ravel(getattr(self.a, name)[index]),
+                    np.ravel(getattr(self.b, name)[other]),
+                    strict=True,
+                ):
+                    if used >= 0 and found >= 0 and self.matches[family][used] < 0:
+                        self.matches[family][used] = int(found)
+
+    def list_changes(self) -> Iterator[Change]:
+        """Every field that differs."""
+        yield from self._compare_whole()
+        yield from self._compare_contacts()
+        for family in FAMILIES:
+            yield from self._compare_counts(family)
+            fields = self._list_fields(family)
+            for index, other in enumerate(self.matches[family]):
+                if other >= 0:
+                    name = find_name(self.a, family, index) or f"#{index}"
+                    for text in self._compare_element(family, fields, index, other):
+                        yield Change(family, name, *text)
+
+    def _compare_whole(self) -> Iterator[Change]:
+        for name in TOTALS:
+            yield from self._tell("size", "", name, getattr(self.a, name), getattr(self.b, name))
+        groups = [("option", self.a.opt, self.b.opt), ("statistic", self.a.stat, self.b.stat)]
+        groups += [
+            (f"visual {name}", getattr(self.a.vis, name), getattr(self.b.vis, name))
+            for name in ("global_", "quality", "headlight", "map", "scale", "rgba")
+        ]
+        for group, a, b in groups:
+            for name in dir(a):
+                if not name.startswith("_") and not callable(getattr(a, name)):
+                    yield from self._tell(group, "", name, getattr(a, name), getattr(b, name))
+
+    def _compare_contacts(self) -> Iterator[Change]:
+        """Which geoms may touch: exclusions are compared by what they do, since some of them do nothing."""
+        places = np.array(self.matches[GEOM], dtype=int)
+        if len(places) == 0 or places.min() < 0:
+            return
+        before, after = find_touching(self.a), find_touching(self.b)[np.ix_(places, places)]
+        for i, j in np.argwhere(np.triu(before != after))[:1]:
+            count = int(np.count_nonzero(np.triu(before != after)))
+            names = " and ".join(find_name(self.a, GEOM, int(k)) or f"#{k}" for k in (i, j))
+            words = [f"{'touch' if touching else 'do not touch'}" for touching in (before[i, j], after[i, j])]
+            yield Change("contact", names, f"{count} pairs", *words)
+
+    def _tell(self, family: str, element: str, name: str, a: Any, b: Any) -> Iterator[Change]:
+        for text in differ(name, a, b):
+            yield Change(family, element, *text)
+
+    def _compare_counts(self, family: str) -> Iterator[Change]:
+        for index, other in enumerate(self.matches[family]):
+            if other < 0 and family != "exclude":
+                name = find_name(self.a, family, index) or f"#{index}"
+                yield Change(family, name, "element", "there", "gone")
+        extra = set(range(count_elements(self.b, family))) - set(self.matches[family])
+        # one mesh may be several afterwards: each is compared where it is used
+        for index in sorted(extra) if family not in ("mesh", "texture", "material", "exclude") else ():
+            yield Change(family, find_name(self.b, family, index) or f"#{index}", "element", "none", "new")
+
+    def _list_fields(self, family: str) -> list[str]:
+        prefix, count = FAMILIES[family].prefix, count_elements(self.a, family)
+        found = []
+        for name in dir(self.a):
+            if not name.startswith(prefix) or name in LAYOUT or name.endswith("adr"):
+                continue
+            if prefix in OWN_POOLS and name not in (
+                "tex_type",
+                "tex_colorspace",
+                "hfield_size",
+                "hfield_nrow",
+                "hfield_ncol",
+                "skin_rgba",
+                "skin_group",
+                "skin_inflate",
+            ):
+                continue
+            value = getattr(self.a, name)
+            if isinstance(value, np.ndarray) and value.ndim and len(value) == count:
+                found.append(name)
+        return found
+
+    def _compare_element(
+        self, family: str, fields: list[str], i: int, j: int
+    ) -> Iterator[tuple[str, str, str]]:
+        a, b = self.a, self.b
+        for name in fields:
+            before, after = getattr(a, name)[i], getattr(b, name)[j]
+            if name in REFERENCES or name in (
+                "geom_dataid",
+                "eq_obj1id",
+                "eq_obj2id",
+                "sensor_objid",
+                "sensor_refid",
+                "actuator_trnid",
+            ):
+                before, after = self._follow(name, i, before), np.asarray(after)
+            elif name.endswith("quat"):
+                before, after = align_quaternion(before, after)
+            yield from differ(name, before, after)
+        compare = getattr(self, f"_compare_{family}", None)
+        if compare is not None:
+            yield from compare(i, j)
+
+    def _follow(self, name: str, index: int, value: Any) -> Any:
+        """Numbers of elements of the first model as those of the second."""
+        a, values = self.a, np.atleast_1d(value).tolist()
+        families: Sequence[str] = [REFERENCES.get(name, "")] * len(values)
+        if name == "geom_dataid":
+            families = ["hfield" if is_hfield(a, index) else "mesh"]
+        elif name.startswith("eq_"):
+            kinds = {"mjEQ_JOINT": JOINT, "mjEQ_TENDON": "tendon", "mjEQ_CONNECT": "", "mjEQ_WELD": ""}
+            kind = kinds.get(mujoco.mjtEq(int(a.eq_type[index])).name, "flex")
+            families = [kind or OBJECTS.get(int(a.eq_objtype[index]), BODY)]
+        elif name.startswith("sensor_"):
+            families = [OBJECTS.get(int(getattr(a, name.replace("id", "type"))[index]), "")]
+        elif name == "actuator_trnid":
+            families = TRANSMISSIONS.get(mujoco.mjtTrn(int(a.actuator_trntype[index])).name, ("", ""))
+        made = [
+            self.matches[family][number] if family and 0 <= number < len(self.matches[family]) else number
+            for family, number in zip(families, values, strict=True)
+        ]
+        # -1 stands for an element that is gone as well, which is told of the element itself
+        return np.array(made).reshape(np.shape(value))
+
+    def _compare_body(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
+        tensors = [turn_inertia(m.body_iquat[k], m.body_inertia[k]) for m, k in ((self.a, i), (self.b, j))]
+        # equal moments leave the axes free, so the tensor is compared and not its parts
+        yield from differ("body_inertia", *tensors)
+        yield from differ("body_mocapid", self.a.body_mocapid[i] >= 0, self.b.body_mocapid[j] >= 0)
+
+    def _compare_joint(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
+        a, b = self.a, self.b
+        if a.jnt_type[i] != b.jnt_type[j]:
+            return
+        width, speeds = COORDINATES[int(a.jnt_type[i])]
+        for name in ("qpos0", "qpos_spring"):
+            values = [getattr(m, name)[m.jnt_qposadr[k] :][:width] for m, k in ((a, i), (b, j))]
+            yield from differ(name, *values)
+        for name in (
+            "armature",
+            "damping",
+            "dampingpoly",
+            "frictionloss",
+            "solref",
+            "solimp",
+            "invweight0",
+            "M0",
+            "length",
+        ):
+            if hasattr(a, f"dof_{name}"):
+                values = [getattr(m, f"dof_{name}")[m.jnt_dofadr[k] :][:speeds] for m, k in ((a, i), (b, j))]
+                yield from differ(f"dof_{name}", *values)
+
+    def _compare_geom(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
+        a, b = self.a, self.b
+        kind = mujoco.mjtGeom(int(a.geom_type[i])).name
+        columns = SIZES.get(kind, 3)
+        yield from differ("geom_size", a.geom_size[i][:columns], b.geom_size[j][:columns])
+        meshes = [int(m.geom_dataid[k]) for m, k in ((a, i), (b, j))]
+        if min(meshes) < 0 or is_hfield(a, i):
+            yield from differ("geom_pos", a.geom_pos[i], b.geom_pos[j])
+            yield from differ("geom_quat", *align_quaternion(a.geom_quat[i], b.geom_quat[j]))
+            return
+        before, after = measure_mesh(a, i), measure_mesh(b, j)
+        for name, value in before.items():
+            # beside a one, since volume and area of a flat mesh are nothing but rounding
+            yield from differ(name, np.append(1.0, value), np.append(1.0, after[name]), MESH_TOLERANCE)
+
+    def _compare_site(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
+        columns = SIZES.get(mujoco.mjtGeom(int(self.a.site_type[i])).name, 3)
+        yield from differ("site_size", self.a.site_size[i][:columns], self.b.site_size[j][:columns])
+
+    def _compare_equality(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
+        before, after = np.array(self.a.eq_data[i]), np.array(self.b.eq_data[j])
+        if mujoco.mjtEq(int(self.a.eq_type[i])).name == "mjEQ_WELD":
+            before[6:10], after[6:10] = align_quaternion(before[6:10], after[6:10])
+            # whether MuJoCo found the relative pose itself
+            before, after = before[:11], after[:11]
+        yield from differ("eq_data", before, after)
+
+    def _compare_sensor(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
+        yield from differ("sensor_intprm", self.a.sensor_intprm[i], self.b.sensor_intprm[j])
+
+    def _compare_hfield(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
+        yield from differ(
+            "hfield_data",
+            *(
+                slice_pool(m, "hfield_data", int(m.hfield_adr[k]), int(m.hfield_nrow[k] * m.hfield_ncol[k]))
+                for m, k in ((self.a, i), (self.b, j))
+            ),
+        )
+
+    def _compare_texture(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
+        sizes = [
+            (int(m.tex_height[k]), int(m.tex_width[k]), int(m.tex_nchannel[k]))
+            for m, k in ((self.a, i), (self.b, j))
+        ]
+        if sizes[0] != sizes[1]:
+            yield "tex_size", str(sizes[0]), str(sizes[1])
+            return
+        pixels = [
+            slice_pool(m, "tex_data", int(m.tex_adr[k]), int(np.prod(sizes[0])))
+            for m, k in ((self.a, i), (self.b, j))
+        ]
+        wrong = int(np.count_nonzero(pixels[0] != pixels[1]))
+        if wrong:
+            gap = np.abs(pixels[0].astype(int) - pixels[1].astype(int))
+            yield "tex_data", "", f"{wrong} of {len(pixels[0])} values, by {gap.mean():.3g} on average"
+
+    def _compare_tendon(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
+        paths = []
+        for model, tendon in ((self.a, i), (self.b, j)):
+            path: list[Any] = []
+            start = int(model.tendon_adr[tendon])
+            for wrap in range(start, start + int(model.tendon_num[tendon])):
+                kind = mujoco.mjtWrap(int(model.wrap_type[wrap])).name
+                target, value = int(model.wrap_objid[wrap]), float(model.wrap_prm[wrap])
+                if model is self.a and kind in WRAPS and target >= 0:
+                    target = self.matches[WRAPS[kind]][target]
+                side = kind in ("mjWRAP_SPHERE", "mjWRAP_CYLINDER") and value >= 0
+                if side and model is self.a:
+                    value = float(self.matches[SITE][int(value)])
+                path.append((kind, target, round(value, 9)))
+            paths.append(path)
+        if paths[0] != paths[1]:
+            yield "path", str(paths[0])[:80], str(paths[1])[:80]
+
+    def _compare_numeric(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
+        yield from differ(
+            "numeric_data",
+            *(
+                slice_pool(m, "numeric_data", int(m.numeric_adr[k]), int(m.numeric_size[k]))
+                for m, k in ((self.a, i), (self.b, j))
+            ),
+        )
+
+    def _compare_text(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
+        texts = [
+            bytes(m.text_data)[int(m.text_adr[k]) :][: int(m.text_size[k])]
+            for m, k in ((self.a, i), (self.b, j))
+        ]
+        if texts[0] != texts[1]:
+            yield "text_data", str(texts[0])[:60], str(texts[1])[:60]
+
+    def _compare_tuple(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
+        rows = []
+        for model, number in ((self.a, i), (self.b, j)):
+            start, size = int(model.tuple_adr[number]), int(model.tuple_size[number])
+            row = []
+            for k in range(start, start + size):
+                family, target = OBJECTS.get(int(model.tuple_objtype[k]), ""), int(model.tuple_objid[k])
+                if model is self.a and family:
+                    target = self.matches[family][target]
+                row.append((int(model.tuple_objtype[k]), target, float(model.tuple_objprm[k])))
+            rows.append(row)
+        if rows[0] != rows[1]:
+            yield "elements", str(rows[0])[:80], str(rows[1])[:80]
+
+    def _compare_key(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
+        for name, numbers in (
+            ("key_qpos", self.positions), ("key_qvel", self.velocities), ("key_ctrl", self.controls),
+            ("key_act", self.activations), ("key_mpos", self.mocaps), ("key_mquat", self.mocaps),
+        ):  # fmt: skip
+            before, after = np.asarray(getattr(self.a, name)[i]), np.asarray(getattr(self.b, name)[j])
+            width = len(before) // len(numbers) if len(numbers) else 0
+            if len(before) != len(after) or min(numbers, default=0) < 0 or not width:
+                continue
+            chosen = after.reshape(-1, width)[numbers] if len(numbers) else after
+            yield from differ(name, before.reshape(-1, width) if len(numbers) else before, chosen)
+
+    @cached_property
+    def positions(self) -> list[int]:
+        """For every coordinate of the first model its place in the second, -1 where there is none."""
+        return self._list_places("jnt_qposadr", 0)
+
+    @cached_property
+    def velocities(self) -> list[int]:
+        """The same for velocities."""
+        return self._list_places("jnt_dofadr", 1)
+
+    def _list_places(self, address: str, column: int) -> list[int]:
+        found = []
+        for index, other in enumerate(self.matches[JOINT]):
+            width = COORDINATES[int(self.a.jnt_type[index])][column]
+            same = other >= 0 and self.a.jnt_type[index] == self.b.jnt_type[other]
+            start = int(getattr(self.b, address)[other]) if same else 0
+            found += [start + k if same else -1 for k in range(width)]
+        return found
+
+    @cached_property
+    def controls(self) -> list[int]:
+        """The same for controls."""
+        return self._list_actuator_places("ctrl")
+
+    @cached_property
+    def activations(self) -> list[int]:
+        """The same for activations."""
+        return self._list_actuator_places("act")
+
+    def _list_actuator_places(self, what: str) -> list[int]:
+        found = []
+        for index, other in enumerate(self.matches["actuator"]):
+            count = int(getattr(self.a, f"actuator_{what}num")[index])
+            same = other >= 0 and int(getattr(self.b, f"actuator_{what}num")[other]) == count
+            start = int(getattr(self.b, f"actuator_{what}adr")[other]) if same else 0
+            found += [start + k if same else -1 for k in range(max(count, 0))]
+        return found
+
+    @cached_property
+    def mocaps(self) -> list[int]:
+        """The same for mocap bodies."""
+        pairs = [
+            (int(self.a.body_mocapid[i]), int(self.b.body_mocapid[j]) if j >= 0 else -1)
+            for i, j in enumerate(self.matches[BODY])
+            if self.a.body_mocapid[i] >= 0
+        ]
+        return [other for _, other in sorted(pairs)]
+
+    def roll(self, steps: int) -> tuple[float, bool]:
+        """The largest gap of a coordinate after some steps from the first keyframe, and whether all bits are equal."""
+        places = [*self.positions, *self.velocities, *self.controls]
+        if min(places, default=0) < 0:
+            return np.inf, False
+        controls = make_controls(self.a, steps).values
+        is_keyed = bool(self.a.nkey and self.b.nkey)
+        before = run_steps(self.a, controls, [*range(len(self.controls))], is_keyed)
+        after = run_steps(self.b, controls, self.controls, is_keyed)
+        if len(before) != len(after):
+            return np.inf, False
+        gap, is_same = find_gap(before, after[self.positions] if len(before) else after)
+        if DRIFT < gap < np.inf:
+            # how far the source leaves itself when its own numbers are rounded as OpenUSD rounds them
+            rounded = run_steps(round_model(self.a), controls, [*range(len(self.controls))], is_keyed)
+            noise = find_gap(before, rounded)[0]
+            gap = 0.0 if gap <= NOISE_FACTOR * noise else gap
+        return gap, is_same
+
+
+def run_steps(model: Any, controls: Array, places: list[int], is_keyed: bool) -> Array:
+    """The coordinates after some steps; ``places`` are those of the controls in the model."""
+    data = mujoco.MjData(model)
+    if is_keyed:
+        mujoco.mj_resetDataKeyframe(model, data, 0)
+    with quiet_mujoco():
+        for row in controls:
+            data.ctrl[places] = row
+            mujoco.mj_step(model, data)
+    return np.array(data.qpos)
+
+
+def find_gap(a: Array, b: Array) -> tuple[float, bool]:
+    """The largest gap of two arrays, and whether all bits are equal."""
+    same = (a == b) | (np.isnan(a) & np.isnan(b))
+    gaps = np.where(same, 0.0, np.nan_to_num(np.abs(a - b), nan=np.inf))
+    return float(np.max(gaps, initial=0.0)), bool(np.all(same))
+
+
+def round_model(model: Any) -> Any:
+    """A copy whose masses, places, axes and gains are single-precision numbers."""
+    twin = copy.copy(model)
+    for name in ROUNDED:
+        values = getattr(twin, name)
+        values[:] = values.astype(np.float32)
+    mujoco.mj_setConst(twin, mujoco.MjData(twin))
+    return twin
+
+
+def count_elements(model: Any, family: str) -> int:
+    """How many elements of a family a model has."""
+    return int(getattr(model, FAMILIES[family].count))
+
+
+def find_name(model: Any, family: str, index: int) -> str:
+    """The name of an element, empty if it has none."""
+    kind = getattr(mujoco.mjtObj, f"mjOBJ_{FAMILIES[family].kind}")
+    return str(mujoco.mj_id2name(model, kind.value, index) or "")
+
+
+def is_hfield(model: Any, geom: int) -> bool:
+    """Is the geom a height field?"""
+    return int(model.geom_type[geom]) == mujoco.mjtGeom.mjGEOM_HFIELD.value
+
+
+def find_touching(model: Any) -> Array:
+    """Which geoms MuJoCo lets touch: by bits, parents, exclusions and pairs."""
+    kinds, masks = model.geom_contype, model.geom_conaffinity
+    met = (kinds[:, None] & masks[None, :]) | (kinds[None, :] & masks[:, None])
+    bodies = np.asarray(model.geom_bodyid)
+    welds = model.body_weldid[bodies]
+    parents = model.body_weldid[model.body_parentid[welds]]
+    touching = (met != 0) & (welds[:, None] != welds[None, :])
+    if not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_FILTERPARENT.value:
+        # what is welded to the world touches its children
+        child = (welds[:, None] == parents[None, :]) & (welds[:, None] != 0)
+        touching &= ~(child | child.T)
+    for signature in model.exclude_signature:
+        sides = [bodies == number for number in (int(signature) >> 16, int(signature) & 0xFFFF)]
+        touching[np.ix_(*sides)] = touching[np.ix_(*sides[::-1])] = False
+    for i, j in zip(model.pair_geom1, model.pair_geom2, strict=True):
+        touching[i, j] = touching[j, i] = True
+    return np.asarray(touching)
+
+
+def slice_pool(model: Any, name: str, start: int, count: int) -> Array:
+    """A part of a long array."""
+    return np.asarray(getattr(model, name)).reshape(-1)[start : start + count]
+
+
+def align_quaternion(a: Any, b: Any) -> tuple[Array, Array]:
+    """The second with the sign of the first: both mean the same rotation."""
+    first, second = np.array(a, dtype=float), np.array(b, dtype=float)
+    return first, -second if first @ second < 0 else second
+
+
+def make_matrix(quaternion: Any) -> Array:
+    """A rotation as a matrix."""
+    matrix = np.zeros(9)
+    mujoco.mju_quat2Mat(matrix, np.asarray(quaternion, dtype=float))
+    return matrix.reshape(3, 3)
+
+
+def turn_inertia(quaternion: Any, moments: Any) -> Array:
+    """Principal moments as a tensor in the axes of the body."""
+    matrix = make_matrix(quaternion)
+    return np.asarray(matrix @ np.diag(moments) @ matrix.T)
+
+
+def measure_mesh(model: Any, geom: int) -> dict[str, Any]:
+    """Volume, area and bounds of the mesh of a geom, and whether it has coordinates of textures."""
+    mesh = int(model.geom_dataid[geom])
+    start, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
+    points = np.asarray(model.mesh_vert[start : start + count], dtype=float)
+    first, faces = int(model.mesh_faceadr[mesh]), int(model.mesh_facenum[mesh])
+    corners = points[model.mesh_face[first : first + faces]]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    placed = points @ make_matrix(model.geom_quat[geom]).T + model.geom_pos[geom]
+    size = float(np.ptp(points, axis=0).max())
+    return {
+        "mesh bounds": np.array([placed.min(axis=0), placed.max(axis=0)]),
+        "mesh area": float(np.linalg.norm(normals, axis=1).sum() / 2.0) / size**2,
+        "mesh volume": float(np.einsum("ij,ij->", corners[:, 0], normals) / 6.0) / size**3,
+        "mesh texcoords": bool(model.mesh_texcoordadr[mesh] >= 0),
+    }
+
+
+def differ(name: str, a: Any, b: Any, tolerance: float = TOLERANCE) -> Iterator[tuple[str, str, str]]:
+    """Name and texts of a field whose values differ by more than the tolerance, relative to the largest of them."""
+    first, second = np.asarray(a), np.asarray(b)
+    if first.shape != second.shape:
+        yield name, str(first.shape), str(second.shape)
+        return
+    if first.dtype.kind not in "fiub":
+        return
+    before, after = first.astype(float), second.astype(float)
+    same = (before == after) | (np.isnan(before) & np.isnan(after))
+    scale = max(float(np.max(np.abs(np.where(np.isfinite(before), before, 0.0)), initial=0.0)), 1e-9)
+    limit = tolerance * scale if first.dtype.kind == "f" or second.dtype.kind == "f" else 0.0
+    with np.errstate(invalid="ignore"):
+        wrong = ~same & ~(np.abs(before - after) <= limit)
+    if np.any(wrong):
+        yield name, shorten(first), shorten(second)
+
+
+def shorten(values: Array) -> str:
+    """Values as a short text."""
+    return np.array2string(np.ravel(values)[:8], precision=6, separator=" ").replace("\n", "")
+
+
+def show(
+    lines: list[Line],
+    totals: Counter[str],
+    loads: Counter[str],
+    form: str,
+    items: int,
+    routes: Sequence[str] = tuple(ROUTES),
+) -> None:
+    """The lines worst first and figures of each corpus, or all of it as JSON."""
+    lines.sort(key=lambda line: (ORDER.index(line.verdict), -len(line.silent), line.file, line.route))
+    figures = [count_figures(corpus, route, lines, totals, loads) for corpus in totals for route in routes]
+    if form == "json":
+        print(json.dumps({"figures": figures, "lines": [asdict(line) for line in lines]}, indent=1))
+        return
+    for line in lines:
+        if line.verdict != "same":
+            print(f"{line.verdict:8} {line.route:5} {line.file[-60:]:60} {line.drift:8.1e} {line.text}")
+            for change in line.silent[:items]:
+                print(f"{'':15}{change}"[:220])
+            if len(line.silent) > items:
+                print(f"{'':15}... and {len(line.silent) - items} more")
+    kinds = Counter(f"{line.route:5} {c.family} {c.field}" for line in lines for c in line.silent)
+    files = Counter(
+        kind for line in lines for kind in {f"{line.route:5} {c.family} {c.field}" for c in line.silent}
+    )
+    print(f"\n{'files':>6} {'silent':>7}  field")
+    for kind, count in files.most_common(60):
+        print(f"{count:6} {kinds[kind]:7}  {kind}")
+    print()
+    for row in figures:
+        print(", ".join(f"{word} {value}" for word, value in row.items()))
+
+
+def count_figures(
+    corpus: str, route: str, lines: list[Line], totals: Counter[str], loads: Counter[str]
+) -> dict[str, Any]:
+    """One row of the table of corpora."""
+    own = [line for line in lines if (line.corpus, line.route) == (corpus, route)]
+    verdicts = Counter(line.verdict for line in own)
+    return {
+        "corpus": corpus,
+        "route": route,
+        "files": totals[corpus],
+        "loaded by MuJoCo": loads[corpus],
+        **{word: verdicts[word] for word in ORDER},
+        "silent fields": sum(len(line.silent) for line in own),
+        "bit-equal": sum(line.exact for line in own),
+        "within 1e-6": sum(line.drift <= DRIFT and line.verdict not in ("crash", "refused") for line in own),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why a robot differs in an engine, where that can be known, with the place in the asset and what to do.
+
+Causes are looked for from the inside out: a floating base, an axis or a mass that is wrong makes poses, mass matrix and
+bias wrong too, and is told as their cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from simwright.core.diag import NOWHERE, Where
+from simwright.core.math3d import Array
+from simwright.model.asset import Asset
+from simwright.model.joint import WORLD
+from simwright.model.kinematics import build_tree
+from simwright.prover.comparing import Outcome, Told, find_size
+from simwright.prover.workers.seen import SeenFreedom, name_of, rotate
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why an aspect differs: a word that is always the same, a sentence, the place in the asset, what to do."""
+
+    word: str
+    text: str
+    where: Where = NOWHERE
+    hint: str = ""
+
+
+_STRUCTURE = {
+    "links": ("link", "the engine has other links: a name or a body was lost on the way"),
+    "dofs": ("joint", "the engine has other degrees of freedom at this joint"),
+    "masses": ("mass", "the link weighs something else in the engine"),
+    "inertias": ("inertia", "the link has another centre of mass or inertia in the engine"),
+}
+_HINTS = {
+    "floating base": "hold the base; in OpenUSD the articulation root belongs on the fixed joint or above it",
+    "held base": "leave the base without a joint to the world",
+    "missing drive": "give the joint a drive in the words that this engine reads ('simwright convert --for')",
+    "mimic dropped": "command the following joint yourself in this engine, or use one that couples joints",
+    "axis flipped": "compare the joint's axis in the file that the engine is given with the asset's",
+    "root misplaced": "compare the pose of the root link in the file that the engine is given with the asset's",
+}
+_DEPENDENT = ("poses", "matrix", "bias")
+
+
+def find_causes(asset: Asset, outcome: Outcome, reference: Told, told: Told) -> dict[str, Cause]:
+    """The cause of each aspect that differs, where it can be known."""
+    places = _Places(asset)
+    found: dict[str, Cause] = {}
+    for aspect in outcome.differences:
+        item = outcome.items.get(aspect, "")
+        cause = _explain_structure(aspect, item, told)
+        if cause is not None:
+            word, text = cause
+            found[aspect] = Cause(word, text, places.find(aspect, item), _HINTS.get(word, ""))
+    if "poses" in outcome.differences:
+        found.update(_explain_poses(asset, places, outcome, reference, told))
+    # what the structure says is wrong makes the dynamics wrong
+    for aspect in _DEPENDENT:
+        if aspect in outcome.differences and aspect not in found:
+            order = ("base", "poses", "dofs", "links", "masses", "inertias")
+            # a mass changes no pose
+            known = [found[name] for name in order if name in found and (aspect != "poses" or name == "base")]
+            if known:
+                found[aspect] = known[0]
+    return found
+
+
+def _explain_structure(aspect: str, item: str, told: Told) -> tuple[str, str] | None:
+    """The word and the sentence for an aspect of the structure."""
+    if aspect in _STRUCTURE:
+        return _STRUCTURE[aspect]
+    if aspect in ("armature", "friction", "damping"):
+        return _explain_value(aspect, _find_rows(told, item))
+    explain = {
+        "base": _explain_base, "drives": _explain_drive, "mimics": _explain_mimic, "limits": _explain_limit,
+    }.get(aspect)  # fmt: skip
+    return explain(item, told) if explain else None
+
+
+def _explain_base(item: str, told: Told) -> tuple[str, str]:
+    if item in told.seen.floating:
+        return "floating base", "nothing holds the base in the engine"
+    return "held base", "the engine holds the base"
+
+
+def _explain_mimic(item: str, told: Told) -> tuple[str, str]:
+    if item in told.seen.mimics:
+        return "mimic", "the joint follows another joint, or otherwise, in the engine"
+    return "mimic dropped", "the engine lets the joint move by itself"
+
+
+def _explain_limit(item: str, told: Told) -> tuple[str, str]:
+    rows = _find_rows(told, item)
+    if rows and rows[0].limit == (None, None):
+        return "limit ignored", "the engine lets the joint go on for ever"
+    return "limit", "the engine stops the joint elsewhere"
+
+
+def _explain_drive(item: str, told: Told) -> tuple[str, str]:
+    driven = any(row.stiffness or row.damping for row in _find_rows(told, item))
+    if not driven and not any(actuator.target == item for actuator in told.seen.actuators):
+        return "missing drive", "nothing drives the joint in the engine: it is limp"
+    return "drive", "the engine drives the joint with other gains or forces"
+
+
+def _explain_value(aspect: str, rows: Sequence[SeenFreedom]) -> tuple[str, str]:
+    values = {
+        "armature": [row.armature for row in rows],
+        "friction": [row.friction for row in rows],
+        "damping": [abs(row.passive_damping) + abs(row.damping) for row in rows],
+    }
+    if not any(values[aspect]):
+        return f"{aspect} ignored", f"the engine has no {aspect} at this joint"
+    return aspect, f"the engine has another {aspect} at this joint"
+
+
+def _find_rows(told: Told, joint: str) -> list[SeenFreedom]:
+    return [row for row in told.seen.freedoms if row.joint == joint]
+
+
+def _explain_poses(
+    asset: Asset, places: _Places, outcome: Outcome, reference: Told, told: Told
+) -> dict[str, Cause]:
+    """The first link, from the root outwards, that is not where it should be as seen from its parent."""
+    allowed = outcome.find_tolerance("poses") * find_size(reference.states[0].poses or {})
+    tree = build_tree(asset)
+    edges = [(name_of(edge.child), name_of(edge.parent), name_of(edge.joint.name)) for edge in tree.edges]
+    for name, parent, joint in (*((name_of(root), WORLD, "") for root in tree.roots), *edges):
+        wanted, found = (_list_relative(side, name, parent) for side in (reference, told))
+        # a link that one of them does not know tells nothing
+        if not wanted or not found:
+            continue
+        if all(_near(one, other, allowed) for one, other in zip(wanted, found, strict=True)):
+            continue
+        word, text = _explain_motion(wanted, found, allowed, root=parent == WORLD)
+        at, place = joint, places.find("joint", joint)
+        if not joint or word == "root misplaced":
+            at, place = name, places.find("links", name)
+        return {"poses": Cause(word, f"{at}: {text}", place, _HINTS.get(word, ""))}
+    return {}
+
+
+def _list_relative(told: Told, name: str, parent: str) -> list[Array]:
+    """Where a link is as seen from its parent, in every configuration; empty where that is not told."""
+    found = [_find_relative(state.poses or {}, name, parent) for state in told.states]
+    return [place for place in found if place is not None] if all(one is not None for one in found) else []
+
+
+def _explain_motion(
+    wanted: Sequence[Array], found: Sequence[Array], allowed: float, *, root: bool
+) -> tuple[str, str]:
+    """Of one link as seen from its parent, the reference pose first."""
+    if not _near(wanted[0], found[0], allowed):
+        if root:
+            return "root misplaced", "the engine has the root link elsewhere"
+        return "link misplaced", "the engine has the link elsewhere on its parent"
+    # a motion of one axis is undone by the same motion with the axis turned round
+    moves = [one @ np.linalg.inv(wanted[0]) for one in wanted[1:]]
+    others = [one @ np.linalg.inv(found[0]) for one in found[1:]]
+    if all(_near(np.linalg.inv(one), other, allowed) for one, other in zip(moves, others, strict=True)):
+        return "axis flipped", "the joint turns the other way in the engine"
+    if all(_near(np.eye(4), other, allowed) for other in others):
+        return "joint does not move", "the joint stays where it is in the engine"
+    return "axis", "the joint moves along another axis, or about another point, in the engine"
+
+
+def _find_relative(poses: Mapping[str, Sequence[float]], name: str, parent: str) -> Array | None:
+    if name not in poses or (parent != WORLD and parent not in poses):
+        return None
+    place = _make_matrix(poses[name])
+    return place if parent == WORLD else np.asarray(np.linalg.inv(_make_matrix(poses[parent])) @ place)
+
+
+def _make_matrix(pose: Sequence[float]) -> Array:
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = rotate(pose[3:]), pose[:3]
+    return matrix
+
+
+def _near(one: Array, other: Array, allowed: float) -> bool:
+    return bool(np.abs(one - other).max() <= 2.0 * allowed)
+
+
+class _Places:
+    """Where the elements of an asset are in its files, by the names that engines have."""
+
+    def __init__(self, asset: Asset) -> None:
+        self._bodies = {name_of(body.name): body.source for body in asset.bodies}
+        self._joints = {name_of(joint.name): joint.source for joint in asset.joints}
+        for joint in asset.joints:
+            for dof in joint.dofs:
+                self._joints.setdefault(name_of(dof.name), joint.source)
+        self._mimics = {name_of(mimic.follower): mimic.source for mimic in asset.mimics}
+        self._file = Where(asset.provenance.file)
+
+    def find(self, aspect: str, item: str) -> Where:
+        """The place of what an aspect is about; the file where nothing better is known."""
+        first = self._mimics if aspect == "mimics" else self._joints
+        if aspect in ("links", "base", "masses", "inertias"):
+            first = self._bodies
+        for rows in (first, self._joints, self._bodies):
+            if rows.get(item):
+                return rows[item]
+        return self._file

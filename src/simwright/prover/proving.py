@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One asset in all engines: written as each of them reads it, asked, compared, explained."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from lxml import etree
+
+from simwright.core.diag import Diagnostic, Level, Reporter
+from simwright.core.errors import SimwrightError, UnknownNameError, UsageError
+from simwright.core.math3d import Pose, vec3
+from simwright.formats.format import WriteOptions
+from simwright.formats.table import write_asset
+from simwright.model.asset import Asset
+from simwright.model.elements import Body
+from simwright.model.inertia import Inertial
+from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
+from simwright.prover.asking import (
+    CONFIGURATIONS,
+    NotSeenError,
+    ReferenceRobot,
+    Worker,
+    choose_configurations,
+)
+from simwright.prover.causes import Cause, find_causes
+from simwright.prover.comparing import ASPECTS, LEVELS, Outcome, Told, compare, refuse
+from simwright.prover.table import REFERENCE, IsolatedEngine, find_engine, list_engines
+from simwright.prover.workers.seen import name_of
+
+TIMEOUT = 300.0
+"""Seconds for one question: Newton compiles its kernels when it is first used."""
+
+_SUFFIXES = {"usd": "", "urdf": ".urdf", "mjcf": ".xml", "sdf": ".sdf"}
+"""What engines know the files of a format by; an OpenUSD asset is a folder."""
+
+Watch = Callable[[str], None]
+"""Told which engine is asked now."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProofSettings:
+    """What is asked of whom.
+
+    ``engines`` are names of the table; empty for all that are installed.  ``against`` is the engine that the others
+    are held against; ``levels`` some of ``structure`` and ``dynamics``; ``seconds`` the time for one question.
+    """
+
+    engines: Sequence[str] = ()
+    levels: Sequence[str] = LEVELS
+    against: str = REFERENCE
+    seed: int = 0
+    configurations: int = CONFIGURATIONS
+    seconds: float = TIMEOUT
+
+    def check(self) -> None:
+        """Raise a UsageError for what there is not."""
+        for level in self.levels:
+            if level not in LEVELS:
+                raise UnknownNameError("level", level, LEVELS)
+        if not self.levels:
+            raise UsageError("no level to prove", hint=f"some of {', '.join(LEVELS)}")
+        for name in (*self.engines, self.against):
+            if name != REFERENCE:
+                find_engine(name)
+        if self.configurations < 1 or self.seconds <= 0.0:
+            raise UsageError("configurations and seconds have to be above zero")
+
+    def list_columns(self) -> list[str]:
+        """The engines that are compared, each once."""
+        named = list(dict.fromkeys(self.engines))
+        if not named:
+            installed = [name for name, row in list_engines().items() if row.environment.ready]
+            named = [name for name in (REFERENCE, *installed) if name != self.against]
+        columns = [name for name in named if name != self.against]
+        if not columns:
+            hint = "'simwright engines list' shows them, 'simwright engines install NAME' installs one"
+            raise UsageError(f"no engine to compare with {self.against}", hint=hint)
+        return columns
+
+
+@dataclass(slots=True)
+class Column:
+    """One engine: what came out, why, what writing its format told, and how long it took [s]."""
+
+    outcome: Outcome
+    causes: Mapping[str, Cause] = field(default_factory=dict)
+    notes: Sequence[Diagnostic] = ()
+    seconds: float = 0.0
+
+
+@dataclass(slots=True)
+class Proof:
+    """Whether an asset is the same machine in several engines."""
+
+    name: str
+    against: str
+    version: str
+    settings: ProofSettings
+    columns: list[Column]
+
+    @property
+    def same(self) -> bool:
+        """Whether no engine differs."""
+        return all(column.outcome.right for column in self.columns)
+
+    @property
+    def aspects(self) -> list[str]:
+        """What was compared, in order."""
+        return [name for name, aspect in ASPECTS.items() if aspect.level in self.settings.levels]
+
+
+def prove_asset(
+    asset: Asset,
+    settings: ProofSettings | None = None,
+    watch: Watch | None = None,
+    folder: Path | None = None,
+) -> Proof:
+    """Ask every engine about an asset.  ``folder`` keeps what they were given; without it, nothing is kept.
+
+    An engine that is not installed, refuses the asset, crashes or hangs costs its own column.  Raises a
+    ``SimwrightError`` where the engine that the others are held against has no answer.
+    """
+    settings = settings or ProofSettings()
+    settings.check()
+    columns = settings.list_columns()
+    watch = watch or (lambda _: None)
+    watch(REFERENCE)
+    with tempfile.TemporaryDirectory(prefix="simwright-prove-") as scratch:
+        questions = _Questions(asset, settings, folder or Path(scratch))
+        if settings.against == REFERENCE:
+            reference = questions.own
+        else:
+            watch(settings.against)
+            reference = _ask_reference(questions, settings.against)
+        found = []
+        for name in columns:
+            watch(name)
+            found.append(_prove_column(questions, name, reference))
+    return Proof(asset.name, settings.against, reference.seen.engine, settings, found)
+
+
+def examine(row: IsolatedEngine) -> str:
+    """What is wrong with an engine, found by giving it a small robot: empty where nothing is."""
+    column = prove_asset(_make_pendulum(), ProofSettings((row.name,), configurations=1)).columns[0]
+    return column.outcome.reason
+
+
+def _make_pendulum() -> Asset:
+    """A base that is held and a link that swings."""
+    base, link = (
+        Body(name, inertial=Inertial(1.0, inertia=np.diag([0.02, 0.02, 0.03]))) for name in ("base", "link")
+    )
+    dof = Dof(Motion.HINGE, vec3(0, 1, 0), name="swings", lower=-1.0, upper=1.0)
+    held = Joint("held", JointKind.FIXED, WORLD, "base")
+    swings = Joint("swings", JointKind.REVOLUTE, "base", "link", dofs=[dof])
+    return Asset("pendulum", bodies=[base, link], joints=[held, swings])
+
+
+def _ask_reference(questions: _Questions, name: str) -> Told:
+    try:
+        return questions.ask(find_engine(name))
+    except NotSeenError as error:
+        raise UsageError(f"{name} has no answer to hold others against: {error}") from None
+
+
+def _prove_column(questions: _Questions, name: str, reference: Told) -> Column:
+    start = time.monotonic()
+    row = None if name == REFERENCE else find_engine(name)
+    try:
+        told = questions.own if row is None else questions.ask(row)
+    except NotSeenError as error:
+        return Column(refuse(name, str(error)), seconds=time.monotonic() - start)
+    except SimwrightError as error:
+        return Column(refuse(name, f"not written: {error}"), seconds=time.monotonic() - start)
+    # what the engine that others are held against cannot tell, nobody can be held against
+    of_reference = list_engines().get(questions.settings.against)
+    rows = [one for one in (row, of_reference) if one is not None]
+    outcome = compare(
+        name,
+        reference,
+        told,
+        precision="single" if any(one.precision == "single" for one in rows) else "double",
+        rigid=questions.rigid,
+        rounded=[aspect for one in rows for aspect in one.rounded],
+        blank={aspect: reason for one in rows for aspect, reason in one.blank.items()},
+    )
+    _leave_levels(outcome, questions.settings.levels)
+    causes = find_causes(questions.asset, outcome, reference, told)
+    notes = questions.list_notes(row) if row else ()
+    _blame_format(outcome, causes, notes)
+    return Column(outcome, causes, notes, time.monotonic() - start)
+
+
+def _blame_format(outcome: Outcome, causes: dict[str, Cause], notes: Sequence[Diagnostic]) -> None:
+    """A joint that the format has no word for, and that was written as others, is the format's."""
+    for note in notes:
+        if "dofs" in causes and repr(outcome.items["dofs"]) in note.message:
+            causes["dofs"] = Cause("format", note.message, causes["dofs"].where, note.hint)
+
+
+def _move(configuration: dict[str, dict[str, Any]], zeros: Mapping[str, float]) -> dict[str, dict[str, Any]]:
+    """A configuration in coordinates that are not zero in the reference pose."""
+    joints = configuration.get("joints", {})
+    return {
+        **configuration,
+        "joints": joints | {name: joints.get(name, 0.0) + zero for name, zero in zeros.items()},
+    }
+
+
+def _list_places(asset: Asset, poses: Mapping[str, Sequence[float]]) -> dict[str, list[float]]:
+    """Where links and frames on them are, of the poses of the links."""
+    found = {name: list(pose) for name, pose in poses.items()}
+    for site in asset.sites:
+        pose = poses.get(name_of(site.body))
+        if pose is not None and name_of(site.name) not in found:
+            place = Pose.of(pose[:3], pose[3:]) @ site.pose
+            found[name_of(site.name)] = [*map(float, place.p), *map(float, place.q)]
+    return found
+
+
+def _find_rigid(asset: Asset) -> dict[str, str]:
+    """Of links that are fixed to each other, the one that stands for all of them: formats choose other roots."""
+    found: dict[str, str] = {}
+    for joint in asset.joints:
+        if not joint.dofs and joint.enabled and WORLD not in (joint.parent, joint.child):
+            one, other = (name_of(name) for name in (joint.parent, joint.child))
+            old, new = found.get(other, other), found.get(one, one)
+            found |= {one: new, other: new}
+            found |= {name: new for name, link in found.items() if link == old}
+    return found
+
+
+def _leave_levels(outcome: Outcome, levels: Sequence[str]) -> None:
+    """Take out what was not asked for."""
+    for name, aspect in ASPECTS.items():
+        if aspect.level not in levels:
+            for table in (outcome.differences, outcome.items, outcome.blank, outcome.errors):
+                table.pop(name, None)
+            outcome.absent.discard(name)
+
+
+class _Questions:
+    """What all engines are asked about one asset, and the files that they are given, each written once."""
+
+    def __init__(self, asset: Asset, settings: ProofSettings, folder: Path) -> None:
+        self.asset, self.settings, self.folder = asset, settings, folder
+        robot = ReferenceRobot(asset)
+        self.gravity = robot.gravity
+        seen = robot.describe()
+        self.configurations: list[dict[str, dict[str, Any]]] = []
+        if "dynamics" in settings.levels:
+            self.configurations = choose_configurations(seen, settings.configurations, settings.seed)
+        self.own = Told(seen, robot.evaluate(self.configurations))
+        # URDF has no place for the pose of a root that floats, and PhysX may lose it: workers are told where it is.
+        # Another link, or a frame that is written as a link, may be the root there, so that all are told
+        for configuration in self.configurations:
+            configuration["roots"] = _list_places(asset, self.own.states[0].poses or {})
+        self.rigid = _find_rigid(asset)
+        self._zeros = robot.list_zeros()
+        self._written: dict[str, tuple[Path, tuple[Diagnostic, ...]]] = {}
+
+    def ask(self, row: IsolatedEngine) -> Told:
+        """All that an engine tells; raises ``NotSeenError``."""
+        if not row.environment.ready:
+            raise NotSeenError(f"not installed: simwright engines install {row.name}")
+        file, _ = self._write(row)
+        with Worker(row, self.settings.seconds) as worker:
+            worker.open(file, self.gravity)
+            seen = worker.describe()
+            # URDF has the coordinates of the asset, OpenUSD those from the reference pose, as they are compared
+            zeros = self._zeros if row.format == "urdf" else {}
+            for freedom in seen.freedoms:
+                zero = zeros.get(freedom.joint, 0.0)
+                low, high = (end if end is None else end - zero for end in freedom.limit)
+                freedom.limit = (low, high)
+            states = (
+                worker.evaluate([_move(one, zeros) for one in self.configurations])
+                if self.configurations
+                else []
+            )
+        return Told(seen, states)
+
+    def list_notes(self, row: IsolatedEngine) -> tuple[Diagnostic, ...]:
+        """What writing for it told: what its format has no place for, or says in other words."""
+        return self._write(row)[1]
+
+    def _write(self, row: IsolatedEngine) -> tuple[Path, tuple[Diagnostic, ...]]:
+        words = "-".join(str(value) for value in row.writing.values())
+        key = "-".join(word for word in (row.format, words, "zero" if row.zero_mass else "") if word)
+        if key not in self._written:
+            reporter = Reporter()
+            name = name_of(self.asset.name) or "robot"
+            target = self.folder / key / f"{name}{_SUFFIXES[row.format]}"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            options = WriteOptions(**row.writing, overwrite=True)
+            file = write_asset(self.asset, target, format_name=row.format, options=options, reporter=reporter)
+            if row.zero_mass:
+                give_zero_masses(file)
+            notes = [found for found in reporter if found.level is not Level.INFO]
+            self._written[key] = file, tuple(notes)
+        return self._written[key]
+
+
+def give_zero_masses(file: Path) -> None:
+    """Say of every link of a URDF that has no mass that it has none: PyBullet 3.2 and DART 6.20 would take 1 kg."""
+    # the file is our own: nothing in it names another
+    tree = etree.parse(str(file))
+    for link in tree.iter("link"):
+        if link.find("inertial") is None:
+            inertial = etree.SubElement(link, "inertial")
+            etree.SubElement(inertial, "mass", value="0")
+            etree.SubElement(
+                inertial, "inertia", dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), "0")
+            )
+    tree.write(str(file), encoding="utf-8", xml_declaration=True)

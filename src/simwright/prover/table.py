@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The engines that can be asked: rows of ``engines.toml``, and MuJoCo, which is in this process."""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from simwright.core.errors import UnknownNameError
+from simwright.prover.environments import IsolatedEnvironment
+
+REFERENCE = "mujoco"
+"""The engine of this process, which all assets can be opened in."""
+
+FAMILY = "engines"
+
+
+@dataclass(frozen=True, slots=True)
+class IsolatedEngine:
+    """One row of ``engines.toml``, which says what the fields mean."""
+
+    name: str
+    title: str
+    worker: str
+    format: str
+    precision: str
+    licence: str
+    environment: IsolatedEnvironment
+    writing: Mapping[str, Any] = field(default_factory=dict)
+    zero_mass: bool = False
+    proprietary: bool = False
+    rounded: Sequence[str] = ()
+    blank: Mapping[str, str] = field(default_factory=dict)
+
+
+@functools.cache
+def list_engines() -> Mapping[str, IsolatedEngine]:
+    """All rows by name, in order."""
+    rows = tomllib.loads((Path(__file__).parent / "engines.toml").read_text(encoding="utf-8"))
+    return {name: _make_row(name, row) for name, row in rows.items()}
+
+
+def find_engine(name: str) -> IsolatedEngine:
+    """One row; an unknown name is an error that lists what there is."""
+    rows = list_engines()
+    if name not in rows:
+        raise UnknownNameError("engine", name, [REFERENCE, *rows])
+    return rows[name]
+
+
+def _make_row(name: str, row: dict[str, Any]) -> IsolatedEngine:
+    environment = IsolatedEnvironment(
+        name,
+        row["title"],
+        tuple(row.pop("modules")),
+        tuple(row.pop("pins")),
+        FAMILY,
+        variables=row.pop("variables", {}),
+    )
+    return IsolatedEngine(name, environment=environment, **row)

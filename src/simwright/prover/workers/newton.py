@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Newton: what its USD importer makes of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import newton
+import numpy as np
+
+from .seen import (
+    Configuration,
+    Evaluated,
+    Seen,
+    SeenActuator,
+    SeenFreedom,
+    bound,
+    find_position,
+    join_blocks,
+    name_of,
+    pack_inertia,
+    serve,
+)
+
+_KINDS = {
+    newton.JointType.REVOLUTE: "hinge",
+    newton.JointType.PRISMATIC: "slide",
+    newton.JointType.BALL: "ball",
+    newton.JointType.FREE: "free",
+}
+_COLUMNS = (
+    "target_ke", "target_kd", "effort_limit", "armature", "friction", "damping", "limit_lower", "limit_upper",
+)  # fmt: skip
+_SCALAR = ("hinge", "slide")
+_EQUAL_JOINTS = 2
+"""mjEQ_JOINT of MuJoCo."""
+
+
+class NewtonRobot:
+    """A finalized model that is asked."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+        self.engine = f"Newton {newton.__version__}"
+
+    def describe(self) -> Seen:
+        """What does not depend on the configuration."""
+        model, seen = self.model, Seen(self.engine)
+        bodies = [name_of(label) for label in model.body_label]
+        seen.masses = dict(zip(bodies, model.body_mass.numpy().tolist(), strict=True))
+        tensors = zip(model.body_com.numpy(), model.body_inertia.numpy(), strict=True)
+        seen.inertias = {body: pack_inertia(*row) for body, row in zip(bodies, tensors, strict=True)}
+        rows = _list_freedoms(model, bodies)
+        tree = model.joint_articulation.numpy()
+        # joints that close loops are in no articulation, and their freedoms in no mass matrix
+        seen.freedoms = [freedom for joint, freedom in rows if tree[joint] >= 0]
+        seen.floating = list(dict.fromkeys(freedom.body for _, freedom in rows if freedom.kind == "free"))
+        seen.floating += [
+            body for number, body in enumerate(bodies) if number not in set(model.joint_child.numpy())
+        ]
+        seen.actuators = _list_actuators(model, [freedom for _, freedom in rows])
+        seen.mimics = _list_mimics(model)
+        return seen
+
+    def evaluate(self, configuration: Configuration) -> Evaluated:
+        """What does."""
+        model = self.model
+        places = model.joint_q.numpy()
+        starts, types, children = (
+            getattr(model, name).numpy() for name in ("joint_q_start", "joint_type", "joint_child")
+        )
+        for joint, label in enumerate(model.joint_label):
+            if _KINDS.get(newton.JointType(int(types[joint]))) in _SCALAR:
+                body = name_of(model.body_label[children[joint]])
+                places[starts[joint]] = find_position(configuration, name_of(label), body)
+        model.joint_q.assign(places)
+        state = model.state()
+        newton.eval_fk(model, model.joint_q, model.joint_qd, state)
+        poses = {
+            name_of(label): [float(row[number]) for number in (0, 1, 2, 6, 3, 4, 5)]  # x, y, z, w in Newton
+            for label, row in zip(model.body_label, state.body_q.numpy(), strict=True)
+        }
+        return Evaluated(poses, _read_mass_matrix(model, state))
+
+
+def open_file(file: Path, gravity: Sequence[float]) -> NewtonRobot:
+    """Import, as one who uses its MuJoCo solver would: with what it reads of ``mjc:`` words."""
+    del gravity
+    builder = newton.ModelBuilder()
+    newton.solvers.SolverMuJoCo.register_custom_attributes(builder)
+    builder.add_usd(str(file))
+    return NewtonRobot(builder.finalize(device="cpu"))
+
+
+def _list_mimics(model: Any) -> dict[str, list[Any]]:
+    """Newton's own, a column of joints, and equalities of two joints as MuJoCo has them, which are read of ``mjc:``."""
+    labels = [name_of(label) for label in model.joint_label]
+    found: dict[str, list[Any]] = {}
+    if model.joint_mimic_joint is not None:
+        leaders, factors = model.joint_mimic_joint.numpy().tolist(), model.joint_mimic_coeffs.numpy().tolist()
+        rows = zip(labels, leaders, factors, strict=True)
+        found |= {label: [labels[leader], float(pair[1])] for label, leader, pair in rows if leader >= 0}
+    words = model.mujoco
+    for row in range(int(getattr(words, "equality_constraint_count", 0) or 0)):
+        kind, enabled, follower, leader, factor = (
+            getattr(words, f"equality_constraint_{name}").numpy()[row]
+            for name in ("type", "enabled", "joint1", "joint2", "polycoef")
+        )
+        if kind == _EQUAL_JOINTS and enabled and leader >= 0:
+            found[labels[int(follower)]] = [labels[int(leader)], float(factor[1])]
+    return found
+
+
+def _list_freedoms(model: Any, bodies: list[str]) -> list[tuple[int, SeenFreedom]]:
+    """Freedoms of all joints, each with the number of its joint."""
+    columns = {name: getattr(model, f"joint_{name}").numpy() for name in _COLUMNS}
+    # a model without joints has no such array
+    springs = model.mujoco.dof_passive_stiffness.numpy() if len(columns["armature"]) else []
+    types, children, starts = (
+        getattr(model, name).numpy() for name in ("joint_type", "joint_child", "joint_qd_start")
+    )
+    found = []
+    for joint, label in enumerate(model.joint_label):
+        kind = _KINDS.get(newton.JointType(int(types[joint])))
+        width = int(starts[joint + 1] - starts[joint])
+        for dof in range(starts[joint], starts[joint + 1]):
+            freedom = SeenFreedom(
+                name_of(label),
+                bodies[children[joint]],
+                kind or ("axis" if width > 1 else "scalar"),
+                limit=(bound(columns["limit_lower"][dof]), bound(columns["limit_upper"][dof])),
+                stiffness=float(columns["target_ke"][dof]),
+                damping=float(columns["target_kd"][dof]),
+                max_force=bound(columns["effort_limit"][dof]),
+                armature=float(columns["armature"][dof]),
+                friction=float(columns["friction"][dof]),
+                passive_damping=float(columns["damping"][dof]),
+                passive_stiffness=float(np.ravel(springs[dof])[0]),
+            )
+            found.append((joint, freedom))
+    return found
+
+
+def _list_actuators(model: Any, freedoms: list[SeenFreedom]) -> list[SeenActuator]:
+    """Rows of ``MjcActuator`` that stay motors of their own; others became drives of joints, with their force range."""
+    words = model.mujoco
+    labels = getattr(words, "actuator_target_label", None) or []
+    found = []
+    for row, label in enumerate(labels):
+        forces = words.actuator_forcerange.numpy()[row]
+        if int(words.ctrl_source.numpy()[row]) == int(newton.solvers.SolverMuJoCo.CtrlSource.JOINT_TARGET):
+            freedom = freedoms[int(words.actuator_trnid.numpy()[row][0])]
+            if forces[0] < forces[1]:
+                own = freedom.max_force
+                freedom.max_force = min(float(forces[1]), own) if own is not None else float(forces[1])
+            continue
+        found.append(
+            SeenActuator(
+                "",
+                name_of(label),
+                str(int(words.actuator_trntype.numpy()[row])),
+                [float(value) for value in words.actuator_gainprm.numpy()[row][:3]],
+                [float(value) for value in words.actuator_biasprm.numpy()[row][:3]],
+                [float(value) for value in words.actuator_gear.numpy()[row]],
+                int(words.actuator_dyntype.numpy()[row]) == 0
+                and int(words.actuator_gaintype.numpy()[row]) == 0,
+                (float(forces[0]), float(forces[1])) if forces[0] < forces[1] else None,
+            )
+        )
+    return found
+
+
+def _read_mass_matrix(model: Any, state: Any) -> list[list[float]]:
+    """Newton's own, one block for each articulation, padded to the largest of them."""
+    padded = newton.eval_mass_matrix(model, state)
+    if padded is None:
+        return []
+    tree, speeds = model.joint_articulation.numpy(), model.joint_qd_start.numpy()
+    widths = [int(np.diff(speeds)[tree == number].sum()) for number in range(model.articulation_count)]
+    return join_blocks([block[:size, :size] for block, size in zip(padded.numpy(), widths, strict=True)])
+
+
+if __name__ == "__main__":
+    serve(open_file)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""PhysX: what its USD parser makes of a file.
+
+Tensor bindings are deprecated in ovphysx 0.7, but only they have the mass matrix.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import ovphysx
+import ovstage
+from ovphysx import PhysX
+from ovphysx.types import TensorType
+
+from .seen import (
+    Configuration,
+    Evaluated,
+    Seen,
+    SeenFreedom,
+    bound,
+    find_position,
+    find_speed,
+    join_blocks,
+    name_of,
+    pack_inertia,
+    serve,
+)
+
+_EVERYWHERE = "/**"
+_BASE_FREEDOMS = 6
+_MOVED = 1e-5
+"""[rad, m]"""
+
+
+class PhysxRobot:
+    """An attached stage that is asked, articulation by articulation: a binding of several has no names of its own."""
+
+    def __init__(self, physx: Any) -> None:
+        self.physx = physx
+        self.engine = f"PhysX (ovphysx {ovphysx.__version__})"
+        self.roots = list(_bind(physx, _EVERYWHERE, "ARTICULATION_ROOT_POSE").prim_paths)
+        self.pushed = {path for path in self.roots if self._was_pushed(path)}
+
+    def describe(self) -> Seen:
+        """What does not depend on the configuration."""
+        seen = Seen(self.engine)
+        for path in self.roots:
+            matrix = _bind(self.physx, path, "ARTICULATION_MASS_MATRIX")
+            names = [name_of(name) for name in matrix.body_names]
+            masses, frames, tensors = (
+                _read(_bind(self.physx, path, f"ARTICULATION_BODY_{name}"))[0]
+                for name in ("MASS", "COM_POSE", "INERTIA")
+            )
+            seen.masses |= dict(zip(names, masses.tolist(), strict=True))
+            for name, frame, tensor in zip(names, frames, tensors, strict=True):
+                seen.inertias[name] = pack_inertia(frame[:3], tensor)
+            if not matrix.is_fixed_base:
+                seen.floating.append(names[0])
+                seen.freedoms += [
+                    SeenFreedom(f"{names[0]}_free", names[0], "free") for _ in range(_BASE_FREEDOMS)
+                ]
+            seen.freedoms += _describe_freedoms(self.physx, path, matrix)
+        for path, mass in self._list_loose():
+            # links of articulations are among them, the first one under the path of the articulation root
+            if path not in self.roots and name_of(path) not in seen.masses:
+                seen.masses[name_of(path)] = mass
+                seen.floating.append(name_of(path))
+        seen.blank["mimics"] = "ovphysx 0.7 does not tell which joints follow others"
+        return seen
+
+    def evaluate(self, configuration: Configuration) -> Evaluated:
+        """What does; a body outside of articulations is no row of any mass matrix."""
+        poses: dict[str, list[float]] = {}
+        blocks, bias = [], []
+        for path in self.roots:
+            matrix = _bind(self.physx, path, "ARTICULATION_MASS_MATRIX")
+            if path in self.pushed:
+                self._place_root(path, matrix, configuration)
+            _place(self.physx, path, matrix, configuration)
+            links = _read(_bind(self.physx, path, "ARTICULATION_LINK_POSE"))[0]
+            for name, row in zip(matrix.body_names, links, strict=True):
+                poses[name_of(name)] = [float(row[number]) for number in (0, 1, 2, 6, 3, 4, 5)]  # x, y, z, w
+            blocks.append(_read(matrix)[0])
+            gravity, speeds = (
+                _read(_bind(self.physx, path, f"ARTICULATION_{name}"))[0]
+                for name in ("GRAVITY_FORCE", "CORIOLIS_AND_CENTRIFUGAL_FORCE")
+            )
+            bias += (gravity + speeds).tolist()
+        return Evaluated(poses, join_blocks(blocks), bias)
+
+    def _was_pushed(self, path: str) -> bool:
+        """Whether the first read, which makes a step of a nanosecond, moved it.
+
+        Joints that are beyond their limits in the reference pose are put there at once, and a base that floats
+        recoils.  Where it was before cannot be read any more.
+        """
+        matrix = _bind(self.physx, path, "ARTICULATION_MASS_MATRIX")
+        if matrix.is_fixed_base or not matrix.dof_count:
+            return False
+        return bool(np.abs(_read(_bind(self.physx, path, "ARTICULATION_DOF_POSITION"))).max() > _MOVED)
+
+    def _place_root(self, path: str, matrix: Any, configuration: Configuration) -> None:
+        pose = configuration.get("roots", {}).get(name_of(matrix.body_names[0]))
+        if pose is not None:
+            row = np.array([[*pose[:3], *pose[4:], pose[3]]], dtype=np.float32)
+            _bind(self.physx, path, "ARTICULATION_ROOT_POSE").write(row)
+            _bind(self.physx, path, "ARTICULATION_ROOT_VELOCITY").write(np.zeros((1, 6), dtype=np.float32))
+
+    def _list_loose(self) -> list[tuple[str, float]]:
+        bodies = _bind(self.physx, _EVERYWHERE, "RIGID_BODY_MASS")
+        return list(zip(bodies.prim_paths, _read(bodies).tolist(), strict=True)) if bodies.count else []
+
+
+def open_file(file: Path, gravity: Sequence[float]) -> PhysxRobot:
+    """Open the stage; the file has its own gravity."""
+    del gravity
+    warnings.simplefilter("ignore", DeprecationWarning)
+    return PhysxRobot(_open(file))
+
+
+def _open(file: Path) -> Any:
+    PhysX.set_cpu_mode(True)
+    physx = PhysX()
+    ovstage.population.register_usd_schemas(_list_schemas())
+    stage = ovstage.Stage("seen")
+    ovstage.population.open_usd(stage, str(file), ordinal=1, domains=ovstage.PopulationDomain.ALL)
+    stage.advance_write_floor(ordinal=1).wait()
+    physx.wait_task(physx.attach_ovstage(stage, read_ordinal=1))
+    physx.wait_all()
+    return physx
+
+
+def _list_schemas() -> list[str]:
+    """Folders of schemas; importing ``physx_usd_schemas`` would ask for ``pxr``, which is not here."""
+    spec = importlib.util.find_spec("physx_usd_schemas")
+    if spec is None or not spec.submodule_search_locations:
+        raise ImportError("physx-usd-schemas is not installed")
+    root = Path(next(iter(spec.submodule_search_locations)))
+    schemas = [root / name / "resources" for name in ("PhysxSchema", "OmniUsdPhysicsDeformableSchema")]
+    return [str(folder) for folder in (*schemas, ovphysx.newton_schema_root())]
+
+
+def _describe_freedoms(physx: Any, path: str, matrix: Any) -> list[SeenFreedom]:
+    if not matrix.dof_count:
+        return []
+    stiffness, damping, force, armature, limits, friction = (
+        _read(_bind(physx, path, f"ARTICULATION_DOF_{name}"))[0]
+        for name in ("STIFFNESS", "DAMPING", "MAX_FORCE", "ARMATURE", "LIMIT", "FRICTION_PROPERTIES")
+    )
+    bodies = dict(zip(matrix.joint_names, matrix.body_names[1:], strict=True))
+    found = []
+    for number, name in enumerate(matrix.dof_names):
+        joint, axis, _ = name.partition(":")  # axes of a joint that has several are called joint:0, joint:1
+        found.append(
+            SeenFreedom(
+                name_of(joint),
+                name_of(bodies[joint]),
+                "axis" if axis else "scalar",
+                limit=(bound(limits[number][0]), bound(limits[number][1])),
+                stiffness=float(stiffness[number]),
+                damping=float(damping[number]),
+                max_force=bound(force[number]),
+                armature=float(armature[number]),
+                friction=float(friction[number][0]),
+                passive_damping=float(friction[number][2]),
+            )
+        )
+    return found
+
+
+def _place(physx: Any, path: str, matrix: Any, configuration: Configuration) -> None:
+    if not matrix.dof_count:
+        return
+    bodies = dict(zip(matrix.joint_names, matrix.body_names[1:], strict=True))
+    for word, find in (("POSITION", find_position), ("VELOCITY", find_speed)):
+        wanted = [
+            0.0 if name not in bodies else find(configuration, name_of(name), name_of(bodies[name]))
+            for name in matrix.dof_names  # an axis of a joint that has several is not the name of a joint
+        ]
+        _bind(physx, path, f"ARTICULATION_DOF_{word}").write(np.array([wanted], dtype=np.float32))
+
+
+def _bind(physx: Any, pattern: str, name: str) -> Any:
+    return physx.create_tensor_binding(pattern=pattern, tensor_type=TensorType[name])
+
+
+def _read(binding: Any) -> Any:
+    values = np.zeros(binding.shape, dtype=np.float32)
+    binding.read(values)
+    return values
+
+
+if __name__ == "__main__":
+    serve(open_file)

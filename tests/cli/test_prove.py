@@ -1,0 +1,148 @@
+"""``simwright prove`` and ``simwright engines``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from lxml import etree
+from tests.prover.conftest import MakeEngine, make_engine  # noqa: F401 - a fixture
+from tests.prover.faults import plant, write_robot
+
+from simwright.app.cli.main import run
+from simwright.prover.table import find_engine, list_engines
+
+
+@pytest.fixture
+def robot(tmp_path: Path) -> str:
+    return str(write_robot(tmp_path))
+
+
+def test_the_same(robot: str, make_engine: MakeEngine, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: F811
+    make_engine("twin")
+    assert run(["prove", robot]) == 0
+    text = capsys.readouterr().out
+    assert "planted against mujoco" in text
+    assert "the same in twin" in text
+    assert "dofs      ok 3/3" in text
+
+
+def test_a_difference_in_every_format(
+    robot: str,
+    tmp_path: Path,
+    make_engine: MakeEngine,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    make_engine("twin", blank={"limits": "no | word"})
+    plant("mass", tmp_path, monkeypatch)
+    assert run(["prove", robot, "--engines", "twin,drake"]) == 1
+    text = capsys.readouterr().out
+    assert "twin, masses: upper weighs 2.02 instead of 2" in text
+    assert f"cause: mass: the link weighs something else in the engine ({robot}:6)" in text
+    assert "drake, no answer: not installed: simwright engines install drake" in text
+    assert "not the same in twin, drake" in text
+    assert run(["prove", robot, "--engines", "twin", "--format", "json"]) == 1
+    assert (
+        json.loads(capsys.readouterr().out)["engines"][0]["aspects"]["limits"]["blank_because"] == "no | word"
+    )
+    assert run(["prove", robot, "--engines", "twin", "--format", "md"]) == 1
+    page = capsys.readouterr().out
+    assert "| twin | ok | ok 4/4 |" in page
+    assert "- twin, limits: no \\| word" in page
+    assert run(["prove", robot, "--engines", "twin,drake", "--format", "junit"]) == 1
+    root = etree.fromstring(capsys.readouterr().out.encode())
+    assert [suite.get("name") for suite in root] == ["twin", "drake"]
+    assert {case.get("name") for case in root.iter("testcase") if case.find("failure") is not None} == {
+        "masses",
+        "matrix",
+        "bias",
+        "answers",
+    }
+    assert {case.get("name") for case in root.iter("testcase") if case.find("skipped") is not None} == {
+        "armature",
+        "friction",
+        "limits",
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["--engines", "bullet"], "unknown engine 'bullet'"),
+        (["--level", "motions"], "unknown level 'motions'"),
+        (["--against", "odes"], "unknown engine 'odes'"),
+        ([], "no engine to compare with mujoco"),
+    ],
+)
+def test_bad_words(
+    arguments: list[str],
+    told: str,
+    robot: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert run(["prove", robot, *arguments]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_there(make_engine: MakeEngine, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: F811
+    make_engine("twin")
+    assert run(["prove", "nowhere.urdf"]) == 2
+    assert "nowhere.urdf" in capsys.readouterr().err
+
+
+def test_list(make_engine: MakeEngine, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: F811
+    make_engine("twin")
+    assert run(["engines", "list", "--format", "json"]) == 0
+    rows = {row["name"]: row for row in json.loads(capsys.readouterr().out)["engines"]}
+    assert rows["twin"]["installed"]
+    assert not rows["drake"]["installed"]
+    assert rows["physx"]["proprietary"]
+    assert run(["engines", "list"]) == 0
+    text = capsys.readouterr().out
+    assert [name for name in list_engines() if name not in text] == []
+
+
+def test_a_proprietary_engine_is_not_installed_unasked(
+    make_engine: MakeEngine,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    make_engine("twin")
+    monkeypatch.setattr("simwright.prover.environments._make", lambda *_: pytest.fail("must not be made"))
+    assert run(["engines", "install", "physx"]) == 2
+    said = capsys.readouterr().err
+    assert "LicenseRef-NVIDIA-Omniverse" in said
+    assert "--accept-licence" in said
+    assert not find_engine("physx").environment.folder.exists()
+
+
+def test_install_remove_and_doctor(
+    make_engine: MakeEngine,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    from simwright.prover.environments import NoEnvironmentError
+
+    def fail(*_: object) -> None:
+        raise NoEnvironmentError("no network")
+
+    make_engine("twin")
+    monkeypatch.setattr("simwright.prover.environments._make", fail)
+    assert run(["engines", "install", "drake", "twin"]) == 1
+    said = capsys.readouterr()
+    assert "drake: no network" in said.err
+    assert "twin is installed" in said.out  # it was there
+    assert run(["engines", "doctor"]) == 0
+    assert capsys.readouterr().out == "twin: ok\n"
+    assert run(["engines", "doctor", "drake"]) == 1
+    assert "drake: not installed" in capsys.readouterr().out
+    assert run(["engines", "remove", "twin", "drake"]) == 0
+    assert not find_engine("twin").environment.folder.exists()
+    assert run(["engines", "doctor"]) == 0
+    assert "no engine is installed" in capsys.readouterr().out
+    assert run(["engines", "remove", "drke"]) == 2

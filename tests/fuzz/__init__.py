@@ -1,0 +1,1 @@
+"""Damaged files and every command: see test_fuzz.py."""

@@ -1,0 +1,264 @@
+"""Differences between what two engines see are found, told by name, and not invented."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.prover.twins import write_mjcf
+
+import simwright
+from simwright.prover.asking import ReferenceRobot, choose_configurations
+from simwright.prover.comparing import ASPECTS, Told, compare, find_servos, refuse
+from simwright.prover.workers.seen import (
+    Evaluated,
+    Seen,
+    SeenActuator,
+    SeenFreedom,
+    bound,
+    find_position,
+    find_speed,
+    join_blocks,
+    load,
+    name_of,
+)
+
+
+@pytest.fixture
+def twin(tmp_path: Path) -> Told:
+    robot = ReferenceRobot(simwright.load(write_mjcf(tmp_path)))
+    seen = robot.describe()
+    return Told(seen, robot.evaluate(choose_configurations(seen, 3, 18)))
+
+
+def set_on(told: Told, chosen: str, /, **values: object) -> None:
+    row = next(row for row in told.seen.freedoms if row.joint == chosen)
+    for name, value in values.items():
+        setattr(row, name, value)
+
+
+def make_driven(told: Told) -> Told:
+    """As an engine sees it that has drives and no actuators."""
+    other = copy.deepcopy(told)
+    other.seen.engine, other.seen.actuators = "PhysX", []
+    set_on(other, "turn", stiffness=200.0, damping=20.0, max_force=30.0)
+    return other
+
+
+def test_a_drive_says_what_a_servo_says(twin: Told) -> None:
+    outcome = compare("physx", twin, make_driven(twin))
+    assert outcome.right
+    assert outcome.reason == ""
+    assert outcome.counts == {"dofs": "2/2", "links": "3/3", "base": "fixed", "drives": "1/1"}
+    assert outcome.errors == {"poses": 0.0, "matrix": 0.0, "bias": 0.0}
+    assert outcome.absent == {"mimics"}
+
+
+@pytest.mark.parametrize(
+    ("values", "aspect", "told"),
+    [
+        ({"stiffness": 100.0}, "drives", "turn: stiffness 100 instead of 200"),
+        ({"max_force": None}, "drives", "turn: max force None instead of 30.0"),
+        ({"damping": 0.0}, "damping", "turn: damping 0.6 instead of 20.6"),
+        ({"armature": 0.0}, "armature", "turn: armature 0 instead of 0.3"),
+        ({"friction": 0.0}, "friction", "turn: friction 0 instead of 0.4"),
+        ({"limit": (-1.0, None)}, "limits", "turn: limits (-1.0, None) instead of (-1.0, 2.0)"),
+        ({"joint": "other", "body": "other"}, "dofs", "turn: 0 DOFs instead of 1"),
+    ],
+)
+def test_one_difference(twin: Told, values: dict[str, object], aspect: str, told: str) -> None:
+    other = make_driven(twin)
+    set_on(other, "turn", **values)
+    assert compare("physx", twin, other).differences[aspect] == told
+
+
+def test_masses_and_mass_matrix(twin: Told) -> None:
+    other = make_driven(twin)
+    other.seen.masses["upper"] = 2.1
+    other.states[2].mass_matrix[0][1] += 0.1
+    found = compare("physx", twin, other).differences
+    assert found["masses"] == "upper weighs 2.1 instead of 2"
+    assert "(configuration 2, others held)" in found["matrix"]
+
+
+def test_actuators_are_compared_one_by_one(twin: Told) -> None:
+    other = copy.deepcopy(twin)
+    other.seen.actuators[0].force_range = None
+    assert "max force" in compare("mujoco-usd", twin, other).differences["drives"]
+    other = copy.deepcopy(twin)
+    other.seen.actuators[0].control_range = (-1.0, 1.0)
+    assert "control_range" in compare("mujoco-usd", twin, other).differences["drives"]
+    other.seen.actuators = [other.seen.actuators[0], copy.deepcopy(other.seen.actuators[0])]
+    found = compare("mujoco-usd", twin, other).differences
+    assert "stiffness 0 instead of 200" in found["drives"]  # two actuators on a joint are no servo
+
+
+def test_a_gear_belongs_to_the_gains_of_a_servo() -> None:
+    row = SeenFreedom("turn", "upper", "hinge")
+    motor = SeenActuator(
+        "m", "turn", "joint", [5.0, 0, 0], [0, -5.0, -1.0], [2.0, 0, 0, 0, 0, 0], True, (-3.0, 3.0)
+    )
+    servo = find_servos(Seen("test", [row], actuators=[motor]))["turn"]
+    assert (servo.stiffness, servo.damping, servo.max_force) == (20.0, 4.0, 6.0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"simple": False}, {"bias": [0.0, 0.0, 0.0]}, {"transmission": "tendon"}, {"gain": [4.0, 0, 0]}],
+)
+def test_what_is_no_servo(change: dict[str, object]) -> None:
+    motor = SeenActuator("m", "turn", "joint", [5.0, 0, 0], [0, -5.0, -1.0], [1.0, 0, 0, 0, 0, 0], True)
+    for name, value in change.items():
+        setattr(motor, name, value)
+    assert find_servos(Seen("test", [SeenFreedom("turn", "upper", "hinge")], actuators=[motor])) == {}
+
+
+def make_floating(turn: Callable[[np.ndarray], np.ndarray]) -> Told:
+    """A floating body with two hinges; ``turn`` changes the coordinates of its base."""
+    root = np.random.default_rng(0).normal(size=(8, 8))
+    change = np.eye(8)
+    change[:6, :6] = turn(np.eye(6))
+    matrix = change.T @ (root @ root.T + np.eye(8)) @ change
+    rows = [SeenFreedom("free", "trunk", "free") for _ in range(6)]
+    rows += [SeenFreedom(f"hinge{number}", f"leg{number}", "hinge") for number in range(2)]
+    push = change.T @ np.arange(8.0)
+    return Told(Seen("test", rows, ["trunk"]), [Evaluated({}, matrix.tolist(), push.tolist())])
+
+
+def test_engines_may_count_the_base_in_their_own_axes() -> None:
+    change = np.random.default_rng(1).normal(size=(6, 6))
+    other = make_floating(lambda eye: eye @ change)
+    outcome = compare("physx", make_floating(lambda eye: eye), other)
+    assert outcome.right
+    assert 0.0 < outcome.errors["matrix"] < 1e-9
+    assert 0.0 < outcome.errors["bias"] < 1e-9
+    other.states[0].mass_matrix[0][0] += 1.0  # the base alone: held joints do not show it
+    assert "others free" in compare("physx", make_floating(lambda eye: eye), other).differences["matrix"]
+
+
+def test_a_joint_that_is_called_otherwise_is_known_by_its_body(twin: Told) -> None:
+    """A joint with the name of a body beside it gets another name in OpenUSD."""
+    other = copy.deepcopy(twin)
+    set_on(other, "turn", joint="turn_joint")
+    other.seen.actuators[0].target = "turn_joint"
+    assert compare("mujoco-usd", twin, other).right
+    other.seen.actuators[0].target = "push"
+    assert not compare("mujoco-usd", twin, other).right
+
+
+def test_positions_of_joints() -> None:
+    configuration = {"joints": {"turn": 1.0}, "bodies": {"upper": 2.0}}
+    assert find_position(configuration, "turn", "upper") == 1.0
+    assert find_position(configuration, "turn_joint", "upper") == 2.0
+    assert find_position(configuration, "turn_joint", "lower") == 0.0
+    assert find_position({}, "turn", "upper") == 0.0
+    assert find_speed({"body_speeds": {"upper": 3.0}}, "turn", "upper") == 3.0
+
+
+def test_base_that_should_be_held() -> None:
+    floating = make_floating(lambda eye: eye)
+    held = Told(Seen("test", floating.seen.freedoms[6:]))
+    assert compare("physx", held, floating).differences["base"] == "trunk floats, should be held"
+    assert compare("physx", floating, held).differences["base"] == "trunk is held, should float"
+
+
+def test_several_joints_of_a_body_are_one_joint_elsewhere() -> None:
+    wanted = Seen(
+        "test",
+        [SeenFreedom(name, "ankle", "hinge", armature=a) for name, a in (("roll", 1.0), ("pitch", 2.0))],
+    )
+    found = Seen("test", [SeenFreedom("ankle_joint", "ankle", "axis", armature=a) for a in (2.0, 1.0)])
+    state = Evaluated({}, np.eye(2).tolist(), [0.0, 0.0])
+    outcome = compare("physx", Told(wanted, [state]), Told(found, [state]))
+    assert outcome.right
+    assert "matrix" in outcome.absent
+
+
+def test_what_goes_from_a_worker_comes_back(twin: Told) -> None:
+    there = Told(load(json.loads(json.dumps(asdict(twin.seen)))), twin.states)
+    assert compare("mujoco-usd", twin, there).right
+
+
+def test_small_things() -> None:
+    assert name_of("/robot/arm/joint 1") == "joint_1"
+    assert name_of("2nd") == "_2nd"
+    assert bound(3.4e38) is None
+    assert bound(-2.0) == -2.0
+    assert join_blocks([np.eye(1), 2.0 * np.eye(2)]) == [[1.0, 0.0, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]]
+    assert refuse("physx", "no").reason == "no"
+
+
+@pytest.mark.parametrize(
+    ("aspect", "change", "told"),
+    [
+        ("links", lambda seen: seen.masses.pop("lower"), "there is no link lower"),
+        ("links", lambda seen: seen.masses.update(more=1.0), "link more is not in the reference"),
+        (
+            "inertias",
+            lambda seen: seen.inertias["upper"].__setitem__(0, 0.21),
+            "upper: centre of mass 0.21 0 0",
+        ),
+        (
+            "inertias",
+            lambda seen: seen.inertias["upper"].__setitem__(3, 0.021),
+            "upper: inertia 0.021 0.03 0.04",
+        ),
+        (
+            "mimics",
+            lambda seen: seen.mimics.update(push=["turn", 2.0]),
+            "push follows turn, should follow none",
+        ),
+    ],
+)
+def test_what_links_are(twin: Told, aspect: str, change: Callable[[Seen], object], told: str) -> None:
+    other = make_driven(twin)
+    change(other.seen)
+    assert compare("physx", twin, other).differences[aspect].startswith(told)
+
+
+def test_a_mimic_joint_follows_as_far(twin: Told) -> None:
+    twin.seen.mimics["push"] = ["turn", 2.0]
+    other = make_driven(twin)
+    assert compare("physx", twin, other).right
+    other.seen.mimics["push"] = ["turn", 1.0]
+    assert compare("physx", twin, other).differences["mimics"] == "push follows 1 turn instead of 2 turn"
+    other.seen.mimics.clear()
+    assert compare("physx", twin, other).differences["mimics"] == "push does not follow turn"
+
+
+def test_poses_and_bias(twin: Told) -> None:
+    other = make_driven(twin)
+    other.states[1].poses["lower"][2] += 0.01
+    other.states[3].bias[1] += 1.0
+    found = compare("physx", twin, other).differences
+    assert found["poses"] == "lower is 1.0e-02 m and 0.0e+00 rad off (configuration 1)"
+    assert found["bias"].endswith("(configuration 3, others held)")
+
+
+def test_what_cannot_be_told_is_neither_right_nor_wrong(twin: Told) -> None:
+    other = make_driven(twin)
+    set_on(other, "turn", armature=0.0)
+    other.seen.blank["armature"] = "no word for it"
+    for state in other.states:
+        state.bias = None
+    outcome = compare("pybullet", twin, other, blank={"drives": "no place for it"})
+    assert outcome.blank == {"armature": "no word for it", "drives": "no place for it", "bias": "not told"}
+    assert outcome.right
+
+
+def test_tolerances_follow_the_precision(twin: Told) -> None:
+    other = make_driven(twin)
+    other.seen.masses["upper"] += 1e-6
+    assert compare("physx", twin, other).right
+    assert list(compare("drake", twin, other, precision="double").differences) == ["masses"]
+    assert compare("drake", twin, other, precision="double", rounded=["masses"]).right
+
+
+def test_every_tolerance_has_a_reason() -> None:
+    for aspect in ASPECTS.values():
+        assert bool(aspect.reason) == bool(aspect.scale) == (aspect.single > aspect.double)

@@ -1,0 +1,133 @@
+"""Other engines see the robots that we write as MuJoCo sees them, and faults that are planted are found in all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import SAMPLES, SHARED_ASSETS
+from tests.prover.faults import AT, FAULTS, FOUND, plant, write_robot
+from tests.prover.twins import write_mjcf, write_stage
+
+import simwright
+from simwright.prover.asking import NotSeenError, ReferenceRobot, Worker, choose_configurations
+from simwright.prover.comparing import Told, compare
+from simwright.prover.proving import Column
+from simwright.prover.table import find_engine, list_engines
+
+pytestmark = pytest.mark.judge("prove")
+
+SOURCES = ["quadruped/quadruped.xml", "arm/urdf/arm.urdf", "rover/model.sdf"]
+REAL = [
+    "mjcf/kuka_iiwa_14/iiwa14.xml",
+    "mjcf/trs_so_arm100/so_arm100.xml",
+    "mjcf/robotiq_2f85/2f85.xml",
+    "mjcf/google_barkour_vb/barkour_vb.xml",
+    "mjcf/skydio_x2/x2.xml",
+]
+KNOWN: dict[tuple[str, str], dict[str, str]] = {
+    # MuJoCo's USD reader 4.0 has no ball joints ("Unsupported joint type")
+    ("rover/model.sdf", "mujoco-usd"): {"dofs": "caster_joint: 0 DOFs instead of 3"},
+    # URDF has none either: a ball is three hinges with links between them
+    **{
+        ("rover/model.sdf", engine): {"dofs": "caster_joint: 1 DOFs instead of 3"}
+        for engine in ("drake", "pybullet", "pinocchio", "dart")
+    },
+}
+"""What an engine cannot read, with words of it: one that comes to be read fails the test."""
+
+BLANK = {
+    "physx": {"mimic dropped"},
+    "drake": {"missing drive", "mimic dropped"},
+    "pybullet": {"missing drive", "mimic dropped"},
+    "pinocchio": {"missing drive"},
+    "dart": {"missing drive", "mimic dropped"},
+}
+"""Faults that an engine or its format has no word for."""
+
+
+def prove(source: Path, engine: str) -> Column:
+    (column,) = simwright.prove(source, engines=[engine], timeout=900.0).columns
+    return column
+
+
+def assert_known(source: str, engine: str, column: Column) -> None:
+    known, found = KNOWN.get((source, engine), {}), column.outcome.differences
+    assert set(found) == set(known), found
+    assert all(text in found[aspect] for aspect, text in known.items())
+
+
+@pytest.mark.parametrize("engine", list_engines())
+@pytest.mark.parametrize("source", SOURCES)
+def test_samples(source: str, engine: str) -> None:
+    assert_known(source, engine, prove(SAMPLES / source, engine))
+
+
+@pytest.mark.realworld
+@pytest.mark.parametrize("engine", list_engines())
+@pytest.mark.parametrize("source", REAL)
+def test_real_robots(source: str, engine: str) -> None:
+    assert_known(source, engine, prove(SHARED_ASSETS / source, engine))
+
+
+@pytest.mark.parametrize("engine", list_engines())
+@pytest.mark.parametrize("fault", FAULTS)
+def test_planted_faults(fault: str, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(fault, tmp_path, monkeypatch)
+    column = prove(write_robot(tmp_path), engine)
+    if fault in BLANK.get(engine, ()):
+        assert AT[fault][0] in column.outcome.blank
+        assert column.outcome.differences == {}
+        return
+    aspect, line = AT[fault]
+    told = FOUND[fault] - set(column.outcome.blank)
+    if aspect not in told:  # Pinocchio does not tell masses: the fault shows in what follows from it
+        assert set(column.outcome.differences) == told
+        return
+    assert set(column.outcome.differences) == told
+    assert column.causes[aspect].word == fault
+    assert column.causes[aspect].where.line == line
+
+
+def ask(engine: str, file: Path, reference: ReferenceRobot) -> tuple[Told, Told]:
+    seen = reference.describe()
+    configurations = choose_configurations(seen, 3, 18)
+    with Worker(find_engine(engine), 900.0) as worker:
+        worker.open(file, reference.gravity)
+        told = Told(worker.describe(), worker.evaluate(configurations))
+    return Told(seen, reference.evaluate(configurations)), told
+
+
+@pytest.mark.parametrize(
+    ("engine", "words", "root"),
+    [("mujoco-usd", "mjc", "/twin/base"), ("physx", "newton", "/twin"), ("newton", "newton", "/twin")],
+)
+def test_a_robot_that_is_written_right_by_hand(engine: str, words: str, root: str, tmp_path: Path) -> None:
+    """What is measured can be met: nothing that the other tests ask for is beyond an engine."""
+    reference = ReferenceRobot(simwright.load(write_mjcf(tmp_path)))
+    outcome = compare(engine, *ask(engine, write_stage(tmp_path, words, root), reference))
+    assert outcome.differences == {}
+    assert outcome.absent == {"mimics"}
+    assert 0.0 < outcome.errors["matrix"] < outcome.find_tolerance("matrix")
+
+
+def test_an_articulation_root_on_the_base_lets_it_float(tmp_path: Path) -> None:
+    """PhysX (ovphysx 0.7): why an asset for MuJoCo, whose root is there, is none for PhysX."""
+    reference = ReferenceRobot(simwright.load(write_mjcf(tmp_path)))
+    outcome = compare("physx", *ask("physx", write_stage(tmp_path, "newton", "/twin/base"), reference))
+    assert outcome.differences["base"] == "base floats, should be held"
+    assert outcome.differences["matrix"].startswith("mass matrix off by")
+
+
+def test_a_file_that_an_engine_refuses(tmp_path: Path) -> None:
+    file = tmp_path / "robot.urdf"
+    file.write_text("<robot/>")
+    with Worker(find_engine("drake"), 60.0) as worker, pytest.raises(NotSeenError, match="robot"):
+        worker.open(file, [0.0, 0.0, -9.81])
+
+
+@pytest.mark.parametrize("engine", list_engines())
+def test_a_joint_that_is_not_zero_in_the_reference_pose(engine: str, tmp_path: Path) -> None:
+    file = write_robot(tmp_path)
+    file.write_text(file.read_text().replace('range="-1 2"', 'range="-1 2" ref="0.5"'))
+    assert prove(file, engine).outcome.differences == {}

@@ -1,0 +1,427 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small MJCF files through OpenUSD and back, held against the source field by field, as MuJoCo compiles both.
+
+``scripts/compare_models.py`` does the same with every file of public collections; nothing of Simwright compares.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import simwright
+from simwright.core.diag import Reporter
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "compare_models.py"
+
+
+@pytest.fixture(scope="module")
+def script() -> ModuleType:
+    """The script as a module."""
+    spec = importlib.util.spec_from_file_location("compare_models", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    # dataclasses look their module up by name
+    sys.modules["compare_models"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+CARRIED = {
+    "options beside another gravity": """
+<mujoco>
+<option timestep="0.005" gravity="0 0 -3" integrator="RK4" cone="elliptic" solver="CG" iterations="77"
+  tolerance="1e-6" impratio="3" wind="1 0 0" density="1.2" viscosity="0.1">
+<flag energy="enable" contact="disable"/>
+</option>
+<worldbody>
+<body name="b">
+<freejoint name="f"/>
+<geom name="g" size="0.1"/>
+</body>
+</worldbody>
+</mujoco>
+""",
+    "joints that share a body": """
+<mujoco>
+<worldbody>
+<body name="b">
+<joint name="x" type="slide" axis="1 0 0" limited="true" range="-1 1" solreflimit="0.05 0.8"
+  solimplimit="0.8 0.9 0.01 0.5 2" margin="0.01" group="2" solreffriction="0.03 0.9" frictionloss="0.1"/>
+<joint name="y" type="slide" axis="0 1 0" limited="true" range="-1 1" margin="0.02" group="3"/>
+<joint name="z" type="hinge" axis="0 0 1" solreflimit="0.07 0.7" limited="true" range="-1 1"
+  stiffness="3" springref="0.2" ref="0.1" actuatorfrcrange="-3 5" user="1 2"/>
+<geom name="g" size="0.1"/>
+</body>
+</worldbody>
+</mujoco>
+""",
+    "lopsided efforts and free joints": """
+<mujoco>
+<worldbody>
+<body name="b">
+<joint name="h" actuatorfrcrange="-3 5"/>
+<geom size=".1"/>
+<body name="c">
+<joint name="ba" type="ball" solreflimit=".1 1" limited="true" range="0 1" actuatorfrcrange="-1 2"
+  group="3"/>
+<geom size=".1"/>
+<body name="d">
+<joint name="s1" type="slide"/>
+<joint name="ba2" type="ball" solreflimit=".1 1" limited="true" range="0 1" group="2"/>
+<geom size=".1"/>
+</body>
+</body>
+</body>
+<body name="f">
+<freejoint name="fr" group="4"/>
+<geom size=".1"/>
+</body>
+<body name="f2">
+<joint type="free" name="fr2" group="4" damping=".1" armature=".1" solreffriction=".1 1"
+  frictionloss="0.2" stiffness="1"/>
+<geom size=".1"/>
+</body>
+</worldbody>
+</mujoco>
+""",
+    "every sensor": """
+<mujoco>
+<worldbody>
+<geom name="floor" type="plane" size="1 1 .1"/>
+<camera name="c" pos="0 0 2" resolution="64 48"/>
+<site name="w" pos="0 0 0.5"/>
+<body name="b" pos="0 0 1">
+<joint name="j" type="slide" axis="0 0 1" limited="true" range="-1 1"/>
+<geom name="g" size="0.1"/>
+<site name="s" type="box" size=".2 .2 .2"/>
+<body name="d" pos="0 0 .3">
+<joint name="k"/>
+<geom name="h" size=".05"/>
+</body>
+</body>
+</worldbody>
+<tendon>
+<fixed name="t" limited="true" range="-1 1">
+<joint joint="j" coef="1"/>
+</fixed>
+</tendon>
+<actuator>
+<motor name="m" joint="j"/>
+<position name="p" tendon="t"/>
+</actuator>
+<sensor>
+<rangefinder name="r" site="s" cutoff="3"/>
+<rangefinder name="rc" camera="c"/>
+<jointactuatorfrc name="ja" joint="j"/>
+<tendonactuatorfrc name="ta" tendon="t"/>
+<distance name="di" geom1="g" geom2="h" cutoff="1"/>
+<normal name="no" geom1="g" geom2="h" cutoff="1"/>
+<fromto name="ft" body1="b" geom2="floor" cutoff="2"/>
+<contact name="co" geom1="g" geom2="floor" num="2" data="found force" reduce="mindist"/>
+<contact name="cb" body1="b" data="found dist"/>
+<contact name="cs" site="s" subtree2="b" num="1"/>
+<user name="u" dim="3" needstage="vel" datatype="axis"/>
+<user name="u2" objtype="body" objname="b" dim="2"/>
+<camprojection name="cp" camera="c" site="s"/>
+<insidesite name="is" site="s" objtype="geom" objname="h"/>
+<clock name="cl"/>
+<e_potential name="ep"/>
+<e_kinetic name="ek"/>
+<subtreecom name="sc" body="b"/>
+<subtreelinvel name="sv" body="b"/>
+<subtreeangmom name="sa" body="b"/>
+<framepos name="fp" objtype="body" objname="b" reftype="site" refname="w"/>
+<framequat name="fq" objtype="xbody" objname="b"/>
+<framexaxis name="fx" objtype="geom" objname="g"/>
+<framelinvel name="fl" objtype="site" objname="s" reftype="body" refname="d"/>
+<frameangacc name="fa" objtype="camera" objname="c"/>
+<touch name="to" site="s"/>
+<accelerometer name="ac" site="s" noise="0.1"/>
+<velocimeter name="ve" site="s"/>
+<gyro name="gy" site="s"/>
+<force name="fo" site="s"/>
+<torque name="tq" site="s"/>
+<magnetometer name="ma" site="s"/>
+<jointpos name="jp" joint="j"/>
+<jointvel name="jv" joint="j"/>
+<jointlimitpos name="jl" joint="j"/>
+<jointlimitvel name="jlv" joint="j"/>
+<jointlimitfrc name="jlf" joint="j"/>
+<tendonpos name="tp" tendon="t"/>
+<tendonvel name="tv" tendon="t"/>
+<tendonlimitpos name="tl" tendon="t"/>
+<tendonlimitfrc name="tlf" tendon="t"/>
+<actuatorpos name="ap" actuator="m"/>
+<actuatorvel name="av" actuator="m"/>
+<actuatorfrc name="af" actuator="m"/>
+<touch site="s"/>
+<clock/>
+</sensor>
+</mujoco>
+""",
+    "cameras of every projection": """
+<mujoco>
+<visual>
+<global fovy="50" orthographic="true"/>
+</visual>
+<worldbody>
+<camera name="o" projection="orthographic" fovy="2" pos="0 0 2"/>
+<camera name="t" mode="targetbody" target="b" pos="1 1 1" ipd="0.07"/>
+<camera name="q" pos="0 1 1" resolution="640 480" sensorsize="0.01 0.008" focal="0.02 0.02"
+  principal="0.001 0.002"/>
+<camera name="tc" mode="trackcom" output="depth segmentation" resolution="4 4"/>
+<body name="b">
+<freejoint/>
+<geom size=".1"/>
+<camera name="bc" projection="orthographic" fovy="1" user="1 2"/>
+</body>
+</worldbody>
+</mujoco>
+""",
+    "custom numbers texts and tuples": """
+<mujoco>
+<worldbody>
+<body name="b">
+<joint name="j"/>
+<geom name="g" size=".1"/>
+<site name="s"/>
+</body>
+</worldbody>
+<actuator>
+<motor name="m" joint="j"/>
+</actuator>
+<custom>
+<numeric name="n" data="1 2 3" size="5"/>
+<numeric name="empty" size="3"/>
+<text name="t" data="hello world"/>
+<tuple name="tu">
+<element objtype="body" objname="b" prm="0.5"/>
+<element objtype="geom" objname="g"/>
+<element objtype="joint" objname="j" prm="2"/>
+<element objtype="site" objname="s"/>
+<element objtype="actuator" objname="m"/>
+<element objtype="text" objname="t"/>
+<element objtype="numeric" objname="n"/>
+</tuple>
+<tuple name="tt">
+<element objtype="tuple" objname="tu"/>
+</tuple>
+</custom>
+</mujoco>
+""",
+    "lights pairs mocap and keyframes": """
+<mujoco>
+<size nuserdata="7" nuser_body="2" memory="20M"/>
+<statistic extent="3" center="0 0 1" meansize="0.2" meanmass="5"/>
+<visual>
+<map znear="0.1" zfar="20" haze=".2"/>
+<quality shadowsize="2048"/>
+<rgba haze="1 0 0 1"/>
+<headlight ambient=".3 .3 .3" active="0"/>
+<scale forcewidth=".2"/>
+</visual>
+<default>
+<geom solref="0.01 1" solimp=".8 .9 .01" condim="4" friction=".7 .01 .001" margin=".002" gap=".001"
+  priority="1" solmix="2"/>
+</default>
+<worldbody>
+<light name="l1" directional="true" pos="0 0 3" dir="0 .1 -1" diffuse=".5 .4 .3" ambient=".1 .1 .1"
+  specular=".2 .2 .2" castshadow="false"/>
+<light name="l2" mode="targetbody" target="b" cutoff="100" exponent="3" attenuation="1 .1 .01"
+  pos="1 0 2" active="false" bulbradius="0.3" intensity="20" range="5"/>
+<light name="l3" type="point" pos="0 0 1" cutoff="30"/>
+<geom name="floor" type="plane" size="0 0 .1"/>
+<body name="b" user="1 2" gravcomp=".5" pos="0 0 1">
+<freejoint name="f"/>
+<geom name="e" type="ellipsoid" size=".1 .2 .3" group="3" rgba="1 0 0 .5" fluidshape="ellipsoid"
+  fluidcoef=".5 .25 1.5 1 1"/>
+<geom name="cyl" type="cylinder" fromto="0 0 0 0 0 .3" size=".03" contype="2" conaffinity="5"/>
+<site name="s1" type="capsule" size=".01 .02" rgba="0 1 0 .3" group="4" user="3"/>
+<body name="c" pos="0 0 .3">
+<joint name="bl" type="ball" limited="true" range="0 1" stiffness="2" damping=".1"/>
+<geom name="cc" type="box" size=".1 .1 .1" mass="2"/>
+</body>
+</body>
+<body name="m" mocap="true" pos="1 1 1" quat=".7 .7 0 0">
+<geom name="mg" size=".1" contype="0" conaffinity="0"/>
+</body>
+</worldbody>
+<contact>
+<pair name="pr" geom1="e" geom2="floor" condim="6" friction=".5 .5 .01 .001 .001" solref=".03 1"
+  solreffriction=".02 1" margin=".01" gap=".005"/>
+<pair geom1="cc" geom2="floor"/>
+<exclude name="ex" body1="b" body2="c"/>
+<exclude body1="m" body2="c"/>
+</contact>
+<equality>
+<weld name="w" body1="b" body2="m" solref=".1 1" torquescale=".5" active="false"/>
+<connect name="cn" body1="c" body2="world" anchor="0 0 .1"/>
+</equality>
+<keyframe>
+<key name="k0" time="1" qpos="0 0 2 1 0 0 0 1 0 0 0" qvel="1 0 0 0 0 0 0 0 0" mpos="2 2 2"/>
+<key qpos="0 0 3 1 0 0 0 1 0 0 0"/>
+</keyframe>
+</mujoco>
+""",
+    "every actuator": """
+<mujoco>
+<worldbody>
+<body name="b">
+<joint name="j" range="-1 1" limited="true" actuatorgravcomp="true"/>
+<geom name="g" size=".1" pos=".2 0 0"/>
+<site name="s" pos=".4 0 0"/>
+<body name="c">
+<joint name="k" type="slide"/>
+<geom name="h" size=".1"/>
+<site name="s2" pos="0 0 .4"/>
+</body>
+</body>
+</worldbody>
+<tendon>
+<spatial name="sp" limited="true" range="0 2" stiffness="10" damping="1" frictionloss=".1"
+  springlength=".1 .3" width=".01" rgba="1 0 0 1" group="2" margin=".01" solreflimit=".04 1"
+  actuatorfrcrange="-5 6">
+<site site="s"/>
+<geom geom="g" sidesite="s2"/>
+<site site="s2"/>
+<pulley divisor="2"/>
+<site site="s"/>
+<site site="s2"/>
+</spatial>
+</tendon>
+<actuator>
+<position name="p" joint="j" kp="10" kv="1" ctrlrange="-1 1" forcerange="-5 5" group="3" user="1 2"/>
+<velocity name="v" joint="k" kv="3"/>
+<intvelocity name="iv" joint="j" kp="10" actrange="-1 1"/>
+<damper name="d" joint="j" kv="2" ctrlrange="0 1"/>
+<cylinder name="cy" joint="k" area="2" timeconst=".1" bias="1 2 3"/>
+<muscle name="mu" tendon="sp" timeconst=".01 .04" lengthrange="0.1 1" ctrlrange="0 1"/>
+<adhesion name="ad" body="c" ctrlrange="0 1" gain="5"/>
+<general name="ge" site="s" gear="1 2 3 4 5 6" refsite="s2" gaintype="affine" gainprm="1 2 3"
+  biastype="affine" biasprm="1 2 3" dyntype="filterexact" dynprm=".2" actlimited="true" actrange="-1 1"
+  actearly="true"/>
+<motor name="jp" jointinparent="j" gear="2"/>
+<motor name="sc" slidersite="s" cranksite="s2" cranklength="0.5"/>
+<motor joint="j"/>
+</actuator>
+<equality>
+<joint name="eq" joint1="j" joint2="k" polycoef="0 1 .1 0 0" solref=".05 1"/>
+<joint name="hold" joint1="k"/>
+<tendon name="te" tendon1="sp" polycoef=".1 0 0 0 0"/>
+</equality>
+<keyframe>
+<key name="k" act="0 0 0 0 " ctrl="0 1 0 0 0 0 0 0 0 0 0"/>
+</keyframe>
+</mujoco>
+""",
+    "a body without mass that moves": """
+<mujoco><worldbody><body name="a"><joint name="x" type="slide" axis="1 0 0" armature="1"/>
+<body name="b"><geom name="g" size=".1"/><body name="tip" pos="0 0 .2"><site name="end"/></body></body></body>
+<body name="stand" pos="1 0 0"><body name="post" pos="0 0 1"><geom name="p" size=".1" mass="1"/></body></body>
+</worldbody></mujoco>
+""",
+    "geoms that are seen and touched in turns": """
+<mujoco><worldbody><body name="b"><freejoint/><geom size=".1"/><geom type="box" size=".1 .1 .1" contype="0"
+ conaffinity="0"/><geom size=".2" group="3" rgba="1 0 0 1"/><geom type="box" size=".2 .1 .1" contype="0"
+ conaffinity="0"/><geom type="ellipsoid" size=".1 .2 .3" quat="1 1 0 0"/></body></worldbody></mujoco>
+""",
+    "a swimmer in water": """
+<mujoco><option density="4000" viscosity="0.1"/><worldbody><body name="b"><freejoint name="root"/>
+<geom name="g" type="capsule" fromto="0 0 0 1 0 0" size=".1"/><body name="c" pos="1 0 0">
+<joint name="j" axis="0 0 1"/><geom name="h" type="capsule" fromto="0 0 0 1 0 0" size=".1"/></body></body></worldbody>
+<actuator><motor name="m" joint="j" gear="10" ctrlrange="-1 1" ctrllimited="true"/></actuator></mujoco>
+""",
+    "looks of geoms with materials": """
+<mujoco><asset><material name="odd (1,2)" rgba="1 0 0 1" shininess=".225"/><material name="m"/></asset><worldbody>
+<geom name="g" size=".1" material="odd (1,2)" rgba="0 0 1 .5"/><geom name="h" size=".1" material="m" group="4"/>
+</worldbody></mujoco>
+""",
+}
+
+
+@pytest.mark.parametrize("route", ["usd", "mjcf"])
+@pytest.mark.parametrize("name", CARRIED)
+def test_every_field_comes_back(script: ModuleType, tmp_path: Path, name: str, route: str) -> None:
+    file = tmp_path / "model.xml"
+    file.write_text(CARRIED[name])
+    (line,) = script.compare_file(file, "test", tmp_path, 50, [route])
+    assert [str(change) for change in line.changes] == []
+    assert line.verdict == "same", line.text
+
+
+TOLD = {
+    "flex": """<mujoco><worldbody><body name="r" pos="0 0 1"><flexcomp type="grid" count="3 3 1" spacing=".1 .1 .1"
+ dim="2" name="cloth" radius=".01"><edge equality="true"/></flexcomp></body></worldbody></mujoco>""",
+    "skin": """<mujoco><deformable><skin name="fur" vertex="0 0 0 1 0 0 0 1 0" face="0 1 2"><bone body="b"
+ bindpos="0 0 0" bindquat="1 0 0 0" vertid="0 1 2" vertweight="1 1 1"/></skin></deformable>
+<worldbody><body name="b"><joint/><geom size=".1"/></body></worldbody></mujoco>""",
+}
+
+
+@pytest.mark.parametrize("to", ["usd", "mjcf", "sdf", "urdf"])
+@pytest.mark.parametrize("name", TOLD)
+def test_what_cannot_be_carried_is_told(tmp_path: Path, name: str, to: str) -> None:
+    file = tmp_path / "model.xml"
+    file.write_text(TOLD[name])
+    reporter = Reporter()
+    target = tmp_path / "out" / ("model" if to == "usd" else f"model.{to}")
+    simwright.convert(file, target, to=to, reporter=reporter)
+    assert any(finding.loss and name in finding.message for finding in reporter)
+
+
+@pytest.mark.parametrize("to", ["sdf", "urdf"])
+@pytest.mark.parametrize("name", CARRIED)
+def test_other_formats_take_it_too(tmp_path: Path, name: str, to: str) -> None:
+    file = tmp_path / "model.xml"
+    file.write_text(CARRIED[name])
+    assert simwright.convert(file, tmp_path / "out" / f"model.{to}", to=to, reporter=Reporter()).is_file()
+
+
+def test_no_layer_names_a_folder_of_the_machine(tmp_path: Path) -> None:
+    from PIL import Image
+
+    Image.new("RGB", (12, 16), (200, 10, 10)).save(tmp_path / "grid.png")
+    file = tmp_path / "model.xml"
+    file.write_text(
+        """<mujoco><asset><texture name="c" type="cube" file="grid.png" gridsize="4 3" gridlayout=".U..LFRB.D.."/>
+<material name="m" texture="c"/></asset><worldbody><geom size=".1" material="m"/></worldbody></mujoco>"""
+    )
+    reporter = Reporter()
+    simwright.convert(file, tmp_path / "usd" / "model", to="usd", reporter=reporter)
+    layers = list((tmp_path / "usd").rglob("*.usda"))
+    assert layers
+    assert not [layer.name for layer in layers if str(tmp_path) in layer.read_text()]
+    # the cube comes along as one image of its six sides
+    assert not [finding for finding in reporter if finding.loss and "cube" in finding.message]
+    assert [image.name for image in (tmp_path / "usd").rglob("*.png")] == ["c.png"]
+
+
+def test_a_mesh_may_lie_beside_an_included_file(tmp_path: Path) -> None:
+    (tmp_path / "part" / "meshes").mkdir(parents=True)
+    points = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+    (tmp_path / "part" / "meshes" / "tet.obj").write_text(points)
+    asset = '<asset><mesh name="tet" file="meshes/tet.obj"/></asset>'
+    (tmp_path / "part" / "part.xml").write_text(f"<mujocoinclude>{asset}</mujocoinclude>")
+    file = tmp_path / "model.xml"
+    file.write_text(
+        """<mujoco><include file="part/part.xml"/><worldbody><body name="b"><joint name="j"/>
+<geom name="g" type="mesh" mesh="tet"/></body></worldbody></mujoco>"""
+    )
+    assert simwright.convert(file, tmp_path / "usd" / "model", to="usd", reporter=Reporter()).is_file()
+
+
+@pytest.mark.parametrize("target", ["back.urdf", "back.sdf", "back.glb"])
+def test_words_of_mimics_in_engine_layers_are_no_loss(target: str, samples: Path, tmp_path: Path) -> None:
+    """Engine layers tell of a mimic once more; the writer takes it from the model."""
+    entry = simwright.convert(samples / "arm" / "urdf" / "arm.urdf", tmp_path / "usd", to="usd")
+    assert "newton:mimicJoint" in (entry.parent / "newton.usda").read_text()
+    reporter = Reporter()
+    simwright.convert(entry, tmp_path / target, reporter=reporter)
+    assert not [d.message for d in reporter if "mimic" in d.message.lower() and d.kind.endswith("-extras")]
+    assert not [d.message for d in reporter if "mjc:coef" in d.message or "mjc:target" in d.message]
