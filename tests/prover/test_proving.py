@@ -15,7 +15,7 @@ import simwright
 from simwright.app.proving import describe_proof, find_state
 from simwright.core.errors import SimwrightError, UnknownNameError, UsageError
 from simwright.prover.asking import NotSeenError, Worker
-from simwright.prover.proving import examine, give_zero_masses
+from simwright.prover.proving import examine
 from simwright.prover.table import find_engine, list_engines
 
 
@@ -164,17 +164,6 @@ def test_the_table_of_engines() -> None:
 def test_the_doctor_lets_an_engine_open_a_robot(make_engine: MakeEngine) -> None:
     assert examine(make_engine("twin")) == ""
     assert examine(make_engine("broken", "exit 3")) == "ends with 3"
-
-
-def test_links_without_mass_say_so(tmp_path: Path) -> None:
-    file = tmp_path / "robot.urdf"
-    mass = '<inertial><mass value="2"/></inertial>'
-    file.write_text(f'<robot name="r"><link name="a"/><link name="b">{mass}</link></robot>')
-    give_zero_masses(file)
-    text = file.read_text()
-    assert text.count("<inertial>") == 2
-    assert '<mass value="0"/>' in text
-    assert '<mass value="2"/>' in text
 
 
 def test_what_engines_were_given_can_be_kept(tmp_path: Path, make_engine: MakeEngine) -> None:

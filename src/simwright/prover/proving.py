@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from lxml import etree
 
 from simwright.core.diag import Diagnostic, Level, Reporter
 from simwright.core.errors import SimwrightError, UnknownNameError, UsageError
@@ -292,8 +291,8 @@ class _Questions:
         return self._write(row)[1]
 
     def _write(self, row: IsolatedEngine) -> tuple[Path, tuple[Diagnostic, ...]]:
-        words = "-".join(str(value) for value in row.writing.values())
-        key = "-".join(word for word in (row.format, words, "zero" if row.zero_mass else "") if word)
+        words = [value if isinstance(value, str) else name for name, value in row.writing.items()]
+        key = "-".join([row.format, *words])
         if key not in self._written:
             reporter = Reporter()
             name = name_of(self.asset.name) or "robot"
@@ -301,22 +300,6 @@ class _Questions:
             target.parent.mkdir(parents=True, exist_ok=True)
             options = WriteOptions(**row.writing, overwrite=True)
             file = write_asset(self.asset, target, format_name=row.format, options=options, reporter=reporter)
-            if row.zero_mass:
-                give_zero_masses(file)
             notes = [found for found in reporter if found.level is not Level.INFO]
             self._written[key] = file, tuple(notes)
         return self._written[key]
-
-
-def give_zero_masses(file: Path) -> None:
-    """Say of every link of a URDF that has no mass that it has none: PyBullet 3.2 and DART 6.20 would take 1 kg."""
-    # the file is our own: nothing in it names another
-    tree = etree.parse(str(file))
-    for link in tree.iter("link"):
-        if link.find("inertial") is None:
-            inertial = etree.SubElement(link, "inertial")
-            etree.SubElement(inertial, "mass", value="0")
-            etree.SubElement(
-                inertial, "inertia", dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), "0")
-            )
-    tree.write(str(file), encoding="utf-8", xml_declaration=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from simwright.core.errors import UnknownNameError
+from simwright.formats.dialects import find_dialect
 from simwright.prover.environments import IsolatedEnvironment
 
 REFERENCE = "mujoco"
@@ -30,11 +31,15 @@ class IsolatedEngine:
     precision: str
     licence: str
     environment: IsolatedEnvironment
-    writing: Mapping[str, Any] = field(default_factory=dict)
-    zero_mass: bool = False
+    dialect: str = ""
     proprietary: bool = False
     rounded: Sequence[str] = ()
     blank: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def writing(self) -> Mapping[str, Any]:
+        """Words of ``WriteOptions`` for it: what 'simwright convert --for' tells the writer."""
+        return find_dialect(self.dialect).find_words(self.format) if self.dialect else {}
 
 
 @functools.cache
@@ -61,4 +66,4 @@ def _make_row(name: str, row: dict[str, Any]) -> IsolatedEngine:
         FAMILY,
         variables=row.pop("variables", {}),
     )
-    return IsolatedEngine(name, environment=environment, **row)
+    return IsolatedEngine(name, environment=environment, **{"dialect": name, **row})
