@@ -30,6 +30,7 @@ from simwright.prover.asking import (
 )
 from simwright.prover.causes import Cause, find_causes
 from simwright.prover.comparing import ASPECTS, LEVELS, Outcome, Told, compare, refuse
+from simwright.prover.motion import MotionResult
 from simwright.prover.table import REFERENCE, IsolatedEngine, find_engine, list_engines
 from simwright.prover.workers.seen import name_of
 
@@ -92,6 +93,8 @@ class Column:
     causes: Mapping[str, Cause] = field(default_factory=dict)
     notes: Sequence[Diagnostic] = ()
     seconds: float = 0.0
+    motions: Mapping[str, MotionResult] = field(default_factory=dict)
+    """By scenario, in order; empty where motion was not asked for."""
 
 
 @dataclass(slots=True)
