@@ -15,7 +15,7 @@ from simwright.app.report.report import TOOL_NAME, Report, replace_surrogates
 from simwright.core.diag import Reporter
 from simwright.core.visible import make_visible
 from simwright.model.asset import Asset
-from simwright.prover.comparing import ASPECTS, LEVELS
+from simwright.prover.aspects import ASPECTS, LEVELS
 from simwright.prover.motion import describe_motion
 from simwright.prover.proving import TIMEOUT, Column, Proof, ProofSettings, prove_asset
 from simwright.prover.table import REFERENCE
