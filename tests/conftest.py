@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 
@@ -25,6 +26,12 @@ SAMPLES = REPO / "samples" / "simwright_samples"
 
 # OpenUSD reads schema definitions once: ours have to be known before any test opens a stage
 register_plugins()
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: garbage collection need not look through all of it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -36,7 +36,7 @@ def test_a_difference_in_every_format(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     make_engine("twin", blank={"limits": "no | word"})
-    plant("mass", tmp_path, monkeypatch)
+    plant("mass", monkeypatch)
     assert run(["prove", robot, "--engines", "twin,drake"]) == 1
     text = capsys.readouterr().out
     assert "twin, masses: upper weighs 2.02 instead of 2" in text

@@ -33,6 +33,27 @@ def script() -> ModuleType:
 
 
 CARRIED = {
+    "a geom that is seen and touched beside a visual of its name": """
+<mujoco>
+<worldbody>
+<body name="b">
+<freejoint name="f"/>
+<geom name="palm_visual" type="box" size="0.1 0.2 0.3" contype="0" conaffinity="0" group="1" rgba="1 0 0 1"/>
+<geom name="palm" type="sphere" size="0.1" contype="0" rgba="0 0 0 1"/>
+</body>
+</worldbody>
+</mujoco>
+""",
+    "looks of fixed tendons and ranges of free joints, which mean nothing": """
+<mujoco>
+<default><tendon width="0.01" rgba="1 0 0 1"/><joint range="-1 1"/></default>
+<worldbody>
+<body name="b"><joint name="f" type="free"/><geom name="g" size="0.1"/>
+<body name="c"><joint name="j"/><geom name="h" size="0.1" pos="0 0 1"/></body></body>
+</worldbody>
+<tendon><fixed name="t"><joint joint="j" coef="2"/></fixed></tendon>
+</mujoco>
+""",
     "options beside another gravity": """
 <mujoco>
 <option timestep="0.005" gravity="0 0 -3" integrator="RK4" cone="elliptic" solver="CG" iterations="77"

@@ -15,7 +15,8 @@ from simwright.app.report.report import TOOL_NAME, Report, replace_surrogates
 from simwright.core.diag import Reporter
 from simwright.core.visible import make_visible
 from simwright.model.asset import Asset
-from simwright.prover.comparing import ASPECTS, LEVELS
+from simwright.prover.aspects import ASPECTS, LEVELS
+from simwright.prover.motion import describe_motion
 from simwright.prover.proving import TIMEOUT, Column, Proof, ProofSettings, prove_asset
 from simwright.prover.table import REFERENCE
 
@@ -79,6 +80,7 @@ def _describe_column(proof: Proof, column: Column) -> dict[str, Any]:
         "reason": "" if outcome.loads else outcome.reason,
         "seconds": round(column.seconds, 1),
         "aspects": {name: _describe_aspect(column, name) for name in proof.aspects} if outcome.loads else {},
+        "motion": {name: describe_motion(result) for name, result in column.motions.items()},
         "notes": [replace_surrogates(found.message) for found in column.notes],
     }
 

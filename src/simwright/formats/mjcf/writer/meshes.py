@@ -11,6 +11,7 @@ Names are those of the source.
 from __future__ import annotations
 
 import hashlib
+import re
 import struct
 from pathlib import Path, PurePath
 from typing import Any, TypeAlias
@@ -123,7 +124,8 @@ class MjcfMeshFiles:
 
     def _store(self, geometry: Mesh, word: str, subset: Subset | None) -> str:
         """The name of the file with a mesh's content."""
-        copied = self._copy(geometry.file) if subset is None else None
+        is_whole = subset is None and (is_proven(geometry) or not _has_objects(geometry.file))
+        copied = self._copy(geometry.file) if is_whole else None
         if copied is not None:
             return copied
         key: tuple[object, ...] = (
@@ -194,6 +196,20 @@ def _read_copied_file(file: str) -> bytes | None:
     if suffix == ".stl" and not _is_binary_stl(content):
         return None
     return content
+
+
+_FACE = re.compile(rb"^[ \t]*f[ \t]", re.MULTILINE)
+_OBJECT = re.compile(rb"^[ \t]*[go]\s", re.MULTILINE)
+
+
+def _has_objects(file: str) -> bool:
+    """Is it an OBJ file with several objects or groups?  MuJoCo reads the faces of the first one alone."""
+    content = _read_copied_file(file) if PurePath(file).suffix.lower() == ".obj" else None
+    first = _FACE.search(content) if content is not None else None
+    if content is None or first is None:
+        return False
+    second = _OBJECT.search(content, first.end())
+    return second is not None and _FACE.search(content, second.end()) is not None
 
 
 def _is_binary_stl(content: bytes) -> bool:

@@ -286,8 +286,10 @@ class MjcfTextureFiles:
         if content is None:
             return None
         document, is_cube = self._document, texture.uv_set in (CUBE, CUBE_UNIFORM)
+        # a skybox that a material uses is a cube of another type
+        kind = document.kept.take(f"texture/{name}", "type") if is_cube else None
         values = {
-            "type": "cube" if is_cube else "2d",
+            "type": (kind or "cube") if is_cube else "2d",
             "name": document.claim("texture", name),
             # MuJoCo shows the values of an image as they are
             "file": self._store(texture.file, show_linear(content) if is_linear else content),

@@ -41,6 +41,7 @@ from simwright.formats.sdf.writer.messages import (
     JOINT_EXPANDED,
     JOINT_REDUCED,
     JOINT_REVERSED,
+    LOOP_LEFT_OUT,
     LOOP_OPEN,
     VERSION_TOO_OLD,
 )
@@ -238,6 +239,7 @@ _APART = 1e-6
 WORLD_JOINTS = (1, 10)
 SCREW_PITCH = (1, 10)
 _AXES = ("axis", "axis2")
+_HOLDING = {EqualityKind.CONNECT: JointKind.BALL, EqualityKind.WELD: JointKind.FIXED}
 
 
 class JointWriter:
@@ -251,12 +253,20 @@ class JointWriter:
     def write_all(self) -> None:
         """Every joint in the order of the asset, then constraints that are joints."""
         context = self._context
+        left_out: list[Any] = []
         for joint in context.asset.joints:
-            if joint.enabled and id(joint) not in context.folded and not self._is_dangling(joint):
+            if id(joint) in self._looped and not context.options.loops:
+                left_out += [joint] if joint.enabled else []
+            elif joint.enabled and id(joint) not in context.folded and not self._is_dangling(joint):
                 self.write(joint)
-        held = [e for e in context.asset.equalities if self._write_equality(e)]
-        if held:
-            context.report(EQUALITY_AS_JOINT, held)
+        if context.options.loops:
+            held = [e for e in context.asset.equalities if self._write_equality(e)]
+            if held:
+                context.report(EQUALITY_AS_JOINT, held)
+        else:
+            left_out += [e for e in context.asset.equalities if e.kind in _HOLDING and e.enabled]
+        if left_out:
+            context.report(LOOP_LEFT_OUT, left_out)
         if self._homeless:
             version = ".".join(map(str, context.version))
             context.report(
@@ -405,13 +415,12 @@ class JointWriter:
     def _write_equality(self, equality: Equality) -> bool:
         """Points held together are a ball joint, frames held together a fixed one."""
         # Other constraints (joints, tendons) are no joints; the table reports them.
-        kinds = {EqualityKind.CONNECT: JointKind.BALL, EqualityKind.WELD: JointKind.FIXED}
-        if equality.kind not in kinds or not equality.enabled:
+        if equality.kind not in _HOLDING or not equality.enabled:
             return False
         names = {WORLD, *self._context.written_links}
         if equality.a == equality.b or not {equality.a, equality.b} <= names:
             return False
-        kind = kinds[equality.kind]
+        kind = _HOLDING[equality.kind]
         joint = Joint(
             equality.name or f"{equality.a}_{equality.b}",
             kind,

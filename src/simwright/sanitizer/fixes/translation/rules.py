@@ -259,14 +259,14 @@ def translate_name(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 @fix("isol-minimize", phase=0)
 def translate_vendor(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """Translate all that one engine is told."""
+    """Write every attribute of one engine, on all prims, in the words that all engines share."""
     vendor = str(finding.data["vendor"])
     _translate_all(editor, _list_speaking(editor, vendor), None)
 
 
 @fix("xphys-lifecycle", phase=0)
 def translate_layer(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """Translate all that one layer tells an engine."""
+    """Write the attributes of one engine that a layer has in the words that all engines share."""
     vendor = str(finding.data["vendor"])
     layer = editor.find_layer(finding.where.file).identifier
     survey = survey_stage(editor)
