@@ -73,6 +73,7 @@ class NewtonRobot:
         ]
         seen.actuators = _list_actuators(model, [freedom for _, freedom in rows])
         seen.mimics = _list_mimics(model)
+        seen.filters = _list_filters(model, bodies)
         return seen
 
     def evaluate(self, configuration: Configuration) -> Evaluated:
@@ -211,6 +212,15 @@ def _list_mimics(model: Any) -> dict[str, list[Any]]:
         if kind == _EQUAL_JOINTS and enabled and leader >= 0:
             found[labels[int(follower)]] = [labels[int(leader)], float(factor[1])]
     return found
+
+
+def _list_filters(model: Any, bodies: list[str]) -> list[list[str]]:
+    """Pairs of bodies, of the pairs of their shapes that are left out."""
+    names, owners = [*bodies, "world"], model.shape_body.numpy()  # -1 is the world
+    pairs = {
+        tuple(sorted((names[owners[a]], names[owners[b]]))) for a, b in model.shape_collision_filter_pairs
+    }
+    return sorted([one, other] for one, other in pairs if one != other)
 
 
 def _list_freedoms(model: Any, bodies: list[str]) -> list[tuple[int, SeenFreedom]]:
