@@ -9,4 +9,5 @@ comparing     what differs between two answers, aspect by aspect, with tolerance
 motion        how it moves: scenarios, what each engine did, how far that is from the reference
 causes        why it differs, where that can be known, and the place in the asset
 proving       one asset in all engines
+caching       answers of earlier runs that are still right
 """
