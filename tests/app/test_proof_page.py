@@ -17,8 +17,8 @@ from simwright.app.proof.page import list_units, render_page
 from simwright.app.proof.pictures import RobotPicture, draw_assets
 from simwright.core.diag import Where
 from simwright.core.errors import UsageError
+from simwright.prover.aspects import ASPECTS, Outcome
 from simwright.prover.causes import Cause
-from simwright.prover.comparing import ASPECTS, Outcome
 from simwright.prover.motion import MotionReference, MotionResult, MotionRun
 from simwright.prover.proving import Column, Proof, ProofSettings
 

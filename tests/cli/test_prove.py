@@ -24,7 +24,7 @@ def robot(tmp_path: Path) -> str:
 
 def test_the_same(robot: str, make_engine: MakeEngine, capsys: pytest.CaptureFixture[str]) -> None:  # noqa: F811
     make_engine("twin")
-    assert run(["prove", robot]) == 0
+    assert run(["prove", robot, "--level", "structure,dynamics,ros"]) == 0
     text = capsys.readouterr().out
     assert "planted against mujoco" in text
     assert "the same in twin" in text
@@ -39,23 +39,28 @@ def test_a_difference_in_every_format(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     make_engine("twin", blank={"limits": "no | word"})
-    plant("mass", tmp_path, monkeypatch)
-    assert run(["prove", robot, "--engines", "twin,drake"]) == 1
+    plant("mass", monkeypatch)
+    assert run(["prove", robot, "--level", "structure,dynamics", "--engines", "twin,drake"]) == 1
     text = capsys.readouterr().out
     assert "twin, masses: upper weighs 2.02 instead of 2" in text
     assert f"cause: mass: the link weighs something else in the engine ({robot}:6)" in text
     assert "drake, no answer: not installed: simwright engines install drake" in text
     assert "not the same in twin, drake" in text
-    assert run(["prove", robot, "--engines", "twin", "--format", "json"]) == 1
+    assert (
+        run(["prove", robot, "--level", "structure,dynamics", "--engines", "twin", "--format", "json"]) == 1
+    )
     assert (
         json.loads(capsys.readouterr().out)["proofs"][0]["engines"][0]["aspects"]["limits"]["blank_because"]
         == "no | word"
     )
-    assert run(["prove", robot, "--engines", "twin", "--format", "md"]) == 1
+    assert run(["prove", robot, "--level", "structure,dynamics", "--engines", "twin", "--format", "md"]) == 1
     page = capsys.readouterr().out
     assert "| twin | ok | ok 4/4 |" in page
     assert "- twin, limits: no \\| word" in page
-    assert run(["prove", robot, "--engines", "twin,drake", "--format", "junit"]) == 1
+    assert (
+        run(["prove", robot, "--level", "structure,dynamics", "--engines", "twin,drake", "--format", "junit"])
+        == 1
+    )
     root = etree.fromstring(capsys.readouterr().out.encode())
     assert [suite.get("name") for suite in root] == ["twin", "drake"]
     assert {case.get("name") for case in root.iter("testcase") if case.find("failure") is not None} == {
@@ -162,7 +167,7 @@ def test_every_format_to_a_file(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     make_engine("twin", blank={"limits": "no word"})
-    common = ["prove", robot, "--engines", "twin", "-o"]
+    common = ["prove", robot, "--engines", "twin", "--level", "structure", "-o"]
     for name, start in (
         ("p.html", "<!DOCTYPE html>"), ("p.json", "{"), ("p.md", "# planted"), ("p.xml", "<?xml"), ("p.txt", "planted"),
     ):  # fmt: skip
@@ -176,7 +181,7 @@ def test_every_format_to_a_file(
     # the ending of the file is no order; an earlier report is replaced
     assert run([*common, str(tmp_path / "new" / "p.txt"), "--format", "json"]) == 0
     assert json.loads((tmp_path / "new" / "p.txt").read_text()) == told
-    assert run(["prove", robot, "--engines", "twin", "--format", "json"]) == 0
+    assert run(["prove", robot, "--engines", "twin", "--level", "structure", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == told
 
 
@@ -256,7 +261,7 @@ def test_a_stamp_is_for_openusd(
     assert run(["prove", entry, "--engines", "twin", "--level", "structure", "--stamp"]) == 0
     assert Path(entry).stat().st_mtime_ns == before.st_mtime_ns
     # an engine that differs loses the claim
-    plant("missing drive", tmp_path, monkeypatch)
+    plant("missing drive", monkeypatch)
     assert run(["prove", entry, "--engines", "twin", "--level", "structure", "--stamp", "--no-cache"]) == 1
     stage.Reload()
     assert list(UsdProfiles.ClaimsAPI(prim).GetCompatibleProfiles()) == []

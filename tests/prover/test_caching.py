@@ -16,9 +16,9 @@ from simwright.app.proof.page import render_page
 from simwright.app.proving import prove_source
 from simwright.core.diag import Diagnostic, Level, Where
 from simwright.model.asset import Asset
+from simwright.prover.aspects import Outcome
 from simwright.prover.caching import decode, digest_asset, encode
 from simwright.prover.causes import Cause
-from simwright.prover.comparing import Outcome
 from simwright.prover.motion import MotionReference, MotionResult, MotionRun
 from simwright.prover.proving import Column, Proof, ProofSettings, Watch
 
@@ -56,7 +56,7 @@ def test_a_hit_is_the_same_report(
     tmp_path: Path, make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_engine("twin", blank={"limits": "no word"})
-    plant("mass", tmp_path, monkeypatch)
+    plant("mass", monkeypatch)
     robot = write_robot(tmp_path)
     levels = ("structure", "dynamics")
     first, asked = ask(robot, "twin", levels=levels)

@@ -21,8 +21,8 @@ from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.registry import import_object
 from simwright.formats.table import detect_format
 from simwright.model.asset import Asset
+from simwright.prover.aspects import ASPECTS, LEVELS
 from simwright.prover.caching import open_proof_cache, prove_cached
-from simwright.prover.comparing import ASPECTS, LEVELS
 from simwright.prover.proving import TIMEOUT, Column, Proof, ProofSettings
 from simwright.prover.table import REFERENCE
 from simwright.prover.workers.seen import name_of
@@ -232,14 +232,16 @@ def stamp_proof(source: StrPath, proof: Proof) -> Stamp:
         if not outcome.loads:
             continue
         held = []
+        # a colon would be a dictionary in a dictionary
+        engine = outcome.engine.replace(":", "-")
         for level in proof.settings.levels:
-            name = f"simwright.{level}.{outcome.engine}"
+            name = f"simwright.{level}.{engine}"
             claims[name] = _list_exceptions(proof, column, level)
             if claims[name] is not None:
                 stamp.claimed.setdefault(level, []).append(outcome.engine)
                 held.append(level)
         told = f"{outcome.version} is the same as {proof.version}: {', '.join(held)}" if held else ""
-        notes[f"{_NOTES}:{outcome.engine}"] = told
+        notes[f"{_NOTES}:{engine}"] = told
     stamp.changed = write_claims(source, claims, notes)
     return stamp
 

@@ -26,8 +26,8 @@ from simwright.core.diag import Diagnostic, Level, Where
 from simwright.core.errors import SimwrightError
 from simwright.model.asset import Asset
 from simwright.model.geometry import Mesh
+from simwright.prover.aspects import Outcome
 from simwright.prover.causes import Cause
-from simwright.prover.comparing import Outcome
 from simwright.prover.motion import MotionReference, MotionResult, MotionRun
 from simwright.prover.proving import Column, Proof, ProofSettings, Watch, prove_asset
 from simwright.prover.table import REFERENCE, find_engine

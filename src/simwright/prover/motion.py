@@ -13,9 +13,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
+from simwright.core.math3d import Array
+
 Positions = Mapping[str, Sequence[float]]
 """By joint of one freedom, counted from the reference pose [rad, m]; and by axis of a body that floats:
-``trunk.x``, ``.y``, ``.z`` [m] and ``.rx``, ``.ry``, ``.rz``, the turn since the start [rad].  One value for each time."""
+``trunk.x``, ``.y``, ``.z`` [m] and ``.rx``, ``.ry``, ``.rz``, the turn since the start [rad].  A value for each time.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +88,9 @@ class MotionReference:
     """A scenario in the engine that others are held against.
 
     ``times`` [s] are those of all positions of the scenario.  ``positions`` are extrapolated from small timesteps, of
-    which ``step`` is the smaller one [s]; ``uncertainty`` is how far the extrapolation moved it, relative.  ``runs`` are
-    its own at the timesteps of the others.  ``without`` has the properties that were left out, because an engine or its
-    format has no place for them.
+    which ``step`` is the smaller one [s]; ``uncertainty`` is how far the extrapolation moved it, relative.  ``runs``
+    are its own at the timesteps of the others.  ``without`` has the properties that were left out, because an engine
+    or its format has no place for them.
     """
 
     engine: str
@@ -95,6 +100,8 @@ class MotionReference:
     uncertainty: float
     runs: Sequence[MotionRun] = ()
     without: Sequence[str] = ()
+    small: Positions = field(default_factory=dict)
+    """What was extrapolated: positions at ``step``."""
 
 
 @dataclass(slots=True)
@@ -123,6 +130,127 @@ class MotionResult:
     tolerance: float = 0.0
     without: Mapping[str, str] = field(default_factory=dict)
     """Properties that were left out of both sides, with the reason."""
+
+    ignored: str = ""
+    """A property of the asset without which the reference moves as the engine does."""
+
+
+_LEAST = 0.1
+"""A joint that goes less far than this is held against this [rad, m]."""
+
+_UNSURE = 0.05
+"""A joint whose reference moves by more when it is extrapolated is not compared: no timestep is small enough for it."""
+
+_UNREST = 0.02
+"""What moves by more at the end, of which rest is compared, is not at rest."""
+
+
+def extrapolate(coarse: Positions, fine: Positions) -> dict[str, list[float]]:
+    """Where an integrator of first order goes with its timestep, of runs at one and at half of it."""
+    return {name: (2.0 * np.array(fine[name]) - np.array(coarse[name])).tolist() for name in fine}
+
+
+def make_reference(
+    engine: str,
+    times: Sequence[float],
+    small: Sequence[MotionRun],
+    runs: Sequence[MotionRun],
+    without: Sequence[str],
+) -> MotionReference:
+    """Of runs at two small timesteps, the larger one first, and its runs at the timesteps of the others."""
+    coarse, fine = small
+    positions = extrapolate(coarse.positions, fine.positions)
+    moved = [
+        float(np.abs(np.subtract(values, fine.positions[name])).max()) / _find_scale(values)
+        for name, values in positions.items()
+    ]
+    return MotionReference(
+        engine, times, fine.step, positions, max(moved, default=0.0), runs, without, fine.positions
+    )
+
+
+def compare_motion(
+    name: str, reference: MotionReference, runs: Sequence[MotionRun], precision: str
+) -> MotionResult:
+    """Hold runs of an engine, at the timestep and at half of it, against the reference."""
+    scenario, (coarse, fine) = SCENARIOS[name], runs
+    floor = scenario.single if precision == "single" else scenario.double
+    result = MotionResult(name, "same", runs=runs, reference=reference)
+    start = int(scenario.since * scenario.samples)
+    common = [key for key in reference.positions if key in fine.positions]
+    if not common:
+        result.state, result.reason = "blank", "no joint or body of both can be followed"
+        return result
+    if start and _is_restless(reference, start):
+        result.state, result.reason = (
+            "blank",
+            f"it is not at rest after {scenario.seconds:g} s in {reference.engine}",
+        )
+        return result
+    rows = [_measure(key, reference, runs, start) for key in common]
+    sure = [row for row in rows if row.unsure <= _UNSURE]
+    if not sure:
+        result.state = "blank"
+        result.reason = f"the motion depends on the timestep at {reference.step:.0e} s still"
+        return result
+    for row in sure:
+        row.tolerance = floor + scenario.shrinks * (row.discretisation + row.unsure)
+    # "not smaller" would pass over what is no number
+    worst = max(
+        sure, key=lambda row: row.remainder / row.tolerance if row.remainder == row.remainder else np.inf
+    )
+    result.worst, result.error, result.error_half = worst.key, worst.error, worst.error_half
+    result.discretisation, result.expected = worst.discretisation, 2.0 * worst.discretisation
+    result.remainder, result.tolerance = worst.remainder, worst.tolerance
+    if not worst.remainder <= worst.tolerance:
+        result.state = "differs"
+        result.reason = (
+            f"{worst.key} is off by {worst.error:.1e} at {coarse.step:g} s and {worst.error_half:.1e} at "
+            f"{fine.step:g} s: {worst.remainder:.1e} is no discretisation"
+        )
+    elif worst.error > floor:
+        result.reason = (
+            f"discretisation: {worst.key} is off by {worst.error:.1e} at {coarse.step:g} s and "
+            f"{worst.error_half:.1e} at half of it"
+        )
+    return result
+
+
+@dataclass(slots=True)
+class _MotionError:
+    """How far one joint is off, relative to its way."""
+
+    key: str
+    error: float
+    error_half: float
+    discretisation: float
+    remainder: float
+    unsure: float
+    tolerance: float = 0.0
+
+
+def _measure(key: str, reference: MotionReference, runs: Sequence[MotionRun], start: int) -> _MotionError:
+    want = np.array(reference.positions[key])
+    coarse, fine = (np.array(run.positions[key]) for run in runs)
+    scale = _find_scale(want)
+
+    def far(values: Array) -> float:
+        return float(np.abs(values[start:]).max()) / scale
+
+    # contacts do not come to lie more exactly by extrapolating: then half the timestep counts
+    remainder = min(far(2.0 * fine - coarse - want), far(fine - want))
+    unsure = 0.0
+    if reference.small:
+        unsure = far(want - np.array(reference.small[key]))
+    return _MotionError(key, far(coarse - want), far(fine - want), far(coarse - fine), remainder, unsure)
+
+
+def _is_restless(reference: MotionReference, start: int) -> bool:
+    return any(np.ptp(np.array(values)[start:]) > _UNREST for values in reference.positions.values())
+
+
+def _find_scale(values: Sequence[float] | Array) -> float:
+    return max(float(np.abs(np.array(values) - values[0]).max()), _LEAST)
 
 
 def describe_motion(result: MotionResult) -> dict[str, Any]:

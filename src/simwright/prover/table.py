@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -35,6 +36,10 @@ class IsolatedEngine:
     proprietary: bool = False
     rounded: Sequence[str] = ()
     blank: Mapping[str, str] = field(default_factory=dict)
+    solvers: Mapping[str, str] = field(default_factory=dict)
+    lacks: Mapping[str, str] = field(default_factory=dict)
+    solver: str = ""
+    """The one that was chosen by ``engine:solver``, empty for the engine's own choice."""
 
     @property
     def writing(self) -> Mapping[str, Any]:
@@ -50,11 +55,17 @@ def list_engines() -> Mapping[str, IsolatedEngine]:
 
 
 def find_engine(name: str) -> IsolatedEngine:
-    """One row; an unknown name is an error that lists what there is."""
+    """One row, of ``engine`` or ``engine:solver``; an unknown name is an error that lists what there is."""
     rows = list_engines()
-    if name not in rows:
+    engine, _, solver = name.partition(":")
+    if engine not in rows:
         raise UnknownNameError("engine", name, [REFERENCE, *rows])
-    return rows[name]
+    row = rows[engine]
+    if not solver:
+        return row
+    if solver not in row.solvers:
+        raise UnknownNameError(f"solver of {engine}", solver, list(row.solvers))
+    return dataclasses.replace(row, name=name, title=f"{row.title}, {row.solvers[solver]}", solver=solver)
 
 
 def _make_row(name: str, row: dict[str, Any]) -> IsolatedEngine:

@@ -82,7 +82,7 @@ def prove(asset: str, **options: Any) -> int:
     that the input or the call is wrong.
     """
     from simwright.app.proving import ReadWords, check_stampable, prove_source
-    from simwright.prover.comparing import LEVELS
+    from simwright.prover.aspects import LEVELS
     from simwright.prover.proving import ProofSettings
 
     output = options["output"]

@@ -22,7 +22,7 @@ from simwright.app.proof.words import (
 from simwright.app.report.report import TOOL_NAME, Report, replace_surrogates
 from simwright.core.visible import escape_json, make_visible
 from simwright.model.asset import Asset
-from simwright.prover.comparing import ASPECTS
+from simwright.prover.aspects import ASPECTS
 from simwright.prover.motion import describe_motion
 from simwright.prover.proving import Column, Proof
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import html
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -27,10 +28,10 @@ from simwright.app.report.report import TOOL_NAME, Excerpt, Report, Sources
 from simwright.core.visible import make_visible
 from simwright.model.asset import Asset
 from simwright.model.joint import Motion
-from simwright.prover.comparing import ASPECTS
+from simwright.prover.aspects import ASPECTS
 from simwright.prover.motion import SCENARIOS, MotionResult
 from simwright.prover.proving import Column, Proof
-from simwright.prover.table import REFERENCE, list_engines
+from simwright.prover.table import REFERENCE, find_engine, list_engines
 from simwright.prover.workers.seen import name_of
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -158,8 +159,7 @@ def _tell_verdict(groups: Mapping[str, Sequence[str]]) -> str:
 
 def _tell_small(proof: Proof) -> str:
     """What the engine that others are held against is."""
-    row = list_engines().get(proof.against)
-    return f" ({_text(row.title)})" if row else ""
+    return "" if proof.against == REFERENCE else f" ({_text(find_engine(proof.against).title)})"
 
 
 def _write_table(proof: Proof) -> Iterator[str]:
@@ -285,9 +285,7 @@ def _moved(column: Column, name: str) -> MotionResult | None:
 def _write_scenario(proof: Proof, name: str, units: Mapping[str, str]) -> Iterator[str]:
     scenario = SCENARIOS[name]
     rows = [(column, result) for column in proof.columns if (result := _moved(column, name)) is not None]
-    worst = max(
-        (result for _, result in rows), key=lambda result: result.remainder / (result.tolerance or 1.0)
-    )
+    worst = max((result for _, result in rows), key=_weigh)
     yield f'<div class="card"><h3>{_text(name)} <small>{_text(scenario.title)}, {scenario.seconds:g} s</small></h3>'
     chart = _make_chart(proof, name, worst, rows, units)
     if chart is not None:
@@ -302,6 +300,12 @@ def _write_scenario(proof: Proof, name: str, units: Mapping[str, str]) -> Iterat
     yield from _write_left_out(proof, name)
     yield '<p class="why">Errors are relative to the way that the joint goes, at least 0.1. Why so much may be left: '
     yield f"{_text(scenario.reason)}.</p></div>"
+
+
+def _weigh(result: MotionResult) -> float:
+    """How much of what may be left is left; a motion that runs away leaves no number, and is the worst."""
+    share = result.remainder / (result.tolerance or 1.0)
+    return share if math.isfinite(share) else math.inf
 
 
 def _write_left_out(proof: Proof, name: str) -> Iterator[str]:
@@ -393,7 +397,8 @@ def _write_method(source: str, proofs: Sequence[Proof]) -> Iterator[str]:
         numbers = (f"{aspect.single:g}", f"{aspect.double:g}") if aspect.reason else ("nothing", "nothing")
         yield _write_row(name, aspect.title, *numbers, aspect.scale, aspect.reason)
     yield "</tbody></table></div>"
-    names = [c.outcome.engine for c in proof.columns if c.outcome.engine in list_engines()]
+    asked = dict.fromkeys(column.outcome.engine.partition(":")[0] for column in proof.columns)
+    names = [name for name in asked if name in list_engines()]
     install = f"simwright engines install {' '.join(names)}\n" if names else ""
     yield "<h3>To repeat it</h3>"
     again = tell_command(source, proofs, format="html", output="report.html")
@@ -411,9 +416,9 @@ def _write_row(*cells: str) -> str:
 
 def _describe_engine(name: str) -> tuple[str, str, str]:
     """What an engine is given, its precision and licence."""
-    row = list_engines().get(name)
-    if name == REFERENCE or row is None:
+    if name.partition(":")[0] not in list_engines():
         return "mjcf, in this process", "double", "Apache-2.0"
+    row = find_engine(name)
     words = [
         f"{key.rstrip('_')} {value}" if isinstance(value, str) else key for key, value in row.writing.items()
     ]

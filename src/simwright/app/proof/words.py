@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from simwright.prover.comparing import ASPECTS, LEVELS
+from simwright.prover.aspects import ASPECTS, LEVELS
 from simwright.prover.proving import Column, Proof
 from simwright.prover.table import REFERENCE
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +21,20 @@ from ovphysx.types import TensorType
 from .seen import (
     Configuration,
     Evaluated,
+    Moment,
+    MotionOrder,
+    Moved,
     Seen,
     SeenFreedom,
+    WorldSettings,
     bound,
     find_position,
     find_speed,
     join_blocks,
+    label_of,
     name_of,
     pack_inertia,
+    record,
     serve,
 )
 
@@ -84,8 +90,9 @@ class PhysxRobot:
                 self._place_root(path, matrix, configuration)
             _place(self.physx, path, matrix, configuration)
             links = _read(_bind(self.physx, path, "ARTICULATION_LINK_POSE"))[0]
-            for name, row in zip(matrix.body_names, links, strict=True):
-                poses[name_of(name)] = [float(row[number]) for number in (0, 1, 2, 6, 3, 4, 5)]  # x, y, z, w
+            poses |= {
+                name_of(name): _turn_pose(row) for name, row in zip(matrix.body_names, links, strict=True)
+            }
             blocks.append(_read(matrix)[0])
             gravity, speeds = (
                 _read(_bind(self.physx, path, f"ARTICULATION_{name}"))[0]
@@ -93,6 +100,51 @@ class PhysxRobot:
             )
             bias += (gravity + speeds).tolist()
         return Evaluated(poses, join_blocks(blocks), bias)
+
+    def move(self, order: MotionOrder) -> Moved:
+        """Do a motion; bodies outside of articulations begin where they are when it is the first one."""
+        alone: list[tuple[str, int] | None] = []
+        positions = {}
+        for path in self.roots:
+            matrix = _bind(self.physx, path, "ARTICULATION_MASS_MATRIX")
+            if not matrix.is_fixed_base:
+                alone += [None] * _BASE_FREEDOMS
+                self._place_root(path, matrix, order.start)
+            _place(self.physx, path, matrix, order.start)
+            _set_targets(self.physx, path, matrix, order.targets)
+            if matrix.dof_count:
+                positions[path] = _bind(self.physx, path, "ARTICULATION_DOF_POSITION")
+            alone += [
+                (path, number) if ":" not in name else None for number, name in enumerate(matrix.dof_names)
+            ]
+        loose = _bind(self.physx, _EVERYWHERE, "RIGID_BODY_POSE")
+        # links of articulations are among them
+        if loose.count and not self.roots:
+            _place_loose(self.physx, loose, order.start)
+
+        def advance(count: int) -> None:
+            for _ in range(count):
+                self.physx.step_sync(order.step)
+
+        def read() -> Moment:
+            rows = {path: _read(binding)[0] for path, binding in positions.items()}
+            return [None if at is None else float(rows[at[0]][at[1]]) for at in alone], self._read_poses(
+                loose
+            )
+
+        return record(order, advance, read)
+
+    def _read_poses(self, loose: Any) -> dict[str, list[float]]:
+        found = {}
+        for path, row in zip(loose.prim_paths, _read(loose), strict=True) if loose.count else ():
+            found[name_of(path)] = _turn_pose(row)
+        for path in self.roots:
+            matrix = _bind(self.physx, path, "ARTICULATION_MASS_MATRIX")
+            links = _read(_bind(self.physx, path, "ARTICULATION_LINK_POSE"))[0]
+            found |= {
+                name_of(name): _turn_pose(row) for name, row in zip(matrix.body_names, links, strict=True)
+            }
+        return found
 
     def _was_pushed(self, path: str) -> bool:
         """Whether the first read, which makes a step of a nanosecond, moved it.
@@ -117,9 +169,9 @@ class PhysxRobot:
         return list(zip(bodies.prim_paths, _read(bodies).tolist(), strict=True)) if bodies.count else []
 
 
-def open_file(file: Path, gravity: Sequence[float]) -> PhysxRobot:
-    """Open the stage; the file has its own gravity."""
-    del gravity
+def open_file(file: Path, world: WorldSettings) -> PhysxRobot:
+    """Open the stage; the file has its own gravity and ground."""
+    del world
     warnings.simplefilter("ignore", DeprecationWarning)
     return PhysxRobot(_open(file))
 
@@ -169,6 +221,7 @@ def _describe_freedoms(physx: Any, path: str, matrix: Any) -> list[SeenFreedom]:
                 armature=float(armature[number]),
                 friction=float(friction[number][0]),
                 passive_damping=float(friction[number][2]),
+                label=label_of(joint),
             )
         )
     return found
@@ -184,6 +237,28 @@ def _place(physx: Any, path: str, matrix: Any, configuration: Configuration) -> 
             for name in matrix.dof_names  # an axis of a joint that has several is not the name of a joint
         ]
         _bind(physx, path, f"ARTICULATION_DOF_{word}").write(np.array([wanted], dtype=np.float32))
+
+
+def _set_targets(physx: Any, path: str, matrix: Any, targets: Mapping[str, float]) -> None:
+    if matrix.dof_count:
+        wanted = [targets.get(name_of(name), 0.0) for name in matrix.dof_names]
+        _bind(physx, path, "ARTICULATION_DOF_POSITION_TARGET").write(np.array([wanted], dtype=np.float32))
+
+
+def _place_loose(physx: Any, loose: Any, start: Configuration) -> None:
+    """Bodies of no articulation where they are in the reference pose, at rest."""
+    places, speeds = _read(loose), _bind(physx, _EVERYWHERE, "RIGID_BODY_VELOCITY")
+    for number, path in enumerate(loose.prim_paths):
+        pose = start.get("roots", {}).get(name_of(path))
+        if pose is not None:
+            places[number] = [*pose[:3], *pose[4:], pose[3]]
+    loose.write(places)
+    speeds.write(np.zeros(speeds.shape, dtype=np.float32))
+
+
+def _turn_pose(row: Any) -> list[float]:
+    """From x, y, z, w to w, x, y, z."""
+    return [float(row[number]) for number in (0, 1, 2, 6, 3, 4, 5)]
 
 
 def _bind(physx: Any, pattern: str, name: str) -> Any:
