@@ -27,7 +27,7 @@ sys.path.insert(0, str(REPO))
 from scripts.engine_limits import apply_limits, read_limits  # noqa: E402
 
 import simwright  # noqa: E402
-from simwright.prover.comparing import ASPECTS, Outcome  # noqa: E402
+from simwright.prover.aspects import ASPECTS, Outcome  # noqa: E402
 from simwright.prover.table import list_engines  # noqa: E402
 
 HEADS = ("robot", "engine", "loads", *ASPECTS, "first difference")

@@ -75,7 +75,8 @@ class WriteOptions:
 
     ``approve`` is called when the result is complete and nothing is written yet; it may raise to stop there;
     ``wrote`` is told the files that were written.
-    ``for_`` is the engine an OpenUSD asset is for: ``neutral``, ``mujoco``, ``newton`` or ``isaac``; empty for all.
+    ``for_`` is the engine an OpenUSD asset is for: ``neutral``, ``mujoco``, ``newton`` or ``isaac``; empty for all
+    (``formats.dialects`` has the words of every engine).
     ``exact`` notes the doubles that single-precision attributes round (OpenUSD).  ``lod`` adds decimated levels of
     detail to visuals, ``decompose`` convex parts to mesh colliders (OpenUSD; each needs the extra of its name).
     ``overwrite`` lets files beside a named file be replaced.  ``mesh_format`` is the format of mesh files (stl, obj,
@@ -84,6 +85,8 @@ class WriteOptions:
     own: what the names of files beside the entry begin with.  ``collision`` writes colliders too, ``quantize`` stores
     meshes in fewer bits (glTF).  ``world`` decides between a world and a model, which is else decided by the content;
     ``sdf_version`` is a version such as 1.11, empty for the oldest one that has a word for everything (SDFormat).
+    ``zero_mass`` says of links without mass that they have none, for engines that make up one (URDF); ``loops`` lets
+    joints close loops, for which some engines have constraints of their own instead (SDFormat).
     """
 
     for_: str = ""
@@ -100,6 +103,8 @@ class WriteOptions:
     quantize: bool = False
     world: bool | None = None
     sdf_version: str = ""
+    zero_mass: bool = False
+    loops: bool = True
     approve: Callable[[], None] = _approve
     wrote: Callable[[Sequence[Path]], None] = _wrote
 
