@@ -58,6 +58,10 @@ TOLERANCE = 1e-6
 """Of a number, relative to the largest of its row: OpenUSD keeps some values as floats."""
 MESH_TOLERANCE = 1e-4
 """Of volume, area and bounds of meshes: files of meshes keep floats."""
+DERIVED_TOLERANCE = 1e-5
+"""Of numbers that MuJoCo computes from many others, each of them within the tolerance above."""
+LENGTH_TOLERANCE = 1e-3
+"""Of MuJoCo's estimates of lengths and sizes."""
 DRIFT = 1e-6
 """Of coordinates after the last step, below which nothing is asked further."""
 NOISE_FACTOR = 100.0
@@ -444,7 +448,7 @@ class Comparison:
             yield Change("contact", names, f"{count} pairs", *words)
 
     def _tell(self, family: str, element: str, name: str, a: Any, b: Any) -> Iterator[Change]:
-        for text in differ(name, a, b):
+        for text in differ(name, a, b, LENGTH_TOLERANCE if name == "meansize" else TOLERANCE):
             yield Change(family, element, *text)
 
     def _compare_counts(self, family: str) -> Iterator[Change]:
@@ -498,7 +502,7 @@ class Comparison:
                 before, after = self._follow(name, i, before), np.asarray(after)
             elif name.endswith("quat"):
                 before, after = align_quaternion(before, after)
-            yield from differ(name, before, after)
+            yield from differ(name, before, after, DERIVED_TOLERANCE if "invweight" in name else TOLERANCE)
         compare = getattr(self, f"_compare_{family}", None)
         if compare is not None:
             yield from compare(i, j)
@@ -561,8 +565,8 @@ class Comparison:
         ):
             if hasattr(a, f"dof_{name}"):
                 values = [getattr(m, f"dof_{name}")[m.jnt_dofadr[k] :][:speeds] for m, k in ((a, i), (b, j))]
-                # lengths follow from the sizes of meshes
-                yield from differ(f"dof_{name}", *values, MESH_TOLERANCE if name == "length" else TOLERANCE)
+                # lengths are estimates from boxes around meshes, whose axes may have another order
+                yield from differ(f"dof_{name}", *values, LENGTH_TOLERANCE if name == "length" else TOLERANCE)
 
     def _compare_geom(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
         a, b = self.a, self.b
@@ -840,7 +844,8 @@ def measure_mesh(model: Any, geom: int) -> dict[str, Any]:
     corners = points[model.mesh_face[first : first + faces]]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     placed = points @ make_matrix(model.geom_quat[geom]).T + model.geom_pos[geom]
-    size = float(np.ptp(points, axis=0).max())
+    # the same whichever axes MuJoCo chose
+    size = float(np.linalg.norm(points - points.mean(axis=0), axis=1).max())
     return {
         "mesh bounds": np.array([placed.min(axis=0), placed.max(axis=0)]),
         "mesh area": float(np.linalg.norm(normals, axis=1).sum() / 2.0) / size**2,

@@ -108,11 +108,12 @@ class Shape(Shown):
 class FoldedBody(Shown):
     """What a body without mass was before it became a frame (``simwright.model.folding``).
 
-    ``mount`` is the fixed joint that held it, as the child of the other body or as its parent; ``order`` counts the
-    frames that were made before it; ``body`` and ``joint`` are places in the lists of the asset; ``elements`` the
-    names of what was on it, by family.
+    ``name`` is that of the body, which a site beside the frame may have too.  ``mount`` is the fixed joint that held
+    it, as the child of the other body or as its parent; ``order`` counts the frames that were made before it; ``body``
+    and ``joint`` are places in the lists of the asset; ``elements`` the names of what was on it, by family.
     """
 
+    name: str
     mount: str
     is_child: bool = True
     order: int = 0

@@ -33,6 +33,7 @@ def note_folded(asset: Asset, body: Body, mount: Joint) -> FoldedBody:
         for key, family, end in _list_ends(asset)
     }
     return FoldedBody(
+        body.name,
         mount.name,
         mount.child == body.name,
         sum(site.folded is not None for site in asset.sites),
@@ -64,7 +65,7 @@ def unfold_frames(asset: Asset) -> Asset:
     folded = [(site, site.folded) for site in asset.sites if site.folded is not None]
     # the frame that was folded last may be on one that was folded before
     for site, note in sorted(folded, key=lambda row: row[1].order, reverse=True):
-        if not {site.name, note.mount} & taken:
+        if not {note.name, note.mount} & taken:
             _unfold(asset, site, note)
     return asset
 
@@ -75,9 +76,9 @@ def _unfold(asset: Asset, site: Site, note: FoldedBody) -> None:
     _hang_back(asset, site, note)
     pose = next((body.pose for body in asset.bodies if body.name == host), IDENTITY) @ site.pose
     # a mass of zero: none at all would mean that its shapes say it
-    body = Body(site.name, pose, Inertial(0.0), path=site.path, source=site.source)
+    body = Body(note.name, pose, Inertial(0.0), path=site.path, source=site.source)
     asset.bodies.insert(note.body, body)
-    ends = (host, site.name, site.pose) if note.is_child else (site.name, host, back)
+    ends = (host, note.name, site.pose) if note.is_child else (note.name, host, back)
     mount = Joint(note.mount, JointKind.FIXED, *ends[:2], parent_frame=ends[2], source=site.source)
     asset.joints.insert(note.joint, dataclasses.replace(mount, collide=False))
 
@@ -90,7 +91,7 @@ def _hang_back(asset: Asset, site: Site, note: FoldedBody) -> None:
         frame = _FRAMES.get(key, "pose")
         for element in family:
             if element.name in names and getattr(element, end) == host:
-                setattr(element, end, site.name)
+                setattr(element, end, note.name)
                 setattr(element, frame, back @ getattr(element, frame))
                 if key == "parent_of" and element.rest is not None:
                     element.rest = back @ element.rest

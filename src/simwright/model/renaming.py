@@ -195,8 +195,8 @@ class Renaming:
                 names = {
                     key: [self._refer(name) for name in row] for key, row in site.folded.elements.items()
                 }
-                mount = self._rename_element(site.folded.mount)
-                site.folded = dataclasses.replace(site.folded, mount=mount, elements=names)
+                name, mount = (self._rename_element(word) for word in (site.folded.name, site.folded.mount))
+                site.folded = dataclasses.replace(site.folded, name=name, mount=mount, elements=names)
 
     def _paint(self, geometry: Any) -> Any:
         """Sets of faces name materials too; meshes stay unread and shared."""

@@ -64,6 +64,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.prove:prove",
         "Ask several physics engines whether an asset is the same machine in all of them.",
     ),
+    "ros": (
+        "simwright.app.cli.ros:ros",
+        "Show and check what an asset is to ROS 2, and what is here to bring it to life.",
+    ),
     "engines": (
         "simwright.app.cli.engines:engines",
         "List, install, remove and test the engines that prove asks.",

@@ -376,12 +376,13 @@ def restore_parts(reader: StageReader, scan: StageScan) -> None:
 def _read_folded(text: Any) -> FoldedBody | None:
     """What a frame was as a body; None where the text was edited to something else."""
     note = _parse(text)
-    mount, elements = note.get("mount"), note.get("elements")
-    if not (isinstance(mount, str) and mount and isinstance(elements, dict)):
+    name, mount, elements = note.get("name"), note.get("mount"), note.get("elements")
+    named = isinstance(name, str) and name and isinstance(mount, str) and mount
+    if not named or not isinstance(elements, dict):
         return None
     order, body, joint = (_read_count(note, key) for key in ("order", "body", "joint"))
     rows = {str(key): texts(names) for key, names in elements.items()}
-    return FoldedBody(mount, note.get("is_child") is not False, order, body, joint, rows)
+    return FoldedBody(str(name), str(mount), note.get("is_child") is not False, order, body, joint, rows)
 
 
 def _restore_interfaces(asset: Asset, notes: dict[str, dict[str, Any]]) -> None:

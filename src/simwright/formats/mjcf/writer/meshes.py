@@ -11,7 +11,6 @@ Names are those of the source.
 from __future__ import annotations
 
 import hashlib
-import re
 import struct
 from pathlib import Path, PurePath
 from typing import Any, TypeAlias
@@ -23,6 +22,7 @@ from simwright.core.errors import SimwrightError
 from simwright.core.files import read_bytes
 from simwright.core.math3d import Array
 from simwright.core.names import NameScope
+from simwright.formats.mesh.obj import has_several_objects
 from simwright.formats.mesh.writer.obj import write_decimals, write_singles, write_whole
 from simwright.formats.mjcf.writer.document import MjcfDocument
 from simwright.model.asset import Shape, scaled
@@ -124,7 +124,7 @@ class MjcfMeshFiles:
 
     def _store(self, geometry: Mesh, word: str, subset: Subset | None) -> str:
         """The name of the file with a mesh's content."""
-        is_whole = subset is None and (is_proven(geometry) or not _has_objects(geometry.file))
+        is_whole = subset is None and (is_proven(geometry) or not has_several_objects(Path(geometry.file)))
         copied = self._copy(geometry.file) if is_whole else None
         if copied is not None:
             return copied
@@ -198,20 +198,6 @@ def _read_copied_file(file: str) -> bytes | None:
     return content
 
 
-_FACE = re.compile(rb"^[ \t]*f[ \t]", re.MULTILINE)
-_OBJECT = re.compile(rb"^[ \t]*[go]\s", re.MULTILINE)
-
-
-def _has_objects(file: str) -> bool:
-    """Is it an OBJ file with several objects or groups?  MuJoCo reads the faces of the first one alone."""
-    content = _read_copied_file(file) if PurePath(file).suffix.lower() == ".obj" else None
-    first = _FACE.search(content) if content is not None else None
-    if content is None or first is None:
-        return False
-    second = _OBJECT.search(content, first.end())
-    return second is not None and _FACE.search(content, second.end()) is not None
-
-
 def _is_binary_stl(content: bytes) -> bool:
     if len(content) < _STL_HEAD:
         return False
@@ -279,6 +265,10 @@ def write_mesh(data: MeshData, subset: Subset | None = None) -> tuple[str, bytes
     """The ending and the content of a file with a mesh, or with the faces of one subset."""
     has_rows = any(rows is not None and len(rows) for rows in (data.normals, data.uvs))
     facets = len(data.indices)  # never fewer than triangles
+    # STL has no points beside those of its triangles
+    has_rows = has_rows or (
+        subset is None and not np.bincount(data.indices, minlength=len(data.vertices)).all()
+    )
     if has_rows or facets > MAX_STL_FACETS or len(data.vertices) < MIN_VERTICES:
         return ".obj", write_obj(data, subset)
     return ".stl", write_stl(data, subset)
@@ -317,11 +307,17 @@ class Triangles:
 
 
 def triangulate(data: MeshData, subset: Subset | None = None) -> Triangles:
-    """Counter-clockwise triangles; rows that no corner names are left out."""
+    """Counter-clockwise triangles; rows that no corner names are left out, but for points of a whole mesh.
+
+    MuJoCo's hull has all points of the file, those without a face too.
+    """
     numbers = _number_corners(data, subset)
     corners: dict[str, Faces] = {}
     points = data.indices[numbers]
-    vertices, corners["v"] = _pack(np.asarray(data.vertices), points)
+    if subset is None:
+        vertices, corners["v"] = np.asarray(data.vertices).astype(np.float32), points
+    else:
+        vertices, corners["v"] = _pack(np.asarray(data.vertices), points)
     normals, uvs = None, None
     if data.normals is not None and len(data.normals):
         # as many rows as points means one for each point, otherwise one for each corner

@@ -204,7 +204,9 @@ def _fold(asset: Asset, body: Body, mount: Joint, reporter: Reporter) -> None:
     asset.joints = [joint for joint in asset.joints if joint is not mount]
     hang_over(asset, body.name, host, pose)
     _turn_world_joints(asset)
-    site = Site(body.name, host, pose, ros_frame=body.name, folded=note, path=body.path, source=body.source)
+    # a site of the name may be there already, which sensors refer to
+    name = NameScope(site.name for site in asset.sites).claim(body.name)
+    site = Site(name, host, pose, ros_frame=body.name, folded=note, path=body.path, source=body.source)
     asset.sites.append(site)
     for articulation in asset.articulations:
         if articulation.root == body.name and host != WORLD:
