@@ -67,10 +67,13 @@ class NewtonRobot:
         tree = model.joint_articulation.numpy()
         # joints that close loops are in no articulation, and their freedoms in no mass matrix
         seen.freedoms = [freedom for joint, freedom in rows if tree[joint] >= 0]
-        seen.floating = list(dict.fromkeys(freedom.body for _, freedom in rows if freedom.kind == "free"))
-        seen.floating += [
+        floating = list(dict.fromkeys(freedom.body for _, freedom in rows if freedom.kind == "free"))
+        floating += [
             body for number, body in enumerate(bodies) if number not in set(model.joint_child.numpy())
         ]
+        # what forces do not move is held, as a mocap body of MuJoCo is
+        flags = dict(zip(bodies, model.body_flags.numpy().tolist(), strict=True))
+        seen.floating = [body for body in floating if not flags[body] & int(newton.BodyFlags.KINEMATIC)]
         seen.actuators = _list_actuators(model, [freedom for _, freedom in rows])
         seen.mimics = _list_mimics(model)
         seen.filters = _list_filters(model, bodies)
