@@ -46,7 +46,7 @@ class MotionScenario:
 
 SCENARIOS = {
     "swing": MotionScenario(
-        "free swing: gravity alone, from a seeded state", "a joint", 0.5, 0.001, 50, 2e-3, 1e-4,
+        "free swing: gravity alone, from a seeded state", "a joint", 0.3, 0.001, 30, 2e-3, 1e-4,
         "rounding of single precision adds up over 1,000 steps; extrapolation leaves errors of second order",
     ),
     "response": MotionScenario(
@@ -54,7 +54,7 @@ SCENARIOS = {
         "drives, friction and limits are constraints that give way a little in every engine, each in its own way",
     ),
     "coupled": MotionScenario(
-        "free swing of joints that follow others", "a mimic joint", 0.5, 0.001, 50, 2e-2, 2e-2,
+        "free swing of joints that follow others", "a mimic joint", 0.3, 0.001, 30, 2e-2, 2e-2,
         "a coupling gives way a little in every engine, each in its own way",
     ),
     "drop": MotionScenario(
@@ -66,7 +66,7 @@ SCENARIOS = {
         "contacts give way, and friction is a cone in some engines and a pyramid in others",
     ),
     "loop": MotionScenario(
-        "free swing with closed loops", "a closed loop", 0.5, 0.001, 50, 2e-2, 2e-2,
+        "free swing with closed loops", "a closed loop", 0.3, 0.001, 30, 2e-2, 2e-2,
         "a loop closure gives way a little in every engine, each in its own way",
     ),
 }  # fmt: skip
@@ -113,7 +113,8 @@ class MotionResult:
     the joint goes, at least 0.1 rad or m: ``error`` and ``error_half`` those at the timestep and at half of it,
     ``discretisation`` how far these two runs are apart, ``expected`` the error that an integrator of first order would
     have by that (twice as much), ``remainder`` what is left of the error when the timestep goes to zero, ``tolerance``
-    what may be left.  ``worst`` is the joint with the largest remainder.  ``reference`` is what it is held against.
+    what may be left.  ``worst`` is the joint with the largest remainder.  ``reference`` is what it is held against,
+    ``until`` the time [s] that was compared: a motion that no timestep is small enough for is compared until then.
     """
 
     scenario: str
@@ -122,6 +123,7 @@ class MotionResult:
     runs: Sequence[MotionRun] = ()
     reference: MotionReference | None = None
     worst: str = ""
+    until: float = 0.0
     error: float = 0.0
     error_half: float = 0.0
     discretisation: float = 0.0
@@ -138,8 +140,11 @@ class MotionResult:
 _LEAST = 0.1
 """A joint that goes less far than this is held against this [rad, m]."""
 
-_UNSURE = 0.05
-"""A joint whose reference moves by more when it is extrapolated is not compared: no timestep is small enough for it."""
+_UNSURE = 0.01
+"""Motion is compared until extrapolation moves the reference by more: from there on no timestep is small enough."""
+
+_SHORTEST = 0.2
+"""Part of the time that has to be left for it."""
 
 _UNREST = 0.02
 """What moves by more at the end, of which rest is compared, is not at rest."""
@@ -176,7 +181,7 @@ def compare_motion(
     scenario, (coarse, fine) = SCENARIOS[name], runs
     floor = scenario.single if precision == "single" else scenario.double
     result = MotionResult(name, "same", runs=runs, reference=reference)
-    start = int(scenario.since * scenario.samples)
+    start, end = int(scenario.since * scenario.samples), _find_end(reference)
     common = [key for key in reference.positions if key in fine.positions]
     if not common:
         result.state, result.reason = "blank", "no joint or body of both can be followed"
@@ -187,17 +192,17 @@ def compare_motion(
             f"it is not at rest after {scenario.seconds:g} s in {reference.engine}",
         )
         return result
-    rows = [_measure(key, reference, runs, start) for key in common]
-    sure = [row for row in rows if row.unsure <= _UNSURE]
-    if not sure:
+    if end < max(start, _SHORTEST * scenario.samples):
         result.state = "blank"
         result.reason = f"the motion depends on the timestep at {reference.step:.0e} s still"
         return result
-    for row in sure:
+    rows = [_measure(key, reference, runs, slice(start, end + 1)) for key in common]
+    result.until = float(reference.times[end])
+    for row in rows:
         row.tolerance = floor + scenario.shrinks * (row.discretisation + row.unsure)
     # "not smaller" would pass over what is no number
     worst = max(
-        sure, key=lambda row: row.remainder / row.tolerance if row.remainder == row.remainder else np.inf
+        rows, key=lambda row: row.remainder / row.tolerance if row.remainder == row.remainder else np.inf
     )
     result.worst, result.error, result.error_half = worst.key, worst.error, worst.error_half
     result.discretisation, result.expected = worst.discretisation, 2.0 * worst.discretisation
@@ -229,13 +234,13 @@ class _MotionError:
     tolerance: float = 0.0
 
 
-def _measure(key: str, reference: MotionReference, runs: Sequence[MotionRun], start: int) -> _MotionError:
+def _measure(key: str, reference: MotionReference, runs: Sequence[MotionRun], part: slice) -> _MotionError:
     want = np.array(reference.positions[key])
     coarse, fine = (np.array(run.positions[key]) for run in runs)
     scale = _find_scale(want)
 
     def far(values: Array) -> float:
-        return float(np.abs(values[start:]).max()) / scale
+        return float(np.abs(values[part]).max()) / scale
 
     # contacts do not come to lie more exactly by extrapolating: then half the timestep counts
     remainder = min(far(2.0 * fine - coarse - want), far(fine - want))
@@ -243,6 +248,16 @@ def _measure(key: str, reference: MotionReference, runs: Sequence[MotionRun], st
     if reference.small:
         unsure = far(want - np.array(reference.small[key]))
     return _MotionError(key, far(coarse - want), far(fine - want), far(coarse - fine), remainder, unsure)
+
+
+def _find_end(reference: MotionReference) -> int:
+    """The last moment at which the reference is sure of all joints."""
+    end = len(reference.times) - 1
+    for name, values in reference.small.items():
+        want = np.array(reference.positions[name])
+        unsure = np.abs(want - np.array(values)) > _UNSURE * _find_scale(want)
+        end = min(end, int(np.argmax(unsure)) - 1 if unsure.any() else end)
+    return end
 
 
 def _is_restless(reference: MotionReference, start: int) -> bool:
@@ -258,7 +273,7 @@ def describe_motion(result: MotionResult) -> dict[str, Any]:
     told: dict[str, Any] = {"state": result.state, "reason": result.reason, "without": dict(result.without)}
     if result.reference is None:
         return told
-    names = ("error", "error_half", "discretisation", "expected", "remainder", "tolerance", "worst")
+    names = ("error", "error_half", "discretisation", "expected", "remainder", "tolerance", "worst", "until")
     told |= {name: getattr(result, name) for name in names}
     told["reference"] = _describe_reference(result.reference)
     told["runs"] = [_describe_run(run) for run in result.runs]

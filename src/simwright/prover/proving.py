@@ -202,6 +202,11 @@ def _prove_column(questions: _Questions, name: str, reference: Told) -> Column:
         blank={aspect: reason for one in rows for aspect, reason in one.blank.items()},
         ros_names=_list_ros_names(questions.asset),
     )
+    if row is not None and row.format == "usd" and "names" in outcome.differences:
+        # prims beside each other have other names; the file has that of ROS beside it, which engines do not read
+        outcome.blank["names"] = (
+            f"{outcome.differences.pop('names')}; ros:joint:name says the name to bridges"
+        )
     motions = _run_motions(questions, row, outcome)
     causes = find_causes(questions.asset, outcome, reference, told, motions)
     notes = questions.list_notes(row) if row else ()

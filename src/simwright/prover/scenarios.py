@@ -22,7 +22,7 @@ from simwright.model.asset import Asset
 from simwright.model.elements import Shape
 from simwright.model.geometry import Capsule, Mesh, Plane, Sphere, box_bounds
 from simwright.model.inertia import Inertial, combine
-from simwright.model.joint import WORLD, EqualityKind, Joint, JointKind
+from simwright.model.joint import WORLD, EqualityKind, Joint, JointKind, Motion
 from simwright.model.kinematics import build_tree, forward_kinematics
 from simwright.model.mass import body_inertials
 from simwright.model.material import PhysicsMaterial
@@ -70,13 +70,13 @@ class NothingToMoveError(Exception):
 class MotionVariant:
     """What engines are given, and how it starts.
 
-    ``start`` is a configuration; ``targets`` are those of drives, from the reference pose, by joint.  ``ground`` is the
+    ``start`` is a configuration, ``targets`` are those of drives, likewise.  ``ground`` is the
     friction of the ground, none where there is no ground; formats with a place for the ground have it in the asset.
     """
 
     asset: Asset
     start: dict[str, dict[str, Any]] = field(default_factory=dict)
-    targets: dict[str, float] = field(default_factory=dict)
+    targets: dict[str, dict[str, Any]] = field(default_factory=dict)
     ground: float | None = None
 
     @property
@@ -139,7 +139,22 @@ def _make_response(asset: Asset, seen: Seen, configuration: Mapping[str, Mapping
     _leave_lists(driven, "sensors", "cameras", "lights", "interfaces", "contexts", "controllers", "keyframes")
     driven.actuators = [one for one in driven.actuators if name_of(one.target) in servos]
     _hold_base(driven)
-    return MotionVariant(driven, targets=_choose_targets(seen, servos, configuration))
+    # a joint may be beyond its limits in the reference pose: it begins at the nearest one
+    starts = {row.joint: _clip(0.0, row.limit) for row in seen.freedoms if row.kind in ALONE}
+    targets = _choose_targets(seen, servos, starts, configuration)
+    return MotionVariant(driven, _name_both(seen, starts), _name_both(seen, targets))
+
+
+def _name_both(seen: Seen, positions: Mapping[str, float]) -> dict[str, dict[str, Any]]:
+    """Positions of joints as a configuration has them: by joint, and by the body that it moves."""
+    rows = [row for row in seen.freedoms if row.joint in positions]
+    return {"joints": dict(positions), "bodies": {row.body: positions[row.joint] for row in rows}}
+
+
+def _clip(value: float, limit: tuple[float | None, float | None]) -> float:
+    low, high = limit
+    value = value if low is None else max(value, low)
+    return value if high is None else min(value, high)
 
 
 def _make_drop(asset: Asset, seen: Seen, configuration: Mapping[str, Mapping[str, Any]]) -> MotionVariant:
@@ -184,7 +199,9 @@ def _make_bare(asset: Asset, *, keep_mimics: bool = False, keep_loops: bool = Fa
         bare.mimics = []
     for joint in bare.joints:
         for dof in joint.dofs:
-            dof.drive, dof.friction, dof.position, dof.velocity = None, None, None, None
+            if dof.motion in (Motion.HINGE, Motion.SLIDE):  # where a base floats is said by its coordinates
+                dof.position = None
+            dof.drive, dof.friction, dof.velocity = None, None, None
             dof.lower, dof.upper, dof.swing = -math.inf, math.inf, None
             dof.limit_stiffness = dof.limit_damping = dof.effort_limit = dof.velocity_limit = None
     return bare
@@ -235,7 +252,7 @@ def _has_loop(asset: Asset) -> bool:
 
 def _hold_base(asset: Asset) -> None:
     """Fix roots that float to the world where they are, so that gravity pulls at the joints."""
-    poses = forward_kinematics(asset)
+    poses = _let_float(asset)
     names = {joint.name for joint in asset.joints}
     for root in build_tree(asset).roots:
         name = next(
@@ -245,17 +262,35 @@ def _hold_base(asset: Asset) -> None:
         asset.joints.append(joint)
 
 
+def _let_float(asset: Asset) -> dict[str, Pose]:
+    """Take out joints that let a base float, which hold nothing; gives where bodies are."""
+    poses = forward_kinematics(asset, {joint.name: joint.initial() for joint in _list_floating(asset)})
+    floating = {id(joint) for joint in _list_floating(asset)}
+    asset.joints = [joint for joint in asset.joints if id(joint) not in floating]
+    for body in asset.bodies:
+        body.pose = poses[body.name]
+    return dict(poses)
+
+
+def _list_floating(asset: Asset) -> list[Joint]:
+    return [
+        joint
+        for joint in asset.joints
+        if joint.parent == WORLD and any(dof.motion is Motion.FREE for dof in joint.dofs)
+    ]
+
+
 def _make_solid(asset: Asset, gap: float) -> Asset:
     """The largest tree that floats as one rigid body with its colliders, a little above the ground."""
-    poses, inertials = forward_kinematics(asset), body_inertials(asset)
-    root, names = _find_heaviest(asset, inertials)
+    solid = asset.copy()
+    poses, inertials = _let_float(solid), body_inertials(asset)
+    root, names = _find_heaviest(solid, inertials)
     touching = {
         shape.name
         for shape in asset.shapes
         if shape.body in names and shape.collision and shape.enabled and not isinstance(shape.geometry, Plane)
     }
     _require(bool(touching), "nothing that could touch the ground")
-    solid = asset.copy()
     kept = [shape for shape in solid.shapes if shape.name in touching]
     _leave_shapes(solid, kept)
     _leave_lists(
@@ -272,7 +307,7 @@ def _make_solid(asset: Asset, gap: float) -> Asset:
     solid.bodies = [body]
     low = min(_find_lowest(shape, poses[root]) for shape in kept)
     body.pose = Pose(poses[root].p + vec3(0.0, 0.0, gap - low), poses[root].q)
-    solid.shapes.append(Shape(GROUND, Plane(), WORLD, collision=True))
+    solid.shapes.append(Shape(GROUND, Plane(), WORLD, visual=False, collision=True))
     solid.environment.gravity = vec3(0.0, 0.0, -_GRAVITY)
     return solid
 
@@ -298,7 +333,7 @@ def _set_material(asset: Asset) -> None:
     )
     asset.physics_materials = [material]
     for shape in asset.shapes:
-        shape.physics_material = GROUND
+        shape.physics_material, shape.visual, shape.material = GROUND, False, ""
         shape.category_bits = shape.collide_bits = shape.margin = shape.gap = None
         shape.settings = {}
 
@@ -321,7 +356,10 @@ def _find_lowest(shape: Shape, body: Pose) -> float:
 
 
 def _choose_targets(
-    seen: Seen, servos: Mapping[str, Servo], configuration: Mapping[str, Mapping[str, Any]]
+    seen: Seen,
+    servos: Mapping[str, Servo],
+    starts: Mapping[str, float],
+    configuration: Mapping[str, Mapping[str, Any]],
 ) -> dict[str, float]:
     """A part of the way to a seeded position, within limits and what the motor may be commanded."""
     found = {}
@@ -330,10 +368,11 @@ def _choose_targets(
     for row in seen.freedoms:
         if row.joint not in servos or row.joint in followers:
             continue
-        aim = configuration.get("joints", {}).get(row.joint, 0.0)
+        start = starts[row.joint]
+        way = configuration.get("joints", {}).get(row.joint, 0.0) - start
         low, high = row.limit
         width = high - low if low is not None and high is not None else _STEP_FREE / _STEP_PART
-        target = math.copysign(min(abs(aim), _STEP_PART * width), aim)
+        target = start + math.copysign(min(abs(way), _STEP_PART * width), way)
         command = commands.get(row.joint)
         if command is not None and command.control_range is not None:
             ends = sorted(end / command.gear[0] for end in command.control_range)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -132,19 +131,20 @@ def open_file(file: Path, world: WorldSettings) -> MujocoRobot:
     return MujocoRobot(mujoco.MjSpec.from_file(str(file)).compile())
 
 
-def _find_command(model: Any, number: int, targets: Mapping[str, float]) -> float:
+def _find_command(model: Any, number: int, targets: Configuration) -> float:
     """What makes a servo go to a target: its length there; zero for other motors."""
     on_joint = mujoco.mjtTrn(model.actuator_trntype[number]) in (
         mujoco.mjtTrn.mjTRN_JOINT,
         mujoco.mjtTrn.mjTRN_JOINTINPARENT,
     )
     joint = int(model.actuator_trnid[number][0])
-    name = _find_name(model, mujoco.mjtObj.mjOBJ_JOINT, joint) if on_joint else ""
     # a motor that brakes only has a gain on the velocity
-    if not name or model.actuator_biasprm[number][1] == 0.0:
+    if not on_joint or model.actuator_biasprm[number][1] == 0.0:
         return 0.0
     zero = float(model.qpos0[model.jnt_qposadr[joint]])
-    return float(model.actuator_gear[number][0]) * (targets.get(name, 0.0) + zero)
+    name = _find_name(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
+    body = _find_name(model, mujoco.mjtObj.mjOBJ_BODY, model.jnt_bodyid[joint])
+    return float(model.actuator_gear[number][0]) * (find_position(targets, name, body) + zero)
 
 
 def _list_mimics(model: Any) -> dict[str, list[Any]]:

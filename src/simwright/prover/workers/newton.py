@@ -126,9 +126,11 @@ class NewtonRobot:
         wanted = control.joint_target_q.numpy()
         wide = len(wanted) == self.model.joint_coord_count
         starts = self.model.joint_q_start.numpy() if wide else self.model.joint_qd_start.numpy()
+        types, children = self.model.joint_type.numpy(), self.model.joint_child.numpy()
         for joint, label in enumerate(self.model.joint_label):
-            if name_of(label) in order.targets:
-                wanted[starts[joint]] = order.targets[name_of(label)]
+            if _KINDS.get(newton.JointType(int(types[joint]))) in _SCALAR:
+                body = name_of(self.model.body_label[children[joint]])
+                wanted[starts[joint]] = find_position(order.targets, name_of(label), body)
         control.joint_target_q.assign(wanted)
 
     def _list_alone(self) -> list[tuple[int, int | None]]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import warnings
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -176,15 +175,24 @@ def open_file(file: Path, world: WorldSettings) -> PhysxRobot:
     return PhysxRobot(_open(file))
 
 
+_opened: list[tuple[Any, Any]] = []
+"""The engine and the stage that is attached to it: there can be one of each in a process."""
+
+
 def _open(file: Path) -> Any:
-    PhysX.set_cpu_mode(True)
-    physx = PhysX()
-    ovstage.population.register_usd_schemas(_list_schemas())
+    if _opened:
+        physx, _ = _opened.pop()
+        physx.wait_task(physx.detach_ovstage())
+    else:
+        PhysX.set_cpu_mode(True)
+        physx = PhysX()
+        ovstage.population.register_usd_schemas(_list_schemas())
     stage = ovstage.Stage("seen")
     ovstage.population.open_usd(stage, str(file), ordinal=1, domains=ovstage.PopulationDomain.ALL)
     stage.advance_write_floor(ordinal=1).wait()
     physx.wait_task(physx.attach_ovstage(stage, read_ordinal=1))
     physx.wait_all()
+    _opened.append((physx, stage))
     return physx
 
 
@@ -239,9 +247,13 @@ def _place(physx: Any, path: str, matrix: Any, configuration: Configuration) -> 
         _bind(physx, path, f"ARTICULATION_DOF_{word}").write(np.array([wanted], dtype=np.float32))
 
 
-def _set_targets(physx: Any, path: str, matrix: Any, targets: Mapping[str, float]) -> None:
+def _set_targets(physx: Any, path: str, matrix: Any, targets: Configuration) -> None:
     if matrix.dof_count:
-        wanted = [targets.get(name_of(name), 0.0) for name in matrix.dof_names]
+        bodies = dict(zip(matrix.joint_names, matrix.body_names[1:], strict=True))
+        wanted = [
+            find_position(targets, name_of(name), name_of(bodies[name])) if name in bodies else 0.0
+            for name in matrix.dof_names
+        ]
         _bind(physx, path, "ARTICULATION_DOF_POSITION_TARGET").write(np.array([wanted], dtype=np.float32))
 
 

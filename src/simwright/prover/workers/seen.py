@@ -132,15 +132,15 @@ class WorldSettings:
 class MotionOrder:
     """A motion that is asked for, at timesteps of ``step`` [s].
 
-    It begins in the configuration ``start``, with drives going to ``targets``: positions from the reference pose by
-    joint.  ``samples`` moments follow the first one, ``stride`` steps apart.  ``bodies`` are the links to follow.
+    It begins in the configuration ``start``, with drives going to ``targets``, which are positions as in one.
+    ``samples`` moments follow the first one, ``stride`` steps apart.  ``bodies`` are the links to follow.
     """
 
     step: float
     stride: int
     samples: int
     start: dict[str, dict[str, Any]] = field(default_factory=dict)
-    targets: dict[str, float] = field(default_factory=dict)
+    targets: dict[str, dict[str, Any]] = field(default_factory=dict)
     bodies: list[str] = field(default_factory=list)
 
 
