@@ -12,7 +12,8 @@ from tests.prover.conftest import MakeEngine
 from tests.prover.faults import AT, FAULTS, FOUND, MOVES, plant, write_robot
 
 import simwright
-from simwright.app.proving import describe_proof, find_state
+from simwright.app.proof.formats import describe_proof
+from simwright.app.proof.words import find_state
 from simwright.core.errors import SimwrightError, UnknownNameError, UsageError
 from simwright.prover.asking import NotSeenError, Worker
 from simwright.prover.proving import examine

@@ -16,7 +16,7 @@ from simwright.core.errors import UnknownNameError, UsageError
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class EngineDialect:
     """What one engine reads.
 
     ``formats`` maps names of the format table, the usual one first, to words of
@@ -41,13 +41,13 @@ class Dialect:
 
 
 @functools.cache
-def list_dialects() -> Mapping[str, Dialect]:
+def list_dialects() -> Mapping[str, EngineDialect]:
     """All of them by the name of the engine."""
     rows = tomllib.loads((Path(__file__).parent / "dialects.toml").read_text(encoding="utf-8"))
-    return {name: Dialect(name, row.pop("title"), row) for name, row in rows.items()}
+    return {name: EngineDialect(name, row.pop("title"), row) for name, row in rows.items()}
 
 
-def find_dialect(engine: str) -> Dialect:
+def find_dialect(engine: str) -> EngineDialect:
     """The dialect of an engine; an unknown name is an error that names the near ones."""
     rows = list_dialects()
     if engine not in rows:
@@ -56,8 +56,9 @@ def find_dialect(engine: str) -> Dialect:
 
 
 def choose_format(target: str | os.PathLike[str], to: str | None, engine: str) -> str | None:
-    """The format to write for an engine, of which an empty name is none: the one that is asked for, by ``to`` or by
-    the ending of ``target``, else the engine's usual one.  None where the name of the target decides.
+    """The format to write for an engine: ``to`` where it is said, else the engine's usual one for a folder.
+
+    None where the name of the target decides, and where the name of the engine is empty.
     """
     if to or not engine:
         return to

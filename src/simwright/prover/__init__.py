@@ -13,4 +13,5 @@ scenarios     what engines are given for each scenario of motion, how it starts,
 motion        how it moves: scenarios, what each engine did, how far that is from the reference
 causes        why it differs, where that can be known, and the place in the asset
 proving       one asset in all engines
+caching       answers of earlier runs that are still right
 """

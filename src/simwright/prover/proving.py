@@ -101,6 +101,9 @@ class Column:
     motions: Mapping[str, MotionResult] = field(default_factory=dict)
     """By scenario, in order; empty where motion was not asked for."""
 
+    measured: str = ""
+    """When it was asked: UTC, as in 2026-11-17T09:30:00Z."""
+
 
 @dataclass(slots=True)
 class Proof:

@@ -145,6 +145,21 @@ class WorldPainter:
 
     def paint(self, positions: Array) -> npt.NDArray[np.uint8]:
         """One picture (height x width x 3) of all worlds at positions (worlds x nq) of the layout."""
+        self._show(positions)
+        return np.array(self._renderer.render(), dtype=np.uint8)
+
+    def find_drawn(self, positions: Array) -> npt.NDArray[np.bool_]:
+        """Where in that picture (height x width) anything is drawn at all."""
+        self._renderer.enable_segmentation_rendering()
+        try:
+            self._show(positions)
+            # the number of the geom, less than zero where there is none
+            return np.array(self._renderer.render()[..., 0] >= 0)
+        finally:
+            self._renderer.disable_segmentation_rendering()
+
+    def _show(self, positions: Array) -> None:
+        """Put all worlds into the scene."""
         import mujoco
 
         shown = len(self._data)
@@ -156,7 +171,6 @@ class WorldPainter:
         nothing = mujoco.MjvPerturb()
         for data in self._data[1:]:
             mujoco.mjv_addGeoms(self._mj, data, self._others, nothing, int(mujoco.mjtCatBit.mjCAT_ALL), scene)
-        return np.array(self._renderer.render(), dtype=np.uint8)
 
     def _place(self, data: MjData, qpos: Array, offset: Array) -> None:
         import mujoco

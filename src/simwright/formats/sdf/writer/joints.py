@@ -253,18 +253,14 @@ class JointWriter:
     def write_all(self) -> None:
         """Every joint in the order of the asset, then constraints that are joints."""
         context = self._context
-        left_out: list[Any] = []
+        left_out = self._list_left_out()
+        skipped = {*context.folded, *map(id, left_out)}
         for joint in context.asset.joints:
-            if id(joint) in self._looped and not context.options.loops:
-                left_out += [joint] if joint.enabled else []
-            elif joint.enabled and id(joint) not in context.folded and not self._is_dangling(joint):
+            if joint.enabled and id(joint) not in skipped and not self._is_dangling(joint):
                 self.write(joint)
-        if context.options.loops:
-            held = [e for e in context.asset.equalities if self._write_equality(e)]
-            if held:
-                context.report(EQUALITY_AS_JOINT, held)
-        else:
-            left_out += [e for e in context.asset.equalities if e.kind in _HOLDING and e.enabled]
+        held = [e for e in context.asset.equalities if id(e) not in skipped and self._write_equality(e)]
+        if held:
+            context.report(EQUALITY_AS_JOINT, held)
         if left_out:
             context.report(LOOP_LEFT_OUT, left_out)
         if self._homeless:
@@ -272,6 +268,14 @@ class JointWriter:
             context.report(
                 VERSION_TOO_OLD, self._homeless, what="joints between models", needed="1.10", version=version
             )
+
+    def _list_left_out(self) -> list[Joint | Equality]:
+        """Joints and constraints that close loops, where the engine that the file is for refuses those."""
+        context = self._context
+        if context.options.loops:
+            return []
+        joints = [joint for joint in context.asset.joints if joint.enabled and id(joint) in self._looped]
+        return joints + [e for e in context.asset.equalities if e.enabled and e.kind in _HOLDING]
 
     def _is_dangling(self, joint: Joint) -> bool:
         written_links = self._context.written_links

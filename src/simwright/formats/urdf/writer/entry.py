@@ -6,7 +6,8 @@ the table of ``holds.py`` cannot say: shapes without a place, attributes of othe
 
 ``<link>`` is written here: mass properties in the axes of the link, its shapes and their materials.  Mass that follows
 from shapes is computed: in URDF a link without ``<inertial>`` has none.  Nothing is invented for links that have no
-mass; they have no ``<inertial>``, or one of zeros where that is asked for.  Geometry is boxes, cylinders, spheres and meshes; all else is made of these.  A
+mass; they have no ``<inertial>``, or one of zeros where that is asked for.
+Geometry is boxes, cylinders, spheres and meshes; all else is made of these.  A
 visual has one ``<material>``; what has a look for each set of faces keeps them in its mesh file.  Colours are those of
 the model: as they appear on a screen.
 """
