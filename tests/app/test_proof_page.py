@@ -12,9 +12,9 @@ import pytest
 from lxml import etree
 
 import simwright
-from simwright.app.proof import plots
+from simwright.app.proof import figures
+from simwright.app.proof.figures import RobotPicture, draw_assets
 from simwright.app.proof.page import list_units, render_page
-from simwright.app.proof.pictures import RobotPicture, draw_assets
 from simwright.core.diag import Where
 from simwright.core.errors import UsageError
 from simwright.prover.aspects import ASPECTS, Outcome
@@ -187,8 +187,8 @@ def test_lines_of_all_engines_are_drawn() -> None:
 def test_strange_numbers_are_drawn_as_far_as_they_go(values: list[float]) -> None:
     for times in (TIMES, [0.0], [0.5] * 4):
         rows = values[: len(times)]
-        lines = [plots.EngineLine("e", 0, rows, [value - rows[0] for value in rows])]
-        drawn = plots.draw(plots.LineChart("t", "m", times, "r", rows, lines))
+        lines = [figures.EngineLine("e", 0, rows, [value - rows[0] for value in rows])]
+        drawn = figures.draw(figures.LineChart("t", "m", times, "r", rows, lines))
         etree.fromstring(drawn)
         assert not re.search(r'[dxy]="[^"]*(nan|inf)', drawn)
 

@@ -32,6 +32,9 @@ from simwright.prover.motion import MotionReference, MotionResult, MotionRun
 from simwright.prover.proving import Column, Proof, ProofSettings, Watch, prove_asset
 from simwright.prover.table import REFERENCE, find_engine
 
+NO_MOTION = "no motion"
+"""The cause of a motion that an engine could not make; it may the next time, with more of it."""
+
 ROOMS = ("core", "engines", "formats", "model", "prover", "resolve", "usd")
 """Packages whose sources decide what an engine is given and what is made of its answers."""
 
@@ -103,7 +106,8 @@ def _find(cache: Cache, key: str) -> tuple[str, Column] | None:
 
 
 def _keep(cache: Cache, key: str, version: str, column: Column) -> None:
-    if not key or not column.outcome.loads:
+    failed = any(cause.word == NO_MOTION for cause in column.causes.values())
+    if not key or failed or not column.outcome.loads:
         return
     try:
         entry = {"version": version, "column": encode(column)}

@@ -4,6 +4,5 @@
 words     what stands in a cell, what differs, what came out: the words that all formats share
 formats   JSON, Markdown and JUnit
 page      one HTML page that stands alone; page.css is how it looks
-plots     lines over time as SVG
-pictures  the robot as MuJoCo draws it
+figures   lines over time as SVG, and the robot as MuJoCo draws it
 """

@@ -12,8 +12,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from simwright.app.proof import plots
-from simwright.app.proof.pictures import RobotPicture, draw_assets
+from simwright.app.proof import figures
+from simwright.app.proof.figures import RobotPicture, draw_assets
 from simwright.app.proof.words import (
     find_date,
     find_reason,
@@ -101,7 +101,7 @@ def _write_page(
     yield '<html lang="en"><head><meta charset="utf-8">'
     yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{title}: {TOOL_NAME} prove</title><style>{style}{plots.STYLE}</style></head><body>"
+    yield f"<title>{title}: {TOOL_NAME} prove</title><style>{style}{figures.STYLE}</style></head><body>"
     for number, proof in enumerate(proofs):
         seen = pictures[number] if number < len(pictures) else ()
         yield from _write_proof(source, proof, seen, units[number] if number < len(units) else {})
@@ -290,7 +290,7 @@ def _write_scenario(proof: Proof, name: str, units: Mapping[str, str]) -> Iterat
     chart = _make_chart(proof, name, worst, rows, units)
     if chart is not None:
         yield f'<p class="joint">worst joint: <code>{_text(worst.worst)}</code></p>'
-        yield f'<div class="scroll">{plots.draw(chart)}</div>'
+        yield f'<div class="scroll">{figures.draw(chart)}</div>'
     steps = [f"error at {run.step * 1000:g} ms" for run in rows[0][1].runs[:2]]
     heads = ("engine", *steps, "of that, timestep", "left at zero", "may be left", "worst joint", "")
     yield f'<div class="scroll"><table class="figures">{_write_head(*heads)}<tbody>'
@@ -346,13 +346,13 @@ def _make_chart(
     worst: MotionResult,
     rows: Sequence[tuple[Column, MotionResult]],
     units: Mapping[str, str],
-) -> plots.LineChart | None:
+) -> figures.LineChart | None:
     assert worst.reference is not None
     joint = worst.worst
     expected = worst.reference.positions.get(joint)
     if expected is None:
         return None
-    styles = {column.outcome.engine: number % plots.STYLES for number, column in enumerate(proof.columns)}
+    styles = {column.outcome.engine: number % figures.STYLES for number, column in enumerate(proof.columns)}
     lines = []
     for column, result in rows:
         reference = result.reference.positions.get(joint) if result.reference is not None else None
@@ -360,12 +360,12 @@ def _make_chart(
         if reference is None or values is None or len(values) != len(expected):
             continue
         errors = [value - right for value, right in zip(values, reference, strict=True)]
-        lines.append(plots.EngineLine(column.outcome.engine, styles[column.outcome.engine], values, errors))
+        lines.append(figures.EngineLine(column.outcome.engine, styles[column.outcome.engine], values, errors))
     # a joint that the asset does not have is an axis of a body that floats
     axis = joint.rpartition(".")[2]
     unit = units.get(joint) or _AXES.get(axis, "rad or m")
     title = f"{joint} over time, {SCENARIOS[name].title}"
-    return plots.LineChart(title, unit, worst.reference.times, worst.reference.engine, expected, lines)
+    return figures.LineChart(title, unit, worst.reference.times, worst.reference.engine, expected, lines)
 
 
 def _write_method(source: str, proofs: Sequence[Proof]) -> Iterator[str]:
@@ -381,7 +381,7 @@ def _write_method(source: str, proofs: Sequence[Proof]) -> Iterator[str]:
         when = column.measured.replace("T", " ").replace("Z", " UTC")
         version = outcome.version or "no answer"
         yield _write_row(
-            outcome.engine, version, *_describe_engine(outcome.engine), f"{column.seconds:.1f} s", when
+            outcome.engine, version, *_describe_engine(outcome.engine), f"{column.seconds:.1f}\u00a0s", when
         )
     yield "</tbody></table></div>"
     if "dynamics" in settings.levels:

@@ -39,10 +39,13 @@ def find_reason(column: Column, name: str) -> str:
 
 
 def tell_number(column: Column, name: str) -> str:
-    """The count or the largest error of an aspect, where it has one."""
+    """The count or the largest error of an aspect, where it has one; of a motion, what is no discretisation."""
     outcome = column.outcome
     if find_state(column, name) not in ("same", "differs"):
         return ""
+    if name in column.motions:
+        result = column.motions[name]
+        return f"{result.remainder:.0e}" if result.runs and result.reference is not None else ""
     if name in outcome.errors:
         return f"{outcome.errors[name]:.0e}"
     return outcome.counts.get(name, "") if name in _COUNTED else ""
