@@ -128,13 +128,8 @@ def _explain_runs(result: MotionResult, reference: Told) -> tuple[str, str]:
         return _explain_contact(result)
     if result.scenario == "coupled" and _comes_loose(result, reference):
         return "mimic dropped", "the joint does not keep up with the joint that it follows"
-    if result.scenario == "response" and _stays(result):
-        return "missing drive", "the joint does not go where its drive is told to go"
-    rows = [row for row in reference.seen.freedoms if row.joint == result.worst]
-    if result.scenario == "response" and rows and _reaches_limit(result, rows[0]):
-        return "limit softened", "the joint is at its limit, which gives way otherwise in the engine"
-    if result.scenario == "response" and any(row.friction for row in reference.seen.freedoms):
-        return "friction model", "joints have friction, which every engine has a law of its own for"
+    if result.scenario == "response" and (told := _explain_response(result, reference)) is not None:
+        return told
     if result.error_half < _SHRINKING * result.error:
         return (
             "integrator",
@@ -143,6 +138,17 @@ def _explain_runs(result: MotionResult, reference: Told) -> tuple[str, str]:
     if result.scenario in ("coupled", "loop"):
         return "constraint", "couplings and closed loops give way otherwise in the engine"
     return "solver", "the same masses, inertias and forces move otherwise: the engine's way of stepping"
+
+
+def _explain_response(result: MotionResult, reference: Told) -> tuple[str, str] | None:
+    if _stays(result):
+        return "missing drive", "the joint does not go where its drive is told to go"
+    rows = [row for row in reference.seen.freedoms if row.joint == result.worst]
+    if rows and _reaches_limit(result, rows[0]):
+        return "limit softened", "the joint is at its limit, which gives way otherwise in the engine"
+    if any(row.friction for row in reference.seen.freedoms):
+        return "friction model", "joints have friction, which every engine has a law of its own for"
+    return None
 
 
 def _explain_contact(result: MotionResult) -> tuple[str, str]:

@@ -189,9 +189,19 @@ def _prove_column(questions: _Questions, name: str, reference: Told) -> Column:
         return Column(refuse(name, str(error)), seconds=time.monotonic() - start)
     except SimwrightError as error:
         return Column(refuse(name, f"not written: {error}"), seconds=time.monotonic() - start)
+    outcome = _compare_answers(questions, name, reference, told)
+    motions = _run_motions(questions, row, outcome)
+    causes = find_causes(questions.asset, outcome, reference, told, motions)
+    notes = questions.list_notes(row) if row else ()
+    _blame_format(outcome, causes, notes)
+    # what was not asked for may be the cause of what was
+    _leave_levels(outcome, causes, questions.settings.levels)
+    return Column(outcome, causes, notes, time.monotonic() - start, motions)
+
+
+def _compare_answers(questions: _Questions, name: str, reference: Told, told: Told) -> Outcome:
     # what the engine that others are held against cannot tell, nobody can be held against
-    of_reference = list_engines().get(questions.settings.against)
-    rows = [one for one in (row, of_reference) if one is not None]
+    rows = [find_engine(one) for one in (name, questions.settings.against) if one != REFERENCE]
     outcome = compare(
         name,
         reference,
@@ -202,18 +212,11 @@ def _prove_column(questions: _Questions, name: str, reference: Told) -> Column:
         blank={aspect: reason for one in rows for aspect, reason in one.blank.items()},
         ros_names=_list_ros_names(questions.asset),
     )
-    if row is not None and row.format == "usd" and "names" in outcome.differences:
+    if name != REFERENCE and find_engine(name).format == "usd" and "names" in outcome.differences:
         # prims beside each other have other names; the file has that of ROS beside it, which engines do not read
-        outcome.blank["names"] = (
-            f"{outcome.differences.pop('names')}; ros:joint:name says the name to bridges"
-        )
-    motions = _run_motions(questions, row, outcome)
-    causes = find_causes(questions.asset, outcome, reference, told, motions)
-    notes = questions.list_notes(row) if row else ()
-    _blame_format(outcome, causes, notes)
-    # what was not asked for may be the cause of what was
-    _leave_levels(outcome, causes, questions.settings.levels)
-    return Column(outcome, causes, notes, time.monotonic() - start, motions)
+        text = outcome.differences.pop("names")
+        outcome.blank["names"] = f"{text}; ros:joint:name says the name to bridges"
+    return outcome
 
 
 def compare(

@@ -102,6 +102,7 @@ def make_variant(
     }  # fmt: skip
     variant = makers[name](asset, seen, configuration)
     _leave_out(variant.asset, without)
+    _leave_air(variant.asset)
     return variant
 
 
@@ -243,6 +244,13 @@ def _leave_out(asset: Asset, without: Collection[str]) -> None:
                 dof.friction = None
             if "damping" in without:
                 dof.damping = None
+
+
+def _leave_air(asset: Asset) -> None:
+    """Without wind and drag, which MuJoCo alone has, and counts by inertia."""
+    for word in ("density", "viscosity"):
+        asset.environment.settings.pop(word, None)
+    asset.environment.wind = None
 
 
 def _has_loop(asset: Asset) -> bool:

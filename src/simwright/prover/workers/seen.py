@@ -196,12 +196,19 @@ def record(order: MotionOrder, advance: Callable[[int], None], read: Callable[[]
     for _ in range(order.samples):
         advance(order.stride)
         moments.append(read())
-    for time, (joints, _) in enumerate(moments):
-        if not np.isfinite([value for value in joints if value is not None]).all():
+    for time, moment in enumerate(moments):
+        if not _has_numbers(moment):
             raise ValueError(f"positions are no numbers after {time * order.stride * order.step:.2f} s")
-    followed = {name: [[float(v) for v in poses[name]] for _, poses in moments]
-                for name in order.bodies if name in moments[0][1]}  # fmt: skip
-    return Moved([[None if v is None else float(v) for v in joints] for joints, _ in moments], followed)
+    known = [name for name in order.bodies if name in moments[0][1]]
+    followed = {name: [[float(value) for value in poses[name]] for _, poses in moments] for name in known}
+    joints = [[None if value is None else float(value) for value in row] for row, _ in moments]
+    return Moved(joints, followed)
+
+
+def _has_numbers(moment: Moment) -> bool:
+    joints, poses = moment
+    values = [value for value in joints if value is not None]
+    return bool(np.isfinite(values).all() and np.isfinite(list(poses.values())).all())
 
 
 def serve(open_file: Callable[[Path, WorldSettings], Opened]) -> None:
