@@ -107,7 +107,7 @@ Examples:
   simwright inspect robot.usda --format json
   simwright convert robot.urdf out/robot
   simwright diff robot.urdf out/robot/robot.usda
-  simwright resolve robot.usda --order physx,newton,mjc
+  simwright resolve robot.usda --schema-resolvers physx,newton,mjc
   simwright world render flat.yaml -o flat.png
   simwright scene check arm.yaml
   simwright run arm.yaml --num-worlds 64 --record arm.mp4

@@ -97,7 +97,7 @@ SOLVERS_DIFFER = declare(
     Level.INFO,
     "{count} value(s) are authored differently for several solvers; the first is {key} of {first}, where "
     "{winner} wins over {loser}",
-    hint="`simwright resolve FILE --order ...` shows them all; the order decides",
+    hint="`simwright resolve FILE --schema-resolvers ...` shows them all; the order decides",
     doc="The attributes of two solver schemas mean the same but hold different values.",
 )
 REFERENCE_IGNORED = declare(
