@@ -77,7 +77,7 @@ def test_engine_layers_are_chosen(source, tmp_path):
 
 
 def test_unknown_engine(source, tmp_path):
-    with pytest.raises(UsageError, match="no asset is written for 'gazebo'"):
+    with pytest.raises(UsageError, match="unknown engine 'gazebo'"):
         simwright.convert(source, tmp_path / "x", for_="gazebo")
 
 
