@@ -247,6 +247,30 @@ def test_newton_follows_no_follower(tmp_path):
     assert {(m.follower, m.leader) for m in simwright.load(entry).mimics} == {("jb", "ja"), ("jc", "jb")}
 
 
+FLOOR = """<mujoco model="floor">
+  <asset>
+    <texture name="squares" type="2d" builtin="checker" rgb1="0 0 0" rgb2="1 1 1" width="32" height="32"/>
+    <material name="ground" texture="squares"/>
+  </asset>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 0.1" material="ground"/>
+    <body name="box"><freejoint/><geom name="box" type="box" size="0.1 0.1 0.1"/></body>
+  </worldbody>
+</mujoco>"""
+
+
+def test_a_floor_is_no_flat_mesh_for_mujoco(tmp_path):
+    file = tmp_path / "floor.xml"
+    file.write_text(FLOOR)
+    kinds = {}
+    for engine in ("mujoco", "newton"):
+        stage = Usd.Stage.Open(str(simwright.convert(file, tmp_path / engine, for_=engine)))
+        kinds[engine] = {str(prim.GetTypeName()) for prim in stage.Traverse() if "floor" in prim.GetName()}
+    # its reader refuses the whole asset for a mesh without volume; elsewhere the image needs coordinates
+    assert "Mesh" not in kinds["mujoco"]
+    assert "Mesh" in kinds["newton"]
+
+
 def test_mujoco_finds_options_and_friction(source, tmp_path):
     """MuJoCo's own reader looks for options at a physics scene, and for friction at materials of all purposes."""
     text = ARM.replace("<worldbody>", '<option integrator="implicitfast" cone="elliptic"/><worldbody>', 1)
