@@ -33,7 +33,10 @@ from simwright.prover.aspects import ASPECTS, Outcome  # noqa: E402
 from simwright.prover.proving import Column  # noqa: E402
 from simwright.prover.table import find_engine  # noqa: E402
 
-HEADS = ("robot", "engine", "loads", *ASPECTS, "first difference")
+LEVELS = ("structure", "dynamics")
+"""What is compared unless asked otherwise, and shown in the table: motions of many robots would take hours."""
+COLUMNS = tuple(name for name, aspect in ASPECTS.items() if aspect.level in LEVELS)
+HEADS = ("robot", "engine", "loads", *COLUMNS, "first difference")
 Row = tuple[str, Outcome]
 
 
@@ -45,7 +48,7 @@ def main() -> int:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--menagerie", type=Path, help="a folder of folders with robots")
     parser.add_argument("--engines", default="mujoco-usd,newton,physx", help="names with commas between")
-    parser.add_argument("--levels", default="structure,dynamics", help="names with commas between")
+    parser.add_argument("--levels", default=",".join(LEVELS), help="names with commas between")
     parser.add_argument("--format", choices=("text", "json", "md"), default="text")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds for one engine and one robot")
     parser.add_argument("--results", type=Path, help="a JSON file of rows to add to")
@@ -109,9 +112,9 @@ def tell_cells(row: Row) -> list[str]:
     """A row of the table: what is right, what is not, and ``-`` for what a robot has nothing of."""
     name, outcome = row
     if not outcome.loads:
-        return [name, outcome.engine, "NO", *[""] * len(ASPECTS), outcome.reason]
+        return [name, outcome.engine, "NO", *[""] * len(COLUMNS), outcome.reason]
     cells = []
-    for aspect in ASPECTS:
+    for aspect in COLUMNS:
         told = "NO" if aspect in outcome.differences else "-" if aspect in outcome.absent else "ok"
         if aspect in outcome.blank:
             told = ""
@@ -130,7 +133,7 @@ def tell_summary(rows: list[Row]) -> list[str]:
         mine = [outcome for _, outcome in rows if outcome.engine == engine]
         loaded = [outcome for outcome in mine if outcome.loads]
         parts = [f"loads {tell_share(len(loaded), len(mine))}"]
-        for aspect in ASPECTS:
+        for aspect in COLUMNS:
             told = [row for row in loaded if aspect not in row.blank]
             having = [row for row in told if aspect in row.differences or aspect not in row.absent]
             right = sum(aspect not in row.differences for row in having)

@@ -58,6 +58,10 @@ TOLERANCE = 1e-6
 """Of a number, relative to the largest of its row: OpenUSD keeps some values as floats."""
 MESH_TOLERANCE = 1e-4
 """Of volume, area and bounds of meshes: files of meshes keep floats."""
+DERIVED_TOLERANCE = 1e-5
+"""Of numbers that MuJoCo computes from many others, each of them within the tolerance above."""
+LENGTH_TOLERANCE = 1e-3
+"""Of MuJoCo's estimates of lengths and sizes."""
 DRIFT = 1e-6
 """Of coordinates after the last step, below which nothing is asked further."""
 NOISE_FACTOR = 100.0
@@ -426,7 +430,10 @@ class Comparison:
         for group, a, b in groups:
             for name in dir(a):
                 if not name.startswith("_") and not callable(getattr(a, name)):
-                    yield from self._tell(group, "", name, getattr(a, name), getattr(b, name))
+                    values = [getattr(side, name) for side in (a, b)]
+                    if name == "center":  # near the origin it is noise, beside the size of the model
+                        values = [np.append(side.extent, side.center) for side in (a, b)]
+                    yield from self._tell(group, "", name, *values)
 
     def _compare_contacts(self) -> Iterator[Change]:
         """Which geoms may touch: exclusions are compared by what they do, since some of them do nothing."""
@@ -441,7 +448,7 @@ class Comparison:
             yield Change("contact", names, f"{count} pairs", *words)
 
     def _tell(self, family: str, element: str, name: str, a: Any, b: Any) -> Iterator[Change]:
-        for text in differ(name, a, b):
+        for text in differ(name, a, b, LENGTH_TOLERANCE if name == "meansize" else TOLERANCE):
             yield Change(family, element, *text)
 
     def _compare_counts(self, family: str) -> Iterator[Change]:
@@ -481,6 +488,8 @@ class Comparison:
     ) -> Iterator[tuple[str, str, str]]:
         a, b = self.a, self.b
         for name in fields:
+            if self._means_nothing(name, i):
+                continue
             before, after = getattr(a, name)[i], getattr(b, name)[j]
             if name in REFERENCES or name in (
                 "geom_dataid",
@@ -493,10 +502,20 @@ class Comparison:
                 before, after = self._follow(name, i, before), np.asarray(after)
             elif name.endswith("quat"):
                 before, after = align_quaternion(before, after)
-            yield from differ(name, before, after)
+            yield from differ(name, before, after, DERIVED_TOLERANCE if "invweight" in name else TOLERANCE)
         compare = getattr(self, f"_compare_{family}", None)
         if compare is not None:
             yield from compare(i, j)
+
+    def _means_nothing(self, name: str, i: int) -> bool:
+        """Is it a field that MuJoCo never reads: the look of fixed tendons, the range of free joints?
+
+        Their elements have no such attributes; defaults made for others leave values there.
+        """
+        if name in ("tendon_width", "tendon_rgba", "tendon_matid"):
+            start = int(self.a.tendon_adr[i])
+            return bool(self.a.wrap_type[start] == mujoco.mjtWrap.mjWRAP_JOINT)
+        return name == "jnt_range" and bool(self.a.jnt_type[i] == mujoco.mjtJoint.mjJNT_FREE)
 
     def _follow(self, name: str, index: int, value: Any) -> Any:
         """Numbers of elements of the first model as those of the second."""
@@ -546,7 +565,8 @@ class Comparison:
         ):
             if hasattr(a, f"dof_{name}"):
                 values = [getattr(m, f"dof_{name}")[m.jnt_dofadr[k] :][:speeds] for m, k in ((a, i), (b, j))]
-                yield from differ(f"dof_{name}", *values)
+                # lengths are estimates from boxes around meshes, whose axes may have another order
+                yield from differ(f"dof_{name}", *values, LENGTH_TOLERANCE if name == "length" else TOLERANCE)
 
     def _compare_geom(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
         a, b = self.a, self.b
@@ -588,21 +608,14 @@ class Comparison:
         )
 
     def _compare_texture(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
-        sizes = [
-            (int(m.tex_height[k]), int(m.tex_width[k]), int(m.tex_nchannel[k]))
-            for m, k in ((self.a, i), (self.b, j))
-        ]
-        if sizes[0] != sizes[1]:
-            yield "tex_size", str(sizes[0]), str(sizes[1])
+        images = [read_texture(m, k) for m, k in ((self.a, i), (self.b, j))]
+        if images[0].shape != images[1].shape:
+            yield "tex_size", str(images[0].shape), str(images[1].shape)
             return
-        pixels = [
-            slice_pool(m, "tex_data", int(m.tex_adr[k]), int(np.prod(sizes[0])))
-            for m, k in ((self.a, i), (self.b, j))
-        ]
-        wrong = int(np.count_nonzero(pixels[0] != pixels[1]))
+        wrong = int(np.count_nonzero(images[0] != images[1]))
         if wrong:
-            gap = np.abs(pixels[0].astype(int) - pixels[1].astype(int))
-            yield "tex_data", "", f"{wrong} of {len(pixels[0])} values, by {gap.mean():.3g} on average"
+            gap = np.abs(images[0].astype(int) - images[1].astype(int))
+            yield "tex_data", "", f"{wrong} of {images[0].size} values, by {gap.mean():.3g} on average"
 
     def _compare_tendon(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
         paths = []
@@ -831,13 +844,22 @@ def measure_mesh(model: Any, geom: int) -> dict[str, Any]:
     corners = points[model.mesh_face[first : first + faces]]
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     placed = points @ make_matrix(model.geom_quat[geom]).T + model.geom_pos[geom]
-    size = float(np.ptp(points, axis=0).max())
+    # the same whichever axes MuJoCo chose
+    size = float(np.linalg.norm(points - points.mean(axis=0), axis=1).max())
     return {
         "mesh bounds": np.array([placed.min(axis=0), placed.max(axis=0)]),
         "mesh area": float(np.linalg.norm(normals, axis=1).sum() / 2.0) / size**2,
         "mesh volume": float(np.einsum("ij,ij->", corners[:, 0], normals) / 6.0) / size**3,
         "mesh texcoords": bool(model.mesh_texcoordadr[mesh] >= 0),
     }
+
+
+def read_texture(model: Any, index: int) -> Array:
+    """The pixels; one square on all six sides of a cube as the strip of six that others are."""
+    shape = (int(model.tex_height[index]), int(model.tex_width[index]), int(model.tex_nchannel[index]))
+    image = slice_pool(model, "tex_data", int(model.tex_adr[index]), int(np.prod(shape))).reshape(shape)
+    is_cube = model.tex_type[index] != mujoco.mjtTexture.mjTEXTURE_2D
+    return np.tile(image, (6, 1, 1)) if is_cube and shape[0] == shape[1] else image
 
 
 def differ(name: str, a: Any, b: Any, tolerance: float = TOLERANCE) -> Iterator[tuple[str, str, str]]:

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Send URDF files through OpenUSD and back, and hold links, joints and shapes against the source.
 
-``python scripts/compare_urdf.py FOLDER_OR_FILE ... [--package NAME=DIR] [--format json]``.  Nothing of Simwright is
-used to compare: source and result are read with ElementTree.  Links and joints are matched by name; the poses of
-all links with every joint at zero, and with every joint turned by the same small amount, are computed here.  The
-lines and verdicts are those of ``compare_models.py``; exits with 1 on all but ``told`` and ``same``.
+``python scripts/compare_urdf.py FOLDER_OR_FILE ... [--package NAME=DIR] [--route urdf|mjcf] [--format json]``.  Nothing
+of Simwright is used to compare: source and result are read with ElementTree.  Links and joints are matched by name; the
+poses of all links with every joint at zero, and with every joint turned by the same small amount, are computed here.
+
+The route ``mjcf`` asks which links may touch: in the source every two that no joint connects, in the MJCF that was
+written those that MuJoCo's own filters leave (bits, welded bodies, parents, exclusions, pairs), read from the compiled
+model; every contact that MuJoCo finds in 20 random configurations has to be of links that touch in the source.
+
+The lines and verdicts are those of ``compare_models.py``; exits with 1 on all but ``told`` and ``same``.
 """
 
 from __future__ import annotations
@@ -15,16 +20,18 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
+import mujoco
 import numpy as np
 
 REPO = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO))
 
-from scripts.compare_models import Change, Line, differ, is_told, list_host_paths, show  # noqa: E402
+from scripts.compare_models import Change, Line, differ, is_told, list_host_paths, load, show  # noqa: E402
 
 import simwright  # noqa: E402
 from simwright.core.diag import Level, Reporter  # noqa: E402
@@ -44,6 +51,7 @@ def main() -> int:
     )
     parser.add_argument("paths", nargs="+", type=Path)
     parser.add_argument("--package", action="append", default=[], metavar="NAME=DIR")
+    parser.add_argument("--route", action="append", choices=[*ROUTES], help="only this one (default all)")
     parser.add_argument("--only", default="", help="only files with this in their path")
     parser.add_argument("--items", type=int, default=4, help="silent fields shown of each line")
     parser.add_argument("--format", choices=("text", "json"), default="text")
@@ -57,9 +65,9 @@ def main() -> int:
             if arguments.only in str(file):
                 totals[str(path)] += 1
                 print(f"\r{file.name[:50]:50}", end="", file=sys.stderr, flush=True)
-                lines.append(compare_file(file, path, packages))
+                lines += [ROUTES[route](file, path, packages) for route in arguments.route or ROUTES]
     print(file=sys.stderr)
-    show(lines, totals, totals, arguments.format, arguments.items, ("urdf",))
+    show(lines, totals, totals, arguments.format, arguments.items, tuple(ROUTES))
     return 1 if any(line.verdict not in ("told", "same") for line in lines) else 0
 
 
@@ -83,16 +91,127 @@ def compare_file(file: Path, corpus: Path, packages: dict[str, str]) -> Line:
         except Exception as error:  # noqa: BLE001 - the point is to find them
             line.verdict, line.text = "crash", repr(error)[:300]
             return line
-    line.findings = [str(finding) for finding in reporter]
     line.changes += list_changes(read_facts(file), after)
     for change in line.changes:
-        change.told = is_told(change, reporter.found)
+        change.told = is_told(change, reporter.found) or is_frame_of_camera(change, reporter)
+    return judge(line, reporter)
+
+
+def judge(line: Line, reporter: Reporter) -> Line:
+    """The verdict on a line whose changes are known."""
+    line.findings = [str(finding) for finding in reporter]
     errors = [finding for finding in reporter if finding.level is Level.ERROR]
     if errors:
         line.verdict, line.text = "error", f"{len(errors)}: {errors[0].message[:200]}"
     elif line.changes:
         line.verdict = "silent" if line.silent else "told"
     return line
+
+
+def compare_contacts(file: Path, corpus: Path, packages: dict[str, str]) -> Line:
+    """The line of one file on its way to MJCF: who may touch whom."""
+    reporter = Reporter()
+    line = Line(str(corpus), "/".join(file.parts[-3:]), "mjcf", "same")
+    base = corpus if corpus.is_dir() else corpus.parent
+    with tempfile.TemporaryDirectory() as work:
+        try:
+            entry = simwright.convert(
+                file, Path(work) / f"{file.stem}.xml", to="mjcf", reporter=reporter, packages=packages,
+                allow_outside=[base],
+            )  # fmt: skip
+        except simwright.SimwrightError as error:
+            line.verdict, line.text = "refused", str(error).replace("\n", " ")[:300]
+            return line
+        except Exception as error:  # noqa: BLE001 - the point is to find them
+            line.verdict, line.text = "crash", repr(error)[:300]
+            return line
+        model = load(entry)
+    if isinstance(model, str):
+        line.verdict, line.text = "crash", f"MuJoCo refuses the result: {model[:300]}"
+        return line
+    links = {name(model, "BODY", number) for number in range(model.nbody)}
+    before = {pair for pair in list_source_pairs(file) if pair <= links}
+    after, found = list_pairs(model), list_contacts(model)
+    told = any(finding.kind == "mjcf-write-pairs-apart" for finding in reporter)
+    for pair in before - after:
+        line.changes.append(Change("contact", " and ".join(sorted(pair)), "touch", "yes", "no", told))
+    for pair in (after | found) - before:
+        line.changes.append(Change("contact", " and ".join(sorted(pair)), "touch", "no", "yes"))
+    return judge(line, reporter)
+
+
+def list_source_pairs(file: Path) -> set[frozenset[str]]:
+    """Links with colliders that no joint connects, and that can move against each other."""
+    root = ET.parse(file).getroot()
+    shaped = [
+        link.get("name", "") for link in root.findall("link") if link.find("collision/geometry") is not None
+    ]
+    rigid = {link.get("name", ""): link.get("name", "") for link in root.findall("link")}
+    joined = set()
+    for joint in root.findall("joint"):
+        parent, child = (str(joint.find(word).get("link")) for word in ("parent", "child"))  # type: ignore[union-attr]
+        joined.add(frozenset((parent, child)))
+        if joint.get("type") == "fixed" and {parent, child} <= rigid.keys():
+            old, new = rigid[child], rigid[parent]
+            rigid = {link: new if group == old else group for link, group in rigid.items()}
+    pairs = {frozenset((a, b)) for a, b in combinations(shaped, 2) if rigid[a] != rigid[b]}
+    return pairs - joined
+
+
+def name(model: Any, kind: str, number: int) -> str:
+    """The name of an element."""
+    return mujoco.mj_id2name(model, getattr(mujoco.mjtObj, f"mjOBJ_{kind}"), number) or ""
+
+
+def list_pairs(model: Any) -> set[frozenset[str]]:
+    """Bodies of which geoms may touch, by the rules of MuJoCo's broad phase and its predefined pairs."""
+    welds, parents = model.body_weldid, model.body_parentid
+    excluded = {int(signature) for signature in model.exclude_signature}
+    owners = {int(body) for body in model.geom_bodyid}
+    by_body = {body: [g for g in range(model.ngeom) if model.geom_bodyid[g] == body] for body in owners}
+    pairs: set[frozenset[str]] = set()
+    for a, b in combinations(sorted(owners), 2):
+        first, second = int(welds[a]), int(welds[b])
+        above = [int(welds[parents[weld]]) for weld in (first, second)]
+        related = first and second and (first == above[1] or second == above[0])
+        if first == second or related or {(a << 16) + b, (b << 16) + a} & excluded:
+            continue
+        if any(
+            model.geom_contype[x] & model.geom_conaffinity[y]
+            or model.geom_contype[y] & model.geom_conaffinity[x]
+            for x in by_body[a]
+            for y in by_body[b]
+        ):
+            pairs.add(frozenset((name(model, "BODY", a), name(model, "BODY", b))))
+    for number in range(model.npair):
+        ends = (model.geom_bodyid[int(row[number])] for row in (model.pair_geom1, model.pair_geom2))
+        pairs.add(frozenset(name(model, "BODY", int(body)) for body in ends))
+    return pairs
+
+
+def list_contacts(model: Any) -> set[frozenset[str]]:
+    """Bodies that MuJoCo finds in contact in random configurations within the limits."""
+    random, data = np.random.default_rng(18), mujoco.MjData(model)
+    found: set[frozenset[str]] = set()
+    for _ in range(20):
+        mujoco.mj_resetData(model, data)
+        for joint in range(model.njnt):
+            if model.jnt_type[joint] in (mujoco.mjtJoint.mjJNT_HINGE, mujoco.mjtJoint.mjJNT_SLIDE):
+                low, high = model.jnt_range[joint] if model.jnt_limited[joint] else (-3.0, 3.0)
+                data.qpos[model.jnt_qposadr[joint]] = random.uniform(low, high)
+        mujoco.mj_forward(model, data)
+        for contact in data.contact[: data.ncon]:
+            found.add(frozenset(name(model, "BODY", int(model.geom_bodyid[g])) for g in contact.geom))
+    return found
+
+
+def is_frame_of_camera(change: Change, reporter: Reporter) -> bool:
+    """Is it an optical frame that a finding says is written for a camera?"""
+    return (
+        change.after == "new"
+        and change.element.removesuffix("_joint").endswith("_optical_frame")
+        and any(finding.loss and "cameras" in finding.message for finding in reporter)
+    )
 
 
 def list_changes(before: Facts, after: Facts) -> Iterator[Change]:
@@ -221,6 +340,8 @@ def read_pose(origin: Any) -> Array:
         pose[:3, :3] = pose[:3, :3] @ turn
     return pose
 
+
+ROUTES = {"urdf": compare_file, "mjcf": compare_contacts}
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -33,6 +33,45 @@ def script() -> ModuleType:
 
 
 CARRIED = {
+    "geoms of several types in an order, a roughness that shininess says too": """
+<mujoco>
+<asset><mesh name="tet" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/><material name="m" shininess="1" roughness="0"/></asset>
+<worldbody>
+<body><freejoint/><geom size="0.1"/><geom type="mesh" mesh="tet" material="m"/><geom type="box" size="0.1 0.2 0.3"/>
+</body>
+</worldbody>
+</mujoco>
+""",
+    "a body without mass and a site of the same name, with sensors": """
+<mujoco>
+<worldbody>
+<body name="b"><freejoint name="f"/><geom name="g" size="0.1"/>
+<body name="imu" pos="1 0 0" euler="90 0 0"><site name="imu" pos="0 0 1"/></body></body>
+</worldbody>
+<sensor><gyro name="gyro" site="imu"/><accelerometer name="accel" site="imu"/></sensor>
+</mujoco>
+""",
+    "a geom that is seen and touched beside a visual of its name": """
+<mujoco>
+<worldbody>
+<body name="b">
+<freejoint name="f"/>
+<geom name="palm_visual" type="box" size="0.1 0.2 0.3" contype="0" conaffinity="0" group="1" rgba="1 0 0 1"/>
+<geom name="palm" type="sphere" size="0.1" contype="0" rgba="0 0 0 1"/>
+</body>
+</worldbody>
+</mujoco>
+""",
+    "looks of fixed tendons and ranges of free joints, which mean nothing": """
+<mujoco>
+<default><tendon width="0.01" rgba="1 0 0 1"/><joint range="-1 1"/></default>
+<worldbody>
+<body name="b"><joint name="f" type="free"/><geom name="g" size="0.1"/>
+<body name="c"><joint name="j"/><geom name="h" size="0.1" pos="0 0 1"/></body></body>
+</worldbody>
+<tendon><fixed name="t"><joint joint="j" coef="2"/></fixed></tendon>
+</mujoco>
+""",
     "options beside another gravity": """
 <mujoco>
 <option timestep="0.005" gravity="0 0 -3" integrator="RK4" cone="elliptic" solver="CG" iterations="77"
@@ -400,6 +439,22 @@ def test_no_layer_names_a_folder_of_the_machine(tmp_path: Path) -> None:
     # the cube comes along as one image of its six sides
     assert not [finding for finding in reporter if finding.loss and "cube" in finding.message]
     assert [image.name for image in (tmp_path / "usd").rglob("*.png")] == ["c.png"]
+
+
+def test_objects_that_mujoco_leaves_out_of_an_obj_file_are_left_out(
+    tmp_path: Path, script: ModuleType
+) -> None:
+    points = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 5 5 5\n"
+    first, second = "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n", "f 1 2 5\nf 2 3 5\nf 3 1 5\n"
+    (tmp_path / "two.obj").write_text(f"{points}o first\n{first}o second\n{second}")
+    file = tmp_path / "model.xml"
+    file.write_text(
+        """<mujoco><asset><mesh name="two" file="two.obj"/></asset><worldbody><body name="b"><joint name="j"/>
+<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/><geom name="g" type="mesh" mesh="two"/>
+</body></worldbody></mujoco>"""
+    )
+    lines = script.compare_file(file, "", tmp_path, 5, ["usd"])
+    assert [(line.verdict, line.changes) for line in lines] == [("same", [])]
 
 
 def test_a_mesh_may_lie_beside_an_included_file(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def load(
     time: float | None = None,
     look_variants: bool = False,
     fine_colliders: bool = False,
-    resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER,
+    schema_resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER,
     strict: bool = False,
     reporter: Reporter | None = None,
 ) -> Asset:
@@ -54,7 +54,7 @@ def load(
     folders outside the asset in which it may name files (see docs/security.md);
     ``arguments`` are xacro arguments; ``variants`` and ``time`` choose a USD state; ``look_variants`` also
     reads the looks of USD variants that change nothing else, ``fine_colliders`` reads the meshes of which USD
-    colliders are the hulls, where the asset has both; ``resolvers`` are the solvers whose USD attributes
+    colliders are the hulls, where the asset has both; ``schema_resolvers`` are the solvers whose USD attributes
     count, in order of priority (default: all that are known, newton first).  Findings go to ``reporter``; with
     ``strict``, a finding worse than info raises :class:`StrictError`.
     """
@@ -66,7 +66,7 @@ def load(
         time=time,
         look_variants=look_variants,
         fine_colliders=fine_colliders,
-        resolvers=tuple(resolvers),
+        schema_resolvers=tuple(schema_resolvers),
     )
     asset = read_asset(path, format_name=format, options=options, reporter=reporter)
     if strict:

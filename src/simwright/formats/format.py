@@ -30,6 +30,7 @@ from simwright.core.registry import import_object
 from simwright.core.swap import is_staging, recover, write_folder
 from simwright.formats.holds import NO, NOTHING, Held, Table, report_losses
 from simwright.model.asset import Asset
+from simwright.model.mass import DEFAULT_DENSITY
 from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
 
@@ -41,9 +42,14 @@ class ReadOptions:
     USD variants (``{set: name}``); ``time`` is the USD time code to read at, None for the default; ``look_variants``
     asks for the looks of USD variants that change materials only; ``fine_colliders`` for the meshes of which USD
     colliders are the hulls, where the asset has both;
-    ``resolvers`` are the solvers whose USD attributes count, the first before the second (names or
+    ``schema_resolvers`` are the solvers whose USD attributes count, the first before the second (names or
     ``SchemaResolver`` objects; Newton alone would be ``("newton",)``, none at all ``()``).  ``gate`` is that of the
     file that names this one; without it, a reader makes one around its own file (:meth:`make_gate`).
+    ``unsaid_meters_per_unit`` is the length unit of a USD stage that says none; None for OpenUSD's own, 0.01 (Newton
+    takes 1).  ``default_density`` is that of USD colliders for which nobody says one [kg/m^3].
+    ``hidden_shapes`` reads invisible USD geometry too, as shapes that are neither seen nor touched.
+    ``lock_unlimited_axes`` locks the axes of generic USD joints that no limit is applied to, as Newton does; by
+    UsdPhysics they are free.
     """
 
     packages: PackageMap = field(default_factory=PackageMap)
@@ -52,8 +58,12 @@ class ReadOptions:
     time: float | None = None
     look_variants: bool = False
     fine_colliders: bool = False
-    resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER
+    schema_resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER
     gate: Gate | None = None
+    unsaid_meters_per_unit: float | None = None
+    default_density: float = DEFAULT_DENSITY
+    hidden_shapes: bool = False
+    lock_unlimited_axes: bool = False
 
     def make_gate(self, path: Path, reporter: Reporter) -> Gate:
         """The gate through which everything passes that a file names."""

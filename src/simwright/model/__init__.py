@@ -14,6 +14,7 @@ merging      a scene as one asset
 attaching    an asset put onto a body or site of another
 detaching    a part taken out of an asset
 renaming     other names for all elements of an asset; its frame moved
+folding      bodies without mass as frames of others, and as bodies again
 coordinates  the same mechanism counted from other zeros; mimics and equalities as flat builders have them
 servo        MuJoCo's affine law of actuators, and the plain servos in it
 inertia      inertia algebra

@@ -104,11 +104,30 @@ class Shape(Shown):
         return [fact for fact in (f"{self.geometry!r}{scale}", place, seen or "off", look) if fact]
 
 
+@dataclass(frozen=True, slots=True, repr=False)
+class FoldedBody(Shown):
+    """What a body without mass was before it became a frame (``simwright.model.folding``).
+
+    ``name`` is that of the body, which a site beside the frame may have too.  ``mount`` is the fixed joint that held
+    it, as the child of the other body or as its parent; ``order`` counts the frames that were made before it; ``body``
+    and ``joint`` are places in the lists of the asset; ``elements`` the names of what was on it, by family.
+    """
+
+    name: str
+    mount: str
+    is_child: bool = True
+    order: int = 0
+    body: int = 0
+    joint: int = 0
+    elements: dict[str, list[str]] = field(default_factory=dict)
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class Site(Shown):
     """A named frame on a body: sites, SDF frames, dummy links, optical frames.
 
-    ``ros_frame`` is its TF name when it is published; ``static`` whether it goes to /tf_static.
+    ``ros_frame`` is its TF name when it is published; ``static`` whether it goes to /tf_static; ``folded`` says what
+    it was as a body.
     """
 
     name: str
@@ -117,6 +136,7 @@ class Site(Shown):
     geometry: Geometry | None = None
     ros_frame: str | None = None
     static: bool = True
+    folded: FoldedBody | None = None
     path: str = ""
     source: Where = NOWHERE
 

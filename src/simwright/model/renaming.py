@@ -94,6 +94,7 @@ class Renaming:
             for material in getattr(asset, family):
                 material.name = self._looks(material.name)
         self._rename_bodies()
+        self._rename_frames()
         self._rename_mechanics()
         self._rename_contacts()
         self._rename_ros()
@@ -181,13 +182,21 @@ class Renaming:
             shape.physics_material = shape.physics_material and self._looks(shape.physics_material)
             shape.geometry = self._paint(shape.geometry)
             shape.instancer = self._prims(shape.instancer)
-        for site in asset.sites:
-            site.ros_frame = site.ros_frame and self._refer(site.ros_frame)
         for variant in asset.look_variants:
             variant.materials = {
                 (self._refer(shape), part): self._looks(look)
                 for (shape, part), look in variant.materials.items()
             }
+
+    def _rename_frames(self) -> None:
+        for site in self._asset.sites:
+            site.ros_frame = site.ros_frame and self._refer(site.ros_frame)
+            if site.folded is not None:
+                names = {
+                    key: [self._refer(name) for name in row] for key, row in site.folded.elements.items()
+                }
+                name, mount = (self._rename_element(word) for word in (site.folded.name, site.folded.mount))
+                site.folded = dataclasses.replace(site.folded, name=name, mount=mount, elements=names)
 
     def _paint(self, geometry: Any) -> Any:
         """Sets of faces name materials too; meshes stay unread and shared."""

@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,9 @@ class Servo:
     stiffness: float
     damping: float
     max_force: float | None
+
+
+_NO_SERVO = Servo(0.0, 0.0, None)
 
 
 def compare_structure(
@@ -70,6 +74,13 @@ def find_servos(seen: Seen) -> dict[str, Servo]:
         elif len(actuators[row.joint]) == 1 and _is_servo(actuators[row.joint][0]):
             found[row.joint] = _make_servo(actuators[row.joint][0], row)
     return found
+
+
+def _find_servo(row: SeenFreedom, servos: Mapping[str, Servo]) -> Servo:
+    """What drives a freedom; axes of a joint of many have drives of their own, and no actuators."""
+    if row.kind in ALONE:
+        return servos.get(row.joint, _NO_SERVO)
+    return Servo(row.stiffness, row.damping, row.max_force)
 
 
 def _is_servo(actuator: SeenActuator) -> bool:
@@ -179,7 +190,8 @@ def _compare_drives(reference: Seen, seen: Seen, pairs: list[FreedomPair], outco
 def _count_actuators(reference: Seen, seen: Seen, found: dict[str, Servo], outcome: Outcome) -> None:
     """Newton makes drives of some motors and keeps others: together they must be all."""
     of_joints = [row for row in seen.actuators if row.target in found]
-    count = len(found) - len(of_joints) + len(seen.actuators)
+    axes = [row for row in seen.freedoms if row.kind not in ALONE and (row.stiffness or row.damping)]
+    count = len(found) + len(axes) - len(of_joints) + len(seen.actuators)
     outcome.counts["drives"] = f"{count}/{len(reference.actuators)}"
     if count != len(reference.actuators):
         outcome.note("drives", "", f"{count} actuators instead of {len(reference.actuators)}")
@@ -192,19 +204,33 @@ def _tells_actuators(seen: Seen) -> bool:
 
 def _compare_mimics(reference: Seen, seen: Seen, pairs: list[FreedomPair], outcome: Outcome) -> None:
     names = {pair.found[0].joint: pair.wanted[0].joint for pair in pairs if pair.alone}
-    found = {names.get(name, name): row for name, row in seen.mimics.items()}
-    if not reference.mimics and not found:
+    told = {names.get(one, one): [names.get(two, two), ratio] for one, (two, ratio) in seen.mimics.items()}
+    wanted, found = _follow_leaders(reference.mimics), _follow_leaders(told)
+    if not wanted and not found:
         outcome.absent.add("mimics")
-    for name, (leader, ratio) in reference.mimics.items():
+    for name, (leader, ratio) in wanted.items():
         if name not in found:
             outcome.note("mimics", name, f"{name} does not follow {leader}")
             continue
-        other, have = names.get(found[name][0], found[name][0]), found[name][1]
+        other, have = found[name]
         if other != leader or not _close(ratio, have, outcome.find_tolerance("mimics")):
             outcome.note("mimics", name, f"{name} follows {have:.6g} {other} instead of {ratio:.6g} {leader}")
     for name, (leader, _) in found.items():
-        if name not in reference.mimics:
+        if name not in wanted:
             outcome.note("mimics", name, f"{name} follows {leader}, should follow none")
+
+
+def _follow_leaders(mimics: Mapping[str, Sequence[Any]]) -> dict[str, tuple[str, float]]:
+    """Who follows whom in the end: a follower of a follower may be told as a follower of the first."""
+    found = {}
+    for name in mimics:
+        leader, ratio, passed = name, 1.0, set[str]()
+        # two that follow each other have no first
+        while leader in mimics and leader not in passed:
+            passed.add(leader)
+            leader, ratio = str(mimics[leader][0]), ratio * float(mimics[leader][1])
+        found[name] = (leader, ratio)
+    return found
 
 
 def _find_springs(reference: Seen) -> set[str]:
@@ -217,6 +243,12 @@ def _find_wrong_drive(
 ) -> tuple[str, str] | None:
     for pair in pairs:
         if not pair.alone:
+            sides = ((pair.wanted, wanted), (pair.found, found))
+            one, other = (
+                sorted(_find_servo(row, servos).stiffness for row in rows) for rows, servos in sides
+            )
+            if not springs.intersection(row.joint for row in pair.wanted) and not _same_rows(one, other):
+                return pair.name, f"{pair.name}: stiffnesses {_show(other)} instead of {_show(one)}"
             continue
         joint = pair.wanted[0].joint
         want, have = wanted.get(joint), found.get(pair.found[0].joint)
@@ -225,7 +257,7 @@ def _find_wrong_drive(
             if have is not None and have.stiffness and joint not in springs:
                 return pair.name, f"{pair.name}: a drive of stiffness {have.stiffness:.6g}, there is no servo"
             continue
-        have = have or Servo(0.0, 0.0, None)
+        have = have or _NO_SERVO
         if not _close(want.stiffness, have.stiffness):
             return pair.name, f"{pair.name}: stiffness {have.stiffness:.6g} instead of {want.stiffness:.6g}"
         if not _close_or_none(want.max_force, have.max_force):
@@ -262,7 +294,9 @@ def _compare_damping(reference: Seen, seen: Seen, pairs: list[FreedomPair], outc
     wanted, found = (find_servos(side) if with_drives else {} for side in (reference, seen))
 
     def total(servos: dict[str, Servo]) -> Callable[[SeenFreedom], float]:
-        return lambda row: row.passive_damping + (servos[row.joint].damping if row.joint in servos else 0.0)
+        if not with_drives:
+            return lambda row: row.passive_damping
+        return lambda row: row.passive_damping + _find_servo(row, servos).damping
 
     _compare_values("damping", pairs, total(wanted), outcome, total(found))
 

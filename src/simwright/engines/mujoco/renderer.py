@@ -53,6 +53,15 @@ class ModelRenderer:
         self._renderer.update_scene(data, camera=camera)
         return np.array(self._renderer.render(), dtype=np.uint8)
 
+    def render_depth(self, data: MjData, camera: str) -> npt.NDArray[np.float32]:
+        """How far away what a camera sees is, along its axis [m] (height x width)."""
+        self._renderer.update_scene(data, camera=camera)
+        self._renderer.enable_depth_rendering()
+        try:
+            return np.array(self._renderer.render(), dtype=np.float32)
+        finally:
+            self._renderer.disable_depth_rendering()
+
     def close(self) -> None:
         """Give the graphics back."""
         self._renderer.close()

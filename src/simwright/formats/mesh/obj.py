@@ -177,6 +177,23 @@ def read_obj_objects(content: bytes, _file: Path, _gate: Gate | None = None) -> 
     return {name: np.array(faces, dtype=np.int32) for name, faces in found.items() if name}
 
 
+def has_several_objects(file: Path) -> bool:
+    """Has an OBJ file faces of more than one object or group?  MuJoCo reads those of the first alone.
+
+    False for files of another kind, and for those that cannot be read.
+    """
+    if file.suffix.lower() != ".obj":
+        return False
+    try:
+        content = read_bytes(file, None)
+    except InputError:
+        return False
+    # plain searches: files are large, and few have more than one
+    first = content.find(b"\nf ")
+    starts = [place for word in (b"\no ", b"\ng ") if (place := content.find(word, first + 1)) >= 0]
+    return first >= 0 and bool(starts) and content.find(b"\nf ", min(starts)) >= 0
+
+
 def read_obj_materials(content: bytes, file: Path, gate: Gate) -> list[RenderMaterial]:
     """Materials of the libraries an OBJ file names; a library that is absent has none."""
     materials: list[RenderMaterial] = []

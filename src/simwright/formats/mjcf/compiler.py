@@ -21,6 +21,7 @@ from simwright.core.errors import ParseError
 from simwright.core.files import read_bytes
 from simwright.core.math3d import Array
 from simwright.formats.mesh.load import MAX_MESH_BYTES
+from simwright.formats.mesh.obj import has_several_objects
 from simwright.formats.mjcf.places import MjcfSource, SourceElement
 from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
 
@@ -168,7 +169,9 @@ def is_plain_file(mesh: Any, name: str, source: MjcfSource) -> bool:
     still = np.array_equal(np.asarray(mesh.refpos), (0.0, 0.0, 0.0))
     straight = np.array_equal(np.asarray(mesh.refquat), (1.0, 0.0, 0.0, 0.0))
     scaled = np.all(np.isfinite(mesh.scale)) and np.all(np.asarray(mesh.scale))
-    return bool(still and straight and scaled) and not getattr(mesh, "needsdf", 0)
+    if not (still and straight and scaled) or bool(getattr(mesh, "needsdf", False)):
+        return False
+    return not has_several_objects(file)
 
 
 def _has_own_inertia(mujoco: Any, spec: Any) -> bool:

@@ -244,6 +244,8 @@ def _read_material(reader: MjcfReader, index: int, unset: dict[str, float]) -> R
     )
     dull = roughness in (unset["roughness"], -1.0)
     material.roughness = 1.0 - read_floats(model.mat_shininess[index])[0] if dull else roughness
+    if not dull:
+        reader.keep("material", index, "roughness", roughness)
     for role, texture in enumerate(model.mat_texid[index]):
         if texture >= 0:
             _add_texture(reader, material, index, reader.read_word("mjtTextureRole", role), int(texture))
@@ -336,6 +338,9 @@ def _note_textures(reader: MjcfReader) -> None:
         for attribute in ("hflip", "vflip") if pattern or not _is_flat(reader, index) else ():
             reader.keep("texture", index, attribute, bool(getattr(spec, attribute, False)), False)
         space = int(getattr(spec, "colorspace", 0) or 0)
+        # an image that is made anew has no longer what its file says about itself
+        if not space and not pattern and not _is_flat(reader, index):
+            space = int(reader.field("tex_colorspace", index, 0))
         if space:
             reader.keep("texture", index, "colorspace", _COLOR_SPACES[space])
 

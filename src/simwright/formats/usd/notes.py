@@ -18,7 +18,7 @@ from simwright.formats.usd.attributes import make_plain, read_settings
 from simwright.formats.usd.prims import FoundPrim
 from simwright.formats.usd.scan import StageScan
 from simwright.formats.usd.stage_reader import StageReader
-from simwright.model.asset import Asset, Light, Sensor
+from simwright.model.asset import Asset, FoldedBody, Light, Sensor
 from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Plane, Sphere
 from simwright.model.joint import (
     WORLD,
@@ -365,11 +365,24 @@ def restore_parts(reader: StageReader, scan: StageScan) -> None:
         # a frame without a marker is drawn for MuJoCo, which has no other
         if "marker" in note and (site.geometry is None or note["marker"] == "none"):
             site.geometry = _make_marker(str(note["marker"]), numbers(note.get("marker_size"), finite=True))
+        site.folded = _read_folded(note.get("folded"))
     for shape in asset.shapes:
         # UsdGeomPlane has a size; one without end is drawn as a large one
         if isinstance(shape.geometry, Plane) and notes.get(shape.path, {}).get("endless"):
             shape.geometry = Plane()
     _restore_words(reader, notes)
+
+
+def _read_folded(text: Any) -> FoldedBody | None:
+    """What a frame was as a body; None where the text was edited to something else."""
+    note = _parse(text)
+    name, mount, elements = note.get("name"), note.get("mount"), note.get("elements")
+    named = isinstance(name, str) and name and isinstance(mount, str) and mount
+    if not named or not isinstance(elements, dict):
+        return None
+    order, body, joint = (_read_count(note, key) for key in ("order", "body", "joint"))
+    rows = {str(key): texts(names) for key, names in elements.items()}
+    return FoldedBody(str(name), str(mount), note.get("is_child") is not False, order, body, joint, rows)
 
 
 def _restore_interfaces(asset: Asset, notes: dict[str, dict[str, Any]]) -> None:
@@ -433,6 +446,11 @@ def _restore_words(reader: StageReader, notes: dict[str, dict[str, Any]]) -> Non
                 dofs[name].safety = {key: float(value) for key, value in numeric.items()}
         for key, value in _parse(note.get("urdf")).items():
             reader.asset.extras.keep("urdf", names.get(path, reader.asset.name), key, value)
+
+
+def _read_count(note: dict[str, Any], key: str) -> int:
+    value = note.get(key)
+    return value if isinstance(value, int) and value >= 0 else 0
 
 
 def _parse(text: Any) -> dict[str, Any]:

@@ -67,12 +67,16 @@ class NewtonRobot:
         tree = model.joint_articulation.numpy()
         # joints that close loops are in no articulation, and their freedoms in no mass matrix
         seen.freedoms = [freedom for joint, freedom in rows if tree[joint] >= 0]
-        seen.floating = list(dict.fromkeys(freedom.body for _, freedom in rows if freedom.kind == "free"))
-        seen.floating += [
+        floating = list(dict.fromkeys(freedom.body for _, freedom in rows if freedom.kind == "free"))
+        floating += [
             body for number, body in enumerate(bodies) if number not in set(model.joint_child.numpy())
         ]
+        # what forces do not move is held, as a mocap body of MuJoCo is
+        flags = dict(zip(bodies, model.body_flags.numpy().tolist(), strict=True))
+        seen.floating = [body for body in floating if not flags[body] & int(newton.BodyFlags.KINEMATIC)]
         seen.actuators = _list_actuators(model, [freedom for _, freedom in rows])
         seen.mimics = _list_mimics(model)
+        seen.filters = _list_filters(model, bodies)
         return seen
 
     def evaluate(self, configuration: Configuration) -> Evaluated:
@@ -213,6 +217,15 @@ def _list_mimics(model: Any) -> dict[str, list[Any]]:
         if kind == _EQUAL_JOINTS and enabled and leader >= 0:
             found[labels[int(follower)]] = [labels[int(leader)], float(factor[1])]
     return found
+
+
+def _list_filters(model: Any, bodies: list[str]) -> list[list[str]]:
+    """Pairs of bodies, of the pairs of their shapes that are left out."""
+    names, owners = [*bodies, "world"], model.shape_body.numpy()  # -1 is the world
+    pairs = {
+        tuple(sorted((names[owners[a]], names[owners[b]]))) for a, b in model.shape_collision_filter_pairs
+    }
+    return sorted([one, other] for one, other in pairs if one != other)
 
 
 def _list_freedoms(model: Any, bodies: list[str]) -> list[tuple[int, SeenFreedom]]:

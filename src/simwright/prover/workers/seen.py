@@ -100,6 +100,9 @@ class Seen:
     mimics: dict[str, list[Any]] = field(default_factory=dict)
     """Joints that follow another: its name, and how far for each unit of it."""
 
+    filters: list[list[str]] = field(default_factory=list)
+    """Pairs of bodies with shapes that do not touch each other, as far as the engine tells."""
+
     blank: dict[str, str] = field(default_factory=dict)
 
 

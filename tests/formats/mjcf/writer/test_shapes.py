@@ -323,3 +323,13 @@ def test_numbers():
         repr(2.0**60),
     ]
     assert tidy((0.030499999999999996, 1 / 3, -2e-16)) == [0.0305, 1 / 3, 0.0]
+
+
+def test_all_objects_of_an_obj_file_are_there(tmp_path):
+    """MuJoCo takes the faces of the first object alone; the volume of this one would be too small."""
+    points = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+    (tmp_path / "parts.obj").write_text(f"{points}o first\nf 1 3 2\no second\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    asset = Asset("robot", bodies=[Body("base", inertial=Inertial.from_six(1.0, (1, 1, 1, 0, 0, 0)))])
+    mesh = Mesh(load_mesh(tmp_path / "parts.obj"), file=str(tmp_path / "parts.obj"))
+    asset.shapes = [Shape("part", mesh, "base", collision=True)]
+    assert write_and_compile(asset, tmp_path).model.mesh_facenum.tolist() == [4]

@@ -77,7 +77,7 @@ def test_engine_layers_are_chosen(source, tmp_path):
 
 
 def test_unknown_engine(source, tmp_path):
-    with pytest.raises(UsageError, match="no asset is written for 'gazebo'"):
+    with pytest.raises(UsageError, match="unknown engine 'gazebo'"):
         simwright.convert(source, tmp_path / "x", for_="gazebo")
 
 
@@ -245,6 +245,30 @@ def test_newton_follows_no_follower(tmp_path):
     assert last.GetAttribute("newton:mimicCoef1").Get() == pytest.approx(6)
     assert "MjcActuator" in {prim.GetTypeName() for prim in prims.values()}
     assert {(m.follower, m.leader) for m in simwright.load(entry).mimics} == {("jb", "ja"), ("jc", "jb")}
+
+
+FLOOR = """<mujoco model="floor">
+  <asset>
+    <texture name="squares" type="2d" builtin="checker" rgb1="0 0 0" rgb2="1 1 1" width="32" height="32"/>
+    <material name="ground" texture="squares"/>
+  </asset>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 0.1" material="ground"/>
+    <body name="box"><freejoint/><geom name="box" type="box" size="0.1 0.1 0.1"/></body>
+  </worldbody>
+</mujoco>"""
+
+
+def test_a_floor_is_no_flat_mesh_for_mujoco(tmp_path):
+    file = tmp_path / "floor.xml"
+    file.write_text(FLOOR)
+    kinds = {}
+    for engine in ("mujoco", "newton"):
+        stage = Usd.Stage.Open(str(simwright.convert(file, tmp_path / engine, for_=engine)))
+        kinds[engine] = {str(prim.GetTypeName()) for prim in stage.Traverse() if "floor" in prim.GetName()}
+    # its reader refuses the whole asset for a mesh without volume; elsewhere the image needs coordinates
+    assert "Mesh" not in kinds["mujoco"]
+    assert "Mesh" in kinds["newton"]
 
 
 def test_mujoco_finds_options_and_friction(source, tmp_path):

@@ -18,7 +18,7 @@ import numpy as np
 
 from simwright.core.diag import Where
 from simwright.core.errors import LimitError
-from simwright.core.math3d import IDENTITY, IDENTITY_QUAT, Array, Pose, matrix_from_quat, quat_rotate, vec3
+from simwright.core.math3d import IDENTITY_QUAT, Array, Pose, matrix_from_quat, quat_rotate, vec3
 from simwright.formats.mjcf.bodies import SOLIMP, SOLREF
 from simwright.formats.mjcf.writer.document import (
     AdjustedInertia,
@@ -28,7 +28,6 @@ from simwright.formats.mjcf.writer.document import (
     describe_idle,
     is_equal,
 )
-from simwright.formats.mjcf.writer.kept import KeptAttributes
 from simwright.formats.mjcf.writer.messages import (
     BODY_FOLDED,
     INERTIA_ADJUSTED,
@@ -38,9 +37,9 @@ from simwright.formats.mjcf.writer.messages import (
     ROOT_FIXED,
 )
 from simwright.formats.xml import Element
-from simwright.model.asset import Asset, Body, Site
+from simwright.model.asset import Body
 from simwright.model.inertia import Inertial
-from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
+from simwright.model.joint import WORLD, Dof, Joint, Motion
 from simwright.model.kinematics import Edge
 from simwright.model.mass import body_inertials
 
@@ -458,86 +457,4 @@ def _report_adjusted(document: MjcfDocument) -> None:
         name=first.body.name,
         found=" ".join(f"{v:.6g}" for v in first.found),
         written=" ".join(f"{v:.6g}" for v in first.written),
-    )
-
-
-_MOUNTED = ("shapes", "sites", "cameras", "lights", "sensors")
-
-
-def unfold_frames(asset: Asset) -> Asset:
-    """Bodies without mass again, which are frames of other bodies in OpenUSD; the asset is changed where it has some.
-
-    What was on them is noted by the writer of OpenUSD.  An element that was moved to another body since stays there.
-    """
-    if asset.provenance.format != "usd":
-        return asset
-    kept = KeptAttributes(asset)
-    folded = [(site, kept.get(site, "site", "folded")) for site in asset.sites]
-    notes = [(site, note) for site, note in folded if isinstance(note, dict)]
-    taken = {body.name for body in asset.bodies} | {joint.name for joint in asset.joints}
-    # the frame that was folded last may be on one that was folded before
-    for site, note in sorted(notes, key=lambda row: _read_count(row[1], "order"), reverse=True):
-        if not {site.name, note.get("mount")} & taken:
-            _unfold(asset, site, note)
-    return asset
-
-
-def _read_count(note: dict[str, Any], key: str) -> int:
-    value = note.get(key)
-    return value if isinstance(value, int) and value >= 0 else 0
-
-
-def _is_listed(note: dict[str, Any], element: Any, key: str) -> bool:
-    names = note.get(key)
-    return isinstance(names, list) and element.name in names
-
-
-def _hang_back(asset: Asset, site: Site, note: dict[str, Any]) -> None:
-    """Joints and equalities of the body that was folded become its own again."""
-    host, back = site.body, ~site.pose
-    for joint in asset.joints:
-        if joint.parent == host and _is_listed(note, joint, "parent_of"):
-            joint.parent, joint.parent_frame = site.name, back @ joint.parent_frame
-            joint.rest = None if joint.rest is None else back @ joint.rest
-        if joint.child == host and _is_listed(note, joint, "child_of"):
-            joint.child, joint.child_frame = site.name, back @ joint.child_frame
-    for equality in asset.equalities:
-        if equality.a == host and _is_listed(note, equality, "first_of"):
-            equality.a, equality.frame_a = site.name, back @ equality.frame_a
-        if equality.b == host and _is_listed(note, equality, "second_of"):
-            equality.b, equality.frame_b = site.name, back @ equality.frame_b
-
-
-def _unfold(asset: Asset, site: Site, note: dict[str, Any]) -> None:
-    host, back = site.body, ~site.pose
-
-    asset.sites = [other for other in asset.sites if other is not site]
-    for family in _MOUNTED:
-        for element in getattr(asset, family):
-            if element.body == host and _is_listed(note, element, family):
-                element.body, element.pose = site.name, back @ element.pose
-    _hang_back(asset, site, note)
-    worlds = {body.name: body.pose for body in asset.bodies}
-    asset.bodies.insert(
-        _read_count(note, "body"),
-        # a mass of zero: none at all would mean that its shapes say it
-        Body(
-            site.name,
-            worlds.get(host, IDENTITY) @ site.pose,
-            Inertial(0.0),
-            path=site.path,
-            source=site.source,
-        ),
-    )
-    ends = (host, site.name, site.pose) if note.get("is_child", True) else (site.name, host, back)
-    asset.joints.insert(
-        _read_count(note, "joint"),
-        Joint(
-            str(note.get("mount", f"{site.name}_fixed")),
-            JointKind.FIXED,
-            *ends[:2],
-            parent_frame=ends[2],
-            collide=False,
-            source=site.source,
-        ),
     )

@@ -23,7 +23,7 @@ from simwright.core.files import write_staged
 from simwright.core.names import NameScope
 from simwright.formats.format import WriteOptions, choose_place
 from simwright.formats.mjcf.reader import NAMESPACE
-from simwright.formats.mjcf.writer.bodies import plan_bodies, unfold_frames, write_bodies
+from simwright.formats.mjcf.writer.bodies import plan_bodies, write_bodies
 from simwright.formats.mjcf.writer.constraints import write_equalities, write_tendons
 from simwright.formats.mjcf.writer.contacts import find_filters, write_contacts
 from simwright.formats.mjcf.writer.devices import (
@@ -49,6 +49,7 @@ from simwright.formats.mjcf.writer.options import (
 from simwright.formats.mjcf.writer.visuals import take_file_looks, write_materials, write_optics
 from simwright.formats.xml import Element
 from simwright.model.asset import Asset, Camera, Shape
+from simwright.model.folding import unfold_frames
 from simwright.model.joint import Joint
 from simwright.model.kinematics import build_tree
 from simwright.resolve import mjc, newton, physx
@@ -134,9 +135,7 @@ _MODEL_ATTRIBUTES = {
 """Attributes of OpenUSD schemas whose value is in the model, and written or reported from there."""
 _CONTACT_SETTINGS = {"max_hull_vertices", "mass_model", "priority", "weight", "mu_torsional", "mu_rolling"}
 _SPRING_SETTINGS = {"ke", "kd"}
-_MIMICS = re.compile(
-    r"newton:mimic|newton:actuator|physxMimicJoint|mjc:compiler:|mjc:folded:|mjc:pair:|mjc:geom:order"
-)
+_MIMICS = re.compile(r"newton:mimic|newton:actuator|physxMimicJoint|mjc:compiler:|mjc:pair:|mjc:geom:order")
 """What is a relation of the model, and how its source was compiled."""
 _COUPLING = re.compile(r"mjc:(?:coef\d|target|mimic\w*|polycoef|joint[12]|active|qpos|qvel|ctrl|time|type)\Z")
 """Those of mimics and keyframes, which are in the model too."""

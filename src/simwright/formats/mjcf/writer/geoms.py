@@ -13,6 +13,7 @@ the frictions a material has, unless the source said it.  Restitution and compli
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -55,26 +56,33 @@ from simwright.model.joint import WORLD
 from simwright.model.material import PhysicsMaterial
 
 # what the OpenUSD writer puts behind the name of the visual half
-_VISUAL_SUFFIX = "_visual"
+_VISUAL_SUFFIX = re.compile(r"_visual(?:_\d+)?\Z")
 _PLAIN_APPROXIMATIONS = ("none", "convexHull")
 
 
 # one function: finding twins and leaving out their halves go by the same two tables
 def join_twins(asset: Asset) -> Asset:
     """The asset, with colliders in the place of twins that are seen; the asset itself where there are none."""
-    seen = {shape.name: shape for shape in asset.shapes if shape.visual and not shape.collision}
-    joined: dict[str, Shape] = {}
+    seen: dict[str, list[Shape]] = {}
     for shape in asset.shapes:
-        twin = seen.get(f"{shape.name}{_VISUAL_SUFFIX}")
-        if twin is not None and _is_bare(shape) and _is_same_shape(shape, twin):
-            joined[twin.name] = joined[shape.name] = dataclasses.replace(
+        word = _VISUAL_SUFFIX.search(shape.name)
+        if word is not None and shape.visual and not shape.collision:
+            seen.setdefault(shape.name[: word.start()], []).append(shape)
+    joined: dict[str, Shape] = {}
+    gone: set[str] = set()
+    for shape in asset.shapes:
+        twins = seen.get(shape.name, ()) if _is_bare(shape) else ()
+        twin = next((twin for twin in twins if _is_same_shape(shape, twin)), None)
+        if twin is not None:
+            gone.add(twin.name)
+            joined[shape.name] = dataclasses.replace(
                 shape, visual=True, geometry=twin.geometry, material=twin.material, color=twin.color
             )
     ranks = _read_order(asset)
     if not joined and not ranks:
         return asset
     # the collider keeps its place in the order, its visual half goes
-    left = [shape for shape in asset.shapes if shape.name not in seen or shape.name not in joined]
+    left = [shape for shape in asset.shapes if shape.name not in gone]
     shapes = [joined.get(shape.name, shape) for shape in left]
     shapes.sort(key=lambda shape: ranks.get(shape.name, -1))
     return dataclasses.replace(asset, shapes=shapes)

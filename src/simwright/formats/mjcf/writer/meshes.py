@@ -22,6 +22,7 @@ from simwright.core.errors import SimwrightError
 from simwright.core.files import read_bytes
 from simwright.core.math3d import Array
 from simwright.core.names import NameScope
+from simwright.formats.mesh.obj import has_several_objects
 from simwright.formats.mesh.writer.obj import write_decimals, write_singles, write_whole
 from simwright.formats.mjcf.writer.document import MjcfDocument
 from simwright.model.asset import Shape, scaled
@@ -123,7 +124,8 @@ class MjcfMeshFiles:
 
     def _store(self, geometry: Mesh, word: str, subset: Subset | None) -> str:
         """The name of the file with a mesh's content."""
-        copied = self._copy(geometry.file) if subset is None else None
+        is_whole = subset is None and (is_proven(geometry) or not has_several_objects(Path(geometry.file)))
+        copied = self._copy(geometry.file) if is_whole else None
         if copied is not None:
             return copied
         key: tuple[object, ...] = (
@@ -263,6 +265,10 @@ def write_mesh(data: MeshData, subset: Subset | None = None) -> tuple[str, bytes
     """The ending and the content of a file with a mesh, or with the faces of one subset."""
     has_rows = any(rows is not None and len(rows) for rows in (data.normals, data.uvs))
     facets = len(data.indices)  # never fewer than triangles
+    # STL has no points beside those of its triangles
+    has_rows = has_rows or (
+        subset is None and not np.bincount(data.indices, minlength=len(data.vertices)).all()
+    )
     if has_rows or facets > MAX_STL_FACETS or len(data.vertices) < MIN_VERTICES:
         return ".obj", write_obj(data, subset)
     return ".stl", write_stl(data, subset)
@@ -301,11 +307,17 @@ class Triangles:
 
 
 def triangulate(data: MeshData, subset: Subset | None = None) -> Triangles:
-    """Counter-clockwise triangles; rows that no corner names are left out."""
+    """Counter-clockwise triangles; rows that no corner names are left out, but for points of a whole mesh.
+
+    MuJoCo's hull has all points of the file, those without a face too.
+    """
     numbers = _number_corners(data, subset)
     corners: dict[str, Faces] = {}
     points = data.indices[numbers]
-    vertices, corners["v"] = _pack(np.asarray(data.vertices), points)
+    if subset is None:
+        vertices, corners["v"] = np.asarray(data.vertices).astype(np.float32), points
+    else:
+        vertices, corners["v"] = _pack(np.asarray(data.vertices), points)
     normals, uvs = None, None
     if data.normals is not None and len(data.normals):
         # as many rows as points means one for each point, otherwise one for each corner

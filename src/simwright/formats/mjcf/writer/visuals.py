@@ -132,6 +132,7 @@ def _write_material(document: MjcfDocument, library: MjcfTextureFiles, material:
     # MuJoCo's emission is a share of rgba, so the colour of the glow is that of the surface
     glow = max(material.emissive) / max(material.diffuse) if any(material.diffuse) else max(material.emissive)
     kept = document.find_kept(material, "material", *_MATERIAL_KEPT)
+    is_said = document.kept.get(material, "material", "roughness") is not None
     shininess = kept.get("shininess", min(max(1.0 - material.roughness, 0.0), 1.0))
     values: dict[str, Any] = {
         "name": document.claim("material", material.name),
@@ -141,7 +142,7 @@ def _write_material(document: MjcfDocument, library: MjcfTextureFiles, material:
         "metallic": material.metallic,
         # MuJoCo's renderer knows shininess; both would say the same
         "roughness": None
-        if math.isclose(material.roughness, 1.0 - shininess, abs_tol=1e-6)
+        if not is_said and math.isclose(material.roughness, 1.0 - shininess, abs_tol=1e-6)
         else material.roughness,
         **kept,
     }
@@ -286,8 +287,10 @@ class MjcfTextureFiles:
         if content is None:
             return None
         document, is_cube = self._document, texture.uv_set in (CUBE, CUBE_UNIFORM)
+        # a skybox that a material uses is a cube of another type
+        kind = document.kept.take(f"texture/{name}", "type") if is_cube else None
         values = {
-            "type": "cube" if is_cube else "2d",
+            "type": (kind or "cube") if is_cube else "2d",
             "name": document.claim("texture", name),
             # MuJoCo shows the values of an image as they are
             "file": self._store(texture.file, show_linear(content) if is_linear else content),

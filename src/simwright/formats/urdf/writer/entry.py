@@ -57,6 +57,7 @@ from simwright.formats.urdf.writer.messages import (
 from simwright.formats.urdf.writer.plan import plan_tree, write_frames
 from simwright.formats.xml import Element
 from simwright.model.asset import Asset, Shape, scaled
+from simwright.model.folding import unfold_frames
 from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD
@@ -114,6 +115,7 @@ def _check_options(options: WriteOptions, folder: Path) -> WriteOptions:
 
 def build_files(asset: Asset, entry: str, options: WriteOptions, reporter: Reporter) -> dict[str, bytes]:
     """Every file of the folder by relative path."""
+    asset = unfold_frames(asset)
     root = etree.Element("robot", {"name": clean_text(asset.name) or "robot"})
     document = UrdfDocument(asset, build_tree(asset), options, reporter, root)
     plan_tree(document, world_used=has_world_shapes(asset))

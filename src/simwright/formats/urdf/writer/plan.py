@@ -366,6 +366,11 @@ def _find_frame(document: UrdfDocument, sensor: Sensor) -> str:
 
 
 def _has_site(document: UrdfDocument, element: Camera | Sensor, pose: Pose) -> bool:
-    """Does a site stand there already?"""
-    sites = (site for site in document.asset.sites if site.body == element.body)
-    return any(site.pose.is_close(pose, 1e-9) for site in sites)
+    """Does a site stand there already, or a link that is fixed to the same one?"""
+    places = [site.pose for site in document.asset.sites if site.body == element.body]
+    places += [
+        joint.transform(())
+        for joint in document.asset.joints
+        if joint.kind is JointKind.FIXED and joint.parent == element.body
+    ]
+    return any(place.is_close(pose, 1e-9) for place in places)

@@ -30,6 +30,7 @@ from simwright.formats.usd.writer.messages import EXTRAS_LOST
 from simwright.formats.usd.writer.plan import WritePlan, find_articulation_root, list_written
 from simwright.model.asset import Asset, Shape
 from simwright.model.filtering import find_components, list_articulated
+from simwright.model.geometry import Mesh
 from simwright.model.joint import Motion
 from simwright.resolve import mjc, newton, physx, usdphysics
 from simwright.resolve.table import ANGULAR_AXES, NUMBER, PrimType, Row, Scale
@@ -282,13 +283,17 @@ def move_extras(plan: WritePlan, layers: dict[str, LayerWriter], reporter: Repor
 
 
 def _write_geom_order(plan: WritePlan, layer: LayerWriter) -> None:
-    """The order of geoms on bodies where it is not that of their prims, which are visuals, then colliders."""
+    """The order of geoms on bodies where it may not be that of their prims: visuals, then colliders; meshes first."""
     if plan.asset.provenance.format != "mjcf":
         return
     bodies: dict[str, list[Shape]] = {}
     for shape in plan.asset.shapes:
         bodies.setdefault(shape.body, []).append(shape)
-    mixed = [shapes for shapes in bodies.values() if shapes != sorted(shapes, key=lambda s: s.collision)]
+    mixed = [
+        shapes
+        for shapes in bodies.values()
+        if shapes != sorted(shapes, key=lambda s: (s.collision, not isinstance(s.geometry, Mesh)))
+    ]
     if mixed:
         names = [shape.name for shapes in mixed for shape in shapes]
         write_plain(layer, plan.root, "mjc:geom:order", names)

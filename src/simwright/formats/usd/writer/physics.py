@@ -7,6 +7,7 @@ Only core UsdPhysics is authored here (joints: see ``joints``); what it has no a
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterable
 from itertools import combinations_with_replacement, product
@@ -226,13 +227,16 @@ def write_remarks(plan: WritePlan, layer: LayerWriter) -> None:
                 if path:
                     layer.note(path, endless=True)
     for site in plan.asset.sites:
-        _note_marker(layer, plan.sites[site.name], site)
+        _note_site(layer, plan.sites[site.name], site)
 
 
-def _note_marker(layer: LayerWriter, path: str, site: Site) -> None:
+def _note_site(layer: LayerWriter, path: str, site: Site) -> None:
+    """The marker that a frame has, and the body that it was."""
     sizes = None if site.geometry is None else measure(site.geometry)
     if sizes is not None and site.geometry is not None:
         layer.note(path, marker=site.geometry.kind, marker_size=sizes)
+    if site.folded is not None:
+        layer.note(path, folded=json.dumps(dataclasses.asdict(site.folded), sort_keys=True))
 
 
 def _note_light(plan: WritePlan, layer: LayerWriter, light: Light) -> None:

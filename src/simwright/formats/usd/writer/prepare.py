@@ -8,13 +8,10 @@ positions do not change, and who may touch whom does not either.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import Pose
 from simwright.core.names import NameScope
 from simwright.formats.usd.writer.messages import (
     BODY_BARE,
@@ -27,9 +24,10 @@ from simwright.formats.usd.writer.messages import (
     SETTING_LOST,
 )
 from simwright.formats.usd.writer.plan import WritePlan
-from simwright.model.asset import Asset, Body, Camera, ContactFilter, Light, Sensor, Shape, Site
+from simwright.model.asset import Asset, Body, ContactFilter, Site
 from simwright.model.coordinates import find_references, shift_coordinates
 from simwright.model.extras import is_fallback
+from simwright.model.folding import hang_over, note_folded
 from simwright.model.inertia import find_nearest_moments
 from simwright.model.joint import WORLD, Joint, JointKind
 from simwright.model.mass import body_inertials
@@ -200,86 +198,25 @@ def _fold(asset: Asset, body: Body, mount: Joint, reporter: Reporter) -> None:
     rest = mount.transform(())
     host, pose = (mount.parent, rest) if mount.child == body.name else (mount.child, ~rest)
     reporter.report(FRAME_FOLDED, body.source, name=body.name, host=repr(host) if host else "the world")
-    _note_folded(asset, body, mount, host)
+    note = note_folded(asset, body, mount)
     keep_contacts(asset, body.name, host, mount)
     asset.bodies = [other for other in asset.bodies if other is not body]
     asset.joints = [joint for joint in asset.joints if joint is not mount]
-    _hang_over(asset, body.name, host, pose)
+    hang_over(asset, body.name, host, pose)
     _turn_world_joints(asset)
-    _move_elements(asset, body.name, host, pose)
-    asset.sites.append(Site(body.name, host, pose, ros_frame=body.name, path=body.path, source=body.source))
+    # a site of the name may be there already, which sensors refer to
+    name = NameScope(site.name for site in asset.sites).claim(body.name)
+    site = Site(name, host, pose, ros_frame=body.name, folded=note, path=body.path, source=body.source)
+    asset.sites.append(site)
     for articulation in asset.articulations:
         if articulation.root == body.name and host != WORLD:
             articulation.root = host
     _rename_in_filters(asset, body.name, host)
 
 
-_MOUNTED = ("shapes", "sites", "cameras", "lights", "sensors")
-
-
-def _list_ends(asset: Asset) -> Iterator[tuple[str, list[Any], str]]:
-    """What may hang on a body: under which word it is noted, the elements, and which of their ends it is."""
-    yield "parent_of", asset.joints, "parent"
-    yield "child_of", asset.joints, "child"
-    yield "first_of", asset.equalities, "a"
-    yield "second_of", asset.equalities, "b"
-
-
-def _note_folded(asset: Asset, body: Body, mount: Joint, host: str) -> None:
-    """Keep what was on the body, so that MJCF gets it back: MuJoCo programs ask for bodies by name."""
-    if asset.provenance.format != "mjcf":
-        return
-    known = asset.extras.table.get("mjc", {})
-    value = {
-        "order": sum("folded" in rows for rows in known.values()),
-        "body": [other.name for other in asset.bodies].index(body.name),
-        "joint": [other.name for other in asset.joints].index(mount.name),
-        "mount": mount.name,
-        "is_child": mount.parent == host,
-        **{
-            key: [element.name for element in elements if getattr(element, end) == body.name]
-            for key, elements, end in _list_ends(asset)
-        },
-        **{
-            family: [element.name for element in getattr(asset, family) if element.body == body.name]
-            for family in _MOUNTED
-        },
-    }
-    asset.extras.keep("mjc", f"site/{body.name}", "folded", value, body.source)
-
-
-def _hang_over(asset: Asset, name: str, host: str, pose: Pose) -> None:
-    """Joints and equalities of a body become those of another."""
-    for joint in asset.joints:
-        if joint.parent == name:
-            joint.parent, joint.parent_frame = host, pose @ joint.parent_frame
-        if joint.child == name:
-            joint.child, joint.child_frame = host, pose @ joint.child_frame
-    for equality in asset.equalities:
-        if equality.a == name:
-            equality.a, equality.frame_a = host, pose @ equality.frame_a
-        if equality.b == name:
-            equality.b, equality.frame_b = host, pose @ equality.frame_b
-
-
 def _turn_world_joints(asset: Asset) -> None:
     """A joint whose child end came to the world is dropped when both ends did."""
     asset.joints = [joint for joint in asset.joints if joint.parent != joint.child]
-
-
-def _move_elements(asset: Asset, name: str, host: str, pose: Pose) -> None:
-    """What is mounted on a body comes to stand on another, at the same place."""
-    families: tuple[Iterable[Shape | Site | Camera | Light | Sensor], ...] = (
-        asset.shapes,
-        asset.sites,
-        asset.cameras,
-        asset.lights,
-        asset.sensors,
-    )
-    for family in families:
-        for element in family:
-            if element.body == name:
-                element.body, element.pose = host, pose @ element.pose
 
 
 def _rename_in_filters(asset: Asset, name: str, host: str) -> None:
