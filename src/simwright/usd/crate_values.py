@@ -212,9 +212,9 @@ def check_values(data: memoryview, fields: CrateFields, tokens: list[bytes]) -> 
 
 def read_names(data: memoryview, value: int) -> list[int]:
     """The list of names (indexes of tokens) that a checked word stands for; empty if it stands for something else."""
-    word = np.array([value], np.uint64)
-    place = int(_find_offsets(word)[0])
-    if int(_find_types(word)[0]) != _TOKENS or value & int(_INLINED | _ARRAY) or not place:
+    # plain integers: this is asked for every prim
+    kind, place = value >> 48 & 0xFF, value & int(_OFFSET)
+    if kind != _TOKENS or value >> 62 or not place:
         return []
     (count,) = struct.unpack_from("<Q", data, place)
     return list(struct.unpack_from(f"<{count}I", data, place + 8))
