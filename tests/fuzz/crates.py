@@ -134,6 +134,18 @@ def _change_fields(data: bytes, sections: _Sections, rng: random.Random) -> byte
     return _put(data, sections, "FIELDS", body)
 
 
+def change_type(data: bytes, old: int, new: int) -> bytes:
+    """The file with another type for all values of a type."""
+    sections = _read_sections(data)
+    _, start, _ = sections["FIELDS"]
+    (count,) = struct.unpack_from("<Q", data, start)
+    names, values = _read_blocks(data, start + 8, 2)
+    words = np.frombuffer(decompress(values, 8 * count), "<u8").tolist()
+    changed = [word ^ (old ^ new) << 48 if word >> 48 & 0xFF == old else word for word in words]
+    body = struct.pack("<2Q", count, len(names)) + names + _pack(np.array(changed, "<u8").tobytes())
+    return _put(data, sections, "FIELDS", body)
+
+
 def _change_value(word: int, words: list[int], size: int, rng: random.Random) -> int:
     choice = rng.random()
     if choice < 0.2:

@@ -20,11 +20,11 @@ from fuzz.seeds import make_seeds
 CASES = 10_000
 SHARE = 5_000
 """Cases of one test, which one process runs: two tests run side by side, and what a process keeps would add up."""
-GROWTH = 60 << 20
+GROWTH = 40 << 20
 """Most by which what a process keeps may grow from the second to the last fifth of its cases [bytes].
 
-OpenUSD never forgets a name or a path that it has seen, which is about 5 kB for a case; a layer, a stage or a model
-that somebody keeps is many times that.
+OpenUSD never forgets a name or a path that it has seen, which is about 2 kB for a case; a layer, a stage or a model
+that somebody keeps is ten times that at least.
 """
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from fuzz.crates import damage_crate
+from fuzz.crates import change_type, damage_crate
 from simwright.core.errors import InputError, LimitError, NotFoundError, ParseError
 from simwright.usd.guard import MAX_NESTING, check_file
 
@@ -299,6 +299,22 @@ def test_crates_whose_tables_do_not_fit_each_other_never_crash(full_crate: bytes
     results, memory, _ = open_elsewhere(files)
     assert set(results) == {"opened", "ParseError"}
     assert memory < 1000
+
+
+def test_a_list_edit_of_another_type_is_refused(tmp_path: Path) -> None:
+    """A list of names in the place of the edits of a list of names has none of their methods."""
+    from pxr import Sdf
+
+    layer = Sdf.Layer.CreateNew(str(tmp_path / "good.usdc"))
+    prim = Sdf.CreatePrimInLayer(layer, "/R")
+    prim.SetInfo("apiSchemas", Sdf.TokenListOp.Create(prependedItems=["A"]))
+    layer.Save()
+    good = (tmp_path / "good.usdc").read_bytes()
+    assert check_file(tmp_path / "good.usdc")
+    refused = tmp_path / "bad.usdc"
+    refused.write_bytes(change_type(good, 32, 51))
+    with pytest.raises(ParseError, match="another kind"):
+        check_file(refused)
 
 
 def test_deep_crate_is_refused(tmp_path: Path) -> None:

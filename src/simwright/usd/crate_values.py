@@ -179,6 +179,12 @@ _MOST_ENTRIES = 1_000_000
 _ONLY_IN = {_SAMPLES: b"timeSamples", _OFFSETS: b"subLayerOffsets"}
 """Types that Python has no value for, and the one field that has each."""
 
+_KINDS = {
+    b"apiSchemas": 32, b"variantSetNames": 33, b"inheritPaths": 34, b"specializes": 34, b"targetPaths": 34,
+    b"connectionPaths": 34, b"references": 35,
+}  # fmt: skip
+"""Fields that hold list edits, and of which type: OpenUSD hands on whatever else is there as what it is not."""
+
 
 @dataclass(frozen=True, slots=True)
 class CrateFields:
@@ -196,6 +202,9 @@ def check_values(data: memoryview, fields: CrateFields, tokens: list[bytes]) -> 
         for index in np.unique(fields.names[kinds == kind]).tolist():
             if tokens[index] != name:
                 raise CorruptDataError("a field has a value of another kind")
+    for index, token in enumerate(tokens):
+        if token in _KINDS and np.any(kinds[fields.names == index] != _KINDS[token]):
+            raise CorruptDataError("a field has a value of another kind")
     # many fields share one value: each is looked at once
     stored = np.unique(fields.values[(fields.values & _INLINED) == 0])
     walk = _ValueWalk(data)
@@ -212,9 +221,9 @@ def check_values(data: memoryview, fields: CrateFields, tokens: list[bytes]) -> 
 
 def read_names(data: memoryview, value: int) -> list[int]:
     """The list of names (indexes of tokens) that a checked word stands for; empty if it stands for something else."""
-    word = np.array([value], np.uint64)
-    place = int(_find_offsets(word)[0])
-    if int(_find_types(word)[0]) != _TOKENS or value & int(_INLINED | _ARRAY) or not place:
+    # plain integers: this is asked for every prim
+    kind, place = value >> 48 & 0xFF, value & int(_OFFSET)
+    if kind != _TOKENS or value >> 62 or not place:
         return []
     (count,) = struct.unpack_from("<Q", data, place)
     return list(struct.unpack_from(f"<{count}I", data, place + 8))
