@@ -6,7 +6,10 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup parsers demo test judge bench lint docs samples schemas clean
+.PHONY: help setup parsers demo test pytest judge bench lint style types docs samples schemas clean
+
+# Tests start thousands of commands: the source is compiled once, not by each of them.
+unexport PYTHONDONTWRITEBYTECODE
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -23,17 +26,24 @@ parsers: ## Install the parsers of other projects that tests ask (urdfdom, libsd
 demo: $(READY) ## Show the whole product on the sample assets
 	@$(BIN)/python scripts/demo.py
 
-test: lint parsers ## Lint, types, import contracts and all tests
+test: ## Lint, types, import contracts and all tests
+	@$(MAKE) --no-print-directory --jobs 3 lint pytest
+
+pytest: $(READY) parsers
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -q
 
 judge: $(READY) ## Let other projects judge: Newton, PhysX, MuJoCo's USD reader ... (kept in the user's cache)
 	@$(BIN)/python scripts/judge
 
-lint: $(READY) ## Ruff, types and import contracts
+lint: style types ## Ruff, types and import contracts
+
+style: $(READY)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-cache
+
+types: $(READY)
+	@$(BIN)/mypy
 
 bench: $(READY) ## Run the benchmarks and print a table of ratios
 	@$(BIN)/python -m benchmarks

@@ -2,12 +2,14 @@
 """``simwright prove`` of many robots: a table of what other engines see otherwise than MuJoCo.
 
     python scripts/compare_engines.py FILE ... [--menagerie FOLDER] [--engines mujoco-usd,newton,physx]
+    python scripts/compare_engines.py FILE ... --levels structure,dynamics,motion,ros --results docs/data/proofs.json
 
 ``--menagerie`` takes the robots of a folder that is laid out as MuJoCo Menagerie is (scenes left out).  Engines are
-those that ``simwright engines install`` has installed.  ``--results FILE`` keeps the
-rows in a file, where they take the place of earlier ones of the same robot and engine: ``docs/engines.md`` is made of
-it.  What an engine itself cannot do is listed in ``scripts/engine_limits.toml``.  Exits with 1 when a robot is not the
-same in an engine for another reason, or a limit that is listed does not occur.
+those that ``simwright engines install`` has installed.  ``--results FILE`` keeps the rows in a file, where they take
+the place of earlier ones of the same robot and engine: ``docs/engines.md`` is made of ``docs/data/engines.json``, and
+``docs/proofs.md`` of ``docs/data/proofs.json``, which has all levels.  What an engine itself cannot do is listed in
+``scripts/engine_limits.toml``.  Exits with 1 when a robot is not the same in an engine for another reason, or a limit
+that is listed does not occur.
 """
 
 from __future__ import annotations
@@ -27,10 +29,14 @@ sys.path.insert(0, str(REPO))
 from scripts.engine_limits import apply_limits, read_limits  # noqa: E402
 
 import simwright  # noqa: E402
-from simwright.prover.comparing import ASPECTS, Outcome  # noqa: E402
-from simwright.prover.table import list_engines  # noqa: E402
+from simwright.prover.aspects import ASPECTS, Outcome  # noqa: E402
+from simwright.prover.proving import Column  # noqa: E402
+from simwright.prover.table import find_engine  # noqa: E402
 
-HEADS = ("robot", "engine", "loads", *ASPECTS, "first difference")
+LEVELS = ("structure", "dynamics")
+"""What is compared unless asked otherwise, and shown in the table: motions of many robots would take hours."""
+COLUMNS = tuple(name for name, aspect in ASPECTS.items() if aspect.level in LEVELS)
+HEADS = ("robot", "engine", "loads", *COLUMNS, "first difference")
 Row = tuple[str, Outcome]
 
 
@@ -42,14 +48,19 @@ def main() -> int:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--menagerie", type=Path, help="a folder of folders with robots")
     parser.add_argument("--engines", default="mujoco-usd,newton,physx", help="names with commas between")
+    parser.add_argument("--levels", default=",".join(LEVELS), help="names with commas between")
     parser.add_argument("--format", choices=("text", "json", "md"), default="text")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds for one engine and one robot")
     parser.add_argument("--results", type=Path, help="a JSON file of rows to add to")
     parser.add_argument("--keep", type=Path, help="keep the converted assets in this folder")
     arguments = parser.parse_args()
     engines = arguments.engines.split(",")
-    if unknown := [name for name in engines if name not in list_engines()]:
-        parser.error(f"no engine {unknown[0]!r}; there are {', '.join(list_engines())}")
+    levels = arguments.levels.split(",")
+    try:
+        for name in engines:
+            find_engine(name)
+    except simwright.SimwrightError as error:
+        parser.error(str(error))
     files = [*arguments.files, *(find_robots(arguments.menagerie) if arguments.menagerie else ())]
     if not files:
         parser.error("name files, or a folder with --menagerie")
@@ -60,7 +71,9 @@ def main() -> int:
             start, name = time.monotonic(), f"{file.parent.name}/{file.stem}"
             keep = (arguments.keep or Path(scratch)) / name
             try:
-                proof = simwright.prove(file, engines=engines, timeout=arguments.timeout, keep=keep)
+                proof = simwright.prove(
+                    file, engines=engines, levels=levels, timeout=arguments.timeout, keep=keep
+                )
             except simwright.SimwrightError as error:
                 refused.append(f"{name}: {error}")
                 continue
@@ -69,7 +82,7 @@ def main() -> int:
                 apply_limits(read_limits(), name, outcome)
             rows += [(name, outcome) for outcome in found]
             if arguments.results:
-                save(arguments.results, rows)
+                save(arguments.results, file, name, proof.columns)
             told = ", ".join(f"{outcome.engine} {outcome.reason or 'the same'}" for outcome in found)
             print(
                 f"{number}/{len(files)} {name} {time.monotonic() - start:.0f} s: {told}",
@@ -99,9 +112,9 @@ def tell_cells(row: Row) -> list[str]:
     """A row of the table: what is right, what is not, and ``-`` for what a robot has nothing of."""
     name, outcome = row
     if not outcome.loads:
-        return [name, outcome.engine, "NO", *[""] * len(ASPECTS), outcome.reason]
+        return [name, outcome.engine, "NO", *[""] * len(COLUMNS), outcome.reason]
     cells = []
-    for aspect in ASPECTS:
+    for aspect in COLUMNS:
         told = "NO" if aspect in outcome.differences else "-" if aspect in outcome.absent else "ok"
         if aspect in outcome.blank:
             told = ""
@@ -120,7 +133,7 @@ def tell_summary(rows: list[Row]) -> list[str]:
         mine = [outcome for _, outcome in rows if outcome.engine == engine]
         loaded = [outcome for outcome in mine if outcome.loads]
         parts = [f"loads {tell_share(len(loaded), len(mine))}"]
-        for aspect in ASPECTS:
+        for aspect in COLUMNS:
             told = [row for row in loaded if aspect not in row.blank]
             having = [row for row in told if aspect in row.differences or aspect not in row.absent]
             right = sum(aspect not in row.differences for row in having)
@@ -180,16 +193,46 @@ def describe(row: Row) -> dict[str, Any]:
     }
 
 
-def save(file: Path, rows: list[Row]) -> None:
+def save(file: Path, source: Path, name: str, columns: list[Column]) -> None:
     """Add rows to a file of figures; those of other robots stay.  Aspects that differ are named, no parts of robots."""
     told = json.loads(file.read_text())["robots"] if file.is_file() else []
     table = {(row["robot"], row["engine"]): row for row in told}
-    for name, outcome in rows:
-        told_row = describe((name, outcome))
-        table[name, outcome.engine] = {**told_row, "differences": sorted(outcome.differences)}
+    for column in columns:
+        outcome = column.outcome
+        row = {**describe((name, outcome)), "differences": sorted(outcome.differences)}
+        if column.motions:
+            row |= describe_motions(column)
+            row["format"] = FORMATS.get(source.suffix, source.suffix)
+        table[name, outcome.engine] = row
     ordered = [table[key] for key in sorted(table)]
     result = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "robots": ordered}
     file.write_text(json.dumps(result, indent=1) + "\n")
+
+
+FORMATS = {".xml": "MJCF", ".urdf": "URDF", ".sdf": "SDF", ".usda": "OpenUSD"}
+
+
+def describe_motions(column: Column) -> dict[str, Any]:
+    """What came of every scenario, and why what differs does."""
+    outcome = column.outcome
+    return {
+        "seconds": round(column.seconds, 1),
+        "errors": {name: float(f"{error:.1e}") for name, error in outcome.errors.items()},
+        "blank": sorted(outcome.blank),
+        "causes": {name: cause.word for name, cause in sorted(column.causes.items())},
+        "motion": {
+            name: {
+                "state": result.state,
+                "error": float(f"{result.error:.1e}"),
+                "half": float(f"{result.error_half:.1e}"),
+                "left": float(f"{result.remainder:.1e}"),
+                "tolerance": float(f"{result.tolerance:.1e}"),
+                "because": result.reason if result.state == "blank" else "",
+            }
+            for name, result in column.motions.items()
+            if result.state != "none"
+        },
+    }
 
 
 if __name__ == "__main__":

@@ -1,102 +1,286 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fix what other converters make of robots, and hold it against what it was: a table of errors and differences.
 
-``python scripts/compare_fixed.py ASSETS [--kind mjcf|urdf|usd ...] [--robot WORD ...] [--keep FOLDER]`` converts every
-robot below the folder with mujoco-usd-converter and urdf-usd-converter (``SIMWRIGHT_PEER_MUJOCO_USD_CONVERTER`` and
-``SIMWRIGHT_PEER_URDF_USD_CONVERTER`` name interpreters that have them), takes stages as they are, fixes all of them
-with ``--unsafe``, checks them, fixes them again, and simulates both with MuJoCo and, where it is installed, with
-Newton's own importer.  Exits with 1 when an error is left, a second fix changes a byte, MuJoCo sees a difference beyond
-1e-6, or Newton sees other armature, friction, damping, limits, drives, mimics or pairs that do not touch.
+``python scripts/compare_fixed.py FOLDER ... [--kind mjcf|urdf|usd ...] [--robot WORD ...] [--sample N --seed S]``
+converts every robot below the folders with mujoco-usd-converter and urdf-usd-converter
+(``SIMWRIGHT_PEER_MUJOCO_USD_CONVERTER`` and ``SIMWRIGHT_PEER_URDF_USD_CONVERTER`` name interpreters that have them),
+takes stages as they are, fixes all of them with ``--unsafe``, checks them, fixes them again, and has MuJoCo simulate
+both.  Then the engines of ``--engines`` (``simwright engines install newton physx mujoco-usd``) open both themselves:
+freedoms, limits, armature, friction, damping, drives, actuators, mimics, masses and pairs that do not touch have to be
+the same.  ``--engines-only`` leaves out the check, the second fix and MuJoCo; ``--results`` adds rows to a JSON file
+and leaves out robots that are in it.
+
+Exits with 1 when an error is left, a second fix changes a byte, MuJoCo sees a difference beyond 1e-6, or an engine sees
+another robot than before.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
+import json
+import math
+import random
 import sys
 import tempfile
 import time
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 REPO = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO))
 
-from tests.sanitizer.repairs import PEERS, Repair, convert_with_peer, find_peer, find_robots, repair  # noqa: E402 - the tests' own
-from tests.sanitizer.simulated import (  # noqa: E402
-    AssetComparison,
-    NotComparableError,
-    compare_in_mujoco,
-    compare_in_newton,
+from tests.sanitizer.repairs import (  # noqa: E402 - the tests' own
+    PEERS,
+    VALUES,
+    Repair,
+    convert_with_peer,
+    find_peer,
+    find_robots,
+    repair,
 )
+from tests.sanitizer.simulated import NotComparableError, compare_in_mujoco  # noqa: E402
+
+import simwright  # noqa: E402
+from simwright.prover.asking import NotSeenError, Worker  # noqa: E402
+from simwright.prover.table import list_engines  # noqa: E402
+from simwright.prover.workers.seen import Seen, SeenFreedom  # noqa: E402
 
 TOLERANCE = 1e-6
-COLUMNS = ("before", "after", "mass matrix", "bias", "places", "Newton", "CPU s")
+CLOSE = 1e-5
+"""Relative difference of numbers in single precision that were written anew."""
+SECONDS = 300.0
+GRAVITY = (0.0, 0.0, -9.81)
+VALUES_OF_FREEDOMS = (
+    "stiffness", "damping", "max_force", "armature", "friction", "passive_damping", "passive_stiffness",
+)  # fmt: skip
+
+
+@dataclass
+class Judged:
+    """One robot: what is wrong with it, and a cell for each engine."""
+
+    robot: str
+    kind: str
+    problems: list[str] = field(default_factory=list)
+    engines: dict[str, str] = field(default_factory=dict)
+    changes: dict[str, list[str]] = field(default_factory=dict)
+    figures: dict[str, Any] = field(default_factory=dict)
 
 
 def main() -> int:
     """All robots, then how many of them have a problem."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("assets", type=Path)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("folders", nargs="+", type=Path)
     parser.add_argument("--kind", action="append", choices=[*PEERS, "usd"], help="only this kind of source")
     parser.add_argument("--robot", action="append", default=[], help="only robots with this in their path")
+    parser.add_argument("--sample", type=int, help="so many robots, chosen by --seed")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--engines", default="newton,physx,mujoco-usd", help="names with commas between, or none"
+    )
+    parser.add_argument("--engines-only", action="store_true", help="no check, second fix or MuJoCo")
+    parser.add_argument("--seconds", type=float, default=math.inf, help="begin no robot after this time")
+    parser.add_argument("--results", type=Path, help="a JSON file of rows to add to")
     parser.add_argument("--keep", type=Path, help="keep what is made in this folder")
     arguments = parser.parse_args()
-    print(f"{'':40}" + "".join(f"{name:>13}" for name in COLUMNS) + "  notes", flush=True)
-    problems: list[str] = []
+    engines = [name for name in arguments.engines.split(",") if name and name != "none"]
+    robots = [
+        (kind, robot)
+        for kind in arguments.kind or (*PEERS, "usd")
+        for folder in arguments.folders
+        for robot in find_robots(folder, kind)
+        if not arguments.robot or any(word in str(robot) for word in arguments.robot)
+    ]
+    if arguments.sample:
+        robots = random.Random(arguments.seed).sample(robots, min(arguments.sample, len(robots)))
+    rows = load(arguments.results)
+    done, start = {(row.kind, row.robot) for row in rows}, time.monotonic()
     with tempfile.TemporaryDirectory() as scratch:
-        for kind in arguments.kind or (*PEERS, "usd"):
-            for robot in find_robots(arguments.assets, kind):
-                if not arguments.robot or any(word in str(robot) for word in arguments.robot):
-                    name = f"{robot.parent.name}/{robot.stem}"
-                    folder = (arguments.keep or Path(scratch)) / kind / name
-                    problems += [f"{name}: {problem}" for problem in judge(kind, robot, name, folder)]
-    print(f"\n{len(problems)} problems", *problems, sep="\n")
-    return 1 if problems else 0
+        for kind, robot in robots:
+            name = f"{robot.parent.name}/{robot.stem}"
+            if (kind, name) in done or time.monotonic() - start > arguments.seconds:
+                continue
+            folder = (arguments.keep or Path(scratch)) / kind / name
+            row = judge(kind, robot, name, folder, engines, only=arguments.engines_only)
+            rows.append(row)
+            show(row)
+            if arguments.results:
+                save(arguments.results, rows)
+    left = [f"{row.kind} {row.robot}: {problem}" for row in rows for problem in row.problems]
+    print(f"\n{len(rows)} robots", *tell_summary(rows, engines), f"{len(left)} problems", *left, sep="\n")
+    return 1 if left else 0
 
 
-def judge(kind: str, robot: Path, name: str, folder: Path) -> list[str]:
-    """One line of the table; gives what is wrong."""
+def judge(kind: str, robot: Path, name: str, folder: Path, engines: list[str], *, only: bool) -> Judged:
+    """One robot; one that the peer does not convert is not judged."""
+    row = Judged(name, kind)
     if kind != "usd" and not find_peer(kind):
-        print(f"{name[:39]:40} left out: SIMWRIGHT_PEER_{PEERS[kind].upper()} names no interpreter")
-        return []
-    stage = robot if kind == "usd" else convert_with_peer(find_peer(kind), kind, robot, folder / "peer")
+        row.problems.append(f"SIMWRIGHT_PEER_{PEERS[kind].upper()} names no interpreter")
+        return row
+    try:
+        stage = robot if kind == "usd" else convert_with_peer(find_peer(kind), kind, robot, folder / "peer")
+    except AssertionError as error:
+        row.figures["peer"] = " ".join(str(error).split())[-120:]
+        return row
     start = time.process_time()
-    repaired = repair(stage, folder)
-    seconds = time.process_time() - start
-    problems = list(repaired.left)
+    if only:
+        after = Path(simwright.fix(stage, folder / "fixed", unsafe=True, values=VALUES).entry)
+    else:
+        after = judge_whole(row, stage, folder)
+    row.figures["cpu"] = time.process_time() - start
+    for engine in engines:
+        row.engines[engine], row.changes[engine] = ask_engine(engine, stage, after)
+        row.problems += [f"{engine}: {change}" for change in row.changes[engine]]
+    return row
+
+
+def judge_whole(row: Judged, stage: Path, folder: Path) -> Path:
+    """Errors before and after, a second fix, MuJoCo by way of our own reader; gives the fixed asset."""
+    repaired: Repair = repair(stage, folder)
+    row.figures["errors"] = repaired.errors
+    row.problems += repaired.left
     if repaired.changed_again:
-        problems.append("a second fix changes it")
+        row.problems.append("a second fix changes it")
     try:
         found = compare_in_mujoco(stage, repaired.after, folder)
     except NotComparableError as error:
-        show(name, repaired, None, str(error)[:60], seconds)
-        return [*problems, str(error)]
+        row.problems.append(str(error))
+        return repaired.after
+    row.figures["mujoco"] = found.worst
     if found.worst > TOLERANCE:
-        problems.append(f"MuJoCo sees a difference of {found.worst:.2g}")
-    problems += [f"{lost} is nowhere afterwards" for lost in found.lost]
-    told, changed = ask_newton(stage, repaired.after)
-    show(name, repaired, found, told, seconds)
-    return [*problems, *(f"Newton: {change}" for change in changed)]
+        row.problems.append(f"MuJoCo sees a difference of {found.worst:.2g}")
+    row.problems += [f"{lost} is nowhere afterwards" for lost in found.lost]
+    return repaired.after
 
 
-def ask_newton(before: Path, after: Path) -> tuple[str, list[str]]:
-    """The largest difference that Newton sees, in its single precision, or why there is none; and what else changed."""
-    if importlib.util.find_spec("newton") is None:
-        return "-", []
+def ask_engine(engine: str, before: Path, after: Path) -> tuple[str, list[str]]:
+    """A cell of the table, and what the engine sees otherwise than before."""
     try:
-        found = compare_in_newton(before, after)
-    except NotComparableError as error:
-        return str(error).partition("\n")[0][:60], []
-    return f"{found.worst:.1e}", found.changed
+        one = see(engine, before)
+    except NotSeenError as error:
+        return f"refused before: {str(error)[:60]}", []
+    try:
+        two = see(engine, after)
+    except NotSeenError as error:
+        return "NO", [f"refuses it: {str(error)[:160]}"]
+    changes = list_changes(one, two)
+    return ("NO" if changes else "same"), changes
 
 
-def show(name: str, repaired: Repair, found: AssetComparison | None, newton: str, seconds: float) -> None:
+def see(engine: str, file: Path) -> Seen:
+    """What an engine sees of a stage."""
+    with Worker(list_engines()[engine], SECONDS) as worker:
+        worker.open(file.resolve(), GRAVITY)
+        return worker.describe()
+
+
+def list_changes(one: Seen, two: Seen) -> list[str]:
+    """What an engine sees otherwise; a base that was loose and is held now is what a fix is for."""
+    found = []
+    tables = [name_freedoms(seen) for seen in (one, two)]
+    for name, row in tables[0].items():
+        found += compare_freedoms(name, row, tables[1].get(name))
+    found += [f"freedom {name} is new" for name in tables[1] if name not in tables[0]]
+    if set(two.floating) - set(one.floating):
+        found.append(f"{', '.join(sorted(set(two.floating) - set(one.floating)))} floats")
+    for name, row in one.mimics.items():
+        if not same_values(row, two.mimics.get(name)):
+            found.append(f"mimic of {name}: {row}, afterwards {two.mimics.get(name)}")
+    found += [f"mimic of {name} is new" for name in two.mimics if name not in one.mimics]
+    acting = [{(row.name, row.target): row for row in seen.actuators} for seen in (one, two)]
+    for key, actuator in acting[0].items():
+        other = acting[1].get(key)
+        if other is None or not same_values(vars(actuator), vars(other)):
+            found.append(f"actuator {key}: {actuator}, afterwards {other}")
+    found += compare_masses(one.masses, two.masses)
+    there = set(one.masses) & set(two.masses) | {"world"}
+    pairs = [{tuple(pair) for pair in seen.filters if set(pair) <= there} for seen in (one, two)]
+    found += [f"pair that did not touch does: {' '.join(pair)}" for pair in sorted(pairs[0] - pairs[1])]
+    found += [f"pair that touched does not: {' '.join(pair)}" for pair in sorted(pairs[1] - pairs[0])]
+    return found
+
+
+def compare_masses(one: dict[str, float], two: dict[str, float]) -> list[str]:
+    """Masses of bodies; where a body was welded to its link, that weighs as much as both, so that the sum counts."""
+    if set(one) != set(two):
+        one, two = {"all bodies": sum(one.values())}, {"all bodies": sum(two.values())}
+    return [
+        f"mass of {name}: {mass:.6g}, afterwards {two[name]:.6g}"
+        for name, mass in one.items()
+        if abs(two[name] - mass) > CLOSE * max(mass, 1e-6)
+    ]
+
+
+def name_freedoms(seen: Seen) -> dict[str, SeenFreedom]:
+    """Freedoms of joints by name and axis; those of a base that floats are told by the body."""
+    found: dict[str, SeenFreedom] = {}
+    for row in seen.freedoms:
+        if row.kind != "free":
+            number = sum(known.joint == row.joint for known in found.values())
+            found[f"{row.joint} {number}" if number else row.joint] = row
+    return found
+
+
+def compare_freedoms(name: str, one: SeenFreedom, two: SeenFreedom | None) -> list[str]:
+    """What is not the same of a freedom."""
+    if two is None:
+        return [f"freedom {name} is gone"]
+    found = [f"{name} is {two.kind}, was {one.kind}"] if one.kind != two.kind else []
+    for value in (*VALUES_OF_FREEDOMS, "limit"):
+        a, b = getattr(one, value), getattr(two, value)
+        if not same_values(a, b):
+            found.append(f"{value} of {name}: {a}, afterwards {b}")
+    return found
+
+
+def same_values(one: Any, two: Any) -> bool:
+    """Are two values the same, numbers but for their last digits?"""
+    if isinstance(one, dict) and isinstance(two, dict):
+        return one.keys() == two.keys() and all(same_values(one[key], two[key]) for key in one)
+    if isinstance(one, list | tuple) and isinstance(two, list | tuple):
+        return len(one) == len(two) and all(map(same_values, one, two))
+    if isinstance(one, float) and isinstance(two, float):
+        return abs(one - two) <= CLOSE * max(abs(one), abs(two), 1e-6)
+    return bool(one == two)
+
+
+def load(file: Path | None) -> list[Judged]:
+    """Rows that were found before."""
+    told = json.loads(file.read_text()) if file is not None and file.is_file() else []
+    return [Judged(**row) for row in told]
+
+
+def save(file: Path, rows: list[Judged]) -> None:
+    """All rows."""
+    file.write_text(json.dumps([vars(row) for row in rows], indent=1) + "\n")
+
+
+def show(row: Judged) -> None:
     """One line."""
-    before, after = repaired.errors
-    figures = [f"{value:.1e}" for value in (found.mass, found.bias, found.place)] if found else ["-"] * 3
-    cells = [str(before), str(after), *figures, newton, f"{seconds:.1f}"]
-    notes = ", ".join(f"{kind} {count}" for kind, count in sorted(repaired.notes.items()))
-    print(f"{name[:39]:40}" + "".join(f"{cell:>13}" for cell in cells) + f"  {notes}", flush=True)
+    cells = [f"{name} {told}" for name, told in {**row.engines, **row.figures}.items()]
+    print(f"{row.kind} {row.robot[:44]:45} {'; '.join(cells)}", flush=True)
+    print(
+        *(f"    {problem[:200]}" for problem in row.problems[:6]), sep="\n", end="\n" if row.problems else ""
+    )
+
+
+def tell_summary(rows: list[Judged], engines: list[str]) -> list[str]:
+    """One line for each converter and engine."""
+    lines = []
+    for kind in dict.fromkeys(row.kind for row in rows):
+        mine = [row for row in rows if row.kind == kind]
+        made = [row for row in mine if "peer" not in row.figures]
+        lines.append(f"{kind}: {len(mine)} robots, {len(made)} converted by the peer")
+        for engine in engines:
+            told = [row.engines.get(engine, "") for row in made]
+            read = [cell for cell in told if not cell.startswith("refused")]
+            lines.append(
+                f"  {engine}: opened {len(read)} before, the same after the fix {read.count('same')}"
+            )
+    return lines
 
 
 if __name__ == "__main__":

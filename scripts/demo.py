@@ -108,7 +108,7 @@ def main() -> int:
     step("Whose value counts? Newton, PhysX and MuJoCo attributes on one joint")
     mixed = OUT / "mixed.usda"
     mixed.write_text(MIXED_JOINT)
-    call("resolve", str(mixed), "--order", "physx,newton,mjc")
+    call("resolve", str(mixed), "--schema-resolvers", "physx,newton,mjc")
     step("Is an OpenUSD asset compliant with REP-0158? A good one, a bad one, and why")
     call("check", f"{SAMPLES}/warehouse/warehouse.usda")
     bad = OUT / "bad_robot.usda"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from simwright.prover.comparing import Outcome
+from simwright.prover.aspects import Outcome
 
 FILE = Path(__file__).with_name("engine_limits.toml")
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draw the pictures of the documentation: the sample world from above, and its glTF scene in a browser.
+"""Draw the pictures of the documentation: the sample world from above, its glTF scene in a browser, a page of prove.
 
     python scripts/make_pictures.py
 
-needs headless Chromium, and Node's package manager once, for three.js.  Nothing is fetched while a page is shown: it
+needs headless Chromium, Node's package manager once, for three.js, and the engines of ``simwright engines install``.
+``--only prove`` draws the page of prove alone.  Nothing is fetched while a page is shown: it
 comes from a server of our own on this machine.
 """
 
@@ -22,10 +23,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WORLD = ROOT / "samples" / "simwright_samples" / "lab" / "lab.yaml"
+ARM = WORLD.parent.parent / "arm" / "urdf" / "arm.urdf"
 PICTURES = ROOT / "docs" / "img"
 TOOLS = ROOT / ".parsers"
 THREE = "0.187.0"
 SIZE = (1280, 800)
+PAGE_HEIGHT = 1900
+"""How much of the page of prove is shown [px]."""
 FRAME = 300
 """What a browser may take of its window for itself [px]."""
 MAX_BYTES = 150_000
@@ -40,6 +44,10 @@ def main() -> int:
     world = load_world(WORLD)
     PICTURES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
+        shrink(show_proof(Path(folder)), PICTURES / "prove-page.png")
+    if "--only" in sys.argv:
+        return 0
+    with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
         work = Path(folder)
         top = render_world(world, work / "top.png", size=1200)
         shrink(draw_run(work), PICTURES / "world-run.png")
@@ -48,6 +56,27 @@ def main() -> int:
         for file, name in ((top, "world-top.png"), (browser, "world-browser.png")):
             shrink(file, PICTURES / name)
     return 0
+
+
+def show_proof(work: Path) -> Path:
+    """The upper part of the page of the sample arm, in all engines that are installed."""
+    from simwright.app.cli.main import run
+
+    page, target = work / "report.html", work / "page.png"
+    run(["prove", str(ARM.relative_to(ROOT)), "-o", str(page)])
+    command = [
+        find_browser(), "--headless=new", "--no-sandbox", "--hide-scrollbars", "--disable-gpu",
+        "--disable-background-networking", f"--user-data-dir={work / 'profile'}",
+        f"--window-size={SIZE[0]},{PAGE_HEIGHT + FRAME}", f"--screenshot={target}", page.as_uri(),
+    ]  # fmt: skip
+    subprocess.run(command, check=True, capture_output=True, timeout=240)
+    from PIL import Image
+
+    # another width than that of the world: cut here
+    Image.open(target).convert("RGB").crop((0, 0, SIZE[0], PAGE_HEIGHT)).resize(
+        (SIZE[0] * 3 // 4, PAGE_HEIGHT * 3 // 4), Image.Resampling.LANCZOS
+    ).save(target)
+    return target
 
 
 def draw_run(work: Path) -> Path:

@@ -48,17 +48,35 @@ class File:
     name: str
     path: Path
     lines: int = 0
-    code: int = 0
-    comments: int = 0
     classes: list[str] = field(default_factory=list)
     imports: set[str] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
 
     @cached_property
+    def blocks(self) -> list[Any]:
+        """Every function and method, with its complexity; counted when asked for, since it takes most of the time."""
+        found = cc_visit(self.path.read_text(encoding="utf-8"))
+        return [function for block in found for function in getattr(block, "methods", [block])]
+
+    @property
     def functions(self) -> list[tuple[int, str]]:
-        """Complexity and name of every function and method; counted when asked for, since it takes most of the time."""
-        blocks = list_functions(self.path.read_text(encoding="utf-8"))
-        return sorted({(block.complexity, block.name) for block in blocks}, reverse=True)
+        """Complexity and name of every function and method."""
+        return sorted({(block.complexity, block.name) for block in self.blocks}, reverse=True)
+
+    @cached_property
+    def counts(self) -> tuple[int, int]:
+        """Lines of code and of comments."""
+        return count_lines(self.path.read_text(encoding="utf-8"))
+
+    @property
+    def code(self) -> int:
+        """Lines of code: no blanks, comments or docstrings."""
+        return self.counts[0]
+
+    @property
+    def comments(self) -> int:
+        """Lines with a comment."""
+        return self.counts[1]
 
     @property
     def package(self) -> str:
@@ -85,28 +103,22 @@ def read_file(name: str, path: Path) -> File:
     text = path.read_text(encoding="utf-8")
     tree = ast.parse(text)
     file = File(name, path, lines=text.count("\n"))
-    file.code, file.comments = count_lines(text, tree)
-    file.classes = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    nodes = list(ast.walk(tree))
+    file.classes = [node.name for node in nodes if isinstance(node, ast.ClassDef)]
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     file.imports = set(list_imports(tree, package))
     file.named = {
         node.value.partition(":")[0]
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(f"{TOP}.")
     }
     return file
 
 
-def list_functions(text: str) -> Iterator[Any]:
-    """Every function and method, with its complexity."""
-    for block in cc_visit(text):
-        yield from getattr(block, "methods", [block])
-
-
-def count_lines(text: str, tree: ast.Module) -> tuple[int, int]:
+def count_lines(text: str) -> tuple[int, int]:
     """Lines of code (no blanks, comments or docstrings) and comment lines."""
     silent: set[int] = set()
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(text)):
         if (
             isinstance(node, ast.Expr)
             and isinstance(node.value, ast.Constant)
@@ -142,11 +154,15 @@ def list_imports(tree: ast.Module, package: str) -> Iterator[str]:
 
 def walk_run(tree: ast.AST) -> Iterator[ast.AST]:
     """Every node but the bodies of ``if TYPE_CHECKING``."""
-    for child in ast.iter_child_nodes(tree):
-        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
-            continue
-        yield child
-        yield from walk_run(child)
+    left = [tree]
+    while left:
+        for child in ast.iter_child_nodes(left.pop()):
+            if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test):
+                continue
+            yield child
+            # a statement may hold others; an expression holds no import
+            if not isinstance(child, ast.expr):
+                left.append(child)
 
 
 def find_shared_names(files: Iterable[File]) -> dict[str, list[str]]:

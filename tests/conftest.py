@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,6 +28,23 @@ SAMPLES = REPO / "samples" / "simwright_samples"
 
 # OpenUSD reads schema definitions once: ours have to be known before any test opens a stage
 register_plugins()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _wait_for_no_disk() -> Iterator[None]:
+    """What tests write need not outlive a power cut: converting one robot waits for the disk thirty times.
+
+    ``tests/core/test_files.py`` sees to it that files are synced; processes that tests start do sync.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", os.fstat)  # refuses what is no open file as well
+        yield
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays to the end: garbage collection need not look through all of it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -36,13 +36,15 @@ def run(folder: Path, text: str, *options: str, ci: str = "") -> tuple[int, str]
     """Exit code and output of pytest, with our hooks, on a file of its own."""
     (folder / "pytest.ini").write_text("[pytest]\nmarkers = judge\n")
     (folder / "test_it.py").write_text(text)
-    command = [sys.executable, "-m", "pytest", "-p", "tests.selection", "-q", "-ra", *options, "test_it.py"]
+    plugins = ("-p", "xdist.plugin", "-p", "tests.selection")
+    command = [sys.executable, "-m", "pytest", *plugins, "-q", "-ra", *options, "test_it.py"]
     path = os.pathsep.join([str(REPO), os.environ.get("PYTHONPATH", "")])
     kept = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
     done = subprocess.run(
         command,
         cwd=folder,
-        env=kept | {"PYTHONPATH": path, "CI": ci},
+        # other plugins, as Hypothesis, would take most of the time
+        env=kept | {"PYTHONPATH": path, "CI": ci, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
         text=True,
         check=False,

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from simwright.app.api import save as save
     from simwright.app.api import to_stage as to_stage
     from simwright.app.proving import prove as prove
+    from simwright.app.proving import prove_scene as prove_scene
     from simwright.app.running import run as run
     from simwright.app.worlds import load_world as load_world
     from simwright.core.diag import Diagnostic as Diagnostic
@@ -58,6 +59,7 @@ _PUBLIC = {
     "open_robot": "simwright.tasks.robot:open_robot",
     "preflight": "simwright.tasks.preflight:preflight",
     "prove": "simwright.app.proving:prove",
+    "prove_scene": "simwright.app.proving:prove_scene",
     "run": "simwright.app.running:run",
     "save": "simwright.app.api:save",
     "to_stage": "simwright.app.api:to_stage",
@@ -86,6 +88,7 @@ __all__ = [
     "open_robot",
     "preflight",
     "prove",
+    "prove_scene",
     "run",
     "save",
     "to_stage",

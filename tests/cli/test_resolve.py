@@ -54,7 +54,7 @@ def resolve_json(capsys, *arguments: str) -> dict:
     [("newton,physx,mjc", [0.01, 0.02, 0.03]), ("physx, mjc", [0.02, 0.03]), ("mjc,newton", [0.03, 0.01])],
 )
 def test_json_names_winner_and_losers(stage, capsys, order, values):
-    data = resolve_json(capsys, stage, "--order", order, "--prim", "/R/j")
+    data = resolve_json(capsys, stage, "--schema-resolvers", order, "--prim", "/R/j")
     assert data["order"] == ["ext_physics", *order.replace(" ", "").split(",")]
     (prim,) = data["prims"]
     assert (prim["path"], prim["types"]) == ("/R/j", ["joint"])
@@ -65,7 +65,7 @@ def test_json_names_winner_and_losers(stage, capsys, order, values):
 
 
 def test_text(stage, capsys):
-    assert run(["resolve", stage, "--order", "physx,newton,mjc"]) == 0
+    assert run(["resolve", stage, "--schema-resolvers", "physx,newton,mjc"]) == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
     assert ["/scene", "(scene)"] in lines
     assert ["time_steps_per_second", "200", "authored", "mjc:", "mjc:option:timestep"] in lines
@@ -84,7 +84,7 @@ def test_text(stage, capsys):
 
 
 def test_defaults_show_the_schema_layer(stage, capsys):
-    data = resolve_json(capsys, stage, "--order", "physx,newton", "--defaults")
+    data = resolve_json(capsys, stage, "--schema-resolvers", "physx,newton", "--defaults")
     prims = {prim["path"]: {row["key"]: row for row in prim["values"]} for prim in data["prims"]}
     rate = prims["/scene"]["time_steps_per_second"]
     assert (rate["value"], rate["origin"], rate["namespace"]) == (60, "schema default", "physx")
@@ -103,8 +103,8 @@ def test_nothing_authored(stage, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--order", "newtn"], "unknown schema resolver 'newtn'"),
-        (["--order", "mjc,mjc"], "twice"),
+        (["--schema-resolvers", "newtn"], "unknown schema resolver 'newtn'"),
+        (["--schema-resolvers", "mjc,mjc"], "twice"),
         (["--prim", "/nowhere"], "/nowhere"),
     ],
 )

@@ -20,6 +20,27 @@ from simwright.core.files import (
 from simwright.core.swap import write_folder
 
 
+@pytest.mark.parametrize(
+    "write", [write_atomic, lambda path, data: write_folder_of(path.parent, {path.name: data})]
+)
+def test_content_is_on_the_disk_before_it_has_its_name(tmp_path, monkeypatch, write):
+    target = tmp_path / "new" / "entry"
+    synced = {}
+
+    def note(handle: int) -> None:
+        # where the file will be seen, nothing stands as long as its content may be lost in a power cut
+        synced[os.fstat(handle).st_ino] = target.exists()
+
+    monkeypatch.setattr(os, "fsync", note)
+    write(target, b"content")
+    assert synced[target.stat().st_ino] is False
+
+
+def write_folder_of(folder, files):
+    with write_folder(folder, last="entry") as staging:
+        write_staged(staging, files)
+
+
 def test_missing_file_suggests_a_sibling(tmp_path):
     (tmp_path / "robot.urdf").write_text("x")
     with pytest.raises(NotFoundError) as caught:

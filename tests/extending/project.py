@@ -15,6 +15,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 HERE = Path(__file__).parent
 REPO = HERE.parent.parent
@@ -245,22 +246,26 @@ class Project:
 
     def run(self, *arguments: str, plugged: bool = False, cwd: Path | None = None, code: int = 0) -> str:
         """What Python prints with the copy's sources, and with the other package installed if wanted."""
+        process = self.start(*arguments, plugged=plugged, cwd=cwd, stderr=subprocess.PIPE)
+        printed, said = process.communicate()
+        assert process.returncode == code, printed + said
+        return printed
+
+    def start(
+        self, *arguments: str, plugged: bool, stderr: IO[str] | int, cwd: Path | None = None
+    ) -> subprocess.Popen[str]:
+        """Python with the copy's sources, as a process that is asked through its pipes."""
         paths = [str(self.root / "src"), *([str(self.site)] if plugged else [])]
-        done = subprocess.run(
-            [sys.executable, *arguments],
-            capture_output=True,
-            text=True,
-            env={
-                **os.environ,
-                "PYTHONPATH": os.pathsep.join(paths),
-                "XDG_CACHE_HOME": str(self.root.parent / "cache"),
-                "SIMWRIGHT_ROBOTS": "" if plugged else str(self.root / "robots"),
-            },
-            cwd=cwd or self.root,
-            check=False,
-        )
-        assert done.returncode == code, done.stdout + done.stderr
-        return done.stdout
+        environment = {
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(paths),
+            "XDG_CACHE_HOME": str(self.root.parent / "cache"),
+            "SIMWRIGHT_ROBOTS": "" if plugged else str(self.root / "robots"),
+        }
+        return subprocess.Popen(
+            [sys.executable, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True,
+            env=environment, cwd=cwd or self.root,
+        )  # fmt: skip
 
 
 def write(path: Path, text: str) -> None:

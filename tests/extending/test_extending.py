@@ -31,16 +31,18 @@ def Xform "r" {
     }
 }
 """
-RUN = """
-import contextlib, io, json, sys
+SERVE = """
+import contextlib, io, json, os, sys
 from simwright.app.cli.main import run
-printed = []
-for command in json.loads(sys.argv[1]):
-    with contextlib.redirect_stdout(io.StringIO()) as stream:
-        code = run(command)
-    assert code == int(sys.argv[2]), (command, code, stream.getvalue())
-    printed.append(stream.getvalue())
-print(json.dumps(printed))
+for line in sys.stdin:
+    folder, *commands = json.loads(line)
+    os.chdir(folder)
+    answers = []
+    for command in commands:
+        with contextlib.redirect_stdout(io.StringIO()) as stream:
+            code = run(command)
+        answers.append((code, stream.getvalue()))
+    print("answers", json.dumps(answers), flush=True)
 """
 ARM = """<robot name="arm"><link name="base"/><link name="tip"><inertial><mass value="1"/>
 <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
@@ -59,14 +61,36 @@ def word(request):
     return request.param
 
 
+@pytest.fixture(scope="session")
+def servers(project, tmp_path_factory):
+    """Processes that run commands of the copy: one without the other package, one with it."""
+    started = {}
+    for word in WORDS:
+        with (tmp_path_factory.mktemp("said") / f"{word}.txt").open("w") as said:
+            process = project.start("-c", SERVE, plugged=word == "plugged", stderr=said)
+        started[word] = process, Path(said.name)
+    yield started
+    for process, _ in started.values():
+        process.stdin.close()
+        process.wait(60)
+        process.stdout.close()
+
+
 @pytest.fixture
-def simwright(project, word, tmp_path):
-    """Runs commands in a folder of its own, one after the other in one process; gives what each prints."""
+def simwright(servers, word, tmp_path):
+    """Runs commands in a folder of its own, one after the other; gives what each prints."""
+    process, said = servers[word]
 
     def run(*commands, code=0):
-        lines = json.dumps([list(map(str, command)) for command in commands])
-        done = project.run("-c", RUN, lines, str(code), plugged=word == "plugged", cwd=tmp_path)
-        return json.loads(done.splitlines()[-1])
+        lines = [list(map(str, command)) for command in commands]
+        process.stdin.write(json.dumps([str(tmp_path), *lines]) + "\n")
+        process.stdin.flush()
+        answer = next((line for line in process.stdout if line.startswith("answers ")), None)
+        assert answer, f"it crashed: {said.read_text()[-3000:]}"
+        answers = json.loads(answer.partition(" ")[2])
+        for command, (given, printed) in zip(lines, answers, strict=True):
+            assert given == code, (command, printed, said.read_text()[-3000:])
+        return [printed for _, printed in answers]
 
     return run
 

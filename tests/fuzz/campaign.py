@@ -37,8 +37,8 @@ class Outcome:
     ends: Counter[str] = field(default_factory=Counter)
     commands: Counter[str] = field(default_factory=Counter)
     memory: int = 0
-    trace: list[int] = field(default_factory=list)
-    """Memory of the processes after every case [bytes]."""
+    kept: list[int] = field(default_factory=list)
+    """What a process keeps, looked at now and then (``worker.py``) [bytes]."""
     bugs: list[tuple[int, str]] = field(default_factory=list)
     slowest: tuple[float, int] = (0.0, -1)
     seconds: float = 0.0
@@ -48,7 +48,7 @@ class Outcome:
         self.ends[f"{result['kind']} {result['end']}"] += 1
         self.commands[f"{result['command']} {result['end']}"] += 1
         self.memory = max(self.memory, result["memory"])
-        self.trace.append(result["memory"])
+        self.kept += [result["kept"]] if "kept" in result else []
         self.seconds += result["seconds"]
         self.slowest = max(self.slowest, (result["seconds"], result["number"]))
         if "bug" in result:

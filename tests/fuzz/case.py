@@ -37,6 +37,8 @@ _SETTINGS = ("simwright.toml", "known.json", "plan.yaml")
 """Files of the user, whom a command names or finds: they may be links to anywhere."""
 _allowed: list[Path] = []
 _offences: list[str] = []
+_said = io.StringIO()
+"""What commands say: one for all of them, since click keeps every stream that it has written to."""
 
 
 def run_case(number: int, seeds: Path, work: Path) -> dict[str, Any]:
@@ -65,17 +67,18 @@ def run_command(arguments: list[str], work: Path) -> tuple[int, str]:
     """The exit code of a command, and all it said."""
     from simwright.app.cli.main import run
 
-    said = io.StringIO()
+    _said.seek(0)
+    _said.truncate()
     before = Path.cwd()
     os.chdir(work / "out")
     try:
-        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        with contextlib.redirect_stdout(_said), contextlib.redirect_stderr(_said):
             code = run(arguments)
     except BaseException as error:  # noqa: BLE001 - whatever it is, it is the result of the case
         return -1, "".join(traceback.format_exception(error))
     finally:
         os.chdir(before)
-    return code, said.getvalue()
+    return code, _said.getvalue()
 
 
 def find_problems(said: str, work: Path) -> list[str]:

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads SDFormat files with libsdformat and prints what it has to say, as `gz sdf --check` does.
-// Exit code 0: loaded without an error; 1: errors; 2: usage.  Elements that are not in the specification (Gazebo reads
-// some, as gz_frame_id) are warnings, with --strict errors.  With --values the links and joints are printed as
-// libsdformat resolves them, one line each: a kind, a scoped name, words and numbers.
+// Exit code 0: loaded without an error; 1: errors.  Elements that are not in the specification (Gazebo reads some, as
+// gz_frame_id) are warnings, with --strict errors.
+// Without files it reads names of files, one on a line, and prints "done CODE" behind what it says of each: so one
+// process serves many tests.  With --values the links and joints are printed as libsdformat resolves them, one line
+// each: a kind, a scoped name, words and numbers.
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -37,8 +39,7 @@ static void printLink(const sdf::Link &link, const std::string &scope, const Pos
   std::printf("\n");
 }
 
-static void printJoint(const sdf::Joint &joint, const std::string &scope,
-                       const Pose &above)
+static void printJoint(const sdf::Joint &joint, const std::string &scope, const Pose &above)
 {
   std::string parent, child;
   joint.ResolveParentLink(parent);
@@ -62,8 +63,7 @@ static void printJoint(const sdf::Joint &joint, const std::string &scope,
   std::printf("\n");
 }
 
-static void printModel(const sdf::Model &model, const std::string &scope, const Pose &above,
-                       const std::string &frame)
+static void printModel(const sdf::Model &model, const std::string &scope, const Pose &above, const std::string &frame)
 {
   Pose pose;
   if (!model.SemanticPose().Resolve(pose, frame).empty())
@@ -87,52 +87,53 @@ static void printValues(const sdf::Root &root)
       printModel(*root.WorldByIndex(w)->ModelByIndex(i), "", Pose(), "world");
 }
 
+static int check(const std::string &file, sdf::EnforcementPolicy unknown, bool values)
+{
+  sdf::ParserConfig config = sdf::ParserConfig::GlobalConfig();
+  config.SetUnrecognizedElementsPolicy(unknown);
+  config.SetDeprecatedElementsPolicy(sdf::EnforcementPolicy::WARN);
+  sdf::Root root;
+  const sdf::Errors errors = root.Load(file, config);
+  for (const auto &error : errors)
+    std::cout << error << "\n";
+  if (values)
+    printValues(root);
+  if (!errors.empty())
+    return 1;
+  // the same list as `gz sdf --check`; each prints its own complaints
+  bool sound = sdf::checkCanonicalLinkNames(&root);
+  sound = sdf::checkJointParentChildLinkNames(&root) && sound;
+  sound = sdf::checkFrameAttachedToNames(&root) && sound;
+  sound = sdf::checkFrameAttachedToGraph(&root) && sound;
+  sound = sdf::checkPoseRelativeToGraph(&root) && sound;
+  sound = sdf::recursiveSameTypeUniqueNames(root.Element()) && sound;
+  sound = sdf::recursiveSiblingUniqueNames(root.Element()) && sound;
+  return sound ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
-  if (argc < 2)
-  {
-    std::cerr << "usage: sdf_check [--strict] [--values] FILE...\n";
-    return 2;
-  }
   int code = 0;
+  bool served = false;
   bool values = false;
   auto unknown = sdf::EnforcementPolicy::WARN;
   for (int i = 1; i < argc; ++i)
   {
     if (std::string(argv[i]) == "--strict")
-    {
       unknown = sdf::EnforcementPolicy::ERR;
-      continue;
-    }
-    if (std::string(argv[i]) == "--values")
-    {
+    else if (std::string(argv[i]) == "--values")
       values = true;
-      continue;
-    }
-    sdf::ParserConfig config = sdf::ParserConfig::GlobalConfig();
-    config.SetUnrecognizedElementsPolicy(unknown);
-    config.SetDeprecatedElementsPolicy(sdf::EnforcementPolicy::WARN);
-    sdf::Root root;
-    const sdf::Errors errors = root.Load(std::string(argv[i]), config);
-    for (const auto &error : errors)
-      std::cout << error << "\n";
-    if (values)
-      printValues(root);
-    if (!errors.empty())
+    else
     {
-      code = 1;
-      continue;
+      served = true;
+      code = std::max(code, check(argv[i], unknown, values));
     }
-    // the same list as `gz sdf --check`; each prints its own complaints
-    bool sound = sdf::checkCanonicalLinkNames(&root);
-    sound = sdf::checkJointParentChildLinkNames(&root) && sound;
-    sound = sdf::checkFrameAttachedToNames(&root) && sound;
-    sound = sdf::checkFrameAttachedToGraph(&root) && sound;
-    sound = sdf::checkPoseRelativeToGraph(&root) && sound;
-    sound = sdf::recursiveSameTypeUniqueNames(root.Element()) && sound;
-    sound = sdf::recursiveSiblingUniqueNames(root.Element()) && sound;
-    if (!sound)
-      code = 1;
+  }
+  for (std::string file; !served && std::getline(std::cin, file);)
+  {
+    const int answer = check(file, unknown, values);
+    std::cerr << std::flush;
+    std::cout << "done " << answer << std::endl;
   }
   return code;
 }

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-import simwright
+from simwright.core.math3d import Pose
 from simwright.formats.table import write_asset
+from simwright.model.asset import Asset
+from simwright.model.inertia import Inertial
 from simwright.prover import proving
 
 MJCF = """<mujoco model="planted">
@@ -38,12 +40,40 @@ MJCF = """<mujoco model="planted">
 </mujoco>
 """
 
+
+def _flip_axis(asset: Asset) -> None:
+    (dof,) = asset.joint("turn").dofs
+    dof.axis = -dof.axis
+
+
+def _add_mass(asset: Asset) -> None:
+    inertial = asset.body("upper").inertial
+    asset.body("upper").inertial = Inertial(1.01 * inertial.mass, inertial.com, inertial.inertia)
+
+
+def _remove_drive(asset: Asset) -> None:
+    asset.actuators = []
+
+
+def _misplace_root(asset: Asset) -> None:
+    shift = Pose.of((0.0, 0.01, 0.0))
+    for body in asset.bodies:
+        body.pose = shift @ body.pose
+    for joint in asset.joints:
+        if joint.parent == "":
+            joint.parent_frame = shift @ joint.parent_frame
+
+
+def _drop_mimic(asset: Asset) -> None:
+    asset.mimics = []
+
+
 FAULTS = {
-    "axis flipped": ('axis="0 1 0"', 'axis="0 -1 0"'),
-    "mass": ('mass="2"', 'mass="2.02"'),
-    "missing drive": ('<position name="servo" joint="turn" kp="200" kv="20" forcerange="-30 30"/>', ""),
-    "root misplaced": ('pos="0 0 0.2"', 'pos="0 0.01 0.2"'),
-    "mimic dropped": ('<joint joint1="bend" joint2="turn" polycoef="0 2 0 0 0"/>', ""),
+    "axis flipped": _flip_axis,
+    "mass": _add_mass,
+    "missing drive": _remove_drive,
+    "root misplaced": _misplace_root,
+    "mimic dropped": _drop_mimic,
 }
 """The cause that must be found, and the change."""
 
@@ -54,7 +84,16 @@ FOUND = {
     "root misplaced": {"poses"},
     "mimic dropped": {"mimics"},
 }
-"""The aspects that a fault shows in."""
+"""The aspects of structure and dynamics that a fault shows in."""
+
+MOVES = {
+    "axis flipped": {"swing", "response", "coupled"},
+    "mass": {"swing"},
+    "missing drive": {"response"},
+    "root misplaced": set(),
+    "mimic dropped": {"response", "coupled"},
+}
+"""The motions that a fault shows in."""
 
 AT = {
     "axis flipped": ("poses", 7),
@@ -72,14 +111,12 @@ def write_robot(folder: Path) -> Path:
     return file
 
 
-def plant(fault: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let engines have a robot with the fault, whatever they are asked about."""
-    old, new = FAULTS[fault]
-    assert MJCF.count(old) == 1
-    file = folder / "faulty.xml"
-    file.write_text(MJCF.replace(old, new))
-    faulty = simwright.load(file)
-    faulty.name = "planted"
-    monkeypatch.setattr(
-        proving, "write_asset", lambda _asset, *rest, **more: write_asset(faulty, *rest, **more)
-    )
+def plant(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let engines have a robot with the fault, whatever they are asked about and whatever was left out of it."""
+
+    def write_faulty(asset: Asset, *rest: object, **more: object) -> Path:
+        faulty = asset.copy()
+        FAULTS[fault](faulty)
+        return write_asset(faulty, *rest, **more)
+
+    monkeypatch.setattr(proving, "write_asset", write_faulty)

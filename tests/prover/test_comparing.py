@@ -14,7 +14,9 @@ from tests.prover.twins import write_mjcf
 
 import simwright
 from simwright.prover.asking import ReferenceRobot, choose_configurations
-from simwright.prover.comparing import ASPECTS, Told, compare, find_servos, refuse
+from simwright.prover.aspects import ASPECTS, Told, refuse
+from simwright.prover.proving import compare
+from simwright.prover.structure import find_servos
 from simwright.prover.workers.seen import (
     Evaluated,
     Seen,
@@ -56,7 +58,7 @@ def test_a_drive_says_what_a_servo_says(twin: Told) -> None:
     assert outcome.reason == ""
     assert outcome.counts == {"dofs": "2/2", "links": "3/3", "base": "fixed", "drives": "1/1"}
     assert outcome.errors == {"poses": 0.0, "matrix": 0.0, "bias": 0.0}
-    assert outcome.absent == {"mimics"}
+    assert outcome.absent == {"mimics", "names"}
 
 
 @pytest.mark.parametrize(
@@ -231,6 +233,33 @@ def test_a_mimic_joint_follows_as_far(twin: Told) -> None:
     assert compare("physx", twin, other).differences["mimics"] == "push does not follow turn"
 
 
+def test_a_follower_of_a_follower_follows_the_first(twin: Told) -> None:
+    one, other = copy.deepcopy(twin), copy.deepcopy(twin)
+    one.seen.mimics = {"b": ["a", 2.0], "c": ["b", -3.0]}
+    other.seen.mimics = {"b": ["a", 2.0], "c": ["a", -6.0]}
+    assert "mimics" not in compare("newton", one, other).differences
+    other.seen.mimics["c"] = ["a", 6.0]
+    assert compare("newton", one, other).differences["mimics"] == "c follows 6 a instead of -6 a"
+
+
+def test_drives_of_axes_of_one_joint() -> None:
+    def see(*freedoms: SeenFreedom) -> Told:
+        return Told(Seen("Newton", freedoms=list(freedoms), masses={"cart": 1.0}), [])
+
+    wanted = see(
+        *(
+            SeenFreedom(name, "cart", "slide", stiffness=k, damping=2.0)
+            for name, k in (("x", 9.0), ("y", 4.0))
+        )
+    )
+    merged = see(*(SeenFreedom("x", "cart", "axis", stiffness=k, damping=2.0) for k in (4.0, 9.0)))
+    assert compare("newton", wanted, merged).right
+    merged.seen.freedoms[0].stiffness = 5.0
+    assert compare("newton", wanted, merged).differences["drives"] == "x: stiffnesses 5 9 instead of 4 9"
+    merged.seen.freedoms[0].stiffness, merged.seen.freedoms[1].damping = 4.0, 0.0
+    assert compare("newton", wanted, merged).differences == {"damping": "x: damping 0, 2 instead of 2, 2"}
+
+
 def test_poses_and_bias(twin: Told) -> None:
     other = make_driven(twin)
     other.states[1].poses["lower"][2] += 0.01
@@ -261,4 +290,4 @@ def test_tolerances_follow_the_precision(twin: Told) -> None:
 
 def test_every_tolerance_has_a_reason() -> None:
     for aspect in ASPECTS.values():
-        assert bool(aspect.reason) == bool(aspect.scale) == (aspect.single > aspect.double)
+        assert bool(aspect.reason) == bool(aspect.scale) == (aspect.single >= aspect.double > 0.0)

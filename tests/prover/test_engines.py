@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 from tests.conftest import SAMPLES, SHARED_ASSETS
-from tests.prover.faults import AT, FAULTS, FOUND, plant, write_robot
+from tests.prover.faults import AT, FAULTS, FOUND, MOVES, plant, write_robot
 from tests.prover.twins import write_mjcf, write_stage
 
 import simwright
 from simwright.prover.asking import NotSeenError, ReferenceRobot, Worker, choose_configurations
-from simwright.prover.comparing import Told, compare
-from simwright.prover.proving import Column
+from simwright.prover.aspects import Told
+from simwright.prover.proving import Column, compare
 from simwright.prover.table import find_engine, list_engines
 
 pytestmark = pytest.mark.judge("prove")
@@ -46,8 +46,9 @@ BLANK = {
 """Faults that an engine or its format has no word for."""
 
 
-def prove(source: Path, engine: str) -> Column:
-    (column,) = simwright.prove(source, engines=[engine], timeout=900.0).columns
+def prove(source: Path, engine: str, *levels: str) -> Column:
+    levels = levels or ("structure", "dynamics", "ros")
+    (column,) = simwright.prove(source, engines=[engine], levels=levels, timeout=900.0).columns
     return column
 
 
@@ -73,7 +74,7 @@ def test_real_robots(source: str, engine: str) -> None:
 @pytest.mark.parametrize("engine", list_engines())
 @pytest.mark.parametrize("fault", FAULTS)
 def test_planted_faults(fault: str, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plant(fault, tmp_path, monkeypatch)
+    plant(fault, monkeypatch)
     column = prove(write_robot(tmp_path), engine)
     if fault in BLANK.get(engine, ()):
         assert AT[fault][0] in column.outcome.blank
@@ -87,6 +88,39 @@ def test_planted_faults(fault: str, engine: str, tmp_path: Path, monkeypatch: py
     assert set(column.outcome.differences) == told
     assert column.causes[aspect].word == fault
     assert column.causes[aspect].where.line == line
+
+
+CANNOT = {
+    "drake": {"response"},
+    "drake:tamsi": {"response", "coupled"},
+    "pybullet": {"response", "coupled"},
+    "pinocchio": {"swing", "response", "coupled"},
+    "dart": {"response"},
+}
+"""Motions of the robot below that an engine, or its format, has no way to do."""
+
+
+@pytest.mark.parametrize("engine", [*list_engines(), "drake:tamsi"])
+def test_the_robot_moves_alike(engine: str, tmp_path: Path) -> None:
+    column = prove(write_robot(tmp_path), engine, "motion")
+    assert column.outcome.differences == {}
+    assert set(column.outcome.blank) == CANNOT.get(engine, set())
+    same = [result for result in column.motions.values() if result.state == "same"]
+    assert all(result.remainder <= result.tolerance for result in same)
+    assert len(same) == 3 - len(CANNOT.get(engine, ()))
+
+
+@pytest.mark.parametrize("engine", ["mujoco-usd", "physx", "drake", "pybullet", "dart"])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_planted_faults_move(
+    fault: str, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By motion alone; the cause is that of the structure, or what the motion itself shows."""
+    plant(fault, monkeypatch)
+    column = prove(write_robot(tmp_path), engine, "motion")
+    assert set(column.outcome.differences) == MOVES[fault] - CANNOT.get(engine, set())
+    if fault in ("missing drive", "mimic dropped"):
+        assert {cause.word for cause in column.causes.values()} <= {fault}
 
 
 def ask(engine: str, file: Path, reference: ReferenceRobot) -> tuple[Told, Told]:
@@ -107,7 +141,7 @@ def test_a_robot_that_is_written_right_by_hand(engine: str, words: str, root: st
     reference = ReferenceRobot(simwright.load(write_mjcf(tmp_path)))
     outcome = compare(engine, *ask(engine, write_stage(tmp_path, words, root), reference))
     assert outcome.differences == {}
-    assert outcome.absent == {"mimics"}
+    assert outcome.absent == {"mimics", "names"}
     assert 0.0 < outcome.errors["matrix"] < outcome.find_tolerance("matrix")
 
 

@@ -1,4 +1,4 @@
-"""Motors on joints: MuJoCo's and Newton's laws as neutral actuators, and back."""
+"""Motors on joints: MuJoCo's and Newton's laws as neutral actuators."""
 
 from __future__ import annotations
 
@@ -7,55 +7,64 @@ from typing import Any
 
 import pytest
 
-from simwright.resolve.translation import (
-    Untranslatable,
-    read_mjc_motor,
-    read_newton_motor,
-    write_mjc_motor,
-    write_newton_motor,
-)
+from simwright.resolve.translation import Untranslatable, read_mjc_motor, read_newton_motor
 
 DEGREE = math.pi / 180.0
-MOTORS: list[dict[str, Any]] = [
-    {"controlMode": "effort"},
-    {"controlMode": "effort", "gain": 3.0, "gear": -50.0},
-    {
-        "controlMode": "position",
-        "stiffness": 2.0,
-        "damping": 0.5,
-        "controlLower": -90.0,
-        "controlUpper": 45.0,
-    },
-    {
-        "controlMode": "position",
-        "stiffness": 2.0,
-        "effortLower": -1.0,
-        "effortUpper": 4.0,
-        "timeConstant": 0.1,
-    },
-    {"controlMode": "velocity", "damping": 0.5, "effortLower": -4.0, "effortUpper": 4.0},
-]
 
 
-@pytest.mark.parametrize("motor", MOTORS)
+def write_laws(unit: float) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Neutral motors and what an MjcActuator of the same law says; ``unit``: one degree, or 1 for a slide."""
+    return [
+        ({"controlMode": "effort"}, {"mjc:gainPrm": [1.0]}),
+        (
+            {"controlMode": "effort", "gain": 3.0, "gear": -50.0},
+            {"mjc:gainType": "fixed", "mjc:gainPrm": [3.0, *[0.0] * 9], "mjc:gear": [-50.0, *[0.0] * 5]},
+        ),
+        (
+            {"controlMode": "position", "stiffness": 2.0, "damping": 0.5, "controlLower": -90.0,
+             "controlUpper": 45.0},
+            {"mjc:gainPrm": [2.0 / unit], "mjc:biasType": "affine", "mjc:biasPrm": [0.0, -2.0 / unit, -0.5 / unit],
+             "mjc:ctrlRange:min": -90.0 * unit, "mjc:ctrlRange:max": 45.0 * unit, "mjc:ctrlLimited": "true"},
+        ),
+        (
+            {"controlMode": "position", "stiffness": 2.0, "effortLower": -1.0, "effortUpper": 4.0,
+             "timeConstant": 0.1},
+            {"mjc:gainPrm": [2.0 / unit], "mjc:biasType": "affine", "mjc:biasPrm": [0.0, -2.0 / unit],
+             "mjc:dynType": "filter", "mjc:dynPrm": [0.1, *[0.0] * 9],
+             "mjc:forceRange:min": -1.0, "mjc:forceRange:max": 4.0, "mjc:forceLimited": "true"},
+        ),
+        (
+            {"controlMode": "velocity", "damping": 0.5, "effortLower": -4.0, "effortUpper": 4.0},
+            {"mjc:gainPrm": [0.5 / unit], "mjc:biasType": "affine", "mjc:biasPrm": [0.0, 0.0, -0.5 / unit],
+             "mjc:forceRange:min": -4.0, "mjc:forceRange:max": 4.0, "mjc:forceLimited": "true"},
+        ),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("angular", [False, True])
-def test_a_motor_of_mujoco_comes_back(motor: dict[str, Any], angular: bool) -> None:
-    found = read_mjc_motor(write_mjc_motor(motor, angular=angular), angular=angular)
-    assert found.pop("controlMode") == motor["controlMode"]
-    assert found == pytest.approx({key: value for key, value in motor.items() if key != "controlMode"})
+@pytest.mark.parametrize("number", range(5))
+def test_laws_of_mujoco(number: int, angular: bool) -> None:
+    motor, authored = write_laws(DEGREE if angular else 1.0)[number]
+    found = read_mjc_motor(authored, angular=angular)
+    assert found.pop("controlMode") == motor.pop("controlMode")
+    assert found == pytest.approx(motor)
 
 
-@pytest.mark.parametrize("motor", [MOTORS[0], MOTORS[4], {"controlMode": "position", "stiffness": 2.0}])
-def test_a_motor_of_newton_comes_back(motor: dict[str, Any]) -> None:
-    found = read_newton_motor(write_newton_motor(motor, angular=True), angular=True, limited=True)
-    assert found.pop("controlMode") == motor["controlMode"]
-    assert found == pytest.approx({key: value for key, value in motor.items() if key != "controlMode"})
-
-
-@pytest.mark.parametrize("motor", [MOTORS[1], MOTORS[2], MOTORS[3]])
-def test_newton_has_no_words_for_gears_ranges_and_lags(motor: dict[str, Any]) -> None:
-    with pytest.raises(Untranslatable):
-        write_newton_motor(motor, angular=True)
+@pytest.mark.parametrize(
+    ("authored", "motor"),
+    [
+        ({"newton:kp": 0.0, "newton:kd": 0.0}, {"controlMode": "effort"}),
+        (
+            {"newton:kp": 0.0, "newton:kd": 0.5 / DEGREE, "newton:maxEffort": 4.0},
+            {"controlMode": "velocity", "damping": 0.5, "effortLower": -4.0, "effortUpper": 4.0},
+        ),
+        ({"newton:kp": 2.0 / DEGREE}, {"controlMode": "position", "stiffness": 2.0}),
+    ],
+)
+def test_laws_of_newton(authored: dict[str, Any], motor: dict[str, Any]) -> None:
+    found = read_newton_motor(authored, angular=True, limited=True)
+    assert found.pop("controlMode") == motor.pop("controlMode")
+    assert found == pytest.approx(motor)
 
 
 def test_a_servo_of_mujoco() -> None:

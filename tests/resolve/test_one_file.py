@@ -78,7 +78,7 @@ def run(tmp_path: Path):
 
 @pytest.mark.parametrize(("order", "armature"), [("bullet,newton", 2.0), ("newton,bullet", 1e-4)])
 def test_its_rows_are_resolved_in_the_order_given(run, order, armature):
-    data = run("resolve", "--order", order)
+    data = run("resolve", "--schema-resolvers", order)
     prims = {prim["path"]: {row["key"]: row for row in prim["values"]} for prim in data["prims"]}
     row = prims["/R/j"]["armature"]
     first = order.partition(",")[0]
@@ -88,7 +88,7 @@ def test_its_rows_are_resolved_in_the_order_given(run, order, armature):
 
 
 def test_its_fallbacks_are_the_third_layer(run):
-    data = run("resolve", "--order", "bullet,newton", "--defaults", "--prim", "/R/b")
+    data = run("resolve", "--schema-resolvers", "bullet,newton", "--defaults", "--prim", "/R/b")
     row = next(row for prim in data["prims"] for row in prim["values"] if row["key"] == "margin")
     assert (row["origin"], row["namespace"], row["value"]) == (
         "schema default",
@@ -102,7 +102,7 @@ import json, sys
 import simwright
 from simwright.resolve import schema_attrs
 
-asset = simwright.load(sys.argv[1], resolvers=["bullet"])
+asset = simwright.load(sys.argv[1], schema_resolvers=["bullet"])
 print(json.dumps(schema_attrs(asset, ["bullet"])))
 """
 

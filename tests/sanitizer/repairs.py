@@ -7,6 +7,7 @@ The converters are never installed beside Simwright: ``SIMWRIGHT_PEER_MUJOCO_USD
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections import Counter
 from dataclasses import dataclass, field
@@ -40,18 +41,24 @@ def find_peer(kind: str) -> str:
 
 
 def find_robots(assets: Path, kind: str) -> list[Path]:
-    """Robots of the shared folder that a converter reads; scenes are made of them."""
+    """Robots below a folder, or its folder of that kind, that a converter reads; scenes are made of them."""
     if kind == "usd":
         return sorted((assets / "usd").glob("*.usda"))
-    found = sorted((assets / kind).rglob("*.xml" if kind == "mjcf" else "*.urdf"))
-    return [file for file in found if file.name not in NO_ROBOTS and "scene" not in file.stem]
+    folder = assets / kind if (assets / kind).is_dir() else assets
+    found = sorted(folder.rglob("*.xml" if kind == "mjcf" else "*.urdf"))
+    robots = [file for file in found if file.name not in NO_ROBOTS and "scene" not in file.stem]
+    return [file for file in robots if kind != "mjcf" or "<worldbody" in file.read_text(errors="replace")]
 
 
 def convert_with_peer(python: str, kind: str, robot: Path, folder: Path) -> Path:
     """The stage that the peer makes of a robot."""
     command = [python, "-m", PEERS[kind], str(robot), str(folder)]
     for above in robot.parents if kind == "urdf" else ():
-        if (above / "package.xml").is_file() or above.parent.name == kind:
+        manifest = above / "package.xml"
+        if manifest.is_file():
+            name = re.search(r"<name>\s*([^<\s]+)", manifest.read_text())
+            command += ["--package", f"{name[1] if name else above.name}={above}"]
+        elif above.parent.name == kind:
             command += ["--package", f"{above.name}={above}"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     made = sorted(folder.glob("*.usda"))

@@ -1,15 +1,12 @@
 """An asset before and after its fixes, as engines see it: mass matrix, bias and forward kinematics.
 
-MuJoCo simulates both by way of our MJCF writer; Newton, where it is installed, reads both stages by itself.  Joints are
-matched by name, so their order is free.  A body that became a frame is matched with that frame, or else with the prim
-of its name on the stage.
+MuJoCo simulates both by way of our MJCF writer; what engines see of the stages themselves is asked by
+``scripts/compare_fixed.py``.  Joints are matched by name, so their order is free.  A body that became a frame is
+matched with that frame, or else with the prim of its name on the stage.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,8 +36,6 @@ class AssetComparison:
     freedoms: int = 0
     matched: int = 0
     lost: list[str] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
-    """What the engine sees otherwise beside that: values of joints, mimics, pairs that do not touch."""
 
     @property
     def worst(self) -> float:
@@ -105,128 +100,6 @@ def compare_in_mujoco(before: Path, after: Path, folder: Path) -> AssetCompariso
                 result.add_place(old, new, size)
                 result.add_place(turn, turned, 1.0)
     return result
-
-
-def compare_in_newton(before: Path, after: Path) -> AssetComparison:
-    """What Newton's own importer makes of both, in its single precision."""
-    with contextlib.redirect_stdout(io.StringIO()):  # it talks
-        return _compare_in_newton(before, after)
-
-
-def _compare_in_newton(before: Path, after: Path) -> AssetComparison:
-    import newton
-
-    models = []
-    for name, asset in (("before", before), ("after", after)):
-        builder = newton.ModelBuilder()
-        try:
-            builder.add_usd(str(asset))
-            models.append(builder.finalize(device="cpu"))
-        except Exception as error:  # whatever an engine says of an asset
-            raise NotComparableError(f"{name}: {error}") from error
-    one, two = models
-    if one.joint_dof_count != two.joint_dof_count:
-        raise NotComparableError(f"{one.joint_dof_count} freedoms before, {two.joint_dof_count} after")
-    result = AssetComparison(freedoms=one.joint_dof_count)
-    states = []
-    for model in models:
-        state = model.state()
-        newton.eval_fk(model, model.joint_q, model.joint_qd, state)
-        states.append(state)
-    places = [
-        dict(zip(_shorten(model.body_label), state.body_q.numpy(), strict=True))
-        for model, state in zip(models, states, strict=True)
-    ]
-    size = max(1e-3, max((_find_largest(pose[:3]) for pose in places[0].values()), default=1.0))
-    for name, pose in places[0].items():
-        if name not in places[1]:
-            result.lost.append(name)
-            continue
-        other = places[1][name]
-        result.matched += 1
-        result.add_place(pose[:3], other[:3], size)
-        result.add_place(pose[3:], other[3:] * (1.0 if pose[3:] @ other[3:] >= 0.0 else -1.0), 1.0)
-    result.changed = list_changes(*models)
-    return _add_newton_mass(newton, models, states, result)
-
-
-_JOINT_VALUES = ("armature", "friction", "damping", "limit_lower", "limit_upper", "target_ke", "target_kd")
-_CLOSE = 1e-5
-
-
-def list_changes(one: Any, two: Any) -> list[str]:
-    """What Newton's model says of joints, mimics and filters, where it is not the same after the fix."""
-    found = []
-    for name in _JOINT_VALUES:
-        tables = [_name_values(model, f"joint_{name}") for model in (one, two)]
-        for dof, value in tables[0].items():
-            other = tables[1].get(dof)
-            if other is None or abs(other - value) > _CLOSE * max(1.0, abs(value)):
-                found.append(f"{name} of {dof}: {value:.6g}, afterwards {other}")
-    for what, read in (("mimic", _list_mimics), ("filter", _list_filters)):
-        before, after = read(one), read(two)
-        found += [f"{what} gone: {' '.join(map(str, row))}" for row in sorted(before - after)]
-        found += [f"{what} new: {' '.join(map(str, row))}" for row in sorted(after - before)]
-    return found
-
-
-def _name_values(model: Any, array: str) -> dict[str, float]:
-    values = getattr(model, array).numpy().tolist()
-    return dict(zip(_order_freedoms(model), values, strict=False))
-
-
-def _list_mimics(model: Any) -> set[tuple[str, ...]]:
-    if not model.constraint_mimic_count:
-        return set()
-    names = _shorten(model.joint_label)
-    columns = [
-        getattr(model, f"constraint_mimic_{name}").numpy() for name in ("joint0", "joint1", "coef0", "coef1")
-    ]
-    return {
-        (names[a], names[b], f"{offset:.4g}", f"{factor:.4g}")
-        for a, b, offset, factor in zip(*columns, strict=True)
-    }
-
-
-def _list_filters(model: Any) -> set[tuple[str, ...]]:
-    """Pairs of bodies with shapes that do not touch; shapes themselves may have moved to other prims."""
-    names = ["world", *_shorten(model.body_label)]
-    owners = model.shape_body.numpy()
-    pairs = (
-        sorted((names[owners[a] + 1], names[owners[b] + 1])) for a, b in model.shape_collision_filter_pairs
-    )
-    return {(a, b) for a, b in pairs if a != b}
-
-
-def _add_newton_mass(newton: Any, models: Any, states: Any, result: AssetComparison) -> AssetComparison:
-    """The mass matrix of the first tree; joints that close loops come after those of the tree."""
-    found = [newton.eval_mass_matrix(*both) for both in zip(models, states, strict=True)]
-    if found[0] is None and found[1] is None:  # nothing that could move
-        return result
-    if found[0] is None or found[1] is None:
-        raise NotComparableError("there is a tree of joints in one of them only")
-    matrices = [matrix.numpy()[:1] for matrix in found]
-    if matrices[0].shape != matrices[1].shape:
-        raise NotComparableError(f"mass matrices of {matrices[0].shape} and {matrices[1].shape}")
-    if matrices[0].size:
-        orders = [_order_freedoms(model)[: matrices[0].shape[1]] for model in models]
-        if sorted(orders[0]) != sorted(orders[1]):
-            raise NotComparableError("other joints are in the tree")
-        turn = [orders[1].index(name) for name in orders[0]]
-        result.add_mass(matrices[0][0], matrices[1][0][np.ix_(turn, turn)])
-    return result
-
-
-def _order_freedoms(model: Any) -> list[str]:
-    starts = [*model.joint_qd_start.numpy()]
-    names = _shorten(model.joint_label)
-    return [
-        f"{name} {k}" for name, a, b in zip(names, starts, starts[1:], strict=False) for k in range(b - a)
-    ]
-
-
-def _shorten(labels: Iterable[str]) -> list[str]:
-    return [label.rpartition("/")[2] for label in labels]
 
 
 def _compare_on_stages(before: Path, after: Path, names: list[str], result: AssetComparison) -> None:

@@ -46,9 +46,11 @@ CONSEQUENCES = {
     "iface-outside-payload": {"layer-ros-file"},
     # neutral words of extended physics have a layer of their own, which other fixes make
     **dict.fromkeys(
-        ("proprietary-minimal", "isol-minimize", "extphys-use", "xphys-no-vendor", "xphys-lifecycle"),
+        ("proprietary-minimal", "isol-minimize", "xphys-no-vendor", "xphys-lifecycle"),
         frozenset({"isol-physics-core-only"}),
     ),
+    # a motor of an engine is a Scope as well, in the neutral layer that other fixes make
+    "extphys-use": {"isol-physics-core-only", "ext-xform"},
     "xphys-no-core": {"isol-physics-core-only", "layer-functional"},
     # what is spelt right is read, and then lacks things
     "schema-core": {"topic-name", "topic-role", "topic-type"},

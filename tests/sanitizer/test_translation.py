@@ -1,4 +1,4 @@
-"""Engine words become neutral ones where they are said; what neutral words cannot say stays."""
+"""What engines are told is said in neutral words too, and the engines keep their own in layers of their own."""
 
 from __future__ import annotations
 
@@ -8,11 +8,70 @@ import pytest
 from pxr import Sdf, Usd
 
 import simwright
+from simwright.sanitizer.fixes.translation.engine_words import find_losses
 from simwright.sanitizer.result import FixResult
 
 RULES = ["xphys-no-vendor", "extphys-use", "proprietary-minimal", "isol-minimize", "xphys-lifecycle"]
 JOINT = '#usda 1.0\n(metersPerUnit = 1)\ndef PhysicsRevoluteJoint "j"\n{\n%s\n}\n'
 COLLIDER = '#usda 1.0\n(metersPerUnit = 1)\ndef Cube "c" (prepend apiSchemas = [%s])\n{\n'
+
+
+MOTOR = """#usda 1.0
+(
+    defaultPrim = "robot"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def Xform "robot"
+{
+    def PhysicsRevoluteJoint "a" {}
+    def MjcActuator "m"
+    {
+        uniform double[] mjc:gear = [2, 0, 0, 0, 0, 0]
+        rel mjc:target = </robot/a>
+    }
+}
+"""
+ROOTED = """#usda 1.0
+(
+    defaultPrim = "robot"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def Xform "robot"
+{
+    def Xform "base" (
+        prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI", "PhysicsArticulationRootAPI",
+            "NewtonArticulationRootAPI"]
+    )
+    {
+        float physics:mass = 1
+        bool newton:selfCollisionEnabled = 0
+        def Xform "link" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])
+        {
+            float physics:mass = 1
+        }
+        def PhysicsRevoluteJoint "turns"
+        {
+            rel physics:body0 = </robot/base>
+            rel physics:body1 = </robot/base/link>
+        }
+    }
+    def PhysicsFixedJoint "held"
+    {
+        rel physics:body1 = </robot/base>
+    }
+}
+"""
+
+
+def fix_root(folder: Path, text: str, **values: str) -> tuple[FixResult, Path]:
+    folder.mkdir(exist_ok=True)
+    (folder / "root.usda").write_text(text)
+    out = folder / "out" / "asset"
+    return simwright.fix(
+        folder / "root.usda", out, select=["artic-fixed-root"], unsafe=True, values=values
+    ), out
 
 
 def translate(folder: Path, **layers: str) -> tuple[FixResult, Path]:
@@ -38,6 +97,7 @@ def test_stage_units_and_degrees(tmp_path: Path) -> None:
     result, out = translate(tmp_path, root=text)
     assert result.proven
     assert read(out, "/j") == {"ext_physics:joint:damping": pytest.approx(2 * 0.017453293)}
+    assert read(out, "/j", "mujoco.usda") == {"mjc:damping": 2.0}
 
 
 def test_engines_that_agree_are_both_translated(tmp_path: Path) -> None:
@@ -48,14 +108,20 @@ def test_engines_that_agree_are_both_translated(tmp_path: Path) -> None:
     )
     assert result.proven
     assert read(out, "/j") == {"ext_physics:joint:armature": pytest.approx(0.1)}
+    for engine, word in (
+        ("mujoco", "mjc:armature"),
+        ("newton", "newton:armature"),
+        ("physx", "physxJoint:armature"),
+    ):
+        assert read(out, "/j", f"{engine}.usda") == {word: pytest.approx(0.1)}
 
 
-def test_a_neutral_word_that_is_there_is_believed(tmp_path: Path) -> None:
+def test_a_neutral_word_that_is_there_stays_beside_another_of_an_engine(tmp_path: Path) -> None:
     lines = "float ext_physics:joint:armature = 0.1\nfloat newton:armature = 0.3"
     text = JOINT.replace('"j"', '"j" (prepend apiSchemas = ["ExtendedPhysicsJointAPI"])') % lines
-    result, out = translate(tmp_path, root=text)
-    assert "it says 0.3 where ext_physics:joint:armature is 0.1" in list_reasons(result)
-    assert read(out, "/j")["newton:armature"] == pytest.approx(0.3)
+    _, out = translate(tmp_path, root=text)
+    assert read(out, "/j") == {"ext_physics:joint:armature": pytest.approx(0.1)}
+    assert read(out, "/j", "newton.usda")["newton:armature"] == pytest.approx(0.3)
 
 
 def test_every_layer_says_it_in_its_own_place(tmp_path: Path) -> None:
@@ -65,8 +131,10 @@ def test_every_layer_says_it_in_its_own_place(tmp_path: Path) -> None:
         weak=JOINT % "float newton:armature = 0.1",
     )
     assert result.proven
-    assert read(out, "/j") == {"ext_physics:joint:armature": pytest.approx(0.2)}
     assert read(out, "/j", "weak.usda") == {"ext_physics:joint:armature": pytest.approx(0.1)}
+    stage = Usd.Stage.Open(str(out / "root.usda"))
+    for word in ("ext_physics:joint:armature", "newton:armature"):
+        assert stage.GetPrimAtPath("/j").GetAttribute(word).Get() == pytest.approx(0.2)
 
 
 def test_a_layer_that_is_referenced_twice_is_translated_once(tmp_path: Path) -> None:
@@ -101,7 +169,8 @@ def test_it_stays_where_another_engine_is_told_a_value(tmp_path: Path) -> None:
     lines = "    double mjc:gap = 0.01\n    float newton:contactGap = -inf\n}\n"
     result, out = translate(tmp_path, root=COLLIDER % '"PhysicsCollisionAPI"' + lines)
     assert "leaves the value to one engine" in list_reasons(result)
-    assert read(out, "/c") == {"newton:contactGap": float("-inf"), "mjc:gap": 0.01}
+    assert read(out, "/c", "newton.usda") == {"newton:contactGap": float("-inf")}
+    assert read(out, "/c", "mujoco.usda") == {"mjc:gap": 0.01}
 
 
 def test_offsets_of_physx_become_margin_and_gap(tmp_path: Path) -> None:
@@ -116,20 +185,21 @@ def test_offsets_of_physx_become_margin_and_gap(tmp_path: Path) -> None:
         "ext_physics:contact:gap": pytest.approx(0.02),
     }
     assert "PhysxCollisionAPI" not in (out / "root.usda").read_text()
+    assert read(out, "/c", "physx.usda")["physxCollision:contactOffset"] == pytest.approx(0.03)
 
 
 def test_an_axis_that_turns_and_one_that_slides_need_two_numbers(tmp_path: Path) -> None:
     text = '#usda 1.0\ndef PhysicsJoint "j"\n{\n    double mjc:damping = 2\n    double mjc:armature = 1\n}\n'
     result, out = translate(tmp_path, root=text)
     assert "two different numbers" in list_reasons(result)
-    assert read(out, "/j") == {"ext_physics:joint:armature": 1.0, "mjc:damping": 2.0}
+    assert read(out, "/j") == {"ext_physics:joint:armature": 1.0}
+    assert read(out, "/j", "mujoco.usda") == {"mjc:damping": 2.0, "mjc:armature": 1.0}
 
 
 def test_values_over_time_stay(tmp_path: Path) -> None:
     result, out = translate(tmp_path, root=JOINT % "float newton:armature.timeSamples = { 0: 1, 1: 2 }")
     assert "changes over time" in list_reasons(result)
-    assert result.status == "unchanged"
-    assert "newton:armature" in (out / "root.usda").read_text()
+    assert "newton:armature.timeSamples" in (out / "newton.usda").read_text()
 
 
 def test_higher_powers_stay_beside_the_neutral_rule(tmp_path: Path) -> None:
@@ -139,10 +209,11 @@ def test_higher_powers_stay_beside_the_neutral_rule(tmp_path: Path) -> None:
         "    rel newton:mimicJoint = </a>\n    double mjc:coef2 = 0.5\n}\n"
     )
     result, out = translate(tmp_path, root=text)
-    assert "mjc:coef2 has no neutral form" in list_reasons(result)
-    assert read(out, "/b") == {"mjc:coef2": 0.5}
-    assert "NewtonMimicAPI" not in (out / "root.usda").read_text()
-    assert "MjcEqualityJointAPI" in (out / "root.usda").read_text()
+    assert result.proven
+    assert read(out, "/b", "mujoco.usda") == {"mjc:coef2": 0.5}
+    assert "MjcEqualityJointAPI" in (out / "mujoco.usda").read_text()
+    assert "NewtonMimicAPI" in (out / "newton.usda").read_text()
+    assert "ExtendedPhysicsMimicAPI" in (out / "root.usda").read_text()
 
 
 def test_a_motor_keeps_what_only_its_engine_knows(tmp_path: Path) -> None:
@@ -152,11 +223,78 @@ def test_a_motor_keeps_what_only_its_engine_knows(tmp_path: Path) -> None:
     )
     result, out = translate(tmp_path, root=text)
     assert result.proven
-    assert read(out, "/m") == {
-        "ext_physics:actuator:controlMode": "effort",
-        "ext_physics:actuator:gear": 2.0,
-        "mjc:actEarly": True,
-    }
+    assert not [note for note in result.notes if note.kind == "fix-engine-loss"]
+    told = read(out, "/m")
+    assert (told["ext_physics:actuator:controlMode"], told["ext_physics:actuator:gear"]) == ("effort", 2.0)
+    assert told["mjc:actEarly"] is True
+    assert list(told["mjc:gear"]) == [2, 0, 0, 0, 0, 0]
+
+
+def test_a_motor_of_an_engine_is_a_scope_without_its_layer(tmp_path: Path) -> None:
+    (tmp_path / "root.usda").write_text(MOTOR)
+    result = simwright.fix(tmp_path / "root.usda", tmp_path / "out", unsafe=True)
+    assert result.proven
+    stage = Usd.Stage.Open(result.entry)
+    assert stage.GetPrimAtPath("/robot/m").GetTypeName() == "MjcActuator"
+    stage.MuteLayer(str(tmp_path / "out" / "mujoco.usda"))
+    motor = stage.GetPrimAtPath("/robot/m")
+    assert motor.GetTypeName() == "Scope"
+    assert motor.GetRelationship("ext_physics:actuator:targets").GetTargets() == [Sdf.Path("/robot/a")]
+    assert not motor.HasRelationship("mjc:target")
+
+
+def test_a_motor_that_only_the_layer_of_its_engine_has(tmp_path: Path) -> None:
+    motor = (
+        '#usda 1.0\nover "robot"\n{\n    def MjcActuator "m"\n    {\n'
+        "        rel mjc:target = </robot/a>\n    }\n}\n"
+    )
+    root = MOTOR.partition("    def MjcActuator")[0] + "}\n"
+    root = root.replace("metersPerUnit = 1", "metersPerUnit = 1\n    subLayers = [@./mujoco.usda@]")
+    result, out = translate(tmp_path, root=root, mujoco=motor)
+    assert result.proven
+    assert not [finding for finding in result.after if finding.kind in RULES]
+    stage = Usd.Stage.Open(str(out / "root.usda"))
+    assert stage.GetPrimAtPath("/robot/m").GetTypeName() == "MjcActuator"
+    assert read(out, "/robot/m", "extended_physics.usda") == {"ext_physics:actuator:controlMode": "effort"}
+    assert read(out, "/robot/m", "mujoco.usda") == {}
+
+
+def test_the_proof_names_an_engine_that_is_told_less(tmp_path: Path) -> None:
+    before, after = (Usd.Stage.CreateInMemory() for _ in range(2))
+    for stage, words in (
+        (before, {"newton:armature": 0.1, "newton:friction": 2.0, "mjc:armature": 0.1}),
+        (after, {"newton:friction": 3.0, "mjc:armature": 0.1 + 1e-9}),
+    ):
+        joint = stage.DefinePrim("/j", "PhysicsRevoluteJoint")
+        for name, value in words.items():
+            joint.CreateAttribute(name, Sdf.ValueTypeNames.Double).Set(value)
+    (loss,) = find_losses(before, after, str)
+    assert loss.engine == "newton"
+    assert sorted(loss.words) == ["newton:armature of /j", "newton:friction of /j"]
+
+
+def test_the_root_of_a_fixed_base_goes_with_the_words_of_engines(tmp_path: Path) -> None:
+    result, out = fix_root(tmp_path, ROOTED)
+    stage = Usd.Stage.Open(str(out / "root.usda"))
+    joint = stage.GetPrimAtPath("/robot/held")
+    assert "NewtonArticulationRootAPI" in joint.GetPrimTypeInfo().GetAppliedAPISchemas()
+    assert joint.GetAttribute("newton:selfCollisionEnabled").Get() is False
+    assert "newton:selfCollisionEnabled" in (out / "root.usda").read_text()
+    (loss,) = [note for note in result.notes if note.kind == "fix-engine-loss"]
+    assert "MuJoCo's own USD reader" in loss.message
+
+
+def test_the_root_stays_where_mujoco_needs_it(tmp_path: Path) -> None:
+    text = ROOTED.replace("bool newton", "int mjc:group = 1\n        bool newton")
+    result, out = fix_root(tmp_path, text)
+    assert "--set articulation-root=joint" in list_reasons(result)
+    stage = Usd.Stage.Open(str(out / "root.usda"))
+    base = stage.GetPrimAtPath("/robot/base")
+    assert "PhysicsArticulationRootAPI" in base.GetPrimTypeInfo().GetAppliedAPISchemas()
+    result, out = fix_root(tmp_path / "again", text, **{"articulation-root": "joint"})
+    stage = Usd.Stage.Open(str(out / "root.usda"))
+    joint = stage.GetPrimAtPath("/robot/held")
+    assert "PhysicsArticulationRootAPI" in joint.GetPrimTypeInfo().GetAppliedAPISchemas()
 
 
 def test_what_belongs_to_another_asset_is_not_touched(tmp_path: Path) -> None:

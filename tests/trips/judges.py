@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
-from ..parsers import find_check_urdf, find_sdf_check
+from ..parsers import ask_parser, find_check_urdf, find_sdf_check
 from .routes import ROUTES, Trip
 
 
@@ -42,5 +41,5 @@ def compile_mjcf(file: Path) -> list[str]:
 def _ask(command: list[str], file: Path) -> list[str]:
     if not command:
         return []
-    result = subprocess.run([*command, str(file)], capture_output=True, text=True, check=False, timeout=120)
-    return [] if result.returncode == 0 else [f"{Path(command[0]).name}: {result.stdout}{result.stderr}"]
+    code, said = ask_parser(command, file)
+    return [] if code == 0 else [f"{Path(command[0]).name}: {said}"]

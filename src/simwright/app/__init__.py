@@ -6,8 +6,10 @@ checking           one run of the checker over many inputs: configuration, rules
 fixing             fixing one asset or many; the result as JSON and in a few lines
 converting         converting one file or many: which files, where each result goes, checking the results
 running            ``simwright.run``: a scene or an asset, moved by an engine, with its result on one screen
+bridging           ROS beside a run: the asset with drives for its controllers, a bridge and its transports
 run_sources        what can be run: an asset in one or several worlds, or a loaded scene
-proving            ``simwright.prove``: an asset in several engines, and its report
+proving            ``simwright.prove``: an asset in several engines, and its stamp
+proof              a proof as text, JSON, Markdown, JUnit and a page
 recording          what a run keeps, as arrays (.npz) or as a film (.mp4)
 describe           an asset as plain data, for ``inspect --format json``
 scenes             which files are scenes, and what is wrong with one

@@ -15,6 +15,7 @@ from simwright.core.errors import StrictError, UsageError
 from simwright.core.gate import parse_folders
 from simwright.core.limits import distrust
 from simwright.core.packages import PackageMap, find_packages
+from simwright.formats.dialects import choose_format, fit_words
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.formats.table import FORMATS, choose_writer, detect_format, read_asset, write_asset
 from simwright.model.asset import Asset
@@ -43,7 +44,7 @@ def load(
     time: float | None = None,
     look_variants: bool = False,
     fine_colliders: bool = False,
-    resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER,
+    schema_resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER,
     strict: bool = False,
     reporter: Reporter | None = None,
 ) -> Asset:
@@ -53,7 +54,7 @@ def load(
     folders outside the asset in which it may name files (see docs/security.md);
     ``arguments`` are xacro arguments; ``variants`` and ``time`` choose a USD state; ``look_variants`` also
     reads the looks of USD variants that change nothing else, ``fine_colliders`` reads the meshes of which USD
-    colliders are the hulls, where the asset has both; ``resolvers`` are the solvers whose USD attributes
+    colliders are the hulls, where the asset has both; ``schema_resolvers`` are the solvers whose USD attributes
     count, in order of priority (default: all that are known, newton first).  Findings go to ``reporter``; with
     ``strict``, a finding worse than info raises :class:`StrictError`.
     """
@@ -65,7 +66,7 @@ def load(
         time=time,
         look_variants=look_variants,
         fine_colliders=fine_colliders,
-        resolvers=tuple(resolvers),
+        schema_resolvers=tuple(schema_resolvers),
     )
     asset = read_asset(path, format_name=format, options=options, reporter=reporter)
     if strict:
@@ -89,7 +90,8 @@ def convert(
 ) -> Path:
     """Write a file of any supported format, or an asset, in another format; gives the path of the file to open.
 
-    ``to`` names the format to write; without it, the name of ``target`` decides, and a folder is an OpenUSD asset.
+    ``to`` names the format to write; without it, the name of ``target`` decides, and a folder is an OpenUSD asset,
+    or what the engine ``for_`` reads: ``for_="drake"`` writes URDF or SDFormat as Drake takes them.
     What cannot be carried, and what had to be guessed, goes to ``reporter``; with ``strict`` any loss and any finding
     worse than info raises :class:`StrictError` and nothing is written.  A ``.usdz`` target is a package of all layers
     and images.  ``writing`` is what the writer is told, by the words of
@@ -97,15 +99,18 @@ def convert(
     other arguments are those of :func:`load` and say how a file is read.
     """
     reporter = Reporter() if reporter is None else reporter
+    to = choose_format(target, to, writing.get("for_", ""))
     row = choose_writer(target, to, reporter)
-    options = _write_options(source, reporter, strict, writing)
+    words = fit_words(writing, row.name, Where(str(target)))
+    options = _write_options(source, reporter, strict, words)
     # refused, not ignored: a caller who asks for one flat layer would take the result for one
     if options.flatten and row.name != "usd":
         raise UsageError(f"only OpenUSD layers can be flattened, not {row.title}", where=Where(str(target)))
     reading = _Reading(format, packages, tuple(allow_outside), arguments, variants)
     # USD to one USD file copies or flattens the layers themselves: our model would lose what it has
-    # no words for
-    file = Path(source) if row.name == "usd" and not isinstance(source, Asset) else None
+    # no words for.  For an engine, its layers have to be written
+    copies = row.name == "usd" and not options.for_
+    file = Path(source) if copies and not isinstance(source, Asset) else None
     if file is not None and _is_one_usd_file(file, target, format, flatten=options.flatten):
         from simwright.formats.usd.delivery import deliver_file
 
@@ -203,7 +208,7 @@ def to_stage(
     reporter = Reporter() if reporter is None else reporter
     reading = _Reading(format, packages, tuple(allow_outside), arguments, variants)
     asset = reading.open(source, reporter, strict=strict)
-    options = _write_options(source, reporter, strict, writing)
+    options = _write_options(source, reporter, strict, fit_words(writing, "usd"))
     return build_stage(asset, options, reporter)
 
 

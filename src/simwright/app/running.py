@@ -3,16 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from simwright.app.bridging import BridgedSource, RosOptions
 from simwright.app.describe import to_plain
 from simwright.app.recording import Recorder, check_target
 from simwright.app.run_sources import RunSource, find_source
@@ -27,7 +29,12 @@ from simwright.model.display import make_table, show_number
 from simwright.scenes.control import ControlSequence, read_control
 from simwright.scenes.load import LoadedScene
 
+if TYPE_CHECKING:
+    from simwright.ros.bridge import RosBridge
+
 VERSION = 1
+FRAMES = 1000
+"""Time steps where nothing is said."""
 _UNIT, _LARGEST = 64, 4096
 """Steps between two looks at the clock: multiples of what engines take at once, so that looking changes nothing."""
 _BETWEEN = 0.1
@@ -213,7 +220,7 @@ def run(
     source: str | os.PathLike[str] | LoadedScene | Asset,
     *,
     engine: str = DEFAULT_ENGINE,
-    frames: int = 1000,
+    frames: int | None = None,
     num_worlds: int | None = None,
     dt: float | None = None,
     solver: str = "",
@@ -229,6 +236,7 @@ def run(
     threads: int | None = None,
     floating: bool | None = None,
     ground: bool = False,
+    ros: RosOptions | None = None,
     allow_outside: Iterable[str | os.PathLike[str]] = (),
     reporter: Reporter | None = None,
     progress: Progress | None = None,
@@ -238,15 +246,15 @@ def run(
     A robot is run as its file has it: its time step, its options, its start.  ``dt`` [s], ``solver`` and ``options``
     replace what the file says; ``keyframe`` starts from a named state of it; ``floating`` lets the base go or holds it;
     ``ground`` adds a plane to stand on.  ``control`` is a file of targets or controls over time (the scene's own, if it
-    names one); ``record`` a ``.npz`` or ``.mp4``.  ``allow_outside`` is that of :func:`simwright.load`.
+    names one); ``record`` a ``.npz`` or ``.mp4``.  ``frames`` are 1000 where nothing is said; with peers of ROS
+    (``ros``), it goes on until it is interrupted.  ``allow_outside`` is that of :func:`simwright.load`.
     ``progress`` is called with a word, what is done and what there is to do.  A simulation that becomes unstable ends
     early: see ``stopped`` and ``findings`` of the result.
     """
     reporter = Reporter() if reporter is None else reporter
-    if frames < 0 or (record_every is not None and record_every < 1):
-        raise UsageError(f"{frames} frames, recorded every {record_every}", hint="numbers above zero")
-    if not fps > 0.0 or min(size) < 16:
-        raise UsageError(f"{fps} pictures a second of {size[0]} x {size[1]}", hint="numbers above zero")
+    ros = RosOptions() if ros is None else ros
+    asked = FRAMES if frames is None else frames
+    _check_numbers(asked, record_every, fps, size)
     adapter = load_engine(engine)
     # before anything is loaded: a missing video package would else be told after the whole run
     target = None if record is None else check_target(record)
@@ -267,16 +275,18 @@ def run(
     sequence = found.sequence
     if control is not None:
         sequence = control if isinstance(control, ControlSequence) else read_control(Path(control), loop=loop)
+    bridged = BridgedSource(found, keyframe, engine, settings, reporter) if ros.is_asked else None
+    found = found if bridged is None else bridged.source
     after = time.perf_counter()
     simulation = found.open(engine, settings, reporter)
     result = RunResult(
         # the solver that was used, not what was asked for: a report without its name could not be
         # repeated
         found.name, engine, solver or adapter.capabilities.default_solver, device, simulation.threads,
-        simulation.worlds, 0, frames, simulation.dt, found.loaded, found.asset, simulation.layout,
+        simulation.worlds, 0, asked, simulation.dt, found.loaded, found.asset, simulation.layout,
         sizes=found.count(), load_time=after - before, open_time=time.perf_counter() - after,
     )  # fmt: skip
-    with simulation:
+    with simulation, contextlib.ExitStack() as stack:
         runner = _Runner(
             found,
             simulation,
@@ -285,10 +295,22 @@ def run(
             sequence=sequence,
             progress=progress,
         )
+        runner.start()
+        if bridged is not None:
+            runner.bridge = bridged.connect(simulation, ros, reporter, stack)
+            runner.is_endless = frames is None and bool(ros.transport)
         runner.go(reporter)
         runner.save()
     result.findings = tuple(reporter)
     return result
+
+
+def _check_numbers(frames: int, every: int | None, fps: float, size: tuple[int, int]) -> None:
+    """Raise a UsageError for numbers that cannot be meant."""
+    if frames < 0 or (every is not None and every < 1):
+        raise UsageError(f"{frames} frames, recorded every {every}", hint="numbers above zero")
+    if not fps > 0.0 or min(size) < 16:
+        raise UsageError(f"{fps} pictures a second of {size[0]} x {size[1]}", hint="numbers above zero")
 
 
 class _Runner:
@@ -310,16 +332,23 @@ class _Runner:
         self._rows: tuple[int, ...] = ()
         self._block = _UNIT
         self._recorder: Recorder | None = None
+        self.bridge: RosBridge | None = None
+        self.is_endless = False
+
+    def start(self) -> None:
+        """Put the initial state in place."""
+        self._source.start(self._simulation, self._sequence)
 
     def go(self, reporter: Reporter) -> None:
         """All frames, or until something stops them."""
         result, simulation = self._result, self._simulation
-        self._source.start(simulation, self._sequence)
         if self._recording.record is not None:
             self._recorder = Recorder(self._source, simulation, self._every, result.asked)
             self._recorder.keep(0)
         wall, cpu = time.perf_counter(), time.process_time()
         try:
+            if self.bridge is not None:
+                self._go_bridged(self.bridge)
             while result.frames < result.asked:
                 steps = self._set_targets(result.frames)
                 before = time.perf_counter()
@@ -348,6 +377,24 @@ class _Runner:
         result.wall_time, result.cpu_time = time.perf_counter() - wall, time.process_time() - cpu
         result.positions, result.velocities = simulation.positions, simulation.velocities
         self._source.finish(simulation)
+
+    def _go_bridged(self, bridge: RosBridge) -> None:
+        """Step by step, with ROS; peers command, not a sequence."""
+        result = self._result
+
+        def watch(done: int) -> None:
+            result.frames = done
+            if self._recorder is not None and done % self._every == 0:
+                self._recorder.keep(self._simulation.count)
+            if self._progress is not None and not self.is_endless:
+                self._progress("frames", done, result.asked)
+
+        if self.is_endless:
+            # ends by an interruption, or when a peer asks for it
+            bridge.run(None, watch)
+            result.asked = result.frames
+        else:
+            bridge.run(result.asked, watch)
 
     def _set_targets(self, done: int) -> int:
         """Put the targets of now in place; gives the steps for which they hold."""

@@ -33,6 +33,7 @@ MAX_BYTES = 256 << 20
 MAX_ENTRIES = 50_000
 _DIGEST_SIZE = 20
 _SUFFIX = ".json"
+_ROOMS = ("checker", "core", "resolve", "usd")
 # touching an entry once a day is enough to know what is in use, and saves a write per hit
 _REFRESH_S = 86_400.0
 
@@ -40,15 +41,16 @@ _REFRESH_S = 86_400.0
 class Cache:
     """A store of JSON entries; with no folder it holds nothing and takes nothing."""
 
-    __slots__ = ("folder", "written")
+    __slots__ = ("_rooms", "folder", "written")
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, rooms: tuple[str, ...] = _ROOMS) -> None:
         self.folder = folder
         self.written = 0
+        self._rooms = rooms
 
     def make_key(self, *parts: Any) -> str:
         """The name of an entry: a digest of this program and of the parts, which are JSON data."""
-        tool = hash_tool() if self.folder else ""
+        tool = hash_tool(self._rooms) if self.folder else ""
         text = json.dumps([tool, *parts], sort_keys=True, default=str)
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=_DIGEST_SIZE).hexdigest()
 
@@ -140,8 +142,11 @@ class Cache:
         return self.folder / key[:2] / f"{key}{_SUFFIX}"
 
 
-def open_cache(enabled: bool = True) -> Cache:
-    """The user's cache (``XDG_CACHE_HOME`` or ``~/.cache``); one that holds nothing where that is not wanted."""
+def open_cache(enabled: bool = True, name: str = "check", rooms: tuple[str, ...] = _ROOMS) -> Cache:
+    """The user's cache (``XDG_CACHE_HOME`` or ``~/.cache``); one that holds nothing where that is not wanted.
+
+    ``name`` is its folder; ``rooms`` are the packages of Simwright whose sources decide the results in it.
+    """
     if not enabled:
         return Cache(None)
     base = os.environ.get("XDG_CACHE_HOME", "")
@@ -150,7 +155,7 @@ def open_cache(enabled: bool = True) -> Cache:
         if not Path(home).is_absolute():
             return Cache(None)
         base = str(Path(home) / ".cache")
-    return Cache(Path(base) / "simwright" / "check")
+    return Cache(Path(base) / "simwright" / name, rooms)
 
 
 def _checksum(body: bytes) -> bytes:
@@ -211,18 +216,17 @@ def _hash_names(path: str) -> str:
     return hashlib.blake2b(os.fsencode("\0".join(names)), digest_size=20).hexdigest()
 
 
-_ROOMS = ("checker", "core", "resolve", "usd")
 _GROUPS = ("simwright.rules", "simwright.resolvers")
 _SKIPPED = ("__pycache__",)
 
 
 @cache
-def hash_tool() -> str:
+def hash_tool(rooms: tuple[str, ...] = _ROOMS) -> str:
     """Digest of the version, the sources that take part in a check, plugins and the OpenUSD in use."""
     digest = hashlib.blake2b(f"{__version__}\0{sys.version}\0".encode(), digest_size=20)
     package = Path(__file__).resolve().parent.parent
     # every source file: a changed rule or reader must not serve old results
-    for room in _ROOMS:
+    for room in rooms:
         for file in _list_files(str(package / room)):
             digest.update(os.fsencode(os.path.relpath(file, package)) + b"\0")
             with open(file, "rb", buffering=0) as stream:

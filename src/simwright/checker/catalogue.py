@@ -66,10 +66,14 @@ def read_ledger() -> tuple[LedgerRow, ...]:
     return tuple(LedgerRow(**row) for row in json.loads(_FILE.read_text()))
 
 
+@cache
+def _index_ledger() -> dict[str, LedgerRow]:
+    return {row.code: row for row in reversed(read_ledger())}
+
+
 def find_statement(rule: Rule) -> LedgerRow | None:
     """The statement that a rule checks: the one it names, else the one its code is the id of, else none."""
-    wanted = (rule.statement or rule.code).lower()
-    return next((row for row in read_ledger() if row.code == wanted), None)
+    return _index_ledger().get((rule.statement or rule.code).lower())
 
 
 _FAMILIES = ("check-", "usd-")
@@ -118,7 +122,6 @@ def build_catalogue() -> list[CatalogueEntry]:
     """The table from the rules themselves; imports every one of them."""
     # declares the kinds of findings that opening and checking can give
     import simwright.checker.asset  # noqa: F401 - declares the kinds of findings
-    from simwright.checker.catalogue import find_statement
     from simwright.checker.run import all_rules
 
     rows = [

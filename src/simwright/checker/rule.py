@@ -22,6 +22,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from simwright.core.diag import Fix, Fixable, Level
@@ -86,6 +87,11 @@ Check: TypeAlias = Callable[..., Iterable[Finding] | None]
 """``check(snapshot)``, ``check(node, snapshot)`` or ``check(layer_facts, snapshot)``, as ``Rule.on`` says."""
 
 
+@cache
+def _read_doc(module: str) -> str:
+    return inspect.cleandoc(sys.modules[module].__doc__ or "")
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """A declared rule.
@@ -127,7 +133,7 @@ class Rule:
     def doc(self) -> str:
         """The teaching text: the module docstring of the rule's file."""
         # read when asked: the texts are not needed to run the rules
-        return inspect.cleandoc(sys.modules[self.module].__doc__ or "")
+        return _read_doc(self.module)
 
     @property
     def title(self) -> str:

@@ -24,6 +24,7 @@ plugInfo.json beside our ``UsdValidation`` validators.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -167,20 +168,30 @@ def stamp_asset(result: AssetResult, profile: str) -> bool:
     The root layer is written again as OpenUSD writes it (comments in a text layer are lost), and only if the
     claim is not there already.
     """
-    profiles = require_profiles()
     compatible = not result.failed and not any(d.level is Level.ERROR for d in result.findings)
     exceptions = {s.finding.kind for s in result.suppressed if s.finding.level is Level.ERROR}
     tokens = [f"{FAMILY}.{code}" for code in sorted(exceptions)]
-    if not result.failed:
-        _write_claim(profiles, Path(result.path), name_profile(profile), tokens if compatible else None)
+    if result.failed:
+        require_profiles()
+    else:
+        write_claims(result.path, {name_profile(profile): tokens if compatible else None})
     return compatible
 
 
-def _write_claim(profiles: Any, path: Path, name: str, exceptions: Sequence[str] | None) -> None:
-    """``exceptions`` of None takes the claim back."""
+def write_claims(
+    path: str | os.PathLike[str],
+    claims: Mapping[str, Sequence[str] | None],
+    notes: Mapping[str, str] | None = None,
+) -> bool:
+    """Write claims into the root layer of an asset, profile by profile; gives whether anything was written.
+
+    A claim is the list of its exceptions; None takes it back.  ``notes`` are texts for ``customData`` by key, an empty
+    one removes it.  The layer appears whole, and is left alone where it says all of it already.
+    """
     from pxr import Sdf, Usd
 
-    file = check_file(path)
+    profiles = require_profiles()
+    file = check_file(Path(path))
     if file.suffix.lower() == ".usdz":
         raise UsageError(
             "a .usdz package cannot be stamped",
@@ -200,16 +211,33 @@ def _write_claim(profiles: Any, path: Path, name: str, exceptions: Sequence[str]
         muted = list(open_stage(file, load=False).GetMutedLayers())
         stage = open_without(muted, layer, Usd.Stage.LoadNone)
         prim = stage.OverridePrim(prim_path)
-        claims = profiles.ClaimsAPI(prim)
-        claimed = name in claims.GetCompatibleProfiles()
-        if exceptions is None:
-            if not claimed:
-                return
+        changed = [_set_claim(profiles, prim, name, exceptions) for name, exceptions in claims.items()]
+        changed += [_set_note(prim, key, text) for key, text in (notes or {}).items()]
+        # an unchanged claim leaves the file alone, and with it the comments and times of a text layer
+        if any(changed):
+            write_layer(layer, file)
+    return any(changed)
+
+
+def _set_claim(profiles: Any, prim: Any, name: str, exceptions: Sequence[str] | None) -> bool:
+    claims = profiles.ClaimsAPI(prim)
+    claimed = name in claims.GetCompatibleProfiles()
+    if exceptions is None:
+        if claimed:
             claims.ClearProfileCompatibility(name)
-        else:
-            # an unchanged claim leaves the file alone, and with it the comments and times of a text layer
-            if claimed and list(claims.GetProfileExceptions(name)) == list(exceptions):
-                return
-            profiles.ClaimsAPI.Apply(prim)
-            claims.SetProfileCompatibleWithExceptions(name, list(exceptions))
-        write_layer(layer, file)
+        return claimed
+    if claimed and list(claims.GetProfileExceptions(name)) == list(exceptions):
+        return False
+    profiles.ClaimsAPI.Apply(prim)
+    claims.SetProfileCompatibleWithExceptions(name, list(exceptions))
+    return True
+
+
+def _set_note(prim: Any, key: str, text: str) -> bool:
+    if (prim.GetCustomDataByKey(key) or "") == text:
+        return False
+    if text:
+        prim.SetCustomDataByKey(key, text)
+    else:
+        prim.ClearCustomDataByKey(key)
+    return True

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What acts on bodies beside the tree: constraints, springs, drives, actuators; surfaces and contacts.
+"""What acts on bodies beside the tree: constraints, springs, drives, actuators; and surfaces.
 
 Constraints are compared as the files give them; none is solved.  A joint that closes a loop and an equality constraint
 that holds the same two bodies mean the same.  Armature, friction, damping and gains that a file does not give are zero.
 
 Surfaces: colour and textures of visuals, friction of collisions.  A value that only one asset gives is a note, not a
 difference: the other leaves it to the simulator.
-
-Contacts, however the file filters them: groups, bits, filters, joints, articulations.  Pairs of one rigid group, and
-pairs of which neither body moves, have no effect; they are left out.  Differences are listed by pair of bodies.
 """
 
 from __future__ import annotations
@@ -29,16 +26,16 @@ from simwright.compare.pairing import (
     Pairing,
     find_mujoco,
     match_elements,
+    pair_by_name,
     same_name,
     speaks_mujoco,
 )
-from simwright.compare.shapes import ShapePair, pair_shapes
+from simwright.compare.shapes import pair_shapes
 from simwright.compare.structure import HOLDS, is_hold
 from simwright.core.errors import SimwrightError
 from simwright.core.math3d import Pose
 from simwright.core.names import make_identifier
 from simwright.model.asset import Actuator, Asset, Shape
-from simwright.model.filtering import find_filtered_pairs
 from simwright.model.joint import Dof, Drive, EqualityKind, Mimic, Tendon
 from simwright.model.material import PhysicsMaterial, RenderMaterial, Texture
 from simwright.model.servo import make_law
@@ -157,24 +154,13 @@ def _distance(pairing: Pairing, a: FrameConstraint, b: FrameConstraint) -> float
 
 
 def _compare_tendons(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
-    first, second = pairing.a.asset.tendons, pairing.b.asset.tendons
-    matches = match_elements(first, second)
-    twins = {tendon.name: tendon for tendon in second}
-    for tendon in first:
-        twin = twins.get(matches.get(tendon.name, ""))
+    tendons = pairing.a.asset.tendons, pairing.b.asset.tendons
+    for tendon, twin in pair_by_name(section, "tendon", *tendons):
         element = f"tendon {tendon.name!r}"
-        if twin is None:
-            section.items.append(DifferenceItem(element, "tendon", tendon.name, None))
-            continue
-        section.compared += 1
         _compare_path(section, ruler, element, tendon, twin)
         for what in ("lower", "upper", "stiffness", "damping", "friction", "armature", "rest_length"):
             x, y = getattr(tendon, what), getattr(twin, what)
             ruler.compare(section, element, what.replace("_", " "), x, y)
-    taken = set(matches.values())
-    section.items += [
-        DifferenceItem(f"tendon {t.name!r}", "tendon", None, t.name) for t in second if t.name not in taken
-    ]
 
 
 def _compare_path(
@@ -276,24 +262,9 @@ def _compare_drive(
 
 def compare_actuators(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
     """Motors by name: what they pull on, and by which law."""
-    first, second = pairing.a.asset.actuators, pairing.b.asset.actuators
-    matches = match_elements(first, second)
-    section.compared = len(matches)
-    twins = {actuator.name: actuator for actuator in second}
-    for actuator in first:
-        twin = twins.get(matches.get(actuator.name, ""))
-        if twin is None:
-            section.items.append(
-                DifferenceItem(f"actuator {actuator.name!r}", "actuator", actuator.kind, None)
-            )
-        else:
-            _compare_actuator(section, pairing, ruler, actuator, twin)
-    taken = set(matches.values())
-    section.items += [
-        DifferenceItem(f"actuator {x.name!r}", "actuator", None, x.kind)
-        for x in second
-        if x.name not in taken
-    ]
+    actuators = pairing.a.asset.actuators, pairing.b.asset.actuators
+    for actuator, twin in pair_by_name(section, "actuator", *actuators, told="kind"):
+        _compare_actuator(section, pairing, ruler, actuator, twin)
 
 
 def _compare_actuator(
@@ -326,78 +297,6 @@ def _trim(gear: tuple[float, ...]) -> list[Any]:
     while len(values) > 1 and values[-1] == 0.0:
         values.pop()
     return values
-
-
-Pair = frozenset[str]
-
-
-# one function: both lists of filtered pairs, then the difference in each direction
-def compare_contacts(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
-    """Filtered pairs among matched colliders, and pairs with settings of their own."""
-    pairs = pair_shapes(pairing, ruler, "collision")[0]
-    # a collider that is switched off touches nothing: reported in the section collisions
-    both = [pair for pair in pairs if pair.a.enabled and pair.b.enabled]
-    names = {pair.b.name: pair.a.name for pair in both}
-    pieces = {pair.a.name: pairing.a.place(pair.a.body, pair.a.pose)[0] for pair in both}
-    first = _list_filtered(pairing.a, pieces, {name: name for name in pieces})
-    second = _list_filtered(pairing.b, pieces, names)
-    section.compared = _count_pairs(pieces)
-    bodies = {pair.a.name: pair.a.body or "the world" for pair in both}
-    for filtered, other, told in (
-        (first, second, ("never touch", "may touch")),
-        (second, first, ("may touch", "never touch")),
-    ):
-        counts: dict[tuple[str, ...], int] = {}
-        for pair in filtered - other:
-            key = tuple(sorted(bodies[name] for name in pair))
-            counts[key] = counts.get(key, 0) + 1
-        for key, count in sorted(counts.items()):
-            element = " and ".join(repr(name) for name in key)
-            section.items.append(DifferenceItem(element, f"contact of {count} collider pair(s)", *told))
-    _compare_pairs(section, pairing, ruler, both)
-
-
-def _list_filtered(side: ComparedAsset, pieces: dict[str, str], names: dict[str, str]) -> set[Pair]:
-    """Pairs that never touch, by the names of the first side."""
-    result = set()
-    for a, b in find_filtered_pairs(side.asset, side.tree):
-        first, second = names.get(a), names.get(b)
-        if first is None or second is None:
-            continue
-        # colliders of one rigid group never move against each other
-        if pieces[first] != pieces[second]:
-            result.add(frozenset((first, second)))
-    return result
-
-
-def _count_pairs(pieces: dict[str, str]) -> int:
-    sizes: dict[str, int] = {}
-    for piece in pieces.values():
-        sizes[piece] = sizes.get(piece, 0) + 1
-    total = len(pieces)
-    return total * (total - 1) // 2 - sum(n * (n - 1) // 2 for n in sizes.values())
-
-
-def _compare_pairs(
-    section: DifferenceSection, pairing: Pairing, ruler: ValueComparer, both: list[ShapePair]
-) -> None:
-    """Contact pairs with settings of their own (MJCF)."""
-    names = {pair.b.name: pair.a.name for pair in both}
-    first = _index_pairs(pairing.a.asset, {})
-    second = _index_pairs(pairing.b.asset, names)
-    for key in dict.fromkeys((*first, *second)):
-        a, b = first.get(key), second.get(key)
-        element = f"contact pair {' and '.join(sorted(key))}"
-        if a is None or b is None:
-            section.items.append(
-                DifferenceItem(element, "pair", None if a is None else "own", None if b is None else "own")
-            )
-        else:
-            ruler.compare(section, element, "settings", a, b)
-
-
-def _index_pairs(asset: Asset, names: dict[str, str]) -> dict[Pair, dict[str, object]]:
-    return {frozenset((names.get(p.a, p.a), names.get(p.b, p.b))): p.settings for p in asset.contact_pairs}
 
 
 _CONTACT = (

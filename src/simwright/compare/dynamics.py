@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Gravity, mass properties, and the two mechanisms at the same random configurations: poses, mass matrix, bias force.
-
-Mass properties are compared body by body, or group by group where the two assets cut a rigid group differently.
+"""The two mechanisms at the same random configurations: poses, mass matrix and bias force.
 
 Coordinates are counted alike on both sides (see :mod:`.pairing`), ball and free coordinates in axes of the bodies, so
 they do not depend on how joint frames are turned.  Freedoms that only one asset has stay where the file puts them, at
@@ -22,7 +20,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -33,14 +30,13 @@ from simwright.compare.difference import (
     DifferenceSection,
     MeasuredError,
     ValueComparer,
-    measure,
 )
-from simwright.compare.pairing import Pairing, speaks_mujoco
+from simwright.compare.pairing import Pairing
 from simwright.core.math3d import Array, Pose, VectorLike, cross
 from simwright.model.asset import Asset
 from simwright.model.filtering import find_components
 from simwright.model.inertia import Inertial
-from simwright.model.joint import WORLD, Motion
+from simwright.model.joint import Motion
 from simwright.model.kinematics import Tree
 from simwright.model.mass import body_inertials
 from simwright.model.mechanism import Freedom, Mechanism, Motions, compile_mechanism
@@ -229,117 +225,6 @@ def _cross_force(v: Array, f: Array) -> Array:
     return np.concatenate(
         (cross(w, f[..., :3]) + cross(v[..., 3:], f[..., 3:]), cross(w, f[..., 3:])), axis=-1
     )
-
-
-def compare_gravity(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
-    """The vector; where a file says nothing it is 9.81 m/s^2 downwards."""
-    section.compared = 1
-    values = []
-    for side, name in ((pairing.a, "first"), (pairing.b, "second")):
-        gravity = side.asset.environment.gravity
-        # URDF has no word for gravity, and every engine assumes this value
-        values.append(np.asarray(GRAVITY if gravity is None else gravity, dtype=np.float64))
-        if gravity is None:
-            section.notes.append(f"not said by the {name}")
-    ruler.compare(section, "world", "gravity", values[0], values[1])
-
-
-_MUJOCO_OPTIONS: dict[str, Any] = {
-    "timestep": 0.002, "wind": (0.0, 0.0, 0.0), "magnetic_field": (0.0, -0.5, 0.0), "disable": [], "enable": [],
-}  # fmt: skip
-"""What MuJoCo takes where nothing is said; readers leave its other defaults out."""
-
-
-def compare_options(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
-    """Time step, integrator, solver, cone and what else files say to the engine as a whole."""
-    first, second = (_list_options(side.asset) for side in (pairing.a, pairing.b))
-    known = [speaks_mujoco(side.asset) for side in (pairing.a, pairing.b)]
-    unsaid = []
-    for name in dict.fromkeys((*first, *second)):
-        x, y = first.get(name), second.get(name)
-        missing = [value is None and not is_known for value, is_known in zip((x, y), known, strict=True)]
-        usual = _MUJOCO_OPTIONS.get(name)
-        # of a format without the word only a value that is not MuJoCo's default is worth telling
-        if any(missing):
-            unsaid += [name] if measure(x if y is None else y, usual) > ruler.rtol else []
-            continue
-        section.compared += 1
-        x, y = (usual if value is None else value for value in (x, y))
-        ruler.compare(section, "world", name.replace("_", " "), x, y)
-    if unsaid:
-        section.notes.append(f"said by one side only: {', '.join(name.replace('_', ' ') for name in unsaid)}")
-
-
-def _list_options(asset: Asset) -> dict[str, Any]:
-    world = asset.environment
-    said = {name: getattr(world, name) for name in ("timestep", "wind", "magnetic_field")}
-    return {name: value for name, value in {**said, **world.settings}.items() if value is not None}
-
-
-def compare_masses(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
-    """Mass, centre of mass and inertia; the centre against the size of the body, inertia by its norm."""
-    worst = {"mass": (0.0, ""), "centre of mass": (0.0, ""), "inertia": (0.0, "")}
-    for element, a, b in _list_pieces(section, pairing):
-        section.compared += 1
-        for what, found in zip(worst, measure_inertials(a, b), strict=True):
-            error = math.inf if math.isnan(found) else found
-            worst[what] = max(worst[what], (error, element), key=lambda pair: pair[0])
-            if error > ruler.rtol:
-                values = {"mass": a.mass, "centre of mass": a.com, "inertia": a.six}[what]
-                others = {"mass": b.mass, "centre of mass": b.com, "inertia": b.six}[what]
-                section.items.append(DifferenceItem(element, what, values, others, error=error))
-    for what, (error, where) in worst.items():
-        section.figures.append(MeasuredError(what, error, ruler.rtol, where))
-    totals = [math.fsum(part.mass for part in side.inertials.values()) for side in (pairing.a, pairing.b)]
-    section.figures.append(
-        MeasuredError("total mass", measure(*totals), ruler.rtol, f"{totals[0]:g} and {totals[1]:g} kg")
-    )
-
-
-def _list_pieces(section: DifferenceSection, pairing: Pairing) -> list[tuple[str, Inertial, Inertial]]:
-    pieces = []
-    lumped = 0
-    for group, (other, frame_a, frame_b) in pairing.anchors.items():
-        bodies = pairing.a.groups.get(group, [])
-        twins = pairing.b.groups.get(other, [])
-        same = {pairing.bodies.get(name, WORLD) for name in bodies} == set(twins)
-        if same:
-            pieces += [
-                (f"body {name!r}", pairing.a.inertials[name], pairing.b.inertials[pairing.bodies[name]])
-                for name in bodies
-            ]
-        elif group and other:
-            lumped += 1
-            a, b = pairing.a.lump(group), pairing.b.lump(other)
-            pieces.append((f"piece of {group!r}", a.moved(~frame_a), b.moved(~frame_b)))
-        else:
-            # what stands on the world does not move: only bodies that both sides have are held together
-            pieces += [
-                (f"body {name!r}", pairing.a.inertials[name], pairing.b.inertials[pairing.bodies[name]])
-                for name in bodies
-                if name in pairing.bodies
-            ]
-    if lumped:
-        section.notes.append(f"cut into bodies differently, compared as a whole: {lumped} rigid piece(s)")
-    return pieces
-
-
-def measure_inertials(a: Inertial, b: Inertial) -> tuple[float, float, float]:
-    """Relative errors of mass, centre and inertia."""
-    heavy = max(abs(a.mass), abs(b.mass))
-    if heavy == 0.0:
-        return 0.0, 0.0, _norm_error(a.inertia, b.inertia)
-    # the radius of gyration: the size of a body as seen from its mass
-    spread = max(math.sqrt(max(float(np.trace(i.inertia)), 0.0) / heavy) for i in (a, b))
-    # 1e-300 keeps a point mass at the origin from dividing by zero
-    size = max(spread, float(np.abs(a.com).max()), float(np.abs(b.com).max()), 1e-300)
-    center = float(np.linalg.norm(a.com - b.com)) / size
-    return abs(a.mass - b.mass) / heavy, center, _norm_error(a.inertia, b.inertia)
-
-
-def _norm_error(a: np.ndarray, b: np.ndarray) -> float:
-    size = max(float(np.linalg.norm(a)), float(np.linalg.norm(b)))
-    return float(np.linalg.norm(a - b)) / size if size > 0.0 else 0.0
 
 
 _ROOM = 4_000_000

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from simwright.compare.difference import DifferenceItem, DifferenceSection
 from simwright.core.math3d import IDENTITY, Array, Pose
 from simwright.core.names import make_identifier
 from simwright.model.asset import Asset
@@ -343,3 +344,27 @@ def _scale_width(asset: Asset, value: Any) -> Any:
     unit = float(asset.provenance.info.get("metersPerUnit", 1.0))
     numbers = [float(number) for number in value]
     return [number * unit if place == 2 else number for place, number in enumerate(numbers)]
+
+
+def pair_by_name(
+    section: DifferenceSection, word: str, first: Sequence[Any], second: Sequence[Any], told: str = "name"
+) -> list[tuple[Any, Any]]:
+    """Elements of the first side, each with its twin of the second; those of one side only become items.
+
+    ``told`` is the attribute that an item gives of an element that is missing on the other side.
+    """
+    matches = match_elements(first, second)
+    twins = {element.name: element for element in second}
+    taken = set(matches.values())
+    section.compared += len(matches)
+    section.items += [
+        DifferenceItem(f"{word} {x.name!r}", word, getattr(x, told), None)
+        for x in first
+        if x.name not in matches
+    ]
+    section.items += [
+        DifferenceItem(f"{word} {x.name!r}", word, None, getattr(x, told))
+        for x in second
+        if x.name not in taken
+    ]
+    return [(x, twins[matches[x.name]]) for x in first if x.name in matches]

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The comparison: pair the two assets, then go through the sections that were asked for.
 
-The sections that go by name alone are compared here: sensors, cameras, lights, keyframes, and the ROS side (interfaces,
-controllers, namespaces).
+The sections that go by name alone are compared here: sensors, cameras, lights, keyframes, the ROS side (interfaces,
+controllers, namespaces), and what the world as a whole says (gravity, options).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,6 @@ import numpy as np
 from simwright.compare.constraints import (
     compare_actuators,
     compare_constraints,
-    compare_contacts,
     compare_drives,
     compare_materials,
 )
@@ -27,28 +26,25 @@ from simwright.compare.difference import (
     DifferenceItem,
     DifferenceSection,
     ValueComparer,
+    measure,
 )
-from simwright.compare.dynamics import (
-    compare_gravity,
-    compare_masses,
-    compare_motion,
-    compare_options,
-    compare_poses,
-)
+from simwright.compare.dynamics import GRAVITY, compare_motion, compare_poses
 from simwright.compare.pairing import (
     ComparedAsset,
     Pairing,
-    match_elements,
     pair_assets,
+    pair_by_name,
     prepare_asset,
     same_name,
+    speaks_mujoco,
 )
-from simwright.compare.shapes import compare_shapes
+from simwright.compare.shapes import compare_contacts, compare_shapes
 from simwright.compare.structure import (
     compare_bodies,
     compare_frames,
     compare_joints,
     compare_limits,
+    compare_masses,
     compare_order,
 )
 from simwright.model.asset import Asset
@@ -101,23 +97,6 @@ def _pair(
             ruler.compare_pose(section, element, *met)
         result.append((element, a, b))
     return result
-
-
-def pair_by_name(
-    section: DifferenceSection, word: str, first: Sequence[Any], second: Sequence[Any]
-) -> list[tuple[Any, Any]]:
-    """Elements with the same name; those of one side only are items."""
-    matches = match_elements(first, second)
-    twins = {element.name: element for element in second}
-    taken = set(matches.values())
-    section.compared += len(matches)
-    section.items += [
-        DifferenceItem(f"{word} {x.name!r}", word, x.name, None) for x in first if x.name not in matches
-    ]
-    section.items += [
-        DifferenceItem(f"{word} {x.name!r}", word, None, x.name) for x in second if x.name not in taken
-    ]
-    return [(x, twins[matches[x.name]]) for x in first if x.name in matches]
 
 
 def compare_keyframes(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
@@ -249,6 +228,51 @@ def _list_joints(asset: Asset, controller: Controller) -> dict[str, list[str]]:
         return said
     # ros2_control: a broadcaster without a list reports every joint
     return {**said, "state": [joint.name for joint in asset.joints if joint.dofs]}
+
+
+def compare_gravity(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
+    """The vector; where a file says nothing it is 9.81 m/s^2 downwards."""
+    section.compared = 1
+    values = []
+    for side, name in ((pairing.a, "first"), (pairing.b, "second")):
+        gravity = side.asset.environment.gravity
+        # URDF has no word for gravity, and every engine assumes this value
+        values.append(np.asarray(GRAVITY if gravity is None else gravity, dtype=np.float64))
+        if gravity is None:
+            section.notes.append(f"not said by the {name}")
+    ruler.compare(section, "world", "gravity", values[0], values[1])
+
+
+_MUJOCO_OPTIONS: dict[str, Any] = {
+    "timestep": 0.002, "wind": (0.0, 0.0, 0.0), "magnetic_field": (0.0, -0.5, 0.0), "disable": [], "enable": [],
+}  # fmt: skip
+"""What MuJoCo takes where nothing is said; readers leave its other defaults out."""
+
+
+def compare_options(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
+    """Time step, integrator, solver, cone and what else files say to the engine as a whole."""
+    first, second = (_list_options(side.asset) for side in (pairing.a, pairing.b))
+    known = [speaks_mujoco(side.asset) for side in (pairing.a, pairing.b)]
+    unsaid = []
+    for name in dict.fromkeys((*first, *second)):
+        x, y = first.get(name), second.get(name)
+        missing = [value is None and not is_known for value, is_known in zip((x, y), known, strict=True)]
+        usual = _MUJOCO_OPTIONS.get(name)
+        # of a format without the word only a value that is not MuJoCo's default is worth telling
+        if any(missing):
+            unsaid += [name] if measure(x if y is None else y, usual) > ruler.rtol else []
+            continue
+        section.compared += 1
+        x, y = (usual if value is None else value for value in (x, y))
+        ruler.compare(section, "world", name.replace("_", " "), x, y)
+    if unsaid:
+        section.notes.append(f"said by one side only: {', '.join(name.replace('_', ' ') for name in unsaid)}")
+
+
+def _list_options(asset: Asset) -> dict[str, Any]:
+    world = asset.environment
+    said = {name: getattr(world, name) for name in ("timestep", "wind", "magnetic_field")}
+    return {name: value for name, value in {**said, **world.settings}.items() if value is not None}
 
 
 Compare = Callable[[DifferenceSection, Pairing, ValueComparer], None]

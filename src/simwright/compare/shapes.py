@@ -8,6 +8,9 @@ A shape is measured by where its corners or ends are and how large it is.  Rotat
 about its axis, a box by a quarter turn with its edges exchanged) change nothing.  Meshes are measured by points,
 triangles, bounds, area, volume and second moments of the surface, which do not depend on the order of points or on how
 polygons are cut into triangles.  Where one of two is a convex hull, only the reach in many directions is compared.
+
+Contacts, however the file filters them: groups, bits, filters, joints, articulations.  Pairs of one rigid group, and
+pairs of which neither body moves, have no effect; they are left out.  Differences are listed by pair of bodies.
 """
 
 from __future__ import annotations
@@ -28,7 +31,8 @@ from simwright.compare.difference import (
 from simwright.compare.pairing import ComparedAsset, Pairing
 from simwright.core.math3d import Array, Pose
 from simwright.core.names import make_identifier
-from simwright.model.asset import Shape, scaled
+from simwright.model.asset import Asset, Shape, scaled
+from simwright.model.filtering import find_filtered_pairs
 from simwright.model.geometry import (
     Box,
     Capsule,
@@ -375,3 +379,75 @@ def _is_named(x: PlacedShape, y: PlacedShape) -> bool:
 
 def _is_kind(x: PlacedShape, y: PlacedShape) -> bool:
     return x.outline.kind == y.outline.kind
+
+
+Pair = frozenset[str]
+
+
+# one function: both lists of filtered pairs, then the difference in each direction
+def compare_contacts(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
+    """Filtered pairs among matched colliders, and pairs with settings of their own."""
+    pairs = pair_shapes(pairing, ruler, "collision")[0]
+    # a collider that is switched off touches nothing: reported in the section collisions
+    both = [pair for pair in pairs if pair.a.enabled and pair.b.enabled]
+    names = {pair.b.name: pair.a.name for pair in both}
+    pieces = {pair.a.name: pairing.a.place(pair.a.body, pair.a.pose)[0] for pair in both}
+    first = _list_filtered(pairing.a, pieces, {name: name for name in pieces})
+    second = _list_filtered(pairing.b, pieces, names)
+    section.compared = _count_pairs(pieces)
+    bodies = {pair.a.name: pair.a.body or "the world" for pair in both}
+    for filtered, other, told in (
+        (first, second, ("never touch", "may touch")),
+        (second, first, ("may touch", "never touch")),
+    ):
+        counts: dict[tuple[str, ...], int] = {}
+        for pair in filtered - other:
+            key = tuple(sorted(bodies[name] for name in pair))
+            counts[key] = counts.get(key, 0) + 1
+        for key, count in sorted(counts.items()):
+            element = " and ".join(repr(name) for name in key)
+            section.items.append(DifferenceItem(element, f"contact of {count} collider pair(s)", *told))
+    _compare_pairs(section, pairing, ruler, both)
+
+
+def _list_filtered(side: ComparedAsset, pieces: dict[str, str], names: dict[str, str]) -> set[Pair]:
+    """Pairs that never touch, by the names of the first side."""
+    result = set()
+    for a, b in find_filtered_pairs(side.asset, side.tree):
+        first, second = names.get(a), names.get(b)
+        if first is None or second is None:
+            continue
+        # colliders of one rigid group never move against each other
+        if pieces[first] != pieces[second]:
+            result.add(frozenset((first, second)))
+    return result
+
+
+def _count_pairs(pieces: dict[str, str]) -> int:
+    sizes: dict[str, int] = {}
+    for piece in pieces.values():
+        sizes[piece] = sizes.get(piece, 0) + 1
+    total = len(pieces)
+    return total * (total - 1) // 2 - sum(n * (n - 1) // 2 for n in sizes.values())
+
+
+def _compare_pairs(
+    section: DifferenceSection, pairing: Pairing, ruler: ValueComparer, both: list[ShapePair]
+) -> None:
+    """Contact pairs with settings of their own (MJCF)."""
+    names = {pair.b.name: pair.a.name for pair in both}
+    first = _index_pairs(pairing.a.asset, {})
+    second = _index_pairs(pairing.b.asset, names)
+    for key in dict.fromkeys((*first, *second)):
+        a, b = first.get(key), second.get(key)
+        element = f"contact pair {' and '.join(sorted(key))}"
+        if a is None or b is None:
+            section.items.append(
+                DifferenceItem(element, "pair", None if a is None else "own", None if b is None else "own")
+            )
+        else:
+            ruler.compare(section, element, "settings", a, b)
+
+
+def _index_pairs(asset: Asset, names: dict[str, str]) -> dict[Pair, dict[str, object]]:
+    return {frozenset((names.get(p.a, p.a), names.get(p.b, p.b))): p.settings for p in asset.contact_pairs}

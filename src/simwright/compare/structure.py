@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Structure: bodies and frames, joints, their order and their limits.
+"""Structure: bodies and frames, their masses, joints, their order and their limits.
 
 A body that only one asset has is no difference where it has no mass, and the other asset has a frame of
 that name, or nothing that could be missed: bodies between the freedoms of one joint.
@@ -7,6 +7,8 @@ that name, or nothing that could be missed: bodies between the freedoms of one j
 Joints are the same where their freedoms are: the words a format has for them do not count, the axes do, as they
 stand in the world when no joint is moved.  An axis that points the other way is a difference, also if limits are
 mirrored.
+
+Mass properties are compared body by body, or group by group where the two assets cut a rigid group differently.
 """
 
 from __future__ import annotations
@@ -15,11 +17,18 @@ import math
 
 import numpy as np
 
-from simwright.compare.difference import DifferenceItem, DifferenceSection, ValueComparer
+from simwright.compare.difference import (
+    DifferenceItem,
+    DifferenceSection,
+    MeasuredError,
+    ValueComparer,
+    measure,
+)
 from simwright.compare.pairing import ComparedAsset, Pairing, match_elements
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.core.names import make_identifier
 from simwright.model.asset import Site
+from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Dof, EqualityKind, Joint, JointKind, Motion
 from simwright.model.mechanism import Freedom
 from simwright.model.ros import list_implied_frames
@@ -345,3 +354,69 @@ def _effort(dof: Dof) -> float:
 
 def _open(swing: tuple[float, float] | None) -> tuple[float, float]:
     return (math.inf, math.inf) if swing is None else swing
+
+
+def compare_masses(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
+    """Mass, centre of mass and inertia; the centre against the size of the body, inertia by its norm."""
+    worst = {"mass": (0.0, ""), "centre of mass": (0.0, ""), "inertia": (0.0, "")}
+    for element, a, b in _list_pieces(section, pairing):
+        section.compared += 1
+        for what, found in zip(worst, measure_inertials(a, b), strict=True):
+            error = math.inf if math.isnan(found) else found
+            worst[what] = max(worst[what], (error, element), key=lambda pair: pair[0])
+            if error > ruler.rtol:
+                values = {"mass": a.mass, "centre of mass": a.com, "inertia": a.six}[what]
+                others = {"mass": b.mass, "centre of mass": b.com, "inertia": b.six}[what]
+                section.items.append(DifferenceItem(element, what, values, others, error=error))
+    for what, (error, where) in worst.items():
+        section.figures.append(MeasuredError(what, error, ruler.rtol, where))
+    totals = [math.fsum(part.mass for part in side.inertials.values()) for side in (pairing.a, pairing.b)]
+    section.figures.append(
+        MeasuredError("total mass", measure(*totals), ruler.rtol, f"{totals[0]:g} and {totals[1]:g} kg")
+    )
+
+
+def _list_pieces(section: DifferenceSection, pairing: Pairing) -> list[tuple[str, Inertial, Inertial]]:
+    pieces = []
+    lumped = 0
+    for group, (other, frame_a, frame_b) in pairing.anchors.items():
+        bodies = pairing.a.groups.get(group, [])
+        twins = pairing.b.groups.get(other, [])
+        same = {pairing.bodies.get(name, WORLD) for name in bodies} == set(twins)
+        if same:
+            pieces += [
+                (f"body {name!r}", pairing.a.inertials[name], pairing.b.inertials[pairing.bodies[name]])
+                for name in bodies
+            ]
+        elif group and other:
+            lumped += 1
+            a, b = pairing.a.lump(group), pairing.b.lump(other)
+            pieces.append((f"piece of {group!r}", a.moved(~frame_a), b.moved(~frame_b)))
+        else:
+            # what stands on the world does not move: only bodies that both sides have are held together
+            pieces += [
+                (f"body {name!r}", pairing.a.inertials[name], pairing.b.inertials[pairing.bodies[name]])
+                for name in bodies
+                if name in pairing.bodies
+            ]
+    if lumped:
+        section.notes.append(f"cut into bodies differently, compared as a whole: {lumped} rigid piece(s)")
+    return pieces
+
+
+def measure_inertials(a: Inertial, b: Inertial) -> tuple[float, float, float]:
+    """Relative errors of mass, centre and inertia."""
+    heavy = max(abs(a.mass), abs(b.mass))
+    if heavy == 0.0:
+        return 0.0, 0.0, _norm_error(a.inertia, b.inertia)
+    # the radius of gyration: the size of a body as seen from its mass
+    spread = max(math.sqrt(max(float(np.trace(i.inertia)), 0.0) / heavy) for i in (a, b))
+    # 1e-300 keeps a point mass at the origin from dividing by zero
+    size = max(spread, float(np.abs(a.com).max()), float(np.abs(b.com).max()), 1e-300)
+    center = float(np.linalg.norm(a.com - b.com)) / size
+    return abs(a.mass - b.mass) / heavy, center, _norm_error(a.inertia, b.inertia)
+
+
+def _norm_error(a: np.ndarray, b: np.ndarray) -> float:
+    size = max(float(np.linalg.norm(a)), float(np.linalg.norm(b)))
+    return float(np.linalg.norm(a - b)) / size if size > 0.0 else 0.0

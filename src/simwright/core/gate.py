@@ -55,10 +55,17 @@ _PARTS_OF_ASSETS = frozenset({
 
 def find_root(file: str | os.PathLike[str]) -> Path:
     """The root folder of the asset that a file belongs to, every link resolved."""
-    folder = Path(os.path.abspath(file)).parent.resolve()  # noqa: PTH100 - the file itself may be a link
+    return _find_root_of(_find_folder(file))
+
+
+def _find_folder(file: str | os.PathLike[str]) -> Path:
+    return Path(os.path.abspath(file)).parent.resolve()  # noqa: PTH100 - the file itself may be a link
+
+
+def _find_root_of(folder: Path) -> Path:
     for above in [folder, *folder.parents][:_MAX_LEVELS]:
         # a package.xml in the user's home must not make all of it the asset
-        if not is_private(above) and any((above / mark).is_file() for mark in _MARKS):
+        if any(os.path.isfile(f"{above}/{mark}") for mark in _MARKS) and not is_private(above):  # noqa: PTH113 - hot
             return above
     is_part = folder.name.lower() in _PARTS_OF_ASSETS and not is_private(folder.parent)
     return folder.parent if is_part else folder
@@ -138,7 +145,9 @@ class Gate:
         reporter: Reporter | None = None,
     ) -> Gate:
         """The gate of the asset whose file the user named, also by a link to where it really is."""
-        return cls({find_root(file), find_root(Path(file).resolve())}, packages, reporter)
+        # one folder mostly: only for a link the two differ
+        folders = {_find_folder(file), Path(file).resolve().parent}
+        return cls({_find_root_of(folder) for folder in folders}, packages, reporter)
 
     @classmethod
     def of_layer(

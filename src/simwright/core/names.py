@@ -37,6 +37,21 @@ def shorten_path(names: Sequence[str], taken: Container[str]) -> str | None:
     return None
 
 
+def join_namespaces(segments: Iterable[str]) -> str:
+    """``/a/b`` from the namespaces of ROS contexts, outermost first (REP-0158 2.1.1); "" where none says one.
+
+    An empty one adds nothing; one with a leading slash starts again.
+    """
+    joined: list[str] = []
+    for text in segments:
+        if text.startswith("/"):
+            joined.clear()
+        stripped = text.strip("/")
+        if stripped:
+            joined.append(stripped)
+    return "/" + "/".join(joined) if joined else ""
+
+
 class NameScope:
     """Hands out unique names: the first ``wheel`` stays ``wheel``, the next is ``wheel_2``."""
 

@@ -22,6 +22,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 from simwright.core.diag import Where
@@ -224,8 +225,14 @@ def find_named_folder(name: str, place: Path) -> Path | None:
 
 def is_private(folder: Path) -> bool:
     """Is it the user's home, a folder that holds it, or one at the top of the file system?"""
-    home = Path(os.environ.get("HOME", "/")).resolve()
+    home = _resolve_home(os.environ.get("HOME", "/"))
     return len(folder.parts) < 3 or folder == home or folder in home.parents
+
+
+@cache
+def _resolve_home(home: str) -> Path:
+    # asked for every folder above every file; a home does not move while a command runs
+    return Path(home).resolve()
 
 
 def _looks_like_package(folder: Path) -> bool:

@@ -27,6 +27,7 @@ from types import TracebackType
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from simwright.core.diag import Diagnostic, Level, Reporter, declare
 from simwright.core.errors import EXIT_FINDINGS, SimwrightError, UnknownNameError, UsageError
@@ -247,6 +248,35 @@ class Simulation(Closeable):
     def contacts(self, world: int = 0) -> list[Contact] | None:
         """What touches what, at the present state."""
         del world
+        return None
+
+    def body_velocities(self, world: int = 0) -> Array | None:
+        """Velocities of all bodies (bodies x 6): of the body's origin [m/s], then of its turning [rad/s].
+
+        Both are along the axes of the world.
+        """
+        del world
+        return None
+
+    def cast_rays(
+        self, origin: VectorLike, directions: Array, *, reach: float, ignore: str = "", world: int = 0
+    ) -> Array | None:
+        """How far it is from a point along unit vectors (n x 3) to what can be seen [m]; infinite beyond ``reach``.
+
+        Origin and directions are in the frame of the world.  Shapes of the body ``ignore`` are not seen: those of the
+        sensor itself.
+        """
+        del origin, directions, reach, ignore, world
+        return None
+
+    def render(
+        self, camera: str, size: tuple[int, int], *, depth: bool = False, world: int = 0
+    ) -> npt.NDArray[Any] | None:
+        """What a camera of the asset sees, width and height in pixels.
+
+        Colours (height x width x 3, bytes), or with ``depth`` distances along the camera's axis [m] (height x width).
+        """
+        del camera, size, depth, world
         return None
 
     # what follows is the same for every engine

@@ -2,6 +2,7 @@
 """File formats: each folder turns files into the neutral model, or the model into files, and knows no other format.
 
 format      what a format is: its name, the files it claims, its reader and writer, where a result goes
+dialects    which formats each engine reads, and how they have to be written for it
 table       the list of formats; which one a file is in; reading and writing any of them; broken meshes
 aspects     one thing that an asset can say, and how a use of it is found in an asset
 vocabulary  everything an asset can say, by key

@@ -30,6 +30,7 @@ from simwright.core.registry import import_object
 from simwright.core.swap import is_staging, recover, write_folder
 from simwright.formats.holds import NO, NOTHING, Held, Table, report_losses
 from simwright.model.asset import Asset
+from simwright.model.mass import DEFAULT_DENSITY
 from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
 
@@ -41,9 +42,14 @@ class ReadOptions:
     USD variants (``{set: name}``); ``time`` is the USD time code to read at, None for the default; ``look_variants``
     asks for the looks of USD variants that change materials only; ``fine_colliders`` for the meshes of which USD
     colliders are the hulls, where the asset has both;
-    ``resolvers`` are the solvers whose USD attributes count, the first before the second (names or
+    ``schema_resolvers`` are the solvers whose USD attributes count, the first before the second (names or
     ``SchemaResolver`` objects; Newton alone would be ``("newton",)``, none at all ``()``).  ``gate`` is that of the
     file that names this one; without it, a reader makes one around its own file (:meth:`make_gate`).
+    ``unsaid_meters_per_unit`` is the length unit of a USD stage that says none; None for OpenUSD's own, 0.01 (Newton
+    takes 1).  ``default_density`` is that of USD colliders for which nobody says one [kg/m^3].
+    ``hidden_shapes`` reads invisible USD geometry too, as shapes that are neither seen nor touched.
+    ``lock_unlimited_axes`` locks the axes of generic USD joints that no limit is applied to, as Newton does; by
+    UsdPhysics they are free.
     """
 
     packages: PackageMap = field(default_factory=PackageMap)
@@ -52,8 +58,12 @@ class ReadOptions:
     time: float | None = None
     look_variants: bool = False
     fine_colliders: bool = False
-    resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER
+    schema_resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER
     gate: Gate | None = None
+    unsaid_meters_per_unit: float | None = None
+    default_density: float = DEFAULT_DENSITY
+    hidden_shapes: bool = False
+    lock_unlimited_axes: bool = False
 
     def make_gate(self, path: Path, reporter: Reporter) -> Gate:
         """The gate through which everything passes that a file names."""
@@ -75,7 +85,8 @@ class WriteOptions:
 
     ``approve`` is called when the result is complete and nothing is written yet; it may raise to stop there;
     ``wrote`` is told the files that were written.
-    ``for_`` is the engine an OpenUSD asset is for: ``neutral``, ``mujoco``, ``newton`` or ``isaac``; empty for all.
+    ``for_`` is the engine an OpenUSD asset is for: ``neutral``, ``mujoco``, ``newton`` or ``isaac``; empty for all
+    (``formats.dialects`` has the words of every engine).
     ``exact`` notes the doubles that single-precision attributes round (OpenUSD).  ``lod`` adds decimated levels of
     detail to visuals, ``decompose`` convex parts to mesh colliders (OpenUSD; each needs the extra of its name).
     ``overwrite`` lets files beside a named file be replaced.  ``mesh_format`` is the format of mesh files (stl, obj,
@@ -84,6 +95,8 @@ class WriteOptions:
     own: what the names of files beside the entry begin with.  ``collision`` writes colliders too, ``quantize`` stores
     meshes in fewer bits (glTF).  ``world`` decides between a world and a model, which is else decided by the content;
     ``sdf_version`` is a version such as 1.11, empty for the oldest one that has a word for everything (SDFormat).
+    ``zero_mass`` says of links without mass that they have none, for engines that make up one (URDF); ``loops`` lets
+    joints close loops, for which some engines have constraints of their own instead (SDFormat).
     """
 
     for_: str = ""
@@ -100,6 +113,8 @@ class WriteOptions:
     quantize: bool = False
     world: bool | None = None
     sdf_version: str = ""
+    zero_mass: bool = False
+    loops: bool = True
     approve: Callable[[], None] = _approve
     wrote: Callable[[Sequence[Path]], None] = _wrote
 

@@ -167,6 +167,7 @@ def _seat_context(context: Any, part: Asset) -> Any:
     if context.at not in names and part.bodies:
         edges = build_tree(part)
         context.at = next(iter((*(e.child for e in edges.edges), *edges.roots)))
+        context.pose = ~part.body(context.at).pose @ context.pose
     return context
 
 

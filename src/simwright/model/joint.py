@@ -97,7 +97,10 @@ class Drive(Shown):
 # None and a number are different things here: writers state what the source stated, and nothing else
 @dataclass(slots=True, eq=False, repr=False)
 class Dof(Shown):
-    """One freedom of a joint.  Angles [rad], lengths [m], None means "not said"."""
+    """One freedom of a joint.  Angles [rad], lengths [m], None means "not said".
+
+    ``path`` is where it was authored, if that is not where its joint was: several joints may become one.
+    """
 
     motion: Motion
     axis: Array = field(default_factory=lambda: vec3(0, 0, 1))
@@ -121,6 +124,7 @@ class Dof(Shown):
     velocity: Any = None
     drive: Drive | None = None
     safety: dict[str, float] = field(default_factory=dict)
+    path: str = field(default="", compare=False)
 
     @property
     def positions(self) -> int:

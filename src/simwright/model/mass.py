@@ -62,10 +62,10 @@ def body_inertial(asset: Asset, body: Body) -> Inertial:
     return _collider_inertial(body, colliders, {m.name: m for m in asset.physics_materials})
 
 
-def body_inertials(asset: Asset) -> dict[str, Inertial]:
+def body_inertials(asset: Asset, default_density: float = DEFAULT_DENSITY) -> dict[str, Inertial]:
     """Mass properties of every body: the authored ones, or those of its enabled colliders.
 
-    Density of a collider: its own, else the body's, else its physics material's, else 1000.
+    Density of a collider: its own, else the body's, else its physics material's, else the default [kg/m^3].
     """
     materials = {material.name: material for material in asset.physics_materials}
     colliders: dict[str, list[Shape]] = {}
@@ -73,15 +73,22 @@ def body_inertials(asset: Asset) -> dict[str, Inertial]:
         if shape.collision and shape.enabled:
             colliders.setdefault(shape.body, []).append(shape)
     return {
-        body.name: body.inertial or _collider_inertial(body, colliders.get(body.name, []), materials)
+        body.name: body.inertial
+        or _collider_inertial(body, colliders.get(body.name, []), materials, default_density)
         for body in asset.bodies
     }
 
 
-def _collider_inertial(body: Body, colliders: list[Shape], materials: dict[str, PhysicsMaterial]) -> Inertial:
+def _collider_inertial(
+    body: Body,
+    colliders: list[Shape],
+    materials: dict[str, PhysicsMaterial],
+    default_density: float = DEFAULT_DENSITY,
+) -> Inertial:
     parts = []
     for shape in colliders:
         material = materials.get(shape.physics_material)
         # "or": UsdPhysics reads a density of 0 as "not said"
-        parts.append(shape_inertial(shape, body.density or (material.density if material else None)))
+        said = body.density or (material.density if material else None)
+        parts.append(shape_inertial(shape, default_density if said is None else said))
     return combine(parts)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from simwright.core.diag import NOWHERE, Where
-from simwright.core.math3d import Pose
+from simwright.core.math3d import IDENTITY, Pose
 from simwright.model.display import Shown
 
 if TYPE_CHECKING:
@@ -64,12 +64,17 @@ class Interface(Shown):
 
 @dataclass(slots=True, repr=False)
 class RosContext(Shown):
-    """Namespace scope (REP-0158 2.1); ``at`` names the body, site or model it sits on."""
+    """Namespace scope (REP-0158 2.1); ``at`` names the body, site or model it sits on, ``pose`` is its place there.
+
+    The pose counts where the context is on a frame of its own, which it is by being a context (2.7); on a body or site
+    it is that of the body or site.  Of a model, or of nothing, it is in the frame of the asset.
+    """
 
     namespace: str = ""
     domain_id: int | None = None
     parent_frame: str = "world"
     at: str = ""
+    pose: Pose = IDENTITY
     path: str = ""
     source: Where = NOWHERE
 

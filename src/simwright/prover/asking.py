@@ -14,7 +14,8 @@ import select
 import subprocess
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -25,7 +26,16 @@ from simwright.core.diag import Reporter
 from simwright.formats.mjcf.memory import compile_asset
 from simwright.model.asset import Asset
 from simwright.prover.table import IsolatedEngine
-from simwright.prover.workers.seen import Configuration, Evaluated, Seen, load
+from simwright.prover.workers.seen import (
+    Configuration,
+    Evaluated,
+    MotionOrder,
+    Moved,
+    NotAbleError,
+    Seen,
+    WorldSettings,
+    load,
+)
 
 HERE = Path(__file__).resolve().parent
 _CHUNK = 1 << 16
@@ -82,9 +92,10 @@ class Worker:
         """The number of its process."""
         return self._process.pid
 
-    def open(self, file: Path, gravity: Sequence[float]) -> str:
-        """Open an asset; gives the engine with its version."""
-        return str(self._ask({"ask": "open", "file": str(file), "gravity": list(gravity)}))
+    def open(self, file: Path, gravity: Sequence[float], ground: float | None = None) -> str:
+        """Open an asset, in place of the one that was open; gives the engine with its version."""
+        world = WorldSettings([float(value) for value in gravity], ground, self.row.solver)
+        return str(self._ask({"ask": "open", "file": str(file), "world": asdict(world)}))
 
     def describe(self) -> Seen:
         """What it sees of the asset."""
@@ -94,6 +105,10 @@ class Worker:
         """What it says of it in each configuration."""
         told = self._ask({"ask": "evaluate", "configurations": list(configurations)})
         return [Evaluated(**row) for row in told]
+
+    def move(self, order: MotionOrder) -> Moved:
+        """A motion by its own steps; raises ``NotAbleError`` where it has no way to do it."""
+        return Moved(**self._ask({"ask": "move", "order": asdict(order)}))
 
     def _ask(self, question: dict[str, Any]) -> Any:
         assert self._process.stdin is not None
@@ -107,6 +122,8 @@ class Worker:
             told = json.loads(line)
         except ValueError:
             raise NotSeenError(f"the worker answers {line[:80]!r}") from None
+        if "unable" in told:
+            raise NotAbleError(str(told["unable"]))
         if "error" in told:
             raise NotSeenError(str(told["error"]))
         return told["answer"]
@@ -140,6 +157,44 @@ class Worker:
         return " ".join(told.split()) or f"ends with {code}"
 
 
+class EngineMover:
+    """One engine that does motions of several assets; a worker that has crashed is started again for the next one."""
+
+    def __init__(self, row: IsolatedEngine, seconds: float) -> None:
+        self.row, self.seconds = row, seconds
+        self._worker: Worker | None = None
+        self._open, self._seen = "", Seen(row.name)
+
+    def move(
+        self,
+        key: str,
+        order: MotionOrder,
+        find_file: Callable[[], Path],
+        world: tuple[Sequence[float], float | None],
+    ) -> tuple[Seen, Moved]:
+        """A motion of the asset that ``key`` stands for, and what the engine sees of it.
+
+        ``find_file`` is asked for the file when the asset is not open; ``world`` is its gravity and ground.
+        """
+        try:
+            if self._worker is None:
+                self._worker = Worker(self.row, self.seconds)
+            if self._open != key:
+                self._open = ""
+                self._worker.open(find_file(), *world)
+                self._seen, self._open = self._worker.describe(), key
+            return self._seen, self._worker.move(order)
+        except NotSeenError:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End the process."""
+        if self._worker is not None:
+            self._worker.__exit__(None, None, None)
+            self._worker, self._open = None, ""
+
+
 class ReferenceRobot:
     """An asset that MuJoCo has compiled; raises a ``SimwrightError`` where it refuses."""
 
@@ -157,6 +212,13 @@ class ReferenceRobot:
     def evaluate(self, configurations: Sequence[Configuration]) -> list[Evaluated]:
         """What does."""
         return [self._robot.evaluate(configuration) for configuration in configurations]
+
+    def move(self, order: MotionOrder) -> Moved:
+        """A motion; raises ``NotSeenError`` where it ends in numbers that are none."""
+        try:
+            return self._robot.move(order)
+        except ValueError as error:
+            raise NotSeenError(str(error)) from None
 
     def list_zeros(self) -> dict[str, float]:
         """Coordinates of joints of one freedom in the reference pose, where they are not zero (``ref`` of MJCF)."""

@@ -17,7 +17,9 @@ from simwright.core.math3d import Array
 from simwright.model.asset import Asset
 from simwright.model.joint import WORLD
 from simwright.model.kinematics import build_tree
-from simwright.prover.comparing import Outcome, Told, find_size
+from simwright.prover.aspects import Outcome, Told
+from simwright.prover.dynamics import find_size
+from simwright.prover.motion import MotionResult
 from simwright.prover.workers.seen import SeenFreedom, name_of, rotate
 
 
@@ -35,6 +37,7 @@ _STRUCTURE = {
     "links": ("link", "the engine has other links: a name or a body was lost on the way"),
     "dofs": ("joint", "the engine has other degrees of freedom at this joint"),
     "masses": ("mass", "the link weighs something else in the engine"),
+    "names": ("name", "whoever bridges the engine to ROS publishes the joint under another name"),
     "inertias": ("inertia", "the link has another centre of mass or inertia in the engine"),
 }
 _HINTS = {
@@ -46,9 +49,36 @@ _HINTS = {
     "root misplaced": "compare the pose of the root link in the file that the engine is given with the asset's",
 }
 _DEPENDENT = ("poses", "matrix", "bias")
+_OF_BODIES = ("base", "poses", "dofs", "links", "masses", "inertias")
+_CAUSES_OF_MOTION = {
+    "swing": (*_OF_BODIES, "armature", "damping"),
+    "response": ("drives", *_OF_BODIES, "mimics", "armature", "damping", "friction", "limits"),
+    "coupled": ("mimics", *_OF_BODIES, "armature", "damping"),
+    "loop": (*_OF_BODIES, "armature", "damping"),
+    "drop": ("base", "links", "masses", "inertias"),
+    "slope": ("base", "links", "masses", "inertias"),
+}
+"""What makes a scenario wrong, the first one first."""
+
+_SINGULAR = {"springs": "spring"}
+_SHRINKING = 0.75
+"""An error that is this part of itself at half the timestep shrinks."""
+
+_LOOSE = 0.02
+_NEAR_LIMIT = 0.01
+"""[rad, m]"""
+
+_FALLEN = 0.1
+"""Below the reference by more than this [m], nothing held it."""
 
 
-def find_causes(asset: Asset, outcome: Outcome, reference: Told, told: Told) -> dict[str, Cause]:
+def find_causes(
+    asset: Asset,
+    outcome: Outcome,
+    reference: Told,
+    told: Told,
+    motions: Mapping[str, MotionResult] | None = None,
+) -> dict[str, Cause]:
     """The cause of each aspect that differs, where it can be known."""
     places = _Places(asset)
     found: dict[str, Cause] = {}
@@ -68,7 +98,100 @@ def find_causes(asset: Asset, outcome: Outcome, reference: Told, told: Told) -> 
             known = [found[name] for name in order if name in found and (aspect != "poses" or name == "base")]
             if known:
                 found[aspect] = known[0]
+    for aspect, result in (motions or {}).items():
+        if aspect in outcome.differences:
+            found[aspect] = _explain_scenario(places, result, reference, found)
     return found
+
+
+def _explain_scenario(
+    places: _Places, result: MotionResult, reference: Told, found: Mapping[str, Cause]
+) -> Cause:
+    """What the structure or the dynamics say is wrong, else what can be seen of the motion itself."""
+    known = [found[name] for name in _CAUSES_OF_MOTION[result.scenario] if name in found]
+    if known:
+        return known[0]
+    where = places.find("joint", result.worst.partition(".")[0])
+    if result.ignored:
+        word = _SINGULAR.get(result.ignored, result.ignored)
+        text = f"without the {word} of the asset, the reference moves as the engine does"
+        return Cause(f"{word} ignored", text, where, "use another solver of the engine, or count on it")
+    if not result.runs:
+        return Cause("no motion", "the engine could not do it", where)
+    word, text = _explain_runs(result, reference)
+    return Cause(word, text, where, _HINTS.get(word, ""))
+
+
+def _explain_runs(result: MotionResult, reference: Told) -> tuple[str, str]:
+    """By what was recorded, the most certain first."""
+    if result.scenario in ("drop", "slope"):
+        return _explain_contact(result)
+    if result.scenario == "coupled" and _comes_loose(result, reference):
+        return "mimic dropped", "the joint does not keep up with the joint that it follows"
+    if result.scenario == "response" and (told := _explain_response(result, reference)) is not None:
+        return told
+    if result.error_half < _SHRINKING * result.error:
+        return (
+            "integrator",
+            "the error shrinks with the timestep, but not as that of first order: take smaller steps",
+        )
+    if result.scenario in ("coupled", "loop"):
+        return "constraint", "couplings and closed loops give way otherwise in the engine"
+    return "solver", "the same masses, inertias and forces move otherwise: the engine's way of stepping"
+
+
+def _explain_response(result: MotionResult, reference: Told) -> tuple[str, str] | None:
+    if _stays(result):
+        return "missing drive", "the joint does not go where its drive is told to go"
+    rows = [row for row in reference.seen.freedoms if row.joint == result.worst]
+    if rows and _reaches_limit(result, rows[0]):
+        return "limit softened", "the joint is at its limit, which gives way otherwise in the engine"
+    if any(row.friction for row in reference.seen.freedoms):
+        return "friction model", "joints have friction, which every engine has a law of its own for"
+    return None
+
+
+def _explain_contact(result: MotionResult) -> tuple[str, str]:
+    height = (
+        next((name for name in result.reference.positions if name.endswith(".z")), "")
+        if result.reference
+        else ""
+    )
+    if result.reference and height in result.runs[-1].positions:
+        end, wanted = result.runs[-1].positions[height][-1], result.reference.positions[height][-1]
+        if end < wanted - _FALLEN:
+            return "collision pair", "it falls through the ground: nothing touches in the engine"
+    if result.scenario == "slope":
+        return "friction model", "contacts slide otherwise in the engine"
+    return "contact model", "it lies otherwise on the ground: shapes or contacts are others in the engine"
+
+
+def _comes_loose(result: MotionResult, reference: Told) -> bool:
+    """Whether a follower of the engine is far from where its leader puts it."""
+    positions = result.runs[-1].positions
+    for name, (leader, ratio) in reference.seen.mimics.items():
+        if name in positions and leader in positions:
+            apart = np.subtract(positions[name], ratio * np.array(positions[leader]))
+            if np.abs(apart - apart[0]).max() > _LOOSE:
+                return True
+    return False
+
+
+def _stays(result: MotionResult) -> bool:
+    """Whether the joint goes less than half as far as it should."""
+    if result.reference is None:
+        return False
+    ends = [run[result.worst] for run in (result.reference.positions, result.runs[-1].positions)]
+    wanted, found = (values[-1] - values[0] for values in ends)
+    return bool(abs(wanted) > _LOOSE and found * np.sign(wanted) < 0.5 * abs(wanted))
+
+
+def _reaches_limit(result: MotionResult, row: SeenFreedom) -> bool:
+    assert result.reference is not None
+    values = result.reference.positions[result.worst]
+    low, high = row.limit
+    near = _NEAR_LIMIT
+    return (low is not None and min(values) < low + near) or (high is not None and max(values) > high - near)
 
 
 def _explain_structure(aspect: str, item: str, told: Told) -> tuple[str, str] | None:

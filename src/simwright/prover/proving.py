@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from lxml import etree
 
 from simwright.core.diag import Diagnostic, Level, Reporter
 from simwright.core.errors import SimwrightError, UnknownNameError, UsageError
@@ -29,8 +28,13 @@ from simwright.prover.asking import (
     Worker,
     choose_configurations,
 )
+from simwright.prover.aspects import ASPECTS, LEVELS, Outcome, Told, refuse
 from simwright.prover.causes import Cause, find_causes
-from simwright.prover.comparing import ASPECTS, LEVELS, Outcome, Told, compare, refuse
+from simwright.prover.dynamics import compare_dynamics
+from simwright.prover.matching import FreedomPair, match_freedoms
+from simwright.prover.motion import MotionResult
+from simwright.prover.scenarios import ScenarioRuns
+from simwright.prover.structure import compare_structure
 from simwright.prover.table import REFERENCE, IsolatedEngine, find_engine, list_engines
 from simwright.prover.workers.seen import name_of
 
@@ -49,7 +53,8 @@ class ProofSettings:
     """What is asked of whom.
 
     ``engines`` are names of the table; empty for all that are installed.  ``against`` is the engine that the others
-    are held against; ``levels`` some of ``structure`` and ``dynamics``; ``seconds`` the time for one question.
+    are held against; ``levels`` some of ``structure``, ``dynamics``, ``motion`` and ``ros``; ``seconds`` the time for
+    one question.
     """
 
     engines: Sequence[str] = ()
@@ -93,6 +98,11 @@ class Column:
     causes: Mapping[str, Cause] = field(default_factory=dict)
     notes: Sequence[Diagnostic] = ()
     seconds: float = 0.0
+    motions: Mapping[str, MotionResult] = field(default_factory=dict)
+    """By scenario, in order; empty where motion was not asked for."""
+
+    measured: str = ""
+    """When it was asked: UTC, as in 2026-11-17T09:30:00Z."""
 
 
 @dataclass(slots=True)
@@ -179,9 +189,19 @@ def _prove_column(questions: _Questions, name: str, reference: Told) -> Column:
         return Column(refuse(name, str(error)), seconds=time.monotonic() - start)
     except SimwrightError as error:
         return Column(refuse(name, f"not written: {error}"), seconds=time.monotonic() - start)
+    outcome = _compare_answers(questions, name, reference, told)
+    motions = _run_motions(questions, row, outcome)
+    causes = find_causes(questions.asset, outcome, reference, told, motions)
+    notes = questions.list_notes(row) if row else ()
+    _blame_format(outcome, causes, notes)
+    # what was not asked for may be the cause of what was
+    _leave_levels(outcome, causes, questions.settings.levels)
+    return Column(outcome, causes, notes, time.monotonic() - start, motions)
+
+
+def _compare_answers(questions: _Questions, name: str, reference: Told, told: Told) -> Outcome:
     # what the engine that others are held against cannot tell, nobody can be held against
-    of_reference = list_engines().get(questions.settings.against)
-    rows = [one for one in (row, of_reference) if one is not None]
+    rows = [find_engine(one) for one in (name, questions.settings.against) if one != REFERENCE]
     outcome = compare(
         name,
         reference,
@@ -190,12 +210,72 @@ def _prove_column(questions: _Questions, name: str, reference: Told) -> Column:
         rigid=questions.rigid,
         rounded=[aspect for one in rows for aspect in one.rounded],
         blank={aspect: reason for one in rows for aspect, reason in one.blank.items()},
+        ros_names=_list_ros_names(questions.asset),
     )
-    _leave_levels(outcome, questions.settings.levels)
-    causes = find_causes(questions.asset, outcome, reference, told)
-    notes = questions.list_notes(row) if row else ()
-    _blame_format(outcome, causes, notes)
-    return Column(outcome, causes, notes, time.monotonic() - start)
+    if name != REFERENCE and find_engine(name).format == "usd" and "names" in outcome.differences:
+        # prims beside each other have other names; the file has that of ROS beside it, which engines do not read
+        text = outcome.differences.pop("names")
+        outcome.blank["names"] = f"{text}; ros:joint:name says the name to bridges"
+    return outcome
+
+
+def compare(
+    engine: str,
+    reference: Told,
+    told: Told,
+    *,
+    precision: str = "single",
+    rounded: Sequence[str] = (),
+    rigid: Mapping[str, str] | None = None,
+    blank: Mapping[str, str] | None = None,
+    ros_names: Mapping[str, str] | None = None,
+) -> Outcome:
+    """What an engine tells of a robot against what another one, mostly MuJoCo, tells of it.
+
+    Dynamics are compared where both were asked about configurations.
+    ``rigid`` names, for links that are fixed to others, the one that stands for them all.  ``ros_names`` are the names
+    that ROS knows joints by.
+    """
+    seen, wanted = told.seen, reference.seen
+    outcome = Outcome(engine, version=seen.engine, precision=precision, rounded=rounded)
+    outcome.blank = {**(blank or {}), **seen.blank, **wanted.blank}
+    pairs, unmatched = match_freedoms(wanted, seen)
+    compare_structure(wanted, seen, pairs, outcome, unmatched=unmatched, rigid=rigid or {})
+    compare_dynamics(reference, told, pairs, outcome, matched=unmatched is None)
+    _compare_names(pairs, ros_names or {}, outcome)
+    outcome.absent -= set(outcome.differences)
+    return outcome
+
+
+def _compare_names(pairs: Sequence[FreedomPair], ros_names: Mapping[str, str], outcome: Outcome) -> None:
+    """What the engine itself calls joints: whoever bridges it to ROS publishes these names."""
+    known = [pair for pair in pairs if pair.alone and pair.wanted[0].joint in ros_names]
+    if not known:
+        outcome.absent.add("names")
+    for pair in known:
+        name, label = ros_names[pair.wanted[0].joint], pair.found[0].label
+        if label != name:
+            outcome.note("names", pair.wanted[0].joint, f"{name} is called {label or 'nothing'}")
+
+
+def _run_motions(
+    questions: _Questions, row: IsolatedEngine | None, outcome: Outcome
+) -> dict[str, MotionResult]:
+    """All scenarios, where motion was asked for; what came out becomes aspects of the outcome."""
+    if "motion" not in questions.settings.levels:
+        return {}
+    motions = questions.motions.run(row, outcome.precision)
+    for name, result in motions.items():
+        outcome.blank.pop(name, None)
+        if result.state == "none":
+            outcome.absent.add(name)
+        elif result.state == "blank":
+            outcome.blank[name] = result.reason
+        else:
+            outcome.errors[name] = result.error
+            if result.state == "differs":
+                outcome.note(name, result.worst, result.reason)
+    return motions
 
 
 def _blame_format(outcome: Outcome, causes: dict[str, Cause], notes: Sequence[Diagnostic]) -> None:
@@ -237,11 +317,22 @@ def _find_rigid(asset: Asset) -> dict[str, str]:
     return found
 
 
-def _leave_levels(outcome: Outcome, levels: Sequence[str]) -> None:
+def _list_ros_names(asset: Asset) -> dict[str, str]:
+    """Names that ROS knows joints of one freedom by, by the name that they are matched by."""
+    return {
+        name_of(name): joint.public_name
+        for joint in asset.joints
+        if len(joint.dofs) == 1
+        for name in (joint.name, joint.dofs[0].name)
+        if name
+    }
+
+
+def _leave_levels(outcome: Outcome, causes: dict[str, Cause], levels: Sequence[str]) -> None:
     """Take out what was not asked for."""
     for name, aspect in ASPECTS.items():
         if aspect.level not in levels:
-            for table in (outcome.differences, outcome.items, outcome.blank, outcome.errors):
+            for table in (outcome.differences, outcome.items, outcome.blank, outcome.errors, causes):
                 table.pop(name, None)
             outcome.absent.discard(name)
 
@@ -263,6 +354,10 @@ class _Questions:
         for configuration in self.configurations:
             configuration["roots"] = _list_places(asset, self.own.states[0].poses or {})
         self.rigid = _find_rigid(asset)
+        against = None if settings.against == REFERENCE else find_engine(settings.against)
+        # the first configuration is the reference pose, which some robots stay in
+        seeded = choose_configurations(seen, 1, settings.seed)[1]
+        self.motions = ScenarioRuns(asset, seen, seeded, against, settings.seconds, self._write_variant)
         self._zeros = robot.list_zeros()
         self._written: dict[str, tuple[Path, tuple[Diagnostic, ...]]] = {}
 
@@ -291,32 +386,24 @@ class _Questions:
         """What writing for it told: what its format has no place for, or says in other words."""
         return self._write(row)[1]
 
+    def _write_variant(self, asset: Asset, row: IsolatedEngine, name: str) -> Path:
+        file, _ = self._write_asset(asset, row, f"{name}-" + "-".join(row.lacks))
+        return file
+
     def _write(self, row: IsolatedEngine) -> tuple[Path, tuple[Diagnostic, ...]]:
-        words = "-".join(str(value) for value in row.writing.values())
-        key = "-".join(word for word in (row.format, words, "zero" if row.zero_mass else "") if word)
+        return self._write_asset(self.asset, row, "")
+
+    def _write_asset(
+        self, asset: Asset, row: IsolatedEngine, folder: str
+    ) -> tuple[Path, tuple[Diagnostic, ...]]:
+        words = [value if isinstance(value, str) else name for name, value in row.writing.items()]
+        key = "-".join([folder, row.format, *words]) if folder else "-".join([row.format, *words])
         if key not in self._written:
             reporter = Reporter()
-            name = name_of(self.asset.name) or "robot"
-            target = self.folder / key / f"{name}{_SUFFIXES[row.format]}"
+            target = self.folder / key / f"{name_of(asset.name) or 'robot'}{_SUFFIXES[row.format]}"
             target.parent.mkdir(parents=True, exist_ok=True)
             options = WriteOptions(**row.writing, overwrite=True)
-            file = write_asset(self.asset, target, format_name=row.format, options=options, reporter=reporter)
-            if row.zero_mass:
-                give_zero_masses(file)
+            file = write_asset(asset, target, format_name=row.format, options=options, reporter=reporter)
             notes = [found for found in reporter if found.level is not Level.INFO]
             self._written[key] = file, tuple(notes)
         return self._written[key]
-
-
-def give_zero_masses(file: Path) -> None:
-    """Say of every link of a URDF that has no mass that it has none: PyBullet 3.2 and DART 6.20 would take 1 kg."""
-    # the file is our own: nothing in it names another
-    tree = etree.parse(str(file))
-    for link in tree.iter("link"):
-        if link.find("inertial") is None:
-            inertial = etree.SubElement(link, "inertial")
-            etree.SubElement(inertial, "mass", value="0")
-            etree.SubElement(
-                inertial, "inertia", dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), "0")
-            )
-    tree.write(str(file), encoding="utf-8", xml_declaration=True)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from simwright.core.errors import UnknownNameError
+from simwright.formats.dialects import find_dialect
 from simwright.prover.environments import IsolatedEnvironment
 
 REFERENCE = "mujoco"
@@ -30,11 +32,19 @@ class IsolatedEngine:
     precision: str
     licence: str
     environment: IsolatedEnvironment
-    writing: Mapping[str, Any] = field(default_factory=dict)
-    zero_mass: bool = False
+    dialect: str = ""
     proprietary: bool = False
     rounded: Sequence[str] = ()
     blank: Mapping[str, str] = field(default_factory=dict)
+    solvers: Mapping[str, str] = field(default_factory=dict)
+    lacks: Mapping[str, str] = field(default_factory=dict)
+    solver: str = ""
+    """The one that was chosen by ``engine:solver``, empty for the engine's own choice."""
+
+    @property
+    def writing(self) -> Mapping[str, Any]:
+        """Words of ``WriteOptions`` for it: what 'simwright convert --for' tells the writer."""
+        return find_dialect(self.dialect).find_words(self.format) if self.dialect else {}
 
 
 @functools.cache
@@ -45,11 +55,17 @@ def list_engines() -> Mapping[str, IsolatedEngine]:
 
 
 def find_engine(name: str) -> IsolatedEngine:
-    """One row; an unknown name is an error that lists what there is."""
+    """One row, of ``engine`` or ``engine:solver``; an unknown name is an error that lists what there is."""
     rows = list_engines()
-    if name not in rows:
+    engine, _, solver = name.partition(":")
+    if engine not in rows:
         raise UnknownNameError("engine", name, [REFERENCE, *rows])
-    return rows[name]
+    row = rows[engine]
+    if not solver:
+        return row
+    if solver not in row.solvers:
+        raise UnknownNameError(f"solver of {engine}", solver, list(row.solvers))
+    return dataclasses.replace(row, name=name, title=f"{row.title}, {row.solvers[solver]}", solver=solver)
 
 
 def _make_row(name: str, row: dict[str, Any]) -> IsolatedEngine:
@@ -61,4 +77,4 @@ def _make_row(name: str, row: dict[str, Any]) -> IsolatedEngine:
         FAMILY,
         variables=row.pop("variables", {}),
     )
-    return IsolatedEngine(name, environment=environment, **row)
+    return IsolatedEngine(name, environment=environment, **{"dialect": name, **row})

@@ -315,33 +315,6 @@ def read_mjc_motor(
     return drop_defaults(motor)
 
 
-def write_mjc_motor(motor: Mapping[str, Any], *, angular: bool) -> dict[str, Any]:
-    """The attributes of an MjcActuator that does the same as a neutral motor."""
-    values = {**MOTOR_DEFAULTS, **motor}
-    degree = DEGREE if angular else 1.0
-    mode, stiffness, damping = values["controlMode"], values["stiffness"] / degree, values["damping"] / degree
-    gain = {"effort": values["gain"], "velocity": damping, "position": stiffness}[mode]
-    # A servo in MuJoCo is an affine bias: kp * (target - q) - kd * v, or kd * (target - v).
-    bias = {"effort": (), "velocity": (0.0, 0.0, -damping), "position": (0.0, -stiffness, -damping)}[mode]
-    result: dict[str, Any] = {"mjc:gainType": "fixed", "mjc:gainPrm": _fill([gain])}
-    if bias:
-        result |= {"mjc:biasType": "affine", "mjc:biasPrm": _fill(bias)}
-    if values["timeConstant"] > 0.0:
-        result |= {"mjc:dynType": "filter", "mjc:dynPrm": _fill([values["timeConstant"]])}
-    if values["gear"] != 1.0:
-        result["mjc:gear"] = [values["gear"], *[0.0] * 5]
-    for word, name, unit in (
-        ("control", "ctrl", 1.0 if mode == "effort" else degree),
-        ("effort", "force", 1.0),
-    ):
-        low, high = values[f"{word}Lower"], values[f"{word}Upper"]
-        # MuJoCo has a range or none; a limit on one side only cannot be said.
-        if math.isfinite(low) and math.isfinite(high):
-            result |= {f"mjc:{name}Range:min": low * unit, f"mjc:{name}Range:max": high * unit}
-            result[f"mjc:{name}Limited"] = "true"
-    return result
-
-
 def read_newton_motor(authored: Mapping[str, Any], *, angular: bool, limited: bool) -> Motor:
     """The neutral motor of a NewtonActuator with a PD law; ``limited``: its largest effort counts."""
     # Newton's actuator is a PD law; without kp it is a velocity servo, without both a motor.
@@ -354,25 +327,6 @@ def read_newton_motor(authored: Mapping[str, Any], *, angular: bool, limited: bo
     if limited and math.isfinite(largest):
         motor |= {"effortLower": -largest, "effortUpper": largest}
     return drop_defaults(motor)
-
-
-def write_newton_motor(motor: Mapping[str, Any], *, angular: bool) -> dict[str, Any]:
-    """The attributes of a NewtonActuator that does the same; Untranslatable where it has none."""
-    values = {**MOTOR_DEFAULTS, **motor}
-    degree = DEGREE if angular else 1.0
-    low, high = values["effortLower"], values["effortUpper"]
-    ranged = math.isfinite(values["controlLower"]) or math.isfinite(values["controlUpper"])
-    plain = values["controlMode"] != "effort" or values["gain"] == 1.0
-    if values["gear"] != 1.0 or values["timeConstant"] or ranged or low != -high or not plain:
-        raise Untranslatable("Newton's motors have no gear, lag, gain, range of commands or one-sided effort")
-    result = {"newton:kp": values["stiffness"] / degree, "newton:kd": values["damping"] / degree}
-    if values["controlMode"] != "position":
-        result["newton:kp"] = 0.0
-    if values["controlMode"] == "effort":
-        result["newton:kd"] = 0.0
-    if math.isfinite(high):
-        result["newton:maxEffort"] = high
-    return result
 
 
 def drop_defaults(motor: Motor) -> Motor:
@@ -443,8 +397,3 @@ def _inherit(
 def _pad(values: Any, first: float) -> list[float]:
     found = [float(value) for value in values] if values is not None and len(values) else [first]
     return found + [0.0] * (10 - len(found))
-
-
-def _fill(values: Any) -> list[float]:
-    # -0.0 becomes 0.0, so that files do not say "-0".
-    return [float(value) + 0.0 for value in values] + [0.0] * (10 - len(values))

@@ -140,6 +140,7 @@ VALUES: dict[str, str] = {
     "up-axis": "the up axis of an asset that does not say it",
     "inertia-order": "urdf or mujoco: the order of six inertia values",
     "unknown-physics": "remove or isolate: what becomes of physics: properties that no schema has",
+    "articulation-root": "joint: move the root of a fixed base to its joint, though MuJoCo's USD reader then refuses",
     "static-friction": "of physics materials that do not say it",
     "dynamic-friction": "of physics materials that do not say it",
     "restitution": "of physics materials that do not say it",

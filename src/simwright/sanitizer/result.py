@@ -119,3 +119,12 @@ MOMENTS_MENDED = declare(
     "written. Simwright goes on reading what was said, so for it the machine is the same; others read the nearest.",
     section="1.3",
 )
+ENGINE_LOSS = declare(
+    "fix-engine-loss",
+    Level.WARNING,
+    "{engine} was told this and is not any more: {what}",
+    hint="look at what {engine} makes of it; leave the rule out with --ignore, or say it in {engine}'s own layer",
+    doc="The machine is the same for all who read neutral words. An engine that reads only its own words, or that "
+    "wants them in another place, sees less of the fixed asset than of the original.",
+    section="1.4",
+)

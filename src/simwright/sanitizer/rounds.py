@@ -18,6 +18,7 @@ from simwright.checker.settings import CheckSettings
 from simwright.core.diag import Diagnostic, Fixable, Reporter, Where, relocate
 from simwright.core.errors import SimwrightError
 from simwright.sanitizer.fixer import DIVIDED, LAYERS, Fixer, UserValues, all_fixers
+from simwright.sanitizer.layering.roles import speaks_neutral
 from simwright.sanitizer.proof import Deviation, Original, Selected, find_deviations
 from simwright.sanitizer.result import CRASHED, REFUSED, UNDONE, UNSTABLE, Change
 from simwright.sanitizer.stage_changes import StageChanges
@@ -177,6 +178,7 @@ class FixRun:
         """Make one fix for its findings; those that it refuses or that ask for nothing are not tried again."""
         editor = Editor(stage, self.workspace.list_own(), self.workspace.is_taken)
         editor.find_original = self.workspace.name_original
+        editor.speaks_neutral = speaks_neutral
         editor.known = self.known
         editor.gate = self.workspace.gate
         done: list[Diagnostic] = []

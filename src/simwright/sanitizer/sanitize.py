@@ -29,8 +29,16 @@ from simwright.core.packages import PackageMap
 from simwright.core.swap import Staging, compute_digest, guard_writing, is_staging, put_files, write_folder
 from simwright.formats.format import ReadOptions
 from simwright.formats.usd.delivery import PACKAGE_SUFFIX, pack_file
+from simwright.sanitizer.fixes.translation.engine_words import find_losses
 from simwright.sanitizer.proof import Original, Selected, read_original
-from simwright.sanitizer.result import MOMENTS_MENDED, NEWLY_FOUND, UNPROVEN, Change, FixResult
+from simwright.sanitizer.result import (
+    ENGINE_LOSS,
+    MOMENTS_MENDED,
+    NEWLY_FOUND,
+    UNPROVEN,
+    Change,
+    FixResult,
+)
 from simwright.sanitizer.rounds import FixOptions, FixProgress, FixRun, name_originals
 from simwright.sanitizer.workspace import Workspace
 from simwright.usd.plugins import register_plugins
@@ -139,11 +147,21 @@ def _fill_result(progress: FixProgress, workspace: Workspace, result: FixResult,
         before, after = (f"({', '.join(f'{value:.6g}' for value in row)})" for row in moments)
         notes.report(MOMENTS_MENDED, Where(result.source, prim=path), before=before, after=after)
     if progress.changes:
-        problem = original(progress.expected.variant_key).problem
+        known = original(progress.expected.variant_key)
+        problem = known.problem
         result.proven = not problem
+        _tell_losses(progress, workspace, known, notes)
         if problem:
             notes.report(UNPROVEN, where, reason=problem)
     result.notes += sort_diagnostics(notes)
+
+
+def _tell_losses(progress: FixProgress, workspace: Workspace, original: Original, notes: Reporter) -> None:
+    """Name the engines that are told less than before; fixes that need no intent leave words of engines alone."""
+    if any(change.grade is Fixable.UNSAFE for change in progress.changes):
+        where = Where(workspace.name_original(str(workspace.entry)))
+        for loss in find_losses(original.poses.stage, workspace.open(), progress.expected.follow):
+            notes.report(ENGINE_LOSS, where, engine=loss.engine, what=loss.tell())
 
 
 def _describe_differences(workspace: Workspace) -> dict[str, str]:

@@ -273,7 +273,7 @@ class _WorldBuild:
         file = self._sources.find_asset(asset, where)
         packages = find_packages({}, near=[file.parent], allowed=sorted(self._sources.roots))
         # SAP Warp reads newton:* attributes and no other solver's
-        options = ReadOptions(packages, resolvers=("newton",)) if self._sap else ReadOptions(packages)
+        options = ReadOptions(packages, schema_resolvers=("newton",)) if self._sap else ReadOptions(packages)
         read = read_asset(file, format_name=asset.type, options=options, reporter=self._reporter)
         # labels of stages are prim paths, of the others names: both may repeat between assets
         key = read.name if read.provenance.format != "usd" else (read.bodies[0].path if read.bodies else "")

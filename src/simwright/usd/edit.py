@@ -57,6 +57,8 @@ class Editor:
         self.files: dict[Path, bytes] = {}
         self.find_original: Callable[[str], str] = str
         """From a file of the stage to the one of the source that it is a copy of."""
+        self.speaks_neutral: Callable[[Sdf.PrimSpec], bool] = lambda _: True
+        """Does a spec say anything itself that is no engine's own?  New words of a prim go to such a one."""
         self.gate = Gate.of_layer(self.root.realPath)
         """What files have to pass before a fix brings them into the asset."""
         self.memory: dict[str, Any] = {}
@@ -102,11 +104,13 @@ class Editor:
         return [spec for spec in prim.GetPrimStack() if spec.layer.identifier in self.own]
 
     def choose_home(self, prim: Usd.Prim) -> Sdf.PrimSpec:
-        """Where a new opinion about a prim belongs: its strongest spec in the asset."""
+        """Where a new opinion about a prim belongs: its strongest spec in the asset, but in no layer of an engine."""
         specs = self.list_prim_specs(prim)
         if not specs:
             raise Refused("the prim belongs to another asset, which has to be fixed itself")
-        return specs[0]
+        return (
+            next((spec for spec in specs if self.speaks_neutral(spec)), specs[0]) if specs[1:] else specs[0]
+        )
 
     def list_specs(self, prim: Usd.Prim, name: str) -> list[Sdf.PropertySpec]:
         """The opinions about a property, strongest first; all of them have to be the asset's own."""

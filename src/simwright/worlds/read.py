@@ -35,7 +35,7 @@ import shapely
 
 from simwright.core.collector import pause_collector
 from simwright.core.diag import Level, Reporter
-from simwright.core.documents.read import parse_document, read_document
+from simwright.core.documents.read import read_document
 from simwright.core.documents.tree import Document
 from simwright.core.errors import ParseError, StrictError, UsageError
 from simwright.worlds import messages
@@ -81,11 +81,6 @@ class WorldOptions(TypedDict, total=False):
 def read_world(path: str | os.PathLike[str], **options: Unpack[WorldOptions]) -> World:
     """Read a world file and make every choice in it; options are those of :func:`build_world`."""
     return build_world(read_document(path), **options)
-
-
-def parse_world(text: str, *, name: str = "world.yaml", **options: Unpack[WorldOptions]) -> World:
-    """The same from text; ``name`` is the file it is taken to stand in."""
-    return build_world(parse_document(text, name=name), **options)
 
 
 def build_world(

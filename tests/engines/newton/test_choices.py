@@ -78,7 +78,7 @@ SAME = (
 def test_a_choice_means_what_it_means_in_newton(builder, import_theirs, stage, choice):
     path = stage()
     other = import_theirs(path, **choice)
-    add_usd(builder, path, resolvers=("newton",), **choice)
+    add_usd(builder, path, schema_resolvers=("newton",), **choice)
     assert builder.body_label == other.body_label
     assert set(builder.shape_label) == set(other.shape_label)
     assert builder.joint_type == other.joint_type
@@ -101,17 +101,17 @@ def test_the_scene_decides_before_the_caller(builder, import_theirs, stage):
     )
     path = stage(scene)
     other = import_theirs(path)
-    result = add_usd(builder, path, resolvers=("newton",))
+    result = add_usd(builder, path, schema_resolvers=("newton",))
     assert builder.body_label == other.body_label == ["/robot/tip"]
     assert builder.joint_target_ke == pytest.approx(other.joint_target_ke, rel=1e-5)
-    assert result.path_body_map == {"/robot/base": -1, "/robot/tip": 0, "/robot/hand": 0}
-    assert result.path_joint_map == {"/robot/hinge": 0}
-    assert result.as_newton()["collapse_results"] is not None
+    assert result["path_body_map"] == {"/robot/base": -1, "/robot/tip": 0, "/robot/hand": 0}
+    assert result["path_joint_map"] == {"/robot/hinge": 0}
+    assert result["collapse_results"] is not None
 
 
 def test_an_authored_self_collision_beats_the_caller(builder, stage):
     path = stage(root="bool newton:selfCollisionEnabled = true")
-    add_usd(builder, path, resolvers=("newton",), enable_self_collisions=False)
+    add_usd(builder, path, schema_resolvers=("newton",), enable_self_collisions=False)
     pairs = {
         frozenset((builder.shape_label[i], builder.shape_label[j]))
         for i, j in builder.shape_collision_filter_pairs
@@ -122,7 +122,7 @@ def test_an_authored_self_collision_beats_the_caller(builder, stage):
 def test_a_part_of_the_stage(builder, import_theirs, stage):
     path = stage()
     other = import_theirs(path, root_path="/robot/tip")
-    add_usd(builder, path, resolvers=("newton",), root_path="/robot/tip")
+    add_usd(builder, path, schema_resolvers=("newton",), root_path="/robot/tip")
     assert builder.body_label == other.body_label == ["/robot/tip"]
     assert set(builder.shape_label) == set(other.shape_label)
 

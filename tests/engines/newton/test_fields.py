@@ -50,7 +50,7 @@ SHELL = 'uniform token newton:massModel = "shell"\nfloat newton:shellThickness =
 def test_shells_weigh_what_they_weigh_in_newton(builder, import_theirs, stage, kind):
     path = stage(kind, SHELL, ["NewtonMassAPI"])
     other = import_theirs(path)
-    add_usd(builder, path, resolvers=("newton",))
+    add_usd(builder, path, schema_resolvers=("newton",))
     assert builder.body_mass == pytest.approx(other.body_mass, rel=1e-5)
     ours, theirs = (np.array(b.body_inertia[0]).reshape(3, 3) for b in (builder, other))
     np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5 * np.abs(theirs).max())
@@ -63,7 +63,7 @@ def test_shells_whose_wall_newton_makes_otherwise(builder, import_theirs, stage,
     """Capsules too thick at the ends, cones too thin at the side, meshes with a wall on both sides."""
     path = stage(kind, SHELL, ["NewtonMassAPI"])
     other = import_theirs(path)
-    add_usd(builder, path, resolvers=("newton",))
+    add_usd(builder, path, schema_resolvers=("newton",))
     assert builder.body_mass[0] / other.body_mass[0] == pytest.approx(ratio, rel=1e-3)
 
 
@@ -87,7 +87,7 @@ def test_distance_fields_are_those_of_newton(newton, builder, import_theirs, sta
     path = stage(kind, attributes, ["NewtonSDFCollisionAPI"])
     other = import_theirs(path)
     reporter = Reporter()
-    add_usd(builder, path, resolvers=("newton",), reporter=reporter)
+    add_usd(builder, path, schema_resolvers=("newton",), reporter=reporter)
     for name in ("max_resolution", "target_voxel_size", "narrow_band_range", "texture_format", "padding"):
         ours, theirs = (getattr(b, f"shape_sdf_{name}")[0] for b in (builder, other))
         assert ours == (pytest.approx(theirs) if isinstance(theirs, float | tuple) else theirs), name
@@ -98,14 +98,14 @@ def test_distance_fields_are_those_of_newton(newton, builder, import_theirs, sta
 
 
 def test_without_the_schema_there_is_no_field(builder, stage):
-    add_usd(builder, stage("Mesh", "", []), resolvers=("newton",))
+    add_usd(builder, stage("Mesh", "", []), schema_resolvers=("newton",))
     assert builder.shape_sdf_max_resolution == [None]
 
 
 def test_a_hydroelastic_mesh_wants_a_field(newton, builder, stage):
     reporter = Reporter()
     path = stage("Mesh", "bool newton:hydroelasticEnabled = true", [])
-    add_usd(builder, path, resolvers=("newton",), reporter=reporter)
+    add_usd(builder, path, schema_resolvers=("newton",), reporter=reporter)
     assert "newton-hydroelastic-lost" in {d.kind for d in reporter}
     assert not builder.shape_flags[0] & int(newton.ShapeFlags.HYDROELASTIC)
 
@@ -117,17 +117,17 @@ def test_an_approximation_beside_a_field_is_left_out(newton, builder, stage):
         'uniform token physics:approximation = "convexHull"',
         ["NewtonSDFCollisionAPI", "PhysicsMeshCollisionAPI"],
     )
-    add_usd(builder, path, resolvers=("newton",), reporter=reporter)
+    add_usd(builder, path, schema_resolvers=("newton",), reporter=reporter)
     assert builder.shape_type == [newton.GeoType.MESH]
     assert "newton-approximation-unused" in {d.kind for d in reporter}
 
 
 def test_hulls_have_the_vertices_they_may_have(builder, stage):
     path = stage("Mesh", "int newton:maxHullVertices = 12", ["NewtonMeshCollisionAPI"])
-    add_usd(builder, path, resolvers=("newton",))
+    add_usd(builder, path, schema_resolvers=("newton",))
     assert builder.shape_source[0].maxhullvert == 12
 
 
 def test_the_caller_limits_hulls_where_the_stage_does_not(builder, stage):
-    add_usd(builder, stage("Mesh", "", []), resolvers=("newton",), mesh_maxhullvert=20)
+    add_usd(builder, stage("Mesh", "", []), schema_resolvers=("newton",), mesh_maxhullvert=20)
     assert builder.shape_source[0].maxhullvert == 20

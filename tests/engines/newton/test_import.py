@@ -86,7 +86,7 @@ def assert_same_frame(ours, expected):
 def test_bodies_weigh_and_stand_as_in_newton(newton, builder, shared_assets, name):
     path = shared_assets / "usd" / f"{name}.usda"
     other = theirs(newton, path)
-    add_usd(builder, path, resolvers=("newton",))
+    add_usd(builder, path, schema_resolvers=("newton",))
     assert builder.body_label == other.body_label
     model = builder.finalize(device="cpu")
     assert model.body_mass.numpy() == pytest.approx(np.array(other.body_mass), rel=1e-5)
@@ -103,7 +103,7 @@ def test_bodies_weigh_and_stand_as_in_newton(newton, builder, shared_assets, nam
 def test_joints_stand_in_the_same_order_and_hold_as_in_newton(newton, builder, shared_assets, name):
     path = shared_assets / "usd" / f"{name}.usda"
     other = theirs(newton, path)
-    result = add_usd(builder, path, resolvers=("newton",))
+    result = add_usd(builder, path, schema_resolvers=("newton",))
     named = [label for label in other.joint_label if label in result.path_joint_map]
     assert [label for label in builder.joint_label if label in result.path_joint_map] == named
     assert named or name == "cube_cylinder"
@@ -129,7 +129,7 @@ def test_joints_stand_in_the_same_order_and_hold_as_in_newton(newton, builder, s
 def test_shapes_and_filters_are_those_of_newton(newton, builder, shared_assets, name):
     path = shared_assets / "usd" / f"{name}.usda"
     other = theirs(newton, path)
-    add_usd(builder, path, resolvers=("newton",))
+    add_usd(builder, path, schema_resolvers=("newton",))
     assert set(other.shape_label) <= set(builder.shape_label)
     for j, label in enumerate(other.shape_label):
         i = builder.shape_label.index(label)
@@ -150,7 +150,7 @@ def test_the_result_has_what_newtons_has(make_builder, make_resolvers, shared_as
     """Values and paths of the dictionary that ``add_usd`` returns, and the gaps that schemas fall back to."""
     names, path = order.split(","), shared_assets / "usd" / f"{name}.usda"
     mine, his = make_builder(), make_builder()
-    result = add_usd(mine, path, resolvers=names).as_newton()
+    result = add_usd(mine, path, schema_resolvers=names)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         expected = his.add_usd(str(path), schema_resolvers=make_resolvers(names))

@@ -93,7 +93,7 @@ def list_corners(mesh):
 def test_a_picture_is_drawn_as_in_newton(newton, builder, import_theirs, tmp_path, uvs):
     path = write(tmp_path, uvs)
     other, reporter = import_theirs(path), Reporter()
-    add_usd(builder, path, resolvers=("newton",), reporter=reporter)
+    add_usd(builder, path, schema_resolvers=("newton",), reporter=reporter)
     ours, theirs = (b.shape_source[b.shape_label.index("/b/m")] for b in (builder, other))
     assert list_corners(ours) == list_corners(theirs)
     assert (ours.roughness, ours.metallic) == pytest.approx((theirs.roughness, theirs.metallic))

@@ -53,7 +53,7 @@ def test_bodies_whose_mass_comes_from_many_places(newton, import_theirs, tmp_pat
     path = tmp_path / "weights.usda"
     path.write_text(make_weights(seed))
     ours, theirs = newton.ModelBuilder(), import_theirs(path)
-    add_usd(ours, path, resolvers=("newton",))
+    add_usd(ours, path, schema_resolvers=("newton",))
     assert ours.body_label == theirs.body_label
     for i, label in enumerate(theirs.body_label):
         assert ours.body_mass[i] == pytest.approx(theirs.body_mass[i], rel=1e-5), label

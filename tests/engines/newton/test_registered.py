@@ -39,7 +39,7 @@ def test_every_registered_value_is_newtons(make_builder, import_theirs, resolver
     path = shared_assets / "usd" / f"{name}.usda"
     ours, theirs = make_builder(), make_builder()
     reporter = Reporter()
-    add_usd(ours, path, resolvers=NAMES, reporter=reporter)
+    add_usd(ours, path, schema_resolvers=NAMES, reporter=reporter)
     import_theirs(path, theirs, schema_resolvers=resolvers)
     mine, expected = list_values(ours), list_values(theirs)
     assert mine.keys() == expected.keys()
@@ -106,7 +106,7 @@ def test_a_user_registers_attributes_of_their_own(newton, builder, stage):
     assert model.wear.numpy().tolist() == [3.0, 0.0]
     assert model.ns.grease.numpy().tolist() == [7.0]
     assert model.speed.numpy().tolist() == [4.0]
-    assert result.path_articulation_map == {"/r": 0}
+    assert result["path_articulation_map"] == {"/r": 0}
 
 
 def test_a_servo_drives_its_freedom_and_a_motor_without_target_is_said(newton, make_builder, stage):
@@ -182,7 +182,7 @@ def test_connects_and_welds_are_rows_of_the_mujoco_solver(make_builder, import_t
     bodies = "".join(LINK.replace("NAME", n).replace("HEIGHT", str(i)) for i, n in enumerate("abc"))
     path.write_text(EQUALITIES.replace("BODIES", bodies).replace("}", "\n}\n"))
     ours, theirs = make_builder(), make_builder()
-    add_usd(ours, path, resolvers=NAMES)
+    add_usd(ours, path, schema_resolvers=NAMES)
     import_theirs(path, theirs, schema_resolvers=resolvers)
     mine, expected = list_rows(ours), list_rows(theirs)
     assert mine.keys() == expected.keys() == {"/r/connect", "/r/weld"}

@@ -98,7 +98,7 @@ def both(newton, import_theirs, path, *, arm=False, xform=None, **choices):
         w, x, y, z = (float(v) for v in xform.q)
         his["xform"] = warp.transform(tuple(float(v) for v in xform.p), warp.quat(x, y, z, w))
         mine["xform"] = xform
-    add_usd(ours, path, resolvers=("newton",), **mine)
+    add_usd(ours, path, schema_resolvers=("newton",), **mine)
     import_theirs(path, theirs, **his)
     return ours, theirs
 
@@ -145,7 +145,7 @@ def test_a_joint_of_ones_own_for_the_root(newton, import_theirs, stage, arm, mou
     path = stage(mount=mount, root=with_root)
     if not with_root:  # Newton leaves joints without an articulation root outside of any articulation
         ours = newton.ModelBuilder()
-        add_usd(ours, path, resolvers=("newton",), base_joint=base_joint)
+        add_usd(ours, path, schema_resolvers=("newton",), base_joint=base_joint)
         assert ours.joint_type[0] == newton.JointType.D6
         ours.finalize(device="cpu")
         return
@@ -157,7 +157,7 @@ def test_a_joint_of_ones_own_for_the_root(newton, import_theirs, stage, arm, mou
 def test_a_mounted_robot_stays_where_it_is_mounted(newton, stage):
     builder = newton.ModelBuilder()
     hand = fill_arm(builder)
-    add_usd(builder, stage(mount=MOUNT), resolvers=("newton",), parent_body=hand)
+    add_usd(builder, stage(mount=MOUNT), schema_resolvers=("newton",), parent_body=hand)
     index = builder.joint_label.index("/robot/mount")
     assert builder.joint_parent[index] == -1
     assert builder.articulation_count == 2
@@ -169,13 +169,13 @@ def test_joints_that_are_switched_off_can_be_loaded(newton, stage, joint):
     """Newton raises, or leaves the body on such a joint without an articulation; ours floats beside the joint."""
     path, label = stage(disabled=joint), f"/robot/{joint[0]}_{joint[1]}"
     builder, without = newton.ModelBuilder(), newton.ModelBuilder()
-    add_usd(builder, path, resolvers=("newton",), only_load_enabled_joints=False)
+    add_usd(builder, path, schema_resolvers=("newton",), only_load_enabled_joints=False)
     index = builder.joint_label.index(label)
     assert (builder.joint_enabled.count(False), builder.joint_enabled[index]) == (1, False)
     assert builder.joint_articulation[index] == -1
     assert builder.joint_type.count(newton.JointType.FREE) == 2
     builder.finalize(device="cpu")
-    add_usd(without, path, resolvers=("newton",))
+    add_usd(without, path, schema_resolvers=("newton",))
     assert label not in without.joint_label
     assert without.joint_count == builder.joint_count - 1
 
@@ -191,11 +191,11 @@ def test_contradictions_are_refused_before_anything_is_added(newton, stage):
     builder = newton.ModelBuilder()
     lone = builder.add_link(mass=1.0)
     for choices, message in (
-        ({"floating": True, "base_joint": {}}, "both say"),
+        ({"floating": True, "base_joint": {}}, "Cannot specify both"),
         ({"floating": True, "parent_body": lone}, "leads to the world"),
         ({"override_root_xform": True}, "not given"),
         ({"parent_body": 7}, "no body 7"),
-        ({"parent_body": lone}, "in no articulation"),
+        ({"parent_body": lone}, "not part of any articulation"),
         ({"joint_ordering": "random"}, "joint_ordering"),
     ):
         with pytest.raises(UsageError, match=message):
@@ -203,5 +203,5 @@ def test_contradictions_are_refused_before_anything_is_added(newton, stage):
     assert (builder.body_count, builder.joint_count) == (1, 0)
     hand = fill_arm(builder)
     builder.add_articulation([builder.add_joint_free(lone)])
-    with pytest.raises(UsageError, match="not the last"):
+    with pytest.raises(UsageError, match="not the most recent"):
         add_usd(builder, path, parent_body=hand)

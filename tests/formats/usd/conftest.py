@@ -52,6 +52,8 @@ def read() -> Callable[..., Reading]:
     ) -> Reading:
         reporter = Reporter()
         stage = make_stage(content, **units)  # type: ignore[arg-type]
-        return Reading(read_stage(stage, ReadOptions(time=time, resolvers=resolvers), reporter), reporter)
+        return Reading(
+            read_stage(stage, ReadOptions(time=time, schema_resolvers=resolvers), reporter), reporter
+        )
 
     return read_text

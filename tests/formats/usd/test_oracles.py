@@ -35,7 +35,7 @@ COLUMNS = ["stage", "orders", "element", "field", "ours", "Newton", "why"]
 
 
 def load(assets: Path, name: str, order: str) -> tuple[Asset, dict[str, Any]]:
-    options = ReadOptions(resolvers=ORDERS[order])
+    options = ReadOptions(schema_resolvers=ORDERS[order])
     asset = read(assets / "usd" / f"{name}.usda", options, Reporter())
     oracle = assets.parent / "oracles" / "newton" / f"{name}.{order}.json"
     return asset, json.loads(oracle.read_text())

@@ -35,7 +35,7 @@ THEIR_NAMES = {"limit_stiffness": "limit_ke", "limit_damping": "limit_kd", "velo
 
 
 def load(assets: Path, name: str, tag: str) -> tuple[Asset, dict]:
-    options = ReadOptions(resolvers=tuple(SOLVERS[letter] for letter in tag))
+    options = ReadOptions(schema_resolvers=tuple(SOLVERS[letter] for letter in tag))
     asset = read(assets / "usd" / f"{name}.usda", options, Reporter())
     oracle = assets.parent / "oracles" / "newton" / f"{name}.{tag}.json"
     return asset, json.loads(oracle.read_text())

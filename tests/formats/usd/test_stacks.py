@@ -58,9 +58,10 @@ def test_axes_are_those_of_the_bodies_whatever_the_frames(read):
         np.testing.assert_allclose(found.transform((0.5, 0.0)).p, (4.5, 0, 0), atol=1e-7)
 
 
-def test_outside_an_articulation_they_are_constraints(read):
+def test_outside_an_articulation_they_are_one_joint_too(read):
     asset = read(BODIES.format(root="", joints=HINGE + SLIDE)).asset
-    assert [j.kind for j in asset.joints] == [JointKind.REVOLUTE, JointKind.PRISMATIC]
+    assert [j.kind for j in asset.joints] == [JointKind.D6]
+    assert [dof.path for dof in asset.joints[0].dofs] == ["/R/s", "/R/h"]
 
 
 def test_a_joint_that_closes_a_loop_stays_apart(read):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from simwright.app.cli.options import (
+    EngineName,
     FormatCommand,
     console,
     echo,
@@ -33,6 +34,7 @@ Examples:
   simwright convert robot.usda flat.usdc --flatten --variant tool=gripper
   simwright convert robot.xml out/robot --strict --report json
   simwright convert out/robot/robot.usda robot.xml
+  simwright convert robot.xml out/drake --for drake
   simwright convert robots/ out/ --jobs 4
   simwright convert 'robots/**/*.urdf' out/
 """
@@ -58,8 +60,8 @@ WRITING = (
 @click.option(
     "--for",
     "for_",
-    type=click.Choice(("neutral", "mujoco", "newton", "isaac")),
-    help="OpenUSD: which engine layers the asset has; else all.  MuJoCo's own reader needs --for mujoco.",
+    type=EngineName(),
+    help="The engine that reads the result: its format, unless OUT or --to says another, and its dialect.",
 )
 @click.option("--strict", is_flag=True, help="Any loss or guess is an error; nothing is written.")
 @click.option(
@@ -109,9 +111,10 @@ def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
     """Convert IN ({reads}) to OUT ({writes}).
 
     The name of OUT decides what is written: a folder or *.usda is a layered OpenUSD asset (REP-0158), *.usdz a
-    package of one, *.xml is MJCF, *.urdf is URDF and so on; --to says it for a folder.  A new folder appears whole; one
-    that holds an earlier result gets the new files, and a file goes beside what is there.  Where IN is a folder, a
-    pattern or several files, each file found becomes a folder of its own in OUT.
+    package of one, *.xml is MJCF, *.urdf is URDF and so on; --to says it for a folder.  --for ENGINE writes what that
+    engine reads, the way it has to be for it ('simwright prove' gives engines the same files).  A new folder appears
+    whole; one that holds an earlier result gets the new files, and a file goes beside what is there.  Where IN is a
+    folder, a pattern or several files, each file found becomes a folder of its own in OUT.
 
     Everything that is lost or guessed is listed; silence means nothing was.  The result is checked, and warnings
     that are left are listed as well.
@@ -128,10 +131,11 @@ def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
         plan_tasks,
     )
     from simwright.core.packages import parse_assignments
+    from simwright.formats.dialects import choose_format, fit_words
     from simwright.formats.table import choose_writer
 
     asked = ConvertOptions(
-        to=options["to"],
+        to=choose_format(target, options["to"], options["for_"] or ""),
         packages=parse_assignments(options["assignments"]),
         arguments=parse_pairs(options["arguments"], "--arg"),
         variants=parse_pairs(options["variants"], "--variant"),
@@ -139,8 +143,8 @@ def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
         check=not options["no_check"],
         writing={name: options[name] for name in WRITING if options[name] not in (None, "")},
     )
-    # before folders are searched: a wrong --to is told at once
-    choose_writer(target, asked.to)
+    # before folders are searched: a wrong --to or --for is told at once
+    fit_words(asked.writing, choose_writer(target, asked.to).name)
     tasks = plan_tasks(sources, target, asked.to)
     limits = read_limits(options)
     # alone, a mistake of ours is raised, and SIMWRIGHT_DEBUG=1 shows where; among others it costs one

@@ -64,6 +64,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.prove:prove",
         "Ask several physics engines whether an asset is the same machine in all of them.",
     ),
+    "ros": (
+        "simwright.app.cli.ros:ros",
+        "Show and check what an asset is to ROS 2, and what is here to bring it to life.",
+    ),
     "engines": (
         "simwright.app.cli.engines:engines",
         "List, install, remove and test the engines that prove asks.",
@@ -103,7 +107,7 @@ Examples:
   simwright inspect robot.usda --format json
   simwright convert robot.urdf out/robot
   simwright diff robot.urdf out/robot/robot.usda
-  simwright resolve robot.usda --order physx,newton,mjc
+  simwright resolve robot.usda --schema-resolvers physx,newton,mjc
   simwright world render flat.yaml -o flat.png
   simwright scene check arm.yaml
   simwright run arm.yaml --num-worlds 64 --record arm.mp4

@@ -59,6 +59,24 @@ class ReportFormat(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # 
         return str(value)
 
 
+class EngineName(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic since click 8.4
+    """The name of an engine that files are written for."""
+
+    name = "engine"
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context | None = None) -> str:
+        """All that are known."""
+        from simwright.formats.dialects import list_dialects
+
+        return f"[{'|'.join(list_dialects())}]"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name itself; an unknown one is an error that names the near ones."""
+        from simwright.formats.dialects import find_dialect
+
+        return find_dialect(str(value)).name
+
+
 report_option = click.option(
     "--format",
     "output_format",

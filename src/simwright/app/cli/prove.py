@@ -3,48 +3,51 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from simwright.app.cli.options import (
-    console,
-    echo,
-    format_option,
-    gate_options,
-    package_option,
-    parse_pairs,
-    print_json,
-)
+from simwright.app.cli.options import console, echo, gate_options, package_option, parse_pairs
 
 if TYPE_CHECKING:
+    from simwright.model.asset import Asset
     from simwright.prover.proving import Proof
 
 EPILOG = """\b
 Examples:
   simwright prove robot.urdf
   simwright prove robot.xml --engines drake,physx --level structure
+  simwright prove robot.urdf --format html -o report.html
   simwright prove robot.usda --against physx --format md > proof.md
   simwright prove robot.sdf --format junit > proof.xml
+  simwright prove out/robot/robot.usda --stamp
+  simwright prove scene.yaml --no-cache
 
 \b
 Levels:
   structure  links, joints, limits, masses, inertias, drives, mimics, armature, friction, damping
   dynamics   link poses, mass matrix, gravity and Coriolis forces at 20 configurations
+  motion     free swing, drives, couplings, drop, slope and loops, each at two timesteps
+  ros        names of joints
 """
+FORMATS = ("text", "json", "md", "junit", "html")
+"""Names of ``app.proving.FORMATS``, which is not loaded for --help."""
+_BY_ENDING = {".json": "json", ".md": "md", ".xml": "junit", ".html": "html", ".htm": "html"}
 
 
 @click.command("prove", epilog=EPILOG)
-@click.argument("asset", type=click.Path())
+@click.argument("asset", metavar="ASSET|SCENE", type=click.Path())
 @click.option("--engines", default="", metavar="NAME,...", help="Whom to ask; else all that are installed.")
-@click.option(
-    "--level", default="structure,dynamics", show_default=True, metavar="NAME,...", help="What to ask."
-)
+@click.option("--level", default="", metavar="NAME,...", help="What to ask; else all levels.")
 @click.option(
     "--against", default="mujoco", show_default=True, metavar="NAME", help="Whom to hold others against."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the configurations.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of configurations and motions.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),
@@ -53,75 +56,137 @@ Levels:
     help="Seconds for one question to an engine.",
 )
 @click.option("--keep", type=click.Path(), metavar="DIR", help="Keep the files that engines are given.")
+@click.option("--no-cache", is_flag=True, help="Ask every engine again.")
+@click.option("--stamp", is_flag=True, help="Record the result in the asset as UsdProfiles claims.")
+@click.option("--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="A xacro argument.")
+@click.option("--variant", "variants", multiple=True, metavar="SET=NAME", help="A USD variant to select.")
 @package_option
 @gate_options
-@format_option("text", "json", "md", "junit")
-def prove(
-    asset: str,
-    engines: str,
-    level: str,
-    against: str,
-    seed: int,
-    timeout: float,
-    keep: str | None,
-    assignments: tuple[str, ...],
-    output_format: str,
-) -> int:
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(FORMATS),
+    help="How to tell the result.  [text, or by the ending of -o]",
+)
+@click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write the result to this file.")
+def prove(asset: str, **options: Any) -> int:
     """Ask several engines about an asset: is it the same machine in all of them?
 
     Every engine gets the asset as it reads it, in a process and an environment of its own ('simwright engines').  A
     cell of the table is ok, NO, '-' where the robot has nothing of the kind, or blank where the engine or its format
-    cannot tell.  Exit code 1 means that an engine differs or has no answer.
-    """
-    from simwright.app import proving
+    cannot tell.  A scene file is proved for each kind of its worlds.  Answers are taken from the user's cache while
+    asset, engine, settings and Simwright stay the same.
 
-    proof = proving.prove(
-        asset,
-        engines=_split(engines),
-        levels=_split(level),
-        against=against,
-        seed=seed,
-        timeout=timeout,
-        keep=keep,
-        packages=parse_pairs(assignments, "--package"),
-        progress=_show_progress if sys.stderr.isatty() else None,
+    --format html writes one page that stands alone, with plots and pictures.  --stamp rewrites the root layer of an
+    OpenUSD asset; comments in a text layer are lost.  Exit code 1 means that an engine differs or has no answer, 2
+    that the input or the call is wrong.
+    """
+    from simwright.app.proving import ReadWords, check_stampable, prove_source
+    from simwright.prover.aspects import LEVELS
+    from simwright.prover.proving import ProofSettings
+
+    output = options["output"]
+    shape = options["output_format"] or _BY_ENDING.get(Path(output or "").suffix.lower(), "text")
+    _check_output(output, asset, shape)
+    settings = ProofSettings(
+        tuple(_split(options["engines"])),
+        tuple(_split(options["level"])) or LEVELS,
+        options["against"],
+        options["seed"],
+        seconds=options["timeout"],
     )
-    if output_format == "json":
-        print_json(proving.describe_proof(proof))
-    elif output_format == "md":
-        echo(proving.render_markdown(proof), nl=False)
-    elif output_format == "junit":
-        echo(proving.render_junit(proof), nl=False)
-    else:
-        _print_proof(proof)
-    return 0 if proof.same else 1
+    reading = ReadWords(
+        packages=parse_pairs(options["assignments"], "--package"),
+        arguments=parse_pairs(options["arguments"], "--arg"),
+        variants=parse_pairs(options["variants"], "--variant"),
+    )
+    # what can be refused is refused before engines work for minutes
+    settings.check()
+    if options["stamp"]:
+        check_stampable(asset)
+    assets: list[Asset] = []
+    with _show_work(len(settings.list_columns())) as progress:
+        proofs = prove_source(
+            asset,
+            settings,
+            reading=reading,
+            keep=options["keep"],
+            cache=not options["no_cache"],
+            progress=progress,
+            opened=assets.extend,
+        )
+    _emit(asset, proofs, assets, shape, output)
+    if options["stamp"]:
+        _stamp(asset, proofs)
+    return 0 if all(proof.same for proof in proofs) else 1
 
 
 def _split(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def _show_progress(engine: str) -> None:
-    echo(f"asking {engine} ...", err=True)
+def _check_output(output: str | None, asset: str, shape: str) -> None:
+    """Refuse a place that cannot be written, before engines work for minutes."""
+    from simwright.core.diag import Where
+    from simwright.core.errors import OutputError, UsageError
+
+    if output is None:
+        if shape == "html" and sys.stdout.isatty():
+            raise UsageError("a page is not for a terminal", hint="name a file for it: -o report.html")
+        return
+    target, where = Path(output), Where(output)
+    if target.is_dir():
+        raise OutputError("is a folder", hint="name a file in it", where=where)
+    if target.exists() and Path(asset).exists() and target.samefile(asset):
+        raise OutputError("is the asset itself", hint="name another file", where=where)
+    parent = next((folder for folder in target.absolute().parents if folder.exists()), Path("/"))
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise OutputError(f"cannot be written: {parent} is not a folder that you may write to", where=where)
 
 
-def _print_proof(proof: Proof) -> None:
-    from rich.table import Table
-    from rich.text import Text
+@contextlib.contextmanager
+def _show_work(total: int) -> Iterator[Callable[[str], None] | None]:
+    """Whom is asked now, and for how long already, on standard error if that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    from simwright.app.proving import tell_differences, tell_end, tell_head, tell_table
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading the asset")
+        done = 0
 
-    out = console()
-    out.print(tell_head(proof), style="bold")
-    heads, *rows = tell_table(proof)
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    # turned: engines are few and aspects many
-    for title in ("", *(row[0] for row in rows)):
-        table.add_column(title, no_wrap=True)
-    for number, head in enumerate(heads[1:], 1):
-        cells = [row[number] for row in rows]
-        table.add_row(head, *(Text(cell, "red" if cell.startswith("NO") else "") for cell in cells))
-    out.print(table)
-    for line in tell_differences(proof):
-        out.print(line)
-    out.print(tell_end(proof), style="green" if proof.same else "red")
+        def watch(engine: str) -> None:
+            nonlocal done
+            done += 1
+            # the reference is asked first, and counts for nothing where it is no column
+            bar.update(task, description=f"asking {engine} ({min(done, total + 1)} of {total + 1})")
+
+        yield watch
+
+
+def _emit(
+    asset: str, proofs: Sequence[Proof], assets: Sequence[Asset], shape: str, output: str | None
+) -> None:
+    """To standard output, or to a file that appears whole."""
+    from simwright.app.proving import render_proofs
+    from simwright.core.files import write_atomic
+
+    is_terminal = output is None and sys.stdout.isatty()
+    text = render_proofs(shape, asset, proofs, assets, color=is_terminal)
+    if output is None:
+        click.echo(text, nl=False, color=is_terminal)
+    else:
+        write_atomic(output, text)
+        echo(f"wrote {output}", err=True)
+
+
+def _stamp(asset: str, proofs: Sequence[Proof]) -> None:
+    from simwright.app.proving import stamp_proof
+
+    stamp = stamp_proof(asset, proofs[0])
+    for level, engines in stamp.claimed.items():
+        echo(f"{asset}: {level} is claimed for {', '.join(engines)}", err=True)
+    if not stamp.claimed:
+        echo(f"{asset}: nothing is claimed: no engine is the same", err=True)

@@ -22,8 +22,8 @@ VERSION = 1
 EPILOG = """\b
 Examples:
   simwright resolve robot.usda
-  simwright resolve robot.usda --order physx,newton,mjc
-  simwright resolve robot.usda --order mjc,newton --prim /robot/joints/elbow
+  simwright resolve robot.usda --schema-resolvers physx,newton,mjc
+  simwright resolve robot.usda --schema-resolvers mjc,newton --prim /robot/joints/elbow
   simwright resolve robot.usda --defaults --format json
 """
 
@@ -32,7 +32,7 @@ Examples:
 @trust_options
 @click.argument("file", type=click.Path())
 @click.option(
-    "--order",
+    "--schema-resolvers",
     default="",
     show_default="every solver, newton first",
     metavar="SOLVER,...",
@@ -44,7 +44,7 @@ Examples:
 @format_option("text", "json")
 def resolve(
     file: str,
-    order: str,
+    schema_resolvers: str,
     prim: str,
     defaults: bool,
     assignments: tuple[str, ...],
@@ -62,10 +62,10 @@ def resolve(
     from simwright.core.packages import parse_assignments
     from simwright.resolve import DEFAULT_ORDER, ResolverOrder, make_resolvers
 
-    names = [name.strip() for name in order.split(",") if name.strip()] or list(DEFAULT_ORDER)
+    names = [name.strip() for name in schema_resolvers.split(",") if name.strip()] or list(DEFAULT_ORDER)
     resolvers = make_resolvers(names)
     reporter = Reporter()
-    asset = load(file, packages=parse_assignments(assignments), resolvers=names, reporter=reporter)
+    asset = load(file, packages=parse_assignments(assignments), schema_resolvers=names, reporter=reporter)
     result = _describe_resolution(asset, ResolverOrder(resolvers), prim=prim, defaults=defaults)
     if output_format == "json":
         print_json(result)

@@ -24,6 +24,8 @@ Examples:
   simwright run scene.yaml --num-worlds 64 --dt 0.002 --format json
   simwright run scene.yaml --control wave.json --record wave.npz
   simwright run scene.yaml --engine newton --solver featherstone --device cuda
+  simwright run robot.usda --ros
+  simwright run robot.urdf --fixed --bag run.mcap --frames 5000
   simwright run scene.yaml --set integrator=rk4 --set iterations=50
 """
 INTERRUPTED = 130
@@ -34,7 +36,9 @@ INTERRUPTED = 130
 @click.option("--engine", default="mujoco", show_default=True, help="mujoco, newton, or that of a plugin.")
 @click.option("--solver", default="", metavar="NAME", help="A solver of the engine; else its default.")
 @click.option("--set", "options", multiple=True, metavar="NAME=VALUE", help="An option of the solver.")
-@click.option("--frames", type=click.IntRange(min=0), default=1000, show_default=True, help="Time steps.")
+@click.option(
+    "--frames", type=click.IntRange(min=0), help="Time steps.  [default: 1000; with --ros, until Ctrl-C]"
+)
 @click.option("--num-worlds", type=click.IntRange(min=1), help="Copies of the world; else the scene's.")
 @click.option(
     "--dt", type=click.FloatRange(min=0, min_open=True), help="Time step [s]; else the file's, or 0.002."
@@ -60,6 +64,27 @@ INTERRUPTED = 130
     "--floating/--fixed", default=None, help="Robot files: a free or a fixed base; else as the file says."
 )
 @click.option("--ground/--no-ground", default=False, help="Robot files: add a plane to stand on.")
+@click.option(
+    "--ros",
+    "transport",
+    is_flag=False,
+    flag_value="rclpy",
+    default="",
+    metavar="[TRANSPORT]",
+    help="Robot files: serve its ROS 2 interfaces, by rclpy unless another transport is named.",
+)
+@click.option(
+    "--bag",
+    type=click.Path(),
+    default="",
+    metavar="FILE",
+    help="Robot files: write a ROS 2 bag (.mcap, .db3).",
+)
+@click.option("--domain-id", type=click.IntRange(0, 232), help="The ROS domain; else ROS_DOMAIN_ID.")
+@click.option(
+    "--realtime/--no-realtime", default=None, help="Go no faster than the clock.  [default: with --ros]"
+)
+@click.option("--everywhere", is_flag=True, help="Let other machines see it in ROS; else this one only.")
 @gate_options
 @click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
 @format_option("text", "json")
@@ -69,6 +94,11 @@ def run(
     size: str,
     notes: bool,
     output_format: str,
+    transport: str,
+    bag: str,
+    domain_id: int | None,
+    realtime: bool | None,
+    everywhere: bool,
     **more: object,
 ) -> int:
     """Run a scene or a robot file, and tell how fast it went.
@@ -77,6 +107,7 @@ def run(
     Ctrl-C stops and keeps what was recorded.  Exit code 1 means that the simulation became unstable, or that reading
     found errors.
     """
+    from simwright.app.bridging import RosOptions
     from simwright.app.running import run as run_source
 
     width, height = _read_size(size)
@@ -85,6 +116,7 @@ def run(
             source,
             options=parse_pairs(options, "--set"),
             size=(width, height),
+            ros=RosOptions(transport, bag, domain_id, realtime, everywhere),
             progress=progress,
             **more,  # type: ignore[arg-type]
         )

@@ -12,13 +12,19 @@ from typing import TYPE_CHECKING
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts, Opinion
 from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
-from simwright.checker.facts.vendors import find_neutral, find_neutral_property, find_neutral_schema
+from simwright.checker.facts.vendors import (
+    NEUTRAL_TYPES,
+    find_neutral,
+    find_neutral_property,
+    find_neutral_schema,
+)
 
 if TYPE_CHECKING:
     from pxr import Sdf
 
 MJC = "MjcActuator"
 NEUTRAL = "an Xform or Scope with ExtendedPhysicsActuatorAPI"
+_ACTUATOR_API = "ExtendedPhysicsActuatorAPI"
 _TENDON = "MjcTendon"
 _JOINTS = ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint")
 
@@ -61,6 +67,8 @@ def is_of_other(facts: LayerFacts, opinion: Opinion) -> bool:
 def is_repeated(facts: LayerFacts, opinion: Opinion, snapshot: StageSnapshot) -> bool:
     """Does a vendor's layer repeat for its engine what a neutral layer says of the same prim?"""
     neutral = find_neutral(opinion.what.partition(":")[0] if opinion.kind == "api" else opinion.what)
+    if opinion.what in NEUTRAL_TYPES:
+        neutral = _ACTUATOR_API
     if not neutral or not facts.is_vendor:
         return False
     return (_tail(opinion.at), neutral) in snapshot.shared("neutral words", _list_neutral)

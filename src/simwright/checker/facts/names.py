@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from simwright.core.names import make_identifier
+from simwright.core.names import join_namespaces, make_identifier
 
 if TYPE_CHECKING:
     from simwright.checker.facts.graph import Component
@@ -161,18 +161,8 @@ def effective_namespace(node: PrimNode) -> str:
 
 
 def _join_namespaces(chain: tuple[PrimNode, ...]) -> str:
-    segments: list[str] = []
-    for context in chain:
-        if not context.has("RosContextAPI"):
-            continue
-        text = own_namespace(context)
-        stripped = text.strip("/")
-        if stripped:
-            segments.insert(0, stripped)
-        # an absolute namespace: what is above does not count
-        if text.startswith("/"):
-            break
-    return "/" + "/".join(segments) if segments else ""
+    contexts = [node for node in chain if node.has("RosContextAPI")]
+    return join_namespaces(own_namespace(context) for context in reversed(contexts))
 
 
 def _resolve_context(node: PrimNode, place: StagePlace) -> ContextName:

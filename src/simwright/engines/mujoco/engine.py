@@ -13,15 +13,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from simwright.core.diag import Reporter
 from simwright.core.errors import UnknownNameError, UsageError
-from simwright.core.math3d import Array, quats_rotate
+from simwright.core.math3d import Array, VectorLike, quats_rotate
 from simwright.engines.layout import Layout
 from simwright.engines.mujoco.actuation import find_servos, name_controls, set_springs, stiffen
 from simwright.engines.mujoco.batch import ModelBatch
 from simwright.engines.mujoco.coordinates import CoordinateMap, Index
-from simwright.engines.mujoco.queries import MjData, MjModel
+from simwright.engines.mujoco.queries import MjData, MjModel, cast_rays, measure_velocities
+from simwright.engines.mujoco.renderer import ModelRenderer
 from simwright.engines.protocol import (
     LARGEST,
     Capabilities,
@@ -140,6 +142,7 @@ class MujocoSimulation(Simulation):
         self, scene: WorldSet, settings: Settings, options: Mapping[str, Any], reporter: Reporter
     ) -> None:
         before = len(reporter)
+        self._renderers: dict[tuple[tuple[int, int], int], ModelRenderer] = {}
         self.worlds = scene.worlds
         self.layout = Layout(scene.assets[0])
         # one compiled model for each kind of world, not for each world
@@ -444,6 +447,34 @@ class MujocoSimulation(Simulation):
             )  # fmt: skip
         return found
 
+    def body_velocities(self, world: int = 0) -> Array:
+        """See the protocol."""
+        data, model = self.batch.hold(world), self.batch.models[world]
+        names = self._find_part(world).compiled.names.bodies
+        return measure_velocities(model, data, [model.body(names[name]).id for name in self.layout.bodies])
+
+    def cast_rays(
+        self, origin: VectorLike, directions: Array, *, reach: float, ignore: str = "", world: int = 0
+    ) -> Array:
+        """See the protocol."""
+        data, model = self.batch.look(world), self.batch.models[world]
+        own = self._find_part(world).compiled.names.bodies.get(ignore)
+        left_out = -1 if own is None else model.body(own).id
+        return cast_rays(model, data, origin, directions, reach=reach, ignore=left_out)
+
+    def render(
+        self, camera: str, size: tuple[int, int], *, depth: bool = False, world: int = 0
+    ) -> npt.NDArray[Any] | None:
+        """See the protocol."""
+        made = self._find_part(world).compiled.names.cameras.get(camera)
+        if made is None:
+            return None
+        key = (size, id(self.batch.models[world]))
+        if key not in self._renderers:
+            self._renderers[key] = ModelRenderer(self.batch.models[world], *size)
+        draw = self._renderers[key].render_depth if depth else self._renderers[key].render
+        return draw(self.batch.hold(world), made)
+
     def hold(self, world: int = 0) -> MjData:
         """MuJoCo's own data of a world, computed forward; valid until the next call of the simulation."""
         return self.batch.hold(world)
@@ -452,7 +483,10 @@ class MujocoSimulation(Simulation):
         return next(part for part in self.parts if world in part.rows)
 
     def close(self) -> None:
-        """Stop the threads."""
+        """Stop the threads, and give the graphics back."""
+        for renderer in self._renderers.values():
+            renderer.close()
+        self._renderers.clear()
         self.batch.close()
 
 

@@ -8,6 +8,7 @@ the parts of MuJoCo's own classes that are used.  Nothing here changes a model, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -246,6 +247,38 @@ def list_overlaps(model: MjModel, data: MjData) -> Ints:
     mujoco.mj_collision(model, data)
     pairs = np.array([data.contact.geom1, data.contact.geom2], dtype=np.int32).T
     return np.asarray(pairs[np.asarray(data.contact.dist) < 0.0])
+
+
+def measure_velocities(model: MjModel, data: MjData, bodies: Sequence[int]) -> Array:
+    """Velocities of body origins and of their turning along the axes of the world (bodies x 6), computed forward."""
+    import mujoco
+
+    found, both = np.zeros((len(bodies), 6)), np.zeros(6)
+    for row, body in enumerate(bodies):
+        mujoco.mj_objectVelocity(model, data, mujoco.mjtObj.mjOBJ_XBODY, body, both, 0)
+        # MuJoCo has the turning first
+        found[row, :3], found[row, 3:] = both[3:], both[:3]
+    return found
+
+
+def cast_rays(
+    model: MjModel, data: MjData, origin: VectorLike, directions: Array, *, reach: float, ignore: int
+) -> Array:
+    """Distances along unit vectors (n x 3) to what is seen; infinite where nothing is within reach [m]."""
+    import mujoco
+
+    count = len(directions)
+    distances, geoms = np.full(count, -1.0), np.full(count, -1, dtype=np.int32)
+    # colliders that are only touched are in group 3
+    groups = np.array((1, 1, 1, 0, 1, 1), dtype=np.uint8)
+    vectors = np.ascontiguousarray(directions, dtype=np.float64).reshape(-1)
+    point = np.asarray(origin, dtype=np.float64)
+    # MuJoCo 3.4 has one argument more
+    more = (None,) if "normal:" in str(mujoco.mj_multiRay.__doc__) else ()
+    mujoco.mj_multiRay(
+        model, data, point, vectors, groups, True, ignore, geoms, distances, *more, count, float(reach)
+    )
+    return np.where((distances < 0.0) | (distances > reach), np.inf, distances)
 
 
 def update_constants(model: MjModel) -> None:

@@ -53,6 +53,15 @@ class ModelRenderer:
         self._renderer.update_scene(data, camera=camera)
         return np.array(self._renderer.render(), dtype=np.uint8)
 
+    def render_depth(self, data: MjData, camera: str) -> npt.NDArray[np.float32]:
+        """How far away what a camera sees is, along its axis [m] (height x width)."""
+        self._renderer.update_scene(data, camera=camera)
+        self._renderer.enable_depth_rendering()
+        try:
+            return np.array(self._renderer.render(), dtype=np.float32)
+        finally:
+            self._renderer.disable_depth_rendering()
+
     def close(self) -> None:
         """Give the graphics back."""
         self._renderer.close()
@@ -145,6 +154,21 @@ class WorldPainter:
 
     def paint(self, positions: Array) -> npt.NDArray[np.uint8]:
         """One picture (height x width x 3) of all worlds at positions (worlds x nq) of the layout."""
+        self._show(positions)
+        return np.array(self._renderer.render(), dtype=np.uint8)
+
+    def find_drawn(self, positions: Array) -> npt.NDArray[np.bool_]:
+        """Where in that picture (height x width) anything is drawn at all."""
+        self._renderer.enable_segmentation_rendering()
+        try:
+            self._show(positions)
+            # the number of the geom, less than zero where there is none
+            return np.array(self._renderer.render()[..., 0] >= 0)
+        finally:
+            self._renderer.disable_segmentation_rendering()
+
+    def _show(self, positions: Array) -> None:
+        """Put all worlds into the scene."""
         import mujoco
 
         shown = len(self._data)
@@ -156,7 +180,6 @@ class WorldPainter:
         nothing = mujoco.MjvPerturb()
         for data in self._data[1:]:
             mujoco.mjv_addGeoms(self._mj, data, self._others, nothing, int(mujoco.mjtCatBit.mjCAT_ALL), scene)
-        return np.array(self._renderer.render(), dtype=np.uint8)
 
     def _place(self, data: MjData, qpos: Array, offset: Array) -> None:
         import mujoco

@@ -13,8 +13,11 @@
 What Newton's own importer does differently is listed in ``docs/newton-differences.md``.
 
 build       from an asset or a file to a builder: bodies and joints branch by branch, then all that hangs on them
+drop_in     ``add_usd`` with Newton's signature and answer; ``install`` puts it in Newton's place
 choices     what a user may ask of an import, in the words of ``ModelBuilder.add_usd``
 joints      joints, what holds the roots; mimics, equalities, motors, tendons, filters
+equalities  MuJoCo's equalities and Newton's actuators of a stage
+looks       visual meshes of a stage, as Newton builds them
 shapes      shapes, sites, pictures on meshes, distance fields
 registered  custom attributes, and those that solvers have registered on the builder
 result      where the parts of an asset are in the builder
@@ -27,12 +30,23 @@ from types import SimpleNamespace
 from typing import Any
 
 from simwright.core.errors import MissingExtraError
-from simwright.engines.newton.build import add_asset, add_file, add_usd
+from simwright.engines.newton.build import add_asset, add_file
 from simwright.engines.newton.choices import Choices
-from simwright.engines.newton.result import Imported
+from simwright.engines.newton.drop_in import add_usd, install, uninstall
+from simwright.engines.newton.result import Imported, UsdImport
 from simwright.runtime.arrays import iterate_arrays
 
-__all__ = ["Choices", "Imported", "add_asset", "add_file", "add_usd", "to_warp"]
+__all__ = [
+    "Choices",
+    "Imported",
+    "UsdImport",
+    "add_asset",
+    "add_file",
+    "add_usd",
+    "install",
+    "to_warp",
+    "uninstall",
+]
 
 _ROWS = {
     ("float32", (2,)): "vec2f",

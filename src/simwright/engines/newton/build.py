@@ -14,9 +14,14 @@ from simwright.core.diag import Reporter, Where
 from simwright.core.errors import MissingExtraError, UsageError
 from simwright.core.math3d import IDENTITY, Array, Pose, pose_to_seven, quat_between, quat_rotate, vec3
 from simwright.engines.newton.choices import NAMES, Choices, choose_parts, settle_choices
+from simwright.engines.newton.equalities import (
+    add_stage_actuators,
+    add_stage_equalities,
+    find_equalities,
+    leave_equalities,
+)
 from simwright.engines.newton.joints import (
     add_equalities,
-    add_equality_rows,
     add_filters,
     add_joint,
     check_roots,
@@ -30,6 +35,7 @@ from simwright.engines.newton.joints import (
     set_motors,
     set_springs,
 )
+from simwright.engines.newton.looks import StageLooks, open_looks
 from simwright.engines.newton.messages import BODY_NOT_KINEMATIC, GRAVITY_SCALE, listen
 from simwright.engines.newton.registered import add_attributes, has_registered, read_registered
 from simwright.engines.newton.result import Imported
@@ -43,6 +49,7 @@ from simwright.model.flat_joints import JointPlacement, carry_velocity
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Joint
 from simwright.model.mass import body_inertials
+from simwright.model.selection import compile_paths
 from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
 if TYPE_CHECKING:
@@ -61,30 +68,37 @@ def fill_builder(
     with_mjc: bool,
 ) -> None:
     """Put everything of ``result.asset`` into a builder, in the order in which elements refer to each other."""
-    asset, reporter = result.asset, result.reporter
+    reporter = result.reporter
+    equalities = find_equalities(result.asset, stage)
+    asset = result.asset = leave_equalities(result.asset, equalities)
     plan = plan_branches(asset, choices.joint_ordering, only_enabled=choices.only_load_enabled_joints)
     fill = _BuilderFiller(builder, result, base, choices)
     # needs the stage: articulations may be declared on prims that are no bodies
     if choices.override_root_xform:
         fill.root_poses = find_root_poses(asset, stage)
-    for branch in plan.branches:
-        fill.add_branch(branch)
-    fill.add_shapes()
+    fill.add_branches(plan.branches)
+    # looks are asked of the stage where they are wanted: they cost most of the time of an import
+    fill.add_shapes(open_looks(stage) if choices.load_visual_shapes else None)
     fill.add_loops(plan)
     result.equalities = add_equalities(builder, asset, result.bodies, base, reporter)
     set_mimics(builder, asset, result.joints, reporter)
+    if stage is not None:
+        add_stage_equalities(builder, stage, result, equalities, choices=choices, base=base)
     add_filters(builder, asset, result.shapes)
     add_attributes(builder, asset.custom_attributes, result.by_frequency(), reporter)
     if stage is not None and has_registered(builder):
-        read_registered(builder, stage, result, with_mjc=with_mjc)
-        add_equality_rows(builder, stage, result, base)
+        read_registered(builder, stage, result, choices, with_mjc=with_mjc)
+    made = add_stage_actuators(builder, stage, result, choices, compile_paths(choices))
     # after registered attributes: rows of motors are found by the labels that these bring
-    set_motors(builder, asset, result.joints, reporter)
+    set_motors(builder, asset, result.joints, reporter, made)
     report_tendons(builder, asset, reporter)
     if not choices.skip_mesh_approximation:
         approximate(builder, result.shapes, asset, reporter)
     if asset.environment.gravity is not None:
-        _set_gravity(builder, base.rotation @ asset.environment.gravity)
+        # a root that is put at xform leaves the world, and so gravity, as it is
+        stand = find_base(builder, None) if choices.override_root_xform else base
+        _set_gravity(builder, stand.rotation @ asset.environment.gravity)
+    result.original_bodies = dict(result.path_body_map)
     # last: it gives every body and joint another index
     if choices.collapse_fixed_joints:
         _collapse(builder, result)
@@ -100,11 +114,37 @@ class _BuilderFiller:
         self._reporter = result.reporter
         self._base = self._stand = base
         self.root_poses: dict[str, Pose] = {}
+        self._bound: set[str] = set()
         self._bodies = {body.name: body for body in result.asset.bodies}
-        self._inertials = body_inertials(result.asset)
+        self._inertials = body_inertials(result.asset, float(builder.default_shape_cfg.density))
 
-    def add_branch(self, branch: Branch) -> None:
-        """The bodies and joints of one articulation."""
+    def add_branches(self, branches: list[Branch]) -> None:
+        """Bodies and joints; what one root declares and the world holds is one articulation."""
+        joints = [step.joint for branch in branches for step in branch.steps if step.joint is not None]
+        touched = {name for joint in joints for name in (joint.parent, joint.child)}
+        # where nothing declares an articulation, joints are constraints: only bodies without any are set free
+        loose = {body.name for body in self._result.asset.bodies if not self._result.asset.articulations}
+        self._bound = touched & loose
+        held: list[int] = []
+        for number, branch in enumerate(branches):
+            after = branches[number + 1] if number + 1 < len(branches) else None
+            added = self._add_branch(branch)
+            if not added:
+                continue
+            held += added
+            # several bodies on the world below one root
+            if (
+                after is not None
+                and _is_held(branch)
+                and _is_held(after)
+                and after.declared is branch.declared
+            ):
+                continue
+            self._close(branch, held)
+            held = []
+
+    def _add_branch(self, branch: Branch) -> list[int]:
+        """The joints of a branch that have to be in an articulation."""
         declared = branch.declared
         self._stand = self._base
         if declared is not None and declared.name in self.root_poses:
@@ -112,7 +152,33 @@ class _BuilderFiller:
         follow = self._choices.bodies_follow_joint_ordering
         for step in branch.order_bodies(self._bodies, follow_joints=follow):
             self._add_body(self._bodies[step.body], is_root=step.parent == WORLD)
-        indices = [self._add_step(step) for step in branch.steps]
+        # who says what holds the roots wants mechanisms, not constraints
+        asked = self._choices.floating is not None or self._choices.base_joint is not None
+        if declared is None and not (self._choices.articulate or asked or self._choices.parent_body != -1):
+            return self._add_orphans(branch)
+        return [self._add_step(step) for step in branch.steps]
+
+    def _add_orphans(self, branch: Branch) -> list[int]:
+        """Joints outside of articulations; the joint of a root that floats is in one of its own."""
+        builder, root = self._builder, branch.steps[0]
+        base: list[int] = []
+        if root.joint is None and self._floats(root.body):
+            base = [self._float(root)]
+        for step in branch.steps:
+            if step.joint is not None:
+                self._add_step(step)
+        if base and len(branch.steps) > 1:
+            builder.add_articulation(base, label=builder.body_label[self._result.bodies[root.body]])
+            return []
+        return base
+
+    def _floats(self, body: str) -> bool:
+        """Does a body that nothing holds get a free joint?  Engines refuse one without mass."""
+        inertial = self._inertials.get(body)
+        return body not in self._bound and inertial is not None and inertial.mass > 0.0
+
+    def _close(self, branch: Branch, indices: list[int]) -> None:
+        declared = branch.declared
         root = self._bodies[branch.steps[0].body]
         label = root.path or root.name
         if declared is not None:
@@ -195,11 +261,16 @@ class _BuilderFiller:
                 turned = reverse_joint(joint, self._reporter)
             self._add_joint(dataclasses.replace(turned))
 
-    def add_shapes(self) -> None:
+    def add_shapes(self, looks: StageLooks | None) -> None:
         """Shapes in their order, then sites."""
         asset, result = self._result.asset, self._result
         maker = NewtonShapeMaker(
-            self._builder, asset, self._base, self._reporter, self._choices.mesh_maxhullvert
+            self._builder,
+            asset,
+            self._base,
+            self._reporter,
+            hull_limit=self._choices.mesh_maxhullvert,
+            looks=looks,
         )
         for shape in asset.shapes:
             index = maker.add_shape(shape, result.bodies.get(shape.body, -1))
@@ -207,7 +278,13 @@ class _BuilderFiller:
                 result.shapes[shape.name] = index
         for site in asset.sites:
             result.sites[site.name] = maker.add_site(site, result.bodies.get(site.body, -1))
+        result.shape_paths = maker.parts
         report_pictures(asset.materials, maker.pictured, self._reporter)
+
+
+def _is_held(branch: Branch) -> bool:
+    """Is it declared, and its root on the world by a joint of the asset?"""
+    return branch.declared is not None and branch.steps[0].joint is not None
 
 
 def _set_gravity(builder: ModelBuilder, gravity: Array) -> None:
@@ -224,26 +301,16 @@ def _collapse(builder: ModelBuilder, result: Imported) -> None:
     merged = builder.collapse_fixed_joints()
     bodies, joints = merged["body_remap"], merged["joint_remap"]
     parents, articulations = merged["body_merged_parent"], merged["articulation_remap"]
+    result.merged_bodies = {path: i for path, i in result.original_bodies.items() if i in parents}
     result.bodies = {
         name: bodies.get(i, bodies.get(parents.get(i, -1), -1)) for name, i in result.bodies.items()
     }
     result.joints = {name: joints[i] for name, i in result.joints.items() if i in joints}
+    result.joint_paths = {path: joints[i] for path, i in result.joint_paths.items() if i in joints}
     result.equalities = {name: joints[i] for name, i in result.equalities.items() if i in joints}
     kept = ((name, articulations[i]) for name, i in result.articulations.items() if i in articulations)
     result.articulations = dict(kept)
     result.collapse_results = merged
-
-
-def add_usd(
-    builder: ModelBuilder,
-    path: str | os.PathLike[str],
-    *,
-    xform: Pose | None = None,
-    reporter: Reporter | None = None,
-    **options: Any,
-) -> Imported:
-    """Import a USD stage into a builder; ``options`` are fields of :class:`ReadOptions` and :class:`Choices`."""
-    return add_file(builder, path, format_name="usd", xform=xform, reporter=reporter, **options)
 
 
 def add_file(
@@ -255,7 +322,10 @@ def add_file(
     reporter: Reporter | None = None,
     **options: Any,
 ) -> Imported:
-    """Import a file of any format Simwright reads into a builder; options as in :func:`add_usd`."""
+    """Import a file of any format Simwright reads into a builder.
+
+    ``options`` are fields of :class:`ReadOptions` and :class:`Choices`.
+    """
     import_newton()
     reporter = Reporter() if reporter is None else reporter
     choices = {name: options.pop(name) for name in sorted(NAMES & options.keys())}
@@ -273,9 +343,14 @@ def add_file(
         stage = open_stage(
             Path(path), packages=reading.packages, variants=reading.variants, reporter=Reporter()
         )
-    resolvers = reading.resolvers
     return add_asset(
-        builder, asset, xform=xform, reporter=reporter, stage=stage, resolvers=resolvers, **choices
+        builder,
+        asset,
+        xform=xform,
+        reporter=reporter,
+        stage=stage,
+        schema_resolvers=reading.schema_resolvers,
+        **choices,
     )
 
 
@@ -286,22 +361,24 @@ def add_asset(
     xform: Pose | None = None,
     reporter: Reporter | None = None,
     stage: Usd.Stage | None = None,
-    resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER,
+    schema_resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER,
     **choices: Any,
 ) -> Imported:
     """Fill a builder from an asset, which stands at ``xform``; what has no place is reported.
 
     The asset is turned onto the builder's up axis.  Every tree of joints becomes an articulation, so that the
     builder can be finalized; bodies that nothing holds get a free joint.  ``stage`` is the open stage the asset
-    was read from, with ``resolvers``: attributes that the builder has registered are read from its prims.
+    was read from, with ``schema_resolvers``: attributes that the builder has registered are read from its prims.
     ``choices`` are fields of :class:`Choices`.
     """
     import_newton()
     reporter = Reporter() if reporter is None else reporter
     settled = settle_choices(Choices(**choices), asset)
     check_roots(builder, settled, xform)
-    result = Imported(asset=choose_parts(asset, settled), reporter=reporter, resolvers=tuple(resolvers))
-    with_mjc = any(getattr(solver, "name", solver) == "mjc" for solver in resolvers)
+    result = Imported(
+        asset=choose_parts(asset, settled), reporter=reporter, resolvers=tuple(schema_resolvers)
+    )
+    with_mjc = any(getattr(solver, "name", solver) == "mjc" for solver in schema_resolvers)
     with listen(reporter, Where(asset.provenance.file)):
         fill_builder(builder, result, find_base(builder, xform), settled, stage, with_mjc=with_mjc)
     return result

@@ -20,7 +20,8 @@ class Choices(Selection):
     asset says (None).  ``joint_drive_gains_scaling`` goes onto the gains of every hinge.  Attributes of the same
     name on the stage's scene (``newton:collapse_fixed_joints``, ``newton:joint_drive_gains_scaling``) come first.
     ``base_joint`` has the arguments of ``ModelBuilder.add_joint`` for the joint of the root; it leads to the body
-    ``parent_body`` of the builder, if there is one.
+    ``parent_body`` of the builder, if there is one.  ``articulate`` makes an articulation of every tree of joints;
+    without it, trees that no articulation root declares stay outside, as Newton's own importer leaves them.
     """
 
     base_joint: Mapping[str, Any] | None = None
@@ -28,6 +29,11 @@ class Choices(Selection):
     override_root_xform: bool = False
     collapse_fixed_joints: bool = False
     load_static_visual_shapes: bool = True
+    parse_mujoco_options: bool = True
+    convert_mjc_equality_constraints: bool = True
+    legacy_springref_units: bool = False
+    allow_unsafe_torch_checkpoints: bool = False
+    articulate: bool = True
 
 
 NAMES = frozenset(field.name for field in dataclasses.fields(Choices))
@@ -79,7 +85,7 @@ def _is_wanted(shape: Shape, choices: Choices) -> bool:
 def _show_colliders(asset: Asset, choices: Choices) -> None:
     seen = {shape.body for shape in asset.shapes if not shape.collision}
     for shape in asset.shapes:
-        if shape.collision and choices.force_show_colliders:
-            shape.visual = True
+        if shape.collision and shape.enabled and choices.force_show_colliders:
+            shape.visual, shape.purpose = True, "default"
         elif shape.collision and choices.hide_collision_shapes and shape.body in seen:
             shape.visual = False

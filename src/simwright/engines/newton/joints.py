@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from simwright.core.diag import NOWHERE, Reporter
+from simwright.core.diag import Reporter
 from simwright.core.errors import UsageError
 from simwright.core.math3d import IDENTITY, Pose, pose_to_seven
 from simwright.engines.newton.choices import Choices
@@ -18,21 +18,20 @@ from simwright.engines.newton.messages import (
     SPRING_LOST,
     report_lost,
 )
-from simwright.engines.newton.result import Imported
 from simwright.engines.newton.types import ModelBuilder
 from simwright.model import flat_joints
 from simwright.model.asset import Actuator, Articulation, Asset
 from simwright.model.coordinates import list_couplings, plan_closures
 from simwright.model.filtering import find_filtered_pairs
 from simwright.model.flat_joints import find_single_dofs, is_plain, set_servo
-from simwright.model.joint import WORLD, Dof, Joint, JointKind, Mimic, Motion
+from simwright.model.joint import Dof, Joint, JointKind, Mimic, Motion
 
 if TYPE_CHECKING:
     from pxr import Usd
 
-_PASSIVE_STIFFNESS = "mujoco:dof_passive_stiffness"
-_SPRING_REFERENCE = "mujoco:dof_springref"
-_REFERENCE = "mujoco:dof_ref"
+PASSIVE_STIFFNESS = "mujoco:dof_passive_stiffness"
+SPRING_REFERENCE = "mujoco:dof_springref"
+REFERENCE = "mujoco:dof_ref"
 
 
 def reverse_joint(joint: Joint, reporter: Reporter) -> Joint:
@@ -158,25 +157,25 @@ def set_springs(builder: ModelBuilder, index: int, joint: Joint, reporter: Repor
     for dof in joint.dofs:
         single = dof.motion in (Motion.HINGE, Motion.SLIDE)
         for key, value in (
-            (_PASSIVE_STIFFNESS, dof.stiffness),
-            (_SPRING_REFERENCE, dof.spring_ref if single else None),
-            (_REFERENCE, dof.ref if single and dof.ref else None),
+            (PASSIVE_STIFFNESS, dof.stiffness),
+            (SPRING_REFERENCE, dof.spring_ref if single else None),
+            (REFERENCE, dof.ref if single and dof.ref else None),
         ):
             if value is not None and builder.has_custom_attribute(key):
                 values = builder.custom_attributes[key].values
                 # one value of the model for each velocity of the dof
                 values |= {at + number: float(value) for number in range(dof.velocities)}
         at += dof.velocities
-    if any(dof.stiffness for dof in joint.dofs) and not builder.has_custom_attribute(_PASSIVE_STIFFNESS):
+    if any(dof.stiffness for dof in joint.dofs) and not builder.has_custom_attribute(PASSIVE_STIFFNESS):
         reporter.report(SPRING_LOST, joint.source, name=joint.name)
 
 
 def check_roots(builder: ModelBuilder, choices: Choices, xform: Pose | None) -> None:
     """Refuse choices that contradict each other, before anything is added."""
     if choices.floating is not None and choices.base_joint is not None:
-        raise UsageError("floating and base_joint both say what holds the root", hint="give one of them")
+        raise UsageError("Cannot specify both floating and base_joint: each says what holds the root")
     if choices.floating is True and choices.parent_body != -1:
-        raise UsageError("a free joint leads to the world, not to parent_body", hint="use base_joint")
+        raise UsageError("a FREE joint leads to the world, not to parent_body", hint="use base_joint")
     if choices.override_root_xform and xform is None:
         raise UsageError("override_root_xform places the root at xform, which is not given")
     if not -1 <= choices.parent_body < builder.body_count:
@@ -191,12 +190,12 @@ def find_articulation(builder: ModelBuilder, body: int) -> int:
     found = next((int(number) for number in holders if number >= 0), -1)
     if found < 0:
         raise UsageError(
-            f"parent_body {body} is in no articulation", hint="give it a joint and an articulation"
+            f"parent_body {body} is not part of any articulation", hint="give it a joint and an articulation"
         )
     # joints added now come behind all others: they can only extend the last articulation
     if found != builder.articulation_count - 1:
         raise UsageError(
-            f"parent_body {body} is in articulation {found}, which is not the last one",
+            f"parent_body {body} is in articulation {found}, which is not the most recent one",
             hint="import what hangs on a robot right after the robot",
         )
     return found
@@ -204,16 +203,18 @@ def find_articulation(builder: ModelBuilder, body: int) -> int:
 
 def hold_root(builder: ModelBuilder, child: int, choices: Choices, base: Pose) -> int:
     """The joint of a body that nothing in the asset holds; gives its index."""
-    parent, label = choices.parent_body, builder.body_label[child]
+    parent = choices.parent_body
     # under a parent body the root is placed by xform, not by its pose in the asset
     place = builder.body_q[child] if parent == -1 else pose_to_seven(base)
     if choices.base_joint is not None:
-        given = {"label": f"{label}_base_joint", **choices.base_joint}
-        return int(builder.add_joint(parent=parent, child=child, parent_xform=place, **given))
+        taken = sorted({"parent", "child", "parent_xform"} & choices.base_joint.keys())
+        if taken:
+            raise UsageError(f"base_joint cannot specify {taken[0]!r}, which the import sets")
+        return int(builder.add_joint(parent=parent, child=child, parent_xform=place, **choices.base_joint))
     # a free joint below a body would be a second base
     if choices.floating is False or parent != -1:
-        return int(builder.add_joint_fixed(parent, child, parent_xform=place, label=f"{label}_fixed_joint"))
-    return int(builder.add_joint_free(child, label=f"{label}_free_joint"))
+        return int(builder.add_joint_fixed(parent, child, parent_xform=place))
+    return int(builder.add_joint_free(child))
 
 
 def close_articulation(builder: ModelBuilder, joints: list[int], label: str, parent_body: int) -> int:
@@ -232,10 +233,13 @@ def find_root_poses(asset: Asset, stage: Usd.Stage) -> dict[str, Pose]:
     """Where the root of every articulation stands, its axes up as those of the asset: its body, or its prim."""
     if stage is None:
         return {found.name: _find_body_pose(asset, found) or IDENTITY for found in asset.articulations}
-    from simwright.formats.usd.units import read_units
+    from simwright.formats.usd.units import UP_ROTATIONS, Units
     from simwright.usd.xform import read_world
 
-    units = read_units(stage, NOWHERE, Reporter())
+    # as the asset was read, which may be otherwise than the stage says where it says nothing
+    info = asset.provenance.info
+    up = str(info["upAxis"])
+    units = Units(float(info["metersPerUnit"]), 1.0, up, UP_ROTATIONS[up])
     poses = {}
     for articulation in asset.articulations:
         pose = _find_body_pose(asset, articulation)
@@ -257,16 +261,6 @@ def _find_body_pose(asset: Asset, articulation: Articulation) -> Pose | None:
 
 
 _LABEL = "mujoco:actuator_label"
-FREQUENCY = "mujoco:equality_constraint"
-_KINDS = {"MjcEqualityConnectAPI": 0, "MjcEqualityWeldAPI": 1}
-_BODY = 1
-_OF_JOINT = 1
-"""What a row is about: bodies (MuJoCo's object type), and what stands for it in Newton: a joint."""
-_SOFT: dict[str, tuple[float, ...]] = {
-    "mujoco:eq_solref": (0.02, 1.0),
-    "mujoco:eq_solimp": (0.9, 0.95, 0.001, 0.5, 2.0),
-}
-"""MuJoCo's own, for an equality that says nothing."""
 
 
 def set_mimics(builder: ModelBuilder, asset: Asset, joints: dict[str, int], reporter: Reporter) -> None:
@@ -339,19 +333,24 @@ def report_tendons(builder: ModelBuilder, asset: Asset, reporter: Reporter) -> N
 def add_filters(builder: ModelBuilder, asset: Asset, shapes: dict[str, int]) -> None:
     """Pairs that never touch, except those the builder has from joints."""
     # joints filter their bodies when they are added
-    known = {tuple(sorted(pair)) for pair in builder.shape_collision_filter_pairs}
+    # not the public list: to ask for it makes Newton give up its compact form, which a later import needs
+    pairs = getattr(builder, "_shape_collision_filter_pairs", None)
+    pairs = builder.shape_collision_filter_pairs if pairs is None else pairs
+    known = {tuple(sorted(pair)) for pair in pairs}
     for names in sorted(find_filtered_pairs(asset)):
         pair = tuple(sorted(shapes[name] for name in names if name in shapes))
         if len(pair) == 2 and pair not in known:
             builder.add_shape_collision_filter_pair(*pair)
 
 
-def set_motors(builder: ModelBuilder, asset: Asset, joints: dict[str, int], reporter: Reporter) -> None:
-    """Put every motor of an asset into the builder, where it has a place for it."""
+def set_motors(
+    builder: ModelBuilder, asset: Asset, joints: dict[str, int], reporter: Reporter, made: set[str]
+) -> None:
+    """Put every motor of an asset into the builder, where it has a place for it; ``made`` are there already."""
     places = find_single_dofs(builder, asset.joints, joints)
     rows = _find_rows(builder)
     lost: list[Actuator] = []
-    for actuator in asset.actuators:
+    for actuator in (found for found in asset.actuators if found.path not in made):
         at = places.get(actuator.target) if is_plain(actuator) else None
         row = rows.get(actuator.path)
         if row is None:
@@ -402,56 +401,3 @@ def _drive_row(builder: ModelBuilder, actuator: Actuator, row: int, at: int) -> 
         attribute = builder.custom_attributes.get(f"mujoco:{name}")
         if attribute is not None:
             attribute.values[row] = value
-
-
-def add_equality_rows(builder: ModelBuilder, stage: Usd.Stage, result: Imported, base: Pose) -> None:
-    """A row for every joint of the stage that is a connect or a weld."""
-    # what counts as such a joint is asked of the prim, row by row
-    if f"{FREQUENCY}_type" not in builder.custom_attributes:
-        return
-    import newton
-
-    attributes = [
-        attribute
-        for attribute in builder.custom_attributes.values()
-        if attribute.frequency == FREQUENCY and attribute.usd_attribute_name
-    ]
-    for joint in result.asset.joints:
-        index = result.joints.get(joint.name)
-        prim = stage.GetPrimAtPath(joint.path) if joint.closes_loop and joint.path else None
-        if index is None or not prim:
-            continue
-        for api, kind in _KINDS.items():
-            if newton.usd.has_applied_api_schema(prim, api):
-                soft = newton.usd.get_custom_attribute_values(prim, attributes, context={"builder": builder})
-                words = _describe_row(result, joint, kind, base)
-                words |= {"world": builder.current_world, "target_kind": _OF_JOINT, "target": index}
-                row = {f"{FREQUENCY}_{name}": value for name, value in words.items()}
-                for key, fallback in _SOFT.items():
-                    row[key] = soft.get(key, builder.custom_attributes[key].dtype(*fallback))
-                builder.add_custom_values(**row)
-
-
-def _describe_row(result: Imported, joint: Joint, kind: int, base: Pose) -> dict[str, Any]:
-    """The point of a connect is given on its first body, that of a weld on its second."""
-    import warp
-
-    on_parent = (base if joint.parent == WORLD else IDENTITY) @ joint.parent_frame
-    on_child = (base if joint.child == WORLD else IDENTITY) @ joint.child_frame
-    is_weld = kind == _KINDS["MjcEqualityWeldAPI"]
-    scale = result.asset.extras.get("mjc", joint.path, "mjc:torqueScale", 1.0) if is_weld else 0.0
-    relative = on_parent @ ~on_child if is_weld else IDENTITY
-    return {
-        "type": kind,
-        "objtype": _BODY,
-        "body1": result.bodies.get(joint.parent, -1),
-        "body2": result.bodies.get(joint.child, -1),
-        "anchor": warp.vec3(*(float(v) for v in (on_child if is_weld else on_parent).p)),
-        "torquescale": float(scale),
-        "relpose": warp.transform(*pose_to_seven(relative)),
-        "joint1": -1,
-        "joint2": -1,
-        "polycoef": [0.0] * 5,
-        "label": joint.path,
-        "enabled": joint.enabled,
-    }

@@ -107,6 +107,50 @@ ATTRIBUTE_LOST = declare(
     doc="A custom attribute whose type, frequency or assignment Newton does not have.",
     loss=True,
 )
+EQUALITY_LOST = declare(
+    "newton-equality-lost",
+    Level.WARNING,
+    "equality {name!r} is not carried: {why}",
+    hint="name the bodies or the leading joint in the equality",
+    doc="An equality of MuJoCo whose ends are not in the builder.",
+    loss=True,
+)
+POLYNOMIAL_KEPT = declare(
+    "newton-polynomial-kept",
+    Level.WARNING,
+    "joint equality {name!r} has higher-order polycoef terms; SolverMuJoCo has them, a mimic the linear part only",
+    hint="use SolverMuJoCo, or a linear relation",
+    doc="Newton's mimic relation has two coefficients; the row of the MuJoCo solver has five.",
+)
+ACTUATOR_LOST = declare(
+    "newton-actuator-lost",
+    Level.WARNING,
+    "actuator {name!r} is not carried: {why}",
+    hint="apply one drive API (NewtonPDControlAPI, NewtonPIDControlAPI, NewtonNeuralControlAPI) to it",
+    doc="A NewtonActuator prim from which Newton makes no actuator.",
+    loss=True,
+)
+COMPOSED_PARTLY = declare(
+    "newton-composed-partly",
+    Level.WARNING,
+    "a part of the stage does not compose and is not imported: {error}",
+    hint="correct the reference, payload or sublayer",
+    doc="Newton's own importer raises here. What composes is imported.",
+    loss=True,
+)
+HANDED_OVER = declare(
+    "newton-handed-over",
+    Level.INFO,
+    "the stage has deformables or particles; Newton's own importer takes all of it",
+    doc="Cables, cloth, soft bodies, attachments and particles are not in the model; Newton reads them itself.",
+)
+LEGACY_WORD = declare(
+    "newton-legacy-word",
+    Level.WARNING,
+    "{name} is deprecated and goes with Newton 1.8: {meaning}",
+    hint="correct the asset and leave the word out",
+    doc="A word of add_usd that brings back how an older version read a value; Newton deprecates it too.",
+)
 NEWTON_SAYS = declare(
     "newton-says",
     Level.WARNING,
@@ -121,8 +165,9 @@ def listen(reporter: Reporter, where: Where) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    for message in dict.fromkeys(str(warning.message) for warning in caught):
-        reporter.report(NEWTON_SAYS, where, message=message)
+    for message, category in dict.fromkeys((str(found.message), found.category) for found in caught):
+        deprecated = issubclass(category, DeprecationWarning)
+        reporter.report(NEWTON_SAYS, where, message=message, deprecated=deprecated)
 
 
 def report_lost(reporter: Reporter, what: str, elements: list[Any]) -> None:

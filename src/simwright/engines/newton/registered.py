@@ -12,11 +12,15 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from simwright.core.diag import Reporter, Where
+from simwright.engines.newton.choices import Choices
+from simwright.engines.newton.equalities import CONNECT, WELD
+from simwright.engines.newton.joints import PASSIVE_STIFFNESS, REFERENCE, SPRING_REFERENCE
 from simwright.engines.newton.messages import ATTRIBUTE_LOST
 from simwright.engines.newton.result import Imported
 from simwright.engines.newton.types import ModelBuilder
 from simwright.model.extras import CustomAttribute
 from simwright.model.joint import Joint, JointKind, Motion
+from simwright.model.selection import compile_paths
 from simwright.resolve.table import find_axis
 
 if TYPE_CHECKING:
@@ -25,10 +29,10 @@ if TYPE_CHECKING:
 _STOP_MODE = "mujoco:solreflimit_mode"
 _STOP_GAINS = "mujoco:solreflimit_gain_baseline"
 _DOF_LABEL = "mujoco:joint_dof_label"
-_OWN = frozenset({_STOP_GAINS, _DOF_LABEL, "mujoco:dof_ref"})
-_OF_MODEL = frozenset({_STOP_MODE, "mujoco:dof_springref", "mujoco:dof_passive_stiffness"})
+_OWN = frozenset({_STOP_GAINS, _DOF_LABEL})
+_OF_MODEL = frozenset({_STOP_MODE, REFERENCE, SPRING_REFERENCE, PASSIVE_STIFFNESS})
 """Never read from prims; not read from prims where MuJoCo is among the resolvers, because the model has them."""
-_EQUALITIES = ("MjcEqualityConnectAPI", "MjcEqualityWeldAPI")
+_EQUALITIES = (CONNECT, WELD)
 _REFUSALS = (ValueError, TypeError, RuntimeError, IndexError)
 _FORCE, _RAW, _FALLBACK = 0, 1, 2
 """How the MuJoCo solver takes the stops of a freedom: Newton's gains, its own two numbers, its own default."""
@@ -53,17 +57,19 @@ def has_registered(builder: ModelBuilder) -> bool:
     """Is there anything to read?"""
     frequencies = builder.custom_frequencies
     rows = {key for key, frequency in frequencies.items() if frequency.usd_prim_filter is not None}
-    return any(
-        attribute.usd_attribute_name
-        and (attribute.frequency in rows or attribute.frequency not in frequencies)
+    return bool(rows) or any(
+        attribute.usd_attribute_name and attribute.frequency not in frequencies
         for attribute in builder.custom_attributes.values()
     )
 
 
-def read_registered(builder: ModelBuilder, stage: Usd.Stage, result: Imported, *, with_mjc: bool) -> None:
+def read_registered(
+    builder: ModelBuilder, stage: Usd.Stage, result: Imported, choices: Choices, *, with_mjc: bool
+) -> None:
     """Set every registered attribute from the prims of the elements in the builder."""
     # one loop for each way in which an attribute finds its index
-    reading = _StageAttributeReader(builder, stage, result, _OWN | _OF_MODEL if with_mjc else _OWN)
+    skipped = _list_skipped(builder, choices, with_mjc=with_mjc)
+    reading = _StageAttributeReader(builder, stage, result, skipped, choices)
     colliders = {
         s.path: result.shapes[s.name] for s in result.asset.shapes if s.collision and s.name in result.shapes
     }
@@ -84,13 +90,28 @@ def read_registered(builder: ModelBuilder, stage: Usd.Stage, result: Imported, *
     reading.add_rows()
 
 
+def _list_skipped(builder: ModelBuilder, choices: Choices, *, with_mjc: bool) -> frozenset[str]:
+    """Attributes that are not read from prims."""
+    skipped = _OWN | _OF_MODEL if with_mjc else _OWN
+    if choices.parse_mujoco_options:
+        return skipped
+    return skipped | {key for key, found in builder.custom_attributes.items() if _is_option(found)}
+
+
 class _StageAttributeReader:
     """One stage being asked for the attributes of one builder."""
 
     def __init__(
-        self, builder: ModelBuilder, stage: Usd.Stage, result: Imported, skipped: frozenset[str]
+        self,
+        builder: ModelBuilder,
+        stage: Usd.Stage,
+        result: Imported,
+        skipped: frozenset[str],
+        choices: Choices,
     ) -> None:
         import newton
+
+        self._choices = choices
 
         self._builder = builder
         self._stage = stage
@@ -103,14 +124,15 @@ class _StageAttributeReader:
         self._wanted: dict[str, list[Any]] = {}
         for key, attribute in builder.custom_attributes.items():
             # attributes that the asset declares have been set by add_attributes
-            if attribute.usd_attribute_name and key not in declared | skipped:
-                frequency = attribute.frequency
+            frequency = attribute.frequency
+            # rows have all columns of their frequency, also those that no prim says
+            wanted = attribute.usd_attribute_name or frequency in builder.custom_frequencies
+            if wanted and key not in declared | skipped:
                 name = frequency if isinstance(frequency, str) else frequency.name
                 self._wanted.setdefault(name, []).append(attribute)
         scenes = [prim for prim in stage.Traverse() if prim.GetTypeName() == "PhysicsScene"]
         self.scene = str(scenes[0].GetPath()) if scenes else ""
         self._context = {"builder": builder, "physics_scene_prim": scenes[0] if scenes else None}
-        self._prims: dict[str, Any] | None = None
 
     def ask(self, frequency: str, path: str) -> Iterator[tuple[str, Any]]:
         """What a prim says about the attributes of a frequency."""
@@ -154,6 +176,10 @@ class _StageAttributeReader:
             for frequency, start, count in (("JOINT_DOF", at, rates), ("JOINT_COORD", at_q, positions)):
                 for key, value in self.ask(frequency, path):
                     self._spread(joint, key, value, range(start, start + count))
+                    if key == SPRING_REFERENCE and self._choices.legacy_springref_units:
+                        self._keep_degrees(path, range(start, start + count))
+                    if key == REFERENCE:
+                        self._shift_limits(value, range(start, start + count))
             at_q, at = at_q + positions, at + rates
         # joints that stand for equalities are rows, not dofs
         if not any(self._has_api(joint.path, api) for api in _EQUALITIES):
@@ -161,6 +187,21 @@ class _StageAttributeReader:
             self._label(joint, start)
             if with_mjc:
                 self._set_stops(joint, start)
+
+    def _keep_degrees(self, path: str, dofs: range) -> None:
+        """The number of a spring reference as it is authored."""
+        for at in dofs:
+            self.put(
+                SPRING_REFERENCE,
+                at,
+                float(self._stage.GetPrimAtPath(path).GetAttribute("mjc:springref").Get()),
+            )
+
+    def _shift_limits(self, reference: Any, dofs: range) -> None:
+        """MuJoCo's limits count from its reference; Newton's from where the joint frames meet."""
+        for at in dofs:
+            self._builder.joint_limit_lower[at] -= float(reference)
+            self._builder.joint_limit_upper[at] -= float(reference)
 
     def _has_api(self, path: str, api: str) -> bool:
         import newton
@@ -171,22 +212,12 @@ class _StageAttributeReader:
     def _split(self, joint: Joint) -> list[tuple[str, int, int]]:
         """Prim, coordinates and velocities of each freedom, together where they come from one prim."""
         if self._is_merged(joint):
-            return [(self._find_prim(joint, dof.name), dof.positions, dof.velocities) for dof in joint.dofs]
+            return [((dof.path or joint.path), dof.positions, dof.velocities) for dof in joint.dofs]
         rates = [(dof.positions, dof.velocities) for dof in joint.dofs]
         return [(joint.path, sum(p for p, _ in rates), sum(v for _, v in rates))]
 
     def _is_merged(self, joint: Joint) -> bool:
-        return len(joint.dofs) > 1 and any(dof.name == joint.name for dof in joint.dofs)
-
-    def _find_prim(self, joint: Joint, name: str) -> str:
-        """The prim a merged freedom came from."""
-        if self._prims is None:
-            joints = [prim for prim in self._stage.Traverse() if prim.GetTypeName().startswith("Physics")]
-            self._prims = {}
-            for prim in joints:
-                # a name that is there twice says nothing
-                self._prims[prim.GetName()] = None if prim.GetName() in self._prims else str(prim.GetPath())
-        return self._prims.get(name) or joint.path
+        return any(dof.path for dof in joint.dofs)
 
     def _spread(self, joint: Joint, key: str, value: Any, places: range) -> None:
         if not isinstance(value, list | tuple):
@@ -203,7 +234,7 @@ class _StageAttributeReader:
         if _DOF_LABEL not in self._builder.custom_attributes:
             return
         merged = self._is_merged(joint)
-        prims = {dof.name: self._find_prim(joint, dof.name) for dof in joint.dofs} if merged else {}
+        prims = {dof.name: (dof.path or joint.path) for dof in joint.dofs} if merged else {}
         for number, label in enumerate(_list_labels(joint, prims)):
             self.put(_DOF_LABEL, at + number, label)
 
@@ -211,7 +242,7 @@ class _StageAttributeReader:
         """Which of the three ways to stop a freedom its prim asks for."""
         # dof by dof: what the prim says decides together with what the resolvers found
         for dof in joint.dofs:
-            path = self._find_prim(joint, dof.name) if self._is_merged(joint) else joint.path
+            path = (dof.path or joint.path) if self._is_merged(joint) else joint.path
             prim = self._stage.GetPrimAtPath(path)
             raw = bool(prim) and prim.GetAttribute("mjc:solreflimit").HasAuthoredValue()
             if dof.motion in (Motion.HINGE, Motion.SLIDE):
@@ -219,12 +250,19 @@ class _StageAttributeReader:
                 axes = (find_axis(joint, dof), "angular" if dof.motion is Motion.HINGE else "linear")
                 # gains that nobody authored: MuJoCo's own default of stops is meant
                 silent = not any(f"limit_{axis}_{gain}" in known for axis in axes for gain in ("ke", "kd"))
+                silent = silent and not self._is_configured()
                 fallback = _FALLBACK if silent and self._has_api(path, "MjcJointAPI") else _FORCE
                 self._stop(at, _RAW if raw else fallback)
             elif raw:
                 for number in range(dof.velocities):
                     self._put_known(_STOP_MODE, at + number, _RAW)
             at += dof.velocities
+
+    def _is_configured(self) -> bool:
+        """Has somebody given the builder gains of stops of their own?  They come before MuJoCo's default."""
+        own = self._builder.default_joint_cfg
+        plain = type(own)()
+        return bool((own.limit_ke, own.limit_kd) != (plain.limit_ke, plain.limit_kd))
 
     def _stop(self, at: int, mode: int) -> None:
         import warp
@@ -249,8 +287,13 @@ class _StageAttributeReader:
             return
         from pxr import Usd
 
-        context = {"builder": builder, "result": self._result.as_newton()}
-        for prim in Usd.PrimRange(self._stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
+        self._result.answer.update(self._result.as_newton())
+        context = {"builder": builder, "result": self._result.answer}
+        is_out = compile_paths(self._choices)
+        root = self._stage.GetPrimAtPath(self._choices.root_path)
+        for prim in Usd.PrimRange(root, Usd.TraverseInstanceProxies()) if root else ():
+            if is_out(prim.GetPath().pathString):
+                continue
             for key, frequency in chosen:
                 about = context | {"prim": prim}
                 if not frequency.usd_prim_filter(prim, about):
@@ -268,6 +311,12 @@ class _StageAttributeReader:
             return rows
         row, failed = self._read_prim(prim, attributes, context)
         return [] if any(attribute.usd_attribute_name == "*" for attribute in failed) else [row]
+
+
+def _is_option(attribute: Any) -> bool:
+    """An option of the MuJoCo solver: a value of the whole model or of a world."""
+    frequency = attribute.frequency
+    return attribute.namespace == "mujoco" and getattr(frequency, "name", "") in ("ONCE", "WORLD")
 
 
 def _list_labels(joint: Joint, prims: dict[str, str]) -> list[str]:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from simwright.core.diag import Level, Reporter, declare
 from simwright.core.math3d import Pose, pose_to_seven
+from simwright.engines.newton.looks import SeenMesh, StageLooks
 from simwright.engines.newton.messages import APPROXIMATION_UNUSED, GEOMETRY_LOST, GEOMETRY_MESHED
 from simwright.engines.newton.types import ModelBuilder
 from simwright.model.asset import Asset, Shape, Site, scaled
@@ -47,6 +48,8 @@ _METHODS = {
 _SITE_SIZE = 0.01
 _PLAIN = (to_display(0.18),) * 3
 """OpenUSD's colour of what has none, as Newton's viewers take it."""
+_DRAWN = frozenset({"default", "proxy"})
+"""Purposes that viewports draw."""
 _CONTACT_SETTINGS = ("ke", "kd", "kf", "ka", "kh")
 FIELD_INVALID = declare(
     "newton-field-invalid",
@@ -83,8 +86,12 @@ class NewtonShapeMaker:
         asset: Asset,
         base: Pose,
         reporter: Reporter,
+        *,
         hull_limit: int | None = None,
+        looks: StageLooks | None = None,
     ) -> None:
+        self._seen_by = looks
+        self.parts: dict[str, int] = {}
         self._builder = builder
         self._base = base
         self._reporter = reporter
@@ -101,18 +108,19 @@ class NewtonShapeMaker:
             return None
         kind, scale, source = described
         color, opacity = self._choose_look(shape)
+        place = pose_to_seven(self._base @ shape.pose if body < 0 else shape.pose)
+        common = {"body": body, "type": kind, "xform": place, "scale": scale, "is_static": True}
+        seen = self._find_seen(shape)
+        if seen and seen[0].is_part:
+            return self._add_parts(seen, common, shape)
         index = int(
             self._builder.add_shape(
-                body=body,
-                type=kind,
-                xform=pose_to_seven(self._base @ shape.pose if body < 0 else shape.pose),
                 cfg=self._build_config(shape),
-                scale=scale,
-                src=source,
-                is_static=True,
+                src=self._limit_hull(seen[0].mesh, shape) if seen else source,
                 color=color,
                 opacity=opacity,
                 label=shape.path or shape.name,
+                **common,
             )
         )
         if shape.collision:
@@ -120,6 +128,31 @@ class NewtonShapeMaker:
                 self._builder, index, resolve_field(shape, self._builder.default_shape_cfg, self._reporter)
             )
         return index
+
+    def _find_seen(self, shape: Shape) -> list[SeenMesh]:
+        """Newton's own meshes for a shape that is drawn."""
+        if self._seen_by is None or not isinstance(shape.geometry, Mesh) or not shape.path:
+            return []
+        # what is not drawn needs no normals; parts are drawn only: a collider is one shape
+        if shape.collision and not (shape.visual and shape.purpose in _DRAWN):
+            return []
+        return self._seen_by.find_meshes(shape.path, parts=not shape.collision)
+
+    def _limit_hull(self, mesh: Any, shape: Shape) -> Any:
+        limit = shape.settings.get("max_hull_vertices", self._hull_limit)
+        if limit is not None:
+            mesh.maxhullvert = int(limit)
+        return mesh
+
+    def _add_parts(self, seen: list[SeenMesh], common: dict[str, Any], shape: Shape) -> int:
+        """A shape for each part of a mesh that has a material of its own; gives the first one."""
+        for part in seen:
+            self.parts[part.label] = int(
+                self._builder.add_shape(
+                    cfg=self._build_config(shape), src=part.mesh, color=None, label=part.label, **common
+                )
+            )
+        return self.parts[seen[0].label]
 
     def add_site(self, site: Site, body: int) -> int:
         """A site is a shape that only marks a frame."""
@@ -191,7 +224,7 @@ class NewtonShapeMaker:
     def _build_config(self, shape: Shape) -> Any:
         cfg = self._builder.default_shape_cfg.copy()
         touches = shape.collision and shape.enabled
-        cfg.is_visible = shape.visual
+        cfg.is_visible = shape.visual and shape.purpose in _DRAWN
         cfg.is_solid = shape.settings.get("mass_model") != "shell"
         # distance fields are resolved and put on afterwards, see put_field
         cfg.is_hydroelastic, cfg.sdf_max_resolution, cfg.sdf_target_voxel_size = False, None, None
@@ -217,6 +250,12 @@ class NewtonShapeMaker:
         return cfg
 
     def _choose_look(self, shape: Shape) -> tuple[tuple[float, ...] | None, float | None]:
+        found = self._seen_by.find_color(shape.path) if self._seen_by is not None and shape.path else None
+        if found is not None:
+            color, opacity = found
+            drawn = shape.visual and shape.purpose in _DRAWN
+            plain = color is None and drawn and not (isinstance(shape.geometry, Mesh) and shape.material)
+            return (_PLAIN if plain else color), opacity
         material = self._looks.get(shape.material)
         if material is not None:
             return material.diffuse, min(max(material.opacity, 0.0), 1.0)

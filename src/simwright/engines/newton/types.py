@@ -39,12 +39,15 @@ class ModelBuilder(FlatBuilder, Protocol):
     rigid_gap: float
     body_q: list[Any]
     body_com: list[Any]
+    up_axis: Any
     body_label: list[str]
     joint_type: list[Any]
     joint_child: list[int]
     joint_articulation: list[int]
     joint_effort_limit: list[float]
     joint_limit_ke: list[float]
+    joint_limit_lower: list[float]
+    joint_limit_upper: list[float]
     joint_limit_kd: list[float]
     articulation_end: list[int]
     shape_flags: list[int]
@@ -85,6 +88,7 @@ class ModelBuilder(FlatBuilder, Protocol):
     def collapse_fixed_joints(self) -> dict[str, dict[int, int]]: ...  # noqa: D102 - Newton's
     def has_custom_attribute(self, key: str) -> bool: ...  # noqa: D102 - Newton's
     def add_custom_attribute(self, attribute: Any) -> None: ...  # noqa: D102 - Newton's
+    def add_actuator(self, drive: Any, **values: Any) -> None: ...  # noqa: D102 - Newton's
     def add_custom_values(self, **values: Any) -> None: ...  # noqa: D102 - Newton's
     def add_world(self, builder: ModelBuilder) -> None: ...  # noqa: D102 - Newton's
     def finalize(self, *, device: str) -> Any: ...  # noqa: D102 - Newton's

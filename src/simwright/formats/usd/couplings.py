@@ -29,9 +29,7 @@ from simwright.formats.usd.stage_reader import StageReader
 from simwright.model.asset import Asset
 from simwright.model.coordinates import shift_polynomial
 from simwright.model.extras import CustomAttribute
-from simwright.model.filtering import list_articulated
 from simwright.model.joint import WORLD, Dof, Joint, JointKind, Mimic, Motion
-from simwright.model.kinematics import build_tree
 
 MIMIC_INVALID = declare(
     "usd-mimic-invalid",
@@ -372,16 +370,9 @@ _APART = 1e-3
 
 # grouping and the two reasons to leave parallel joints alone
 def merge_stacks(reader: StageReader, scan: StageScan) -> None:
-    """Replace parallel joints of articulations by one each."""
-    asset = reader.asset
-    several = [stack for stack in _list_stacks(asset) if not _is_written_apart(reader, scan, stack)]
-    # outside of articulations parallel joints are constraints of their own, which every engine adds up
-    if not several or not asset.articulations:
-        return
-    tree = build_tree(asset)
-    inside = {body for a in asset.articulations for body in list_articulated(asset, a, tree)}
-    for stack in several:
-        if stack[0].child in inside:
+    """Replace parallel joints by one each: a planar base has two slides and a hinge on the same two bodies."""
+    for stack in _list_stacks(reader.asset):
+        if not _is_written_apart(reader, scan, stack):
             _merge(reader, stack)
 
 
@@ -433,7 +424,8 @@ def _merge(reader: StageReader, stack: list[Joint]) -> None:
         first,
         kind=JointKind.D6,
         dofs=dofs,
-        collide=any(joint.collide for joint in stack),
+        # by UsdPhysics one joint that says so keeps its bodies from touching
+        collide=all(joint.collide for joint in stack),
         # the stack breaks where the weakest of its joints would
         break_force=min(joint.break_force for joint in stack),
         break_torque=min(joint.break_torque for joint in stack),
@@ -448,7 +440,7 @@ def _merge(reader: StageReader, stack: list[Joint]) -> None:
 def _move_dof(reader: StageReader, joint: Joint, first: Joint) -> Dof:
     """The freedom of a joint in the frame of the first one."""
     if joint is first:
-        return joint.dofs[0]
+        return dataclasses.replace(joint.dofs[0], path=joint.path)
     rest, rest_first = (j.parent_frame @ ~j.child_frame for j in (joint, first))
     distance = float(np.linalg.norm(rest.p - rest_first.p))
     if distance > _APART:
@@ -457,7 +449,9 @@ def _move_dof(reader: StageReader, joint: Joint, first: Joint) -> Dof:
         )
     turn: Pose = ~first.parent_frame @ joint.parent_frame
     dof = joint.dofs[0]
-    return dataclasses.replace(dof, axis=quat_rotate(turn.q, dof.axis), anchor=turn.apply(dof.anchor))
+    return dataclasses.replace(
+        dof, axis=quat_rotate(turn.q, dof.axis), anchor=turn.apply(dof.anchor), path=joint.path
+    )
 
 
 def _merge_values(attribute: CustomAttribute, merged: Joint, names: list[str]) -> None:

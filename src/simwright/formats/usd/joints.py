@@ -80,6 +80,7 @@ Motions = tuple[JointKind, list[Dof], tuple[float, float] | None]
 
 _APPLIED = ("limit:", "drive:")
 _AXES = {"X": 0, "Y": 1, "Z": 2}
+_EXCLUDED = "physics:excludeFromArticulation"
 _D6_AXES = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 
 
@@ -181,6 +182,8 @@ def _read_generic(reader: StageReader, found: FoundPrim, name: str) -> Motions:
     for number, axis in enumerate(_D6_AXES):
         angular = number >= 3
         lower, upper = -math.inf, math.inf
+        if axis not in limited and reader.lock_unlimited_axes:
+            continue
         if axis in limited:
             low, high = _read_limit(reader, found, axis)
             # UsdPhysicsLimitAPI: low above high locks the axis; it is no error here
@@ -191,6 +194,8 @@ def _read_generic(reader: StageReader, found: FoundPrim, name: str) -> Motions:
         motion = Motion.HINGE if angular else Motion.SLIDE
         dof = Dof(motion, axis=_unit(number % 3), lower=lower, upper=upper, name=f"{name}_{axis}")
         dofs[axis] = dof
+    if reader.lock_unlimited_axes:
+        _report_locked(reader, found, name, limited)
     distance = None
     if "distance" in limited:
         low, high = _read_limit(reader, found, "distance")
@@ -201,6 +206,12 @@ def _read_generic(reader: StageReader, found: FoundPrim, name: str) -> Motions:
     if len(dofs) == 1:
         next(iter(dofs.values())).name = name
     return (JointKind.D6 if dofs else JointKind.FIXED), list(dofs.values()), distance
+
+
+def _report_locked(reader: StageReader, found: FoundPrim, name: str, limited: set[str]) -> None:
+    locked = [axis for axis in _D6_AXES if axis not in limited]
+    if locked:
+        reader.reporter.report(AXES_LOCKED, reader.where(found), name=name, axes=", ".join(locked))
 
 
 def _read_limit(reader: StageReader, found: FoundPrim, axis: str) -> tuple[float, float]:
@@ -286,6 +297,33 @@ JOINT_APART = declare(
     "pull the bodies at the start.",
 )
 
+JOINT_UNPLACED = declare(
+    "usd-joint-unplaced",
+    Level.INFO,
+    "joint {name!r} holds {body!r} to the world without saying where; it is held where it stands, {distance:.3g} m "
+    "from the origin",
+    hint="author physics:localPos and localRot of the side without a body",
+    doc="The side of a joint that is the world has an identity pose, and the body stands elsewhere. By the letter a "
+    "simulator would pull it to the origin of the stage; Newton and we hold it.",
+    section="1.3",
+)
+AXES_LOCKED = declare(
+    "usd-axes-locked",
+    Level.WARNING,
+    "generic joint {name!r} has no limit along {axes}; these axes are locked, as Newton reads them; by UsdPhysics "
+    "they would be free",
+    hint="apply PhysicsLimitAPI to the axes that move; lock_unlimited_axes=False reads them as UsdPhysics does",
+    doc="Newton moves a generic joint along its limited axes only; by UsdPhysics it is free along all others.",
+)
+GENERIC_HOLDS_BASE = declare(
+    "usd-generic-holds-base",
+    Level.WARNING,
+    "generic joint {name!r} holds articulated body {body!r} to the world and limits no axis; it is taken as fixed",
+    hint="use PhysicsFixedJoint for a fixed base; delete the joint for a floating one",
+    doc="A generic joint without limits leaves all axes free, so it would say nothing; robots have it as their base.",
+    section="1.3",
+)
+
 # a millimetre: below, it is rounding of exporters that a solver closes in a step
 _APART = 1e-3
 _SINGLE, _DOUBLE = 1e-6, 1e-12
@@ -298,6 +336,7 @@ class _UsdJointEnd:
 
     body: BodyFrame
     frame: Pose
+    path: str = ""
 
     @property
     def anchor(self) -> tuple[float, float, float]:
@@ -329,6 +368,11 @@ def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: st
     parent, child = (second, first) if turned else (first, second)
     units = reader.units
     kind, dofs, distance = read_motion(reader, found, name)
+    if parent.body.name == WORLD:
+        if kind is JointKind.D6 and _holds_base(scan, found, child):
+            reader.reporter.report(GENERIC_HOLDS_BASE, reader.where(found), name=name, body=child.body.name)
+            kind, dofs = JointKind.FIXED, []
+        parent = _hold_where_it_stands(reader, found, kind, parent, child)
     frames = (parent.frame, child.frame)
     if reader.noted:
         note = reader.note(found)
@@ -349,7 +393,7 @@ def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: st
         child_frame=frames[1],
         dofs=dofs,
         enabled=reader.get_flag(found, "physics:jointEnabled", True),
-        closes_loop=reader.get_flag(found, "physics:excludeFromArticulation", False),
+        closes_loop=reader.get_flag(found, _EXCLUDED, False),
         collide=reader.get_flag(found, "physics:collisionEnabled", False),
         break_force=read_bound(reader.get_number(found, "physics:breakForce", math.inf), units.force),
         break_torque=read_bound(reader.get_number(found, "physics:breakTorque", math.inf), units.inertia),
@@ -363,6 +407,43 @@ def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: st
     if not reader.exact and kind is not JointKind.DISTANCE:
         _let_meet(joint, parent.body.pose, child.body.pose)
     return joint
+
+
+def _holds_base(scan: StageScan, found: FoundPrim, child: _UsdJointEnd) -> bool:
+    """Does a generic joint limit and drive nothing, on a body that is in an articulation?"""
+    if any(api.startswith(("PhysicsLimitAPI", "PhysicsDriveAPI")) for api in found.apis):
+        return False
+    return any(
+        root.path in (found.path, child.path) or child.path.startswith(f"{root.path}/")
+        for root in scan.articulations
+    )
+
+
+def _hold_where_it_stands(
+    reader: StageReader, found: FoundPrim, kind: JointKind, parent: _UsdJointEnd, child: _UsdJointEnd
+) -> _UsdJointEnd:
+    """The world side of a joint; one that nobody placed is where the child stands, not at the origin.
+
+    Tools copy robots into environments that stand elsewhere and leave the empty side of the base joint as it was.
+    """
+    # a slide may stand away from its origin, and a joint that closes a loop is held by its two frames alone
+    holds = kind in (JointKind.FIXED, JointKind.REVOLUTE, JointKind.BALL)
+    if not holds or reader.get_flag(found, _EXCLUDED, False):
+        return parent
+    number = 0 if not reader.get_targets(found, "physics:body0") else 1
+    if reader.get_targets(found, f"physics:body{number}"):
+        return parent
+    local = _read_frame(reader, found, number)
+    here = child.body.pose @ child.frame
+    placed = any(local.p) or abs(abs(local.q[0]) - 1.0) > _DOUBLE
+    distance = math.dist(parent.anchor, here.p)
+    if placed or (
+        distance <= _APART and (kind is not JointKind.FIXED or parent.frame.is_close(here, _SINGLE))
+    ):
+        return parent
+    where = reader.where(found)
+    reader.reporter.report(JOINT_UNPLACED, where, name=found.name, body=child.body.name, distance=distance)
+    return _UsdJointEnd(parent.body, here)
 
 
 def _read_side(
@@ -394,10 +475,11 @@ def _read_side(
     body = reader.body_of(target.owner)
     # the usual case: the joint names a body, and no matrix has to be taken apart
     if target.path == target.owner and body.is_exact:
-        return _UsdJointEnd(body, local if body.is_plain else Pose(body.scale * local.p, local.q))
+        frame = local if body.is_plain else Pose(body.scale * local.p, local.q)
+        return _UsdJointEnd(body, frame, target.owner)
     matrix = reader.world_matrix(target)
     world = Pose(matrix[:3, :3] @ local.p + matrix[:3, 3], quat_multiply(decompose(matrix).pose.q, local.q))
-    return _UsdJointEnd(body, ~body.pose @ world)
+    return _UsdJointEnd(body, ~body.pose @ world, target.owner)
 
 
 def _read_frame(reader: StageReader, found: FoundPrim, number: int) -> Pose:

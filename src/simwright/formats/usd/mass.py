@@ -30,7 +30,7 @@ from simwright.core.math3d import Array, matrices_from_quats, quat_normalize
 from simwright.formats.usd.meshes import load_solid
 from simwright.formats.usd.prims import MASS, RIGID_BODY, FoundPrim
 from simwright.formats.usd.scan import StageScan
-from simwright.formats.usd.stage_reader import ZERO, StageReader
+from simwright.formats.usd.stage_reader import ZERO, StageReader, as_floats
 from simwright.formats.usd.transforms import decompose
 from simwright.model.asset import Body, Shape
 from simwright.model.geometry import Faces, Mesh
@@ -41,14 +41,15 @@ from simwright.model.inertia import (
     point_inertia,
     rotate_inertia,
 )
-from simwright.model.mass import DEFAULT_DENSITY, find_thickness, measure_shape
+from simwright.model.mass import find_thickness, measure_shape
 from simwright.model.moments import MANY_TRIANGLES, Moments, compute_moments, meshes_moments
 from simwright.model.shell import measure_wall
 
+_MOMENTS = "diagonalInertia must have finite, nonnegative components"
 MASS_INVALID = declare(
     "usd-mass-invalid",
     Level.ERROR,
-    "{name} is {value}, which is no {what}; it is taken as not authored",
+    "{name} is {value}; {what}, so it is taken as not authored",
     hint="author a finite, non-negative value",
     doc="A mass property is negative or not a number.",
     section="1.3",
@@ -139,12 +140,14 @@ def _read_authored_mass(reader: StageReader, found: FoundPrim) -> AuthoredMass:
 
 def _read_moments(reader: StageReader, found: FoundPrim) -> Triple | None:
     """The diagonal inertia in stage units: noted, authored, or (all zero, negative, not finite) None."""
-    moments = reader.get_floats(found, "physics:diagonalInertia", ZERO)
+    moments = as_floats(reader.get(found, "physics:diagonalInertia", ZERO))
+    if len(moments) != 3:
+        moments = reader.get_floats(found, "physics:diagonalInertia", ZERO)
     noted = _read_noted_moments(reader, found, moments)
     if not all(math.isfinite(value) and value >= 0.0 for value in moments):
         where = reader.where(found, "physics:diagonalInertia")
         reader.reporter.report(
-            MASS_INVALID, where, name="physics:diagonalInertia", value=list(moments), what="inertia"
+            MASS_INVALID, where, name="physics:diagonalInertia", value=list(moments), what=_MOMENTS
         )
         moments = ZERO
     return noted or (moments if any(moments) else None)
@@ -178,19 +181,31 @@ def _read_tensor(reader: StageReader, found: FoundPrim) -> Array | None:
         if moments[2] > 0.0 and moments[0] >= -1e-6 * moments[2]:
             return tensor * reader.units.inertia
     where = reader.where(found, "newton:inertia")
-    what = "inertia (xx, yy, zz, xy, xz, yz)"
+    if len(six) != 6:
+        what = f"expected 6 numbers (xx, yy, zz, xy, xz, yz) and not {len(six)}"
+    elif not np.all(np.abs(six) < _HUGE):
+        what = "it has a non-finite number"
+    elif np.any(six[:3] < 0.0):
+        what = "it has a negative diagonal"
+    else:
+        what = "it is not positive semidefinite"
     reader.reporter.report(MASS_INVALID, where, name="newton:inertia", value=str(said), what=what)
     return None
 
 
 def _read_positive(reader: StageReader, found: FoundPrim, name: str, what: str, unit: float) -> float | None:
-    value = reader.get_optional(found, name)
+    value = reader.get_authored(found, name)
+    if not isinstance(value, float | int):
+        value = reader.get_optional(found, name)
     if value is None or value == 0.0:
         return None
     if not math.isfinite(value) or value < 0.0:
-        reader.reporter.report(MASS_INVALID, reader.where(found, name), name=name, value=value, what=what)
+        why = f"a MassAPI {what} must be positive and finite"
+        if what == "mass" and RIGID_BODY in found.apis:
+            why = "the authored mass is not positive and finite"
+        reader.reporter.report(MASS_INVALID, reader.where(found, name), name=name, value=value, what=why)
         return None
-    return value * unit
+    return float(value) * unit
 
 
 SHELL_FULL = declare(
@@ -210,7 +225,7 @@ SHELL_THIN = declare(
 SHELL_INVALID = declare(
     "usd-shell-thickness-invalid",
     Level.ERROR,
-    "newton:shellThickness of {name!r} is {thickness} m; the contact margin is used",
+    "newton:shellThickness of {name!r} is {thickness} m, a negative shell thickness; the contact margin is used",
     hint="author a finite, non-negative thickness",
     doc="The wall of a hollow collider cannot be negative.",
 )
@@ -238,7 +253,7 @@ def measure_shell(reader: StageReader, shape: Shape) -> Moments:
 COLLIDER_WITHOUT_VOLUME = declare(
     "usd-collider-without-volume",
     Level.WARNING,
-    "collider {name!r} encloses no volume and adds nothing to the mass of body {body!r}",
+    "Skipping collider {name!r} in the mass aggregation of body {body!r}: it encloses no volume",
     hint="close the mesh, or author mass properties on the body",
     doc="The mass of a body has to be computed from a collider that is not a solid.",
     section="3.4",
@@ -352,7 +367,7 @@ class ColliderSums:
         for density in (shape.density, body, self._densities.get(shape.physics_material)):
             if density is not None:
                 return density
-        return DEFAULT_DENSITY
+        return self._reader.default_density
 
     def _measure(self, shape: Shape) -> Moments:
         if shape.settings.get("mass_model") == "shell":
@@ -401,7 +416,7 @@ def _digest(*arrays: np.ndarray[Any, Any]) -> bytes:
 MASS_UNKNOWN = declare(
     "usd-mass-unknown",
     Level.WARNING,
-    "nothing says how heavy body {name!r} is: no mass is authored and it has no collider with a volume",
+    "body {name!r} has zero mass and zero inertia: no mass is authored and it has no collider with a volume",
     hint="author physics:mass, or give it a collider",
     doc="A dynamic body without mass and without solid, enabled colliders.",
     section="1.3",

@@ -252,6 +252,16 @@ COLORED = frozenset({"diffuse", "emissive", "specular"})
 """Inputs of the model that are colours: linear here, display colours there."""
 
 
+CONTACT_INVALID = declare(
+    "usd-contact-invalid",
+    Level.ERROR,
+    "{what} of physics material {name!r} is {value}; a material {what} must be finite and not negative",
+    hint="author a finite, non-negative value",
+    doc="A value of a physics material is negative or not a number; it is taken as not authored.",
+    section="1.3.2",
+)
+
+
 def read_materials(reader: StageReader, bindings: MaterialBindings) -> None:
     """Add every look and every contact material."""
     for name, prim in bindings.looks():
@@ -264,8 +274,14 @@ def read_materials(reader: StageReader, bindings: MaterialBindings) -> None:
 
 def _read_contact(reader: StageReader, name: str, prim: Usd.Prim) -> PhysicsMaterial:
     def read(attribute: str) -> float | None:
-        value = reader.get_optional(prim, f"physics:{attribute}")
-        return value if value is not None and math.isfinite(value) and value >= 0.0 else None
+        value = reader.get_authored(prim, f"physics:{attribute}")
+        if not isinstance(value, float | int):
+            return reader.get_optional(prim, f"physics:{attribute}")
+        if math.isfinite(value) and value >= 0.0:
+            return float(value)
+        where = reader.where(prim, f"physics:{attribute}")
+        reader.reporter.report(CONTACT_INVALID, where, name=name, what=attribute, value=value)
+        return None
 
     density = read("density")
     return PhysicsMaterial(

@@ -152,11 +152,14 @@ def _make_source(
         stage=stage,
         file=file,
         time=Usd.TimeCode.Default() if options.time is None else Usd.TimeCode(options.time),
-        units=read_units(stage, Where(file), reporter),
+        units=read_units(stage, Where(file), reporter, options.unsaid_meters_per_unit),
         reporter=reporter,
         asset=Asset(name or _choose_name(stage, Path(file))),
-        order=make_order(make_resolvers(options.resolvers)),
+        order=make_order(make_resolvers(options.schema_resolvers)),
         played=played,
+        default_density=options.default_density,
+        hidden_shapes=options.hidden_shapes,
+        lock_unlimited_axes=options.lock_unlimited_axes,
         gate=options.gate or Gate.of_layer(stage.GetRootLayer().realPath, options.packages, reporter),
     )
 

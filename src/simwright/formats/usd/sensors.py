@@ -19,7 +19,7 @@ import numpy as np
 from pxr import Usd, UsdGeom, UsdLux
 
 from simwright.core.diag import Level, declare
-from simwright.core.math3d import DEGREE, Pose
+from simwright.core.math3d import DEGREE, IDENTITY, Pose
 from simwright.formats.usd.attributes import make_plain
 from simwright.formats.usd.naming import choose_names, name_prims
 from simwright.formats.usd.primitives import read_primitive
@@ -368,14 +368,26 @@ def read_ros(reader: StageReader, scan: StageScan) -> None:
 def _read_context(reader: StageReader, scan: StageScan, found: FoundPrim) -> RosContext:
     prim = found.prim
     domain = reader.get_optional(prim, "ros:context:domain_id")
+    at = _find_place(reader, scan, found)
     return RosContext(
         namespace=reader.get_text(prim, "ros:context:namespace"),
         domain_id=None if domain is None else int(domain),
         parent_frame=reader.get_text(prim, "ros:context:parent_frame", "world"),
-        at=_find_place(reader, scan, found),
+        at=at,
+        pose=_place_context(reader, found, at),
         path=found.path,
         source=reader.where(prim),
     )
+
+
+def _place_context(reader: StageReader, found: FoundPrim, at: str) -> Pose:
+    """Where the prim is on what ``at`` names."""
+    pose = decompose(reader.world_matrix(found)).pose
+    site = next((site for site in reader.asset.sites if site.name == at), None)
+    bodies = {body.name: body.pose for body in reader.bodies.values()}
+    if site is not None:
+        return ~(bodies.get(site.body, IDENTITY) @ site.pose) @ pose
+    return ~bodies[at] @ pose if at in bodies else pose
 
 
 def _read_interface(

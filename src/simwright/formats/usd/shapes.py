@@ -159,7 +159,7 @@ def build_shape(
     collision = COLLISION in found.apis
     # colliders of purpose guide or proxy are there for physics; a renderer does not draw them
     visual = found.visible and (not collision or found.purpose in _SEEN_PURPOSES)
-    if not (visual or collision):
+    if not (visual or collision or reader.hidden_shapes):
         omitted.hidden.append(found)
         return None
     sized = _read_geometry(reader, found, bindings, placement, omitted)
@@ -249,7 +249,7 @@ def _read_mesh_geometry(
 def _read_color(reader: StageReader, found: FoundPrim) -> tuple[float, float, float, float] | None:
     """The constant colour of a prim, as it appears on a screen, and opacity, if there is one."""
     if not found.may_author(_COLOR):
-        return None
+        return _read_inherited_color(reader, found)
     values = reader.get(found, _COLOR)
     if found.may_author(f"{_COLOR}:indices"):
         # indexed primvars have their values in another order, also where there is one
@@ -260,6 +260,19 @@ def _read_color(reader: StageReader, found: FoundPrim) -> tuple[float, float, fl
     red, green, blue = make_display((float(rows[0][0]), float(rows[0][1]), float(rows[0][2])))
     opacity = as_rows(reader.get(found, "primvars:displayOpacity"), 1)[:, 0]
     return red, green, blue, float(opacity[0]) if len(opacity) == 1 else 1.0
+
+
+def _read_inherited_color(reader: StageReader, found: FoundPrim) -> tuple[float, float, float, float] | None:
+    """A constant colour of a prim above, which holds for all below it."""
+    path = found.path.rpartition("/")[0]
+    while path:
+        above = reader.founds.get(path)
+        if above is not None and above.may_author(_COLOR) and above.authored is not None:
+            inherited = UsdGeom.PrimvarsAPI(above.prim).GetPrimvar("displayColor")
+            constant = inherited and inherited.GetInterpolation() == UsdGeom.Tokens.constant
+            return _read_color(reader, above) if constant else None
+        path = path.rpartition("/")[0]
+    return None
 
 
 INSTANCES_MANY = declare(

@@ -97,7 +97,7 @@ SOLVERS_DIFFER = declare(
     Level.INFO,
     "{count} value(s) are authored differently for several solvers; the first is {key} of {first}, where "
     "{winner} wins over {loser}",
-    hint="`simwright resolve FILE --order ...` shows them all; the order decides",
+    hint="`simwright resolve FILE --schema-resolvers ...` shows them all; the order decides",
     doc="The attributes of two solver schemas mean the same but hold different values.",
 )
 REFERENCE_IGNORED = declare(
@@ -134,11 +134,12 @@ def read_solvers(reader: StageReader, scan: StageScan, bindings: MaterialBinding
     """Resolve everything that any solver says about scene, bodies, joints, shapes and materials."""
     resolution = _SolverValues(reader, _read_scale(reader, scan))
     if reader.authored:
-        _resolve_authored(resolution, scan, bindings)
+        _fill_elements(resolution, scan, bindings)
     fall_back(reader, scan, resolution.scale)
 
 
-def _resolve_authored(resolution: _SolverValues, scan: StageScan, bindings: MaterialBindings) -> None:
+def _fill_elements(resolution: _SolverValues, scan: StageScan, bindings: MaterialBindings) -> None:
+    """Give scene, joints, bodies, colliders and materials of the asset the values that solvers have for them."""
     reader, asset = resolution.reader, resolution.reader.asset
     _resolve_scene(resolution, scan)
     for joint in asset.joints:

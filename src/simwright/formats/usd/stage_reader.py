@@ -23,6 +23,7 @@ from simwright.formats.usd.units import Units
 from simwright.model.asset import Asset
 from simwright.model.geometry import Geometry, Mesh
 from simwright.model.joint import WORLD
+from simwright.model.mass import DEFAULT_DENSITY
 from simwright.resolve.resolver import DEFAULT_ORDER, ResolverOrder, make_resolvers
 from simwright.usd.notes import NOTES, PRIMS, SINGLE, find_decimal, find_marks, read_exact
 from simwright.usd.questions import (
@@ -78,7 +79,8 @@ class StageReader:
     ``order`` says whose solver attributes count; ``authored`` holds them, by prim path and attribute.
     ``noted`` tells that layers have notes on prims (see ``simwright.usd.notes``), ``exact`` that there are doubles
     beside floats, ``annotated`` that there is any note.  ``played`` is the stage with its time samples, None where a
-    time was chosen.  ``gate`` is what files that the stage names have to pass.
+    time was chosen.  ``gate`` is what files that the stage names have to pass.  ``default_density``, ``hidden_shapes``
+    and ``lock_unlimited_axes`` are those of ``ReadOptions``.
     """
 
     stage: Usd.Stage
@@ -88,6 +90,9 @@ class StageReader:
     reporter: Reporter
     asset: Asset
     gate: Gate
+    default_density: float = DEFAULT_DENSITY
+    hidden_shapes: bool = False
+    lock_unlimited_axes: bool = False
     order: ResolverOrder = field(default_factory=lambda: ResolverOrder(make_resolvers(DEFAULT_ORDER)))
     authored: dict[str, dict[str, Any]] = field(default_factory=dict)
     xforms: Any = None

@@ -19,7 +19,7 @@ from simwright.core.math3d import DEGREE, Array, Pose, VectorLike, quat_from_mat
 UNIT_UNSAID = declare(
     "usd-unit-unsaid",
     Level.WARNING,
-    "the stage does not say {name}; USD's fallback {value} is used",
+    "the stage does not say {name}; {value} is used",
     hint="author {name} in the root layer (REP-0158 1.1 wants {wanted})",
     doc="Root layer metadata that fixes the scale or the up axis of everything is missing.",
     section="1.1",
@@ -101,9 +101,16 @@ class Units:
         return self.rotation @ np.asarray(vector, dtype=np.float64)
 
 
-def read_units(stage: Usd.Stage, where: Where, reporter: Reporter) -> Units:
-    """The units of a stage; what is unsaid or impossible is reported."""
+def read_units(
+    stage: Usd.Stage, where: Where, reporter: Reporter, unsaid_meters: float | None = None
+) -> Units:
+    """The units of a stage; what is unsaid or impossible is reported.
+
+    ``unsaid_meters`` is the length unit of a stage that says none; None for OpenUSD's own fallback, a centimetre.
+    """
     length = float(UsdGeom.GetStageMetersPerUnit(stage))
+    if unsaid_meters is not None and not UsdGeom.StageHasAuthoredMetersPerUnit(stage):
+        length = unsaid_meters
     mass = float(UsdPhysics.GetStageKilogramsPerUnit(stage))
     up = str(UsdGeom.GetStageUpAxis(stage))
     # kilogramsPerUnit is not asked for: its fallback of one is what REP-0158 wants

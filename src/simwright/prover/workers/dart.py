@@ -16,25 +16,33 @@ import numpy as np
 from .seen import (
     Configuration,
     Evaluated,
+    Moment,
+    MotionOrder,
+    Moved,
+    NotAbleError,
     Seen,
     SeenFreedom,
+    WorldSettings,
     bound,
     find_position,
     find_speed,
     name_of,
     pack_inertia,
+    record,
     serve,
 )
 
 _KINDS = {"RevoluteJoint": "hinge", "PrismaticJoint": "slide", "FreeJoint": "free", "BallJoint": "ball"}
 _SCALAR = ("hinge", "slide")
+_WIDE = 100.0
+"""Width of the ground [m]."""
 
 
 class DartRobot:
     """A skeleton that is asked."""
 
-    def __init__(self, skeleton: Any) -> None:
-        self.skeleton = skeleton
+    def __init__(self, skeleton: Any, world: WorldSettings) -> None:
+        self.skeleton, self.world = skeleton, world
         self.engine = f"DART {dartpy.__version__}"
         self.bodies = [skeleton.getBodyNode(number) for number in range(skeleton.getNumBodyNodes())]
         self.joints = [body.getParentJoint() for body in self.bodies]
@@ -57,6 +65,41 @@ class DartRobot:
 
     def evaluate(self, configuration: Configuration) -> Evaluated:
         """What does."""
+        self._place(configuration)
+        matrix, bias = self.skeleton.getMassMatrix(), self.skeleton.getCoriolisAndGravityForces()
+        return Evaluated(self._read_poses(), np.array(matrix).tolist(), np.array(bias).tolist())
+
+    def move(self, order: MotionOrder) -> Moved:
+        """Do a motion in a world of its own."""
+        if order.targets:
+            raise NotAbleError("URDF has no place for drives")
+        world = dartpy.simulation.World()
+        world.setGravity(np.array(self.world.gravity))
+        world.setTimeStep(order.step)
+        world.addSkeleton(self.skeleton)
+        if self.world.ground is not None:
+            world.getConstraintSolver().setCollisionDetector(dartpy.collision.BulletCollisionDetector())
+            world.addSkeleton(_make_ground(self.world.ground))
+            for body in self.bodies:
+                _set_friction(body, self.world.ground)
+        self._place(order.start)
+        alone = [None] * self.skeleton.getNumDofs()
+        for joint in self.joints:
+            if _KINDS.get(joint.getType()) in _SCALAR:
+                alone[joint.getIndexInSkeleton(0)] = joint
+
+        def advance(count: int) -> None:
+            for _ in range(count):
+                world.step()
+
+        def read() -> Moment:
+            positions = self.skeleton.getPositions()
+            joints = [None if alone[row] is None else float(value) for row, value in enumerate(positions)]
+            return joints, self._read_poses()
+
+        return record(order, advance, read)
+
+    def _place(self, configuration: Configuration) -> None:
         skeleton = self.skeleton
         positions, speeds = np.zeros(skeleton.getNumDofs()), np.zeros(skeleton.getNumDofs())
         for body, joint in zip(self.bodies, self.joints, strict=True):
@@ -71,6 +114,8 @@ class DartRobot:
                 positions[start : start + 6] = [*_find_rotation_vector(pose[3:]), *pose[:3]]
         skeleton.setPositions(positions)
         skeleton.setVelocities(speeds)
+
+    def _read_poses(self) -> dict[str, list[float]]:
         poses = {}
         for body in self.bodies:
             place = body.getWorldTransform()
@@ -78,17 +123,38 @@ class DartRobot:
             poses[name_of(body.getName())] = [
                 *map(float, place.translation()), *(float(value()) for value in (turn.w, turn.x, turn.y, turn.z)),
             ]  # fmt: skip
-        matrix, bias = skeleton.getMassMatrix(), skeleton.getCoriolisAndGravityForces()
-        return Evaluated(poses, np.array(matrix).tolist(), np.array(bias).tolist())
+        return poses
 
 
-def open_file(file: Path, gravity: Sequence[float]) -> DartRobot:
+def open_file(file: Path, world: WorldSettings) -> DartRobot:
     """Load it."""
     skeleton = dartpy.utils.DartLoader().parseSkeleton(str(file))
     if skeleton is None:
         raise ValueError(f"DART does not load {file.name}")
-    skeleton.setGravity(np.array(gravity))
-    return DartRobot(skeleton)
+    skeleton.setGravity(np.array(world.gravity))
+    return DartRobot(skeleton, world)
+
+
+def _make_ground(friction: float) -> Any:
+    """A box whose upper side is the ground: DART's plane is no shape of its detectors."""
+    ground = dartpy.dynamics.Skeleton("ground")
+    _, body = ground.createWeldJointAndBodyNodePair()
+    node = body.createShapeNode(dartpy.dynamics.BoxShape(np.array([_WIDE, _WIDE, 1.0])))
+    node.createCollisionAspect()
+    node.createDynamicsAspect()
+    below = dartpy.math.Isometry3()
+    below.set_translation([0.0, 0.0, -0.5])
+    node.setRelativeTransform(below)
+    _set_friction(body, friction)
+    return ground
+
+
+def _set_friction(body: Any, friction: float) -> None:
+    for number in range(body.getNumShapeNodes()):
+        aspect = body.getShapeNode(number).getDynamicsAspect()
+        if aspect is not None:
+            aspect.setFrictionCoeff(friction)
+            aspect.setRestitutionCoeff(0.0)
 
 
 def _describe_freedom(joint: Any, number: int, body: str) -> SeenFreedom:
@@ -99,6 +165,7 @@ def _describe_freedom(joint: Any, number: int, body: str) -> SeenFreedom:
         kind,
         passive_damping=float(joint.getDampingCoefficient(number)),
         friction=float(joint.getCoulombFriction(number)),
+        label=joint.getName(),
     )
     if kind in _SCALAR:
         low, high = joint.getPositionLowerLimit(number), joint.getPositionUpperLimit(number)

@@ -1,46 +1,75 @@
 # SPDX-License-Identifier: Apache-2.0
 """Drake: what its URDF parser makes of a file.
 
-The plant is discrete with the SAP solver, because only there a mimic joint is coupled to the joint it follows.
+The plant is discrete, by default with the SAP solver, because only there a mimic joint is coupled to the joint it
+follows.  The timestep is a property of the plant: every motion is done by a plant of its own.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from pydrake.common.eigen_geometry import Quaternion
+from pydrake.geometry import HalfSpace, ProximityProperties, RoleAssign
 from pydrake.math import RigidTransform
 from pydrake.multibody.parsing import Parser
-from pydrake.multibody.plant import DiscreteContactApproximation, MultibodyPlant
+from pydrake.multibody.plant import (
+    AddMultibodyPlantSceneGraph,
+    CoulombFriction,
+    DiscreteContactApproximation,
+)
+from pydrake.systems.analysis import Simulator
+from pydrake.systems.framework import DiagramBuilder
 
 from .seen import (
     WORLD,
     Configuration,
     Evaluated,
+    Moment,
+    MotionOrder,
+    Moved,
+    NotAbleError,
     Seen,
     SeenFreedom,
+    WorldSettings,
     bound,
     find_position,
     find_speed,
+    has_mimics,
     name_of,
     pack_inertia,
+    record,
     serve,
 )
 
 _KINDS = {"revolute": "hinge", "prismatic": "slide"}
 _STEP = 0.001
+_SOLVERS = {
+    "": DiscreteContactApproximation.kSap,
+    "sap": DiscreteContactApproximation.kSap,
+    "tamsi": DiscreteContactApproximation.kTamsi,
+}
 
 
 class DrakeRobot:
     """A finalized plant that is asked."""
 
-    def __init__(self, plant: Any, instance: Any) -> None:
-        self.plant = plant
-        self.context = plant.CreateDefaultContext()
+    def __init__(self, file: Path, world: WorldSettings, step: float = _STEP) -> None:
+        self.file, self.world = file, world
+        builder = DiagramBuilder()
+        plant, scene = AddMultibodyPlantSceneGraph(builder, time_step=step)
+        plant.set_discrete_contact_approximation(_SOLVERS[world.solver])
+        (instance,) = Parser(plant).AddModels(str(file))
+        plant.mutable_gravity_field().set_gravity_vector(np.array(world.gravity))
+        if world.ground is not None:
+            _add_ground(plant, scene, instance, CoulombFriction(world.ground, world.ground))
+        plant.Finalize()
+        self.plant, self.diagram = plant, builder.Build()
+        self.whole = self.diagram.CreateDefaultContext()
+        self.context = plant.GetMyMutableContextFromRoot(self.whole)
         self.engine = f"Drake {version('drake')}"
         self.bodies = [plant.get_body(index) for index in plant.GetBodyIndices(instance)]
         self.joints = [plant.get_joint(index) for index in plant.GetJointIndices()]
@@ -75,6 +104,42 @@ class DrakeRobot:
     def evaluate(self, configuration: Configuration) -> Evaluated:
         """What does."""
         plant, context = self.plant, self.context
+        self._place(configuration)
+        bias = plant.CalcBiasTerm(context) - plant.CalcGravityGeneralizedForces(context)
+        return Evaluated(self._read_poses(), plant.CalcMassMatrix(context).tolist(), bias.tolist())
+
+    def move(self, order: MotionOrder) -> Moved:
+        """Do a motion, by a plant with the timestep that is asked for."""
+        if order.targets:
+            raise NotAbleError("URDF has no place for drives")
+        if self.world.solver == "tamsi" and has_mimics(self.file):
+            raise NotAbleError("Drake's TAMSI solver couples no joints")
+        robot = DrakeRobot(self.file, self.world, order.step)
+        robot._place(order.start)
+        simulator = Simulator(robot.diagram, robot.whole)
+        alone = {joint.velocity_start(): joint for joint in robot.joints if joint.type_name() in _KINDS}
+        width = robot.plant.num_velocities()
+
+        def read() -> Moment:
+            positions = robot.plant.GetPositions(robot.context)
+            joints = [
+                float(positions[alone[row].position_start()]) if row in alone else None
+                for row in range(width)
+            ]
+            return joints, robot._read_poses()
+
+        done = 0
+
+        def advance(count: int) -> None:
+            nonlocal done
+            done += count
+            simulator.AdvanceTo(done * order.step)
+
+        simulator.Initialize()
+        return record(order, advance, read)
+
+    def _place(self, configuration: Configuration) -> None:
+        plant, context = self.plant, self.context
         plant.SetPositions(context, plant.GetDefaultPositions())
         plant.SetVelocities(context, np.zeros(plant.num_velocities()))
         for body in self.bodies:
@@ -90,23 +155,25 @@ class DrakeRobot:
                 speeds[joint.velocity_start()] = find_speed(configuration, *names)
         plant.SetPositions(context, positions)
         plant.SetVelocities(context, speeds)
+
+    def _read_poses(self) -> dict[str, list[float]]:
         poses = {}
         for body in self.bodies:
-            place = plant.EvalBodyPoseInWorld(context, body)
+            place = self.plant.EvalBodyPoseInWorld(self.context, body)
             turn = place.rotation().ToQuaternion().wxyz()
             poses[name_of(body.name())] = [*map(float, place.translation()), *map(float, turn)]
-        bias = plant.CalcBiasTerm(context) - plant.CalcGravityGeneralizedForces(context)
-        return Evaluated(poses, plant.CalcMassMatrix(context).tolist(), bias.tolist())
+        return poses
 
 
-def open_file(file: Path, gravity: Sequence[float]) -> DrakeRobot:
-    """Parse and finalize; a root link called ``world`` is the world."""
-    plant = MultibodyPlant(_STEP)
-    plant.set_discrete_contact_approximation(DiscreteContactApproximation.kSap)
-    (instance,) = Parser(plant).AddModels(str(file))
-    plant.mutable_gravity_field().set_gravity_vector(np.array(gravity))
-    plant.Finalize()
-    return DrakeRobot(plant, instance)
+def _add_ground(plant: Any, scene: Any, instance: Any, friction: Any) -> None:
+    """The robot gets the same friction: URDF has no place for it."""
+    inspector = scene.model_inspector()
+    for index in plant.GetBodyIndices(instance):
+        for shape in plant.GetCollisionGeometriesForBody(plant.get_body(index)):
+            properties = ProximityProperties(inspector.GetProximityProperties(shape))
+            properties.UpdateProperty("material", "coulomb_friction", friction)
+            scene.AssignRole(plant.get_source_id(), shape, properties, RoleAssign.kReplace)
+    plant.RegisterCollisionGeometry(plant.world_body(), RigidTransform(), HalfSpace(), "ground", friction)
 
 
 def _describe_freedom(joint: Any, number: int, width: int) -> SeenFreedom:
@@ -118,6 +185,7 @@ def _describe_freedom(joint: Any, number: int, width: int) -> SeenFreedom:
         kind,
         # of a joint that floats, the first three are those of turning
         passive_damping=float(damping[number]) if len(damping) == width else 0.0,
+        label=joint.name(),
     )
     if kind in ("hinge", "slide"):
         freedom.limit = (bound(joint.position_lower_limit()), bound(joint.position_upper_limit()))
@@ -125,4 +193,4 @@ def _describe_freedom(joint: Any, number: int, width: int) -> SeenFreedom:
 
 
 if __name__ == "__main__":
-    serve(open_file)
+    serve(DrakeRobot)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,20 @@ import numpy as np
 from .seen import (
     Configuration,
     Evaluated,
+    Moment,
+    MotionOrder,
+    Moved,
     Seen,
     SeenActuator,
     SeenFreedom,
+    WorldSettings,
     bound,
     find_position,
     find_speed,
+    label_of,
     name_of,
     pack_inertia,
+    record,
     rotate,
     serve,
 )
@@ -87,6 +92,29 @@ class MujocoRobot:
         matrix: list[list[float]] = (full - np.diag(model.dof_armature)).tolist()
         return Evaluated(poses, matrix, bias.tolist())
 
+    def move(self, order: MotionOrder) -> Moved:
+        """Do a motion; drives that are no servos get no command."""
+        model, data = self.model, mujoco.MjData(self.model)
+        model.opt.timestep = order.step
+        _place(model, data, order.start)
+        for number in range(model.nu):
+            data.ctrl[number] = _find_command(model, number, order.targets)
+        alone = [
+            model.jnt_qposadr[joint] if width == 1 else None
+            for joint in range(model.njnt)
+            for width in [_KINDS[mujoco.mjtJoint(model.jnt_type[joint])][1]]
+            for _ in range(width)
+        ]
+        bodies = {_find_name(model, mujoco.mjtObj.mjOBJ_BODY, body): body for body in range(1, model.nbody)}
+
+        def read() -> Moment:
+            mujoco.mj_kinematics(model, data)
+            joints = [None if at is None else float(data.qpos[at] - model.qpos0[at]) for at in alone]
+            followed = {name: bodies[name] for name in order.bodies if name in bodies}
+            return joints, {name: [*data.xpos[at], *data.xquat[at]] for name, at in followed.items()}
+
+        return record(order, lambda count: mujoco.mj_step(model, data, count), read)
+
     def list_zeros(self) -> dict[str, float]:
         """Coordinates of joints of one freedom in the reference pose, where they are not zero."""
         model, found = self.model, {}
@@ -97,10 +125,26 @@ class MujocoRobot:
         return found
 
 
-def open_file(file: Path, gravity: Sequence[float]) -> MujocoRobot:
-    """Read and compile; the file has its own gravity."""
-    del gravity
+def open_file(file: Path, world: WorldSettings) -> MujocoRobot:
+    """Read and compile; the file has its own gravity and ground."""
+    del world
     return MujocoRobot(mujoco.MjSpec.from_file(str(file)).compile())
+
+
+def _find_command(model: Any, number: int, targets: Configuration) -> float:
+    """What makes a servo go to a target: its length there; zero for other motors."""
+    on_joint = mujoco.mjtTrn(model.actuator_trntype[number]) in (
+        mujoco.mjtTrn.mjTRN_JOINT,
+        mujoco.mjtTrn.mjTRN_JOINTINPARENT,
+    )
+    joint = int(model.actuator_trnid[number][0])
+    # a motor that brakes only has a gain on the velocity
+    if not on_joint or model.actuator_biasprm[number][1] == 0.0:
+        return 0.0
+    zero = float(model.qpos0[model.jnt_qposadr[joint]])
+    name = _find_name(model, mujoco.mjtObj.mjOBJ_JOINT, joint)
+    body = _find_name(model, mujoco.mjtObj.mjOBJ_BODY, model.jnt_bodyid[joint])
+    return float(model.actuator_gear[number][0]) * (find_position(targets, name, body) + zero)
 
 
 def _list_mimics(model: Any) -> dict[str, list[Any]]:
@@ -128,6 +172,7 @@ def _describe_joint(model: Any, joint: int) -> list[SeenFreedom]:
             friction=float(model.dof_frictionloss[dof]),
             passive_damping=float(np.ravel(model.dof_damping[dof])[0]),
             passive_stiffness=float(np.ravel(model.jnt_stiffness[joint])[0]),
+            label=label_of(mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_JOINT, joint) or ""),
         )
         if model.jnt_limited[joint] and kind in ("hinge", "slide"):
             low, high = model.jnt_range[joint] - model.qpos0[model.jnt_qposadr[joint]]

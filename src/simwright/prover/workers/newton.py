@@ -3,24 +3,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import newton
 import numpy as np
+import warp as wp
 
 from .seen import (
     Configuration,
     Evaluated,
+    Moment,
+    MotionOrder,
+    Moved,
     Seen,
     SeenActuator,
     SeenFreedom,
+    WorldSettings,
     bound,
     find_position,
+    find_speed,
     join_blocks,
+    label_of,
     name_of,
     pack_inertia,
+    record,
     serve,
 )
 
@@ -38,11 +45,15 @@ _EQUAL_JOINTS = 2
 """mjEQ_JOINT of MuJoCo."""
 
 
+_XPBD_ITERATIONS = 20
+"""Two, the default, let joints of arms come apart."""
+
+
 class NewtonRobot:
     """A finalized model that is asked."""
 
-    def __init__(self, model: Any) -> None:
-        self.model = model
+    def __init__(self, model: Any, solver: str) -> None:
+        self.model, self.solver = model, solver
         self.engine = f"Newton {newton.__version__}"
 
     def describe(self) -> Seen:
@@ -56,42 +67,137 @@ class NewtonRobot:
         tree = model.joint_articulation.numpy()
         # joints that close loops are in no articulation, and their freedoms in no mass matrix
         seen.freedoms = [freedom for joint, freedom in rows if tree[joint] >= 0]
-        seen.floating = list(dict.fromkeys(freedom.body for _, freedom in rows if freedom.kind == "free"))
-        seen.floating += [
+        floating = list(dict.fromkeys(freedom.body for _, freedom in rows if freedom.kind == "free"))
+        floating += [
             body for number, body in enumerate(bodies) if number not in set(model.joint_child.numpy())
         ]
+        # what forces do not move is held, as a mocap body of MuJoCo is
+        flags = dict(zip(bodies, model.body_flags.numpy().tolist(), strict=True))
+        seen.floating = [body for body in floating if not flags[body] & int(newton.BodyFlags.KINEMATIC)]
         seen.actuators = _list_actuators(model, [freedom for _, freedom in rows])
         seen.mimics = _list_mimics(model)
+        seen.filters = _list_filters(model, bodies)
         return seen
 
     def evaluate(self, configuration: Configuration) -> Evaluated:
         """What does."""
         model = self.model
+        self._place(configuration)
+        state = model.state()
+        newton.eval_fk(model, model.joint_q, model.joint_qd, state)
+        return Evaluated(_read_poses(model, state), _read_mass_matrix(model, state))
+
+    def move(self, order: MotionOrder) -> Moved:
+        """Do a motion by one of Newton's solvers."""
+        model = self.model
         places = model.joint_q.numpy()
-        starts, types, children = (
-            getattr(model, name).numpy() for name in ("joint_q_start", "joint_type", "joint_child")
+        self._place(order.start)
+        before, after, control = model.state(), model.state(), model.control()
+        newton.eval_fk(model, model.joint_q, model.joint_qd, before)
+        solver = _SOLVERS[self.solver](model)
+        self._set_targets(control, order)
+        # its MuJoCo finds contacts itself
+        collides = model.shape_count > 0 and self.solver != ""
+        contacts = model.contacts() if collides else None
+        # solvers of bodies do not tell coordinates of joints
+        found, speeds = wp.zeros_like(model.joint_q), wp.zeros_like(model.joint_qd)
+        alone = [at for _, at in self._list_alone()]
+
+        def advance(count: int) -> None:
+            nonlocal before, after
+            for _ in range(count):
+                before.clear_forces()
+                if contacts is not None:
+                    model.collide(before, contacts)
+                solver.step(before, after, control, contacts, order.step)
+                before, after = after, before
+
+        def read() -> Moment:
+            if self.solver == "xpbd":
+                newton.eval_ik(model, before, found, speeds)
+                coordinates = found.numpy()
+            else:
+                coordinates = before.joint_q.numpy()
+            return [None if at is None else float(coordinates[at]) for at in alone], _read_poses(
+                model, before
+            )
+
+        moved = record(order, advance, read)
+        model.joint_q.assign(places)
+        return moved
+
+    def _set_targets(self, control: Any, order: MotionOrder) -> None:
+        wanted = control.joint_target_q.numpy()
+        wide = len(wanted) == self.model.joint_coord_count
+        starts = self.model.joint_q_start.numpy() if wide else self.model.joint_qd_start.numpy()
+        types, children = self.model.joint_type.numpy(), self.model.joint_child.numpy()
+        for joint, label in enumerate(self.model.joint_label):
+            if _KINDS.get(newton.JointType(int(types[joint]))) in _SCALAR:
+                body = name_of(self.model.body_label[children[joint]])
+                wanted[starts[joint]] = find_position(order.targets, name_of(label), body)
+        control.joint_target_q.assign(wanted)
+
+    def _list_alone(self) -> list[tuple[int, int | None]]:
+        """For every freedom in the order of ``describe``: its joint, and where its coordinate is."""
+        model = self.model
+        starts, speeds, types, tree = (
+            getattr(model, name).numpy()
+            for name in ("joint_q_start", "joint_qd_start", "joint_type", "joint_articulation")
+        )
+        found: list[tuple[int, int | None]] = []
+        for joint in range(model.joint_count):
+            alone = _KINDS.get(newton.JointType(int(types[joint]))) in _SCALAR
+            width = int(speeds[joint + 1] - speeds[joint]) if tree[joint] >= 0 else 0
+            found += [(joint, int(starts[joint]) if alone else None)] * width
+        return found
+
+    def _place(self, configuration: Configuration) -> None:
+        model = self.model
+        places, speeds = model.joint_q.numpy(), model.joint_qd.numpy()
+        starts, rates, types, children = (
+            getattr(model, name).numpy()
+            for name in ("joint_q_start", "joint_qd_start", "joint_type", "joint_child")
         )
         for joint, label in enumerate(model.joint_label):
             if _KINDS.get(newton.JointType(int(types[joint]))) in _SCALAR:
                 body = name_of(model.body_label[children[joint]])
                 places[starts[joint]] = find_position(configuration, name_of(label), body)
+                speeds[rates[joint]] = find_speed(configuration, name_of(label), body)
         model.joint_q.assign(places)
-        state = model.state()
-        newton.eval_fk(model, model.joint_q, model.joint_qd, state)
-        poses = {
-            name_of(label): [float(row[number]) for number in (0, 1, 2, 6, 3, 4, 5)]  # x, y, z, w in Newton
-            for label, row in zip(model.body_label, state.body_q.numpy(), strict=True)
-        }
-        return Evaluated(poses, _read_mass_matrix(model, state))
+        model.joint_qd.assign(speeds)
 
 
-def open_file(file: Path, gravity: Sequence[float]) -> NewtonRobot:
+def _read_poses(model: Any, state: Any) -> dict[str, list[float]]:
+    return {
+        name_of(label): [float(row[number]) for number in (0, 1, 2, 6, 3, 4, 5)]  # x, y, z, w in Newton
+        for label, row in zip(model.body_label, state.body_q.numpy(), strict=True)
+    }
+
+
+def _make_mujoco_solver(model: Any) -> Any:
+    return newton.solvers.SolverMuJoCo(model, use_mujoco_cpu=True)
+
+
+def _make_xpbd_solver(model: Any) -> Any:
+    return newton.solvers.SolverXPBD(model, iterations=_XPBD_ITERATIONS)
+
+
+def _make_featherstone_solver(model: Any) -> Any:
+    # it slows all bodies down a little unless told otherwise
+    return newton.solvers.SolverFeatherstone(model, angular_damping=0.0)
+
+
+_SOLVERS = {
+    "": _make_mujoco_solver, "xpbd": _make_xpbd_solver, "featherstone": _make_featherstone_solver,
+}  # fmt: skip
+
+
+def open_file(file: Path, world: WorldSettings) -> NewtonRobot:
     """Import, as one who uses its MuJoCo solver would: with what it reads of ``mjc:`` words."""
-    del gravity
     builder = newton.ModelBuilder()
     newton.solvers.SolverMuJoCo.register_custom_attributes(builder)
     builder.add_usd(str(file))
-    return NewtonRobot(builder.finalize(device="cpu"))
+    return NewtonRobot(builder.finalize(device="cpu"), world.solver)
 
 
 def _list_mimics(model: Any) -> dict[str, list[Any]]:
@@ -111,6 +217,15 @@ def _list_mimics(model: Any) -> dict[str, list[Any]]:
         if kind == _EQUAL_JOINTS and enabled and leader >= 0:
             found[labels[int(follower)]] = [labels[int(leader)], float(factor[1])]
     return found
+
+
+def _list_filters(model: Any, bodies: list[str]) -> list[list[str]]:
+    """Pairs of bodies, of the pairs of their shapes that are left out."""
+    names, owners = [*bodies, "world"], model.shape_body.numpy()  # -1 is the world
+    pairs = {
+        tuple(sorted((names[owners[a]], names[owners[b]]))) for a, b in model.shape_collision_filter_pairs
+    }
+    return sorted([one, other] for one, other in pairs if one != other)
 
 
 def _list_freedoms(model: Any, bodies: list[str]) -> list[tuple[int, SeenFreedom]]:
@@ -138,6 +253,7 @@ def _list_freedoms(model: Any, bodies: list[str]) -> list[tuple[int, SeenFreedom
                 friction=float(columns["friction"][dof]),
                 passive_damping=float(columns["damping"][dof]),
                 passive_stiffness=float(np.ravel(springs[dof])[0]),
+                label=label_of(label),
             )
             found.append((joint, freedom))
     return found

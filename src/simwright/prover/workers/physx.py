@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +20,20 @@ from ovphysx.types import TensorType
 from .seen import (
     Configuration,
     Evaluated,
+    Moment,
+    MotionOrder,
+    Moved,
     Seen,
     SeenFreedom,
+    WorldSettings,
     bound,
     find_position,
     find_speed,
     join_blocks,
+    label_of,
     name_of,
     pack_inertia,
+    record,
     serve,
 )
 
@@ -84,8 +89,9 @@ class PhysxRobot:
                 self._place_root(path, matrix, configuration)
             _place(self.physx, path, matrix, configuration)
             links = _read(_bind(self.physx, path, "ARTICULATION_LINK_POSE"))[0]
-            for name, row in zip(matrix.body_names, links, strict=True):
-                poses[name_of(name)] = [float(row[number]) for number in (0, 1, 2, 6, 3, 4, 5)]  # x, y, z, w
+            poses |= {
+                name_of(name): _turn_pose(row) for name, row in zip(matrix.body_names, links, strict=True)
+            }
             blocks.append(_read(matrix)[0])
             gravity, speeds = (
                 _read(_bind(self.physx, path, f"ARTICULATION_{name}"))[0]
@@ -93,6 +99,51 @@ class PhysxRobot:
             )
             bias += (gravity + speeds).tolist()
         return Evaluated(poses, join_blocks(blocks), bias)
+
+    def move(self, order: MotionOrder) -> Moved:
+        """Do a motion; bodies outside of articulations begin where they are when it is the first one."""
+        alone: list[tuple[str, int] | None] = []
+        positions = {}
+        for path in self.roots:
+            matrix = _bind(self.physx, path, "ARTICULATION_MASS_MATRIX")
+            if not matrix.is_fixed_base:
+                alone += [None] * _BASE_FREEDOMS
+                self._place_root(path, matrix, order.start)
+            _place(self.physx, path, matrix, order.start)
+            _set_targets(self.physx, path, matrix, order.targets)
+            if matrix.dof_count:
+                positions[path] = _bind(self.physx, path, "ARTICULATION_DOF_POSITION")
+            alone += [
+                (path, number) if ":" not in name else None for number, name in enumerate(matrix.dof_names)
+            ]
+        loose = _bind(self.physx, _EVERYWHERE, "RIGID_BODY_POSE")
+        # links of articulations are among them
+        if loose.count and not self.roots:
+            _place_loose(self.physx, loose, order.start)
+
+        def advance(count: int) -> None:
+            for _ in range(count):
+                self.physx.step_sync(order.step)
+
+        def read() -> Moment:
+            rows = {path: _read(binding)[0] for path, binding in positions.items()}
+            return [None if at is None else float(rows[at[0]][at[1]]) for at in alone], self._read_poses(
+                loose
+            )
+
+        return record(order, advance, read)
+
+    def _read_poses(self, loose: Any) -> dict[str, list[float]]:
+        found = {}
+        for path, row in zip(loose.prim_paths, _read(loose), strict=True) if loose.count else ():
+            found[name_of(path)] = _turn_pose(row)
+        for path in self.roots:
+            matrix = _bind(self.physx, path, "ARTICULATION_MASS_MATRIX")
+            links = _read(_bind(self.physx, path, "ARTICULATION_LINK_POSE"))[0]
+            found |= {
+                name_of(name): _turn_pose(row) for name, row in zip(matrix.body_names, links, strict=True)
+            }
+        return found
 
     def _was_pushed(self, path: str) -> bool:
         """Whether the first read, which makes a step of a nanosecond, moved it.
@@ -117,22 +168,31 @@ class PhysxRobot:
         return list(zip(bodies.prim_paths, _read(bodies).tolist(), strict=True)) if bodies.count else []
 
 
-def open_file(file: Path, gravity: Sequence[float]) -> PhysxRobot:
-    """Open the stage; the file has its own gravity."""
-    del gravity
+def open_file(file: Path, world: WorldSettings) -> PhysxRobot:
+    """Open the stage; the file has its own gravity and ground."""
+    del world
     warnings.simplefilter("ignore", DeprecationWarning)
     return PhysxRobot(_open(file))
 
 
+_opened: list[tuple[Any, Any]] = []
+"""The engine and the stage that is attached to it: there can be one of each in a process."""
+
+
 def _open(file: Path) -> Any:
-    PhysX.set_cpu_mode(True)
-    physx = PhysX()
-    ovstage.population.register_usd_schemas(_list_schemas())
+    if _opened:
+        physx, _ = _opened.pop()
+        physx.wait_task(physx.detach_ovstage())
+    else:
+        PhysX.set_cpu_mode(True)
+        physx = PhysX()
+        ovstage.population.register_usd_schemas(_list_schemas())
     stage = ovstage.Stage("seen")
     ovstage.population.open_usd(stage, str(file), ordinal=1, domains=ovstage.PopulationDomain.ALL)
     stage.advance_write_floor(ordinal=1).wait()
     physx.wait_task(physx.attach_ovstage(stage, read_ordinal=1))
     physx.wait_all()
+    _opened.append((physx, stage))
     return physx
 
 
@@ -169,6 +229,7 @@ def _describe_freedoms(physx: Any, path: str, matrix: Any) -> list[SeenFreedom]:
                 armature=float(armature[number]),
                 friction=float(friction[number][0]),
                 passive_damping=float(friction[number][2]),
+                label=label_of(joint),
             )
         )
     return found
@@ -184,6 +245,32 @@ def _place(physx: Any, path: str, matrix: Any, configuration: Configuration) -> 
             for name in matrix.dof_names  # an axis of a joint that has several is not the name of a joint
         ]
         _bind(physx, path, f"ARTICULATION_DOF_{word}").write(np.array([wanted], dtype=np.float32))
+
+
+def _set_targets(physx: Any, path: str, matrix: Any, targets: Configuration) -> None:
+    if matrix.dof_count:
+        bodies = dict(zip(matrix.joint_names, matrix.body_names[1:], strict=True))
+        wanted = [
+            find_position(targets, name_of(name), name_of(bodies[name])) if name in bodies else 0.0
+            for name in matrix.dof_names
+        ]
+        _bind(physx, path, "ARTICULATION_DOF_POSITION_TARGET").write(np.array([wanted], dtype=np.float32))
+
+
+def _place_loose(physx: Any, loose: Any, start: Configuration) -> None:
+    """Bodies of no articulation where they are in the reference pose, at rest."""
+    places, speeds = _read(loose), _bind(physx, _EVERYWHERE, "RIGID_BODY_VELOCITY")
+    for number, path in enumerate(loose.prim_paths):
+        pose = start.get("roots", {}).get(name_of(path))
+        if pose is not None:
+            places[number] = [*pose[:3], *pose[4:], pose[3]]
+    loose.write(places)
+    speeds.write(np.zeros(speeds.shape, dtype=np.float32))
+
+
+def _turn_pose(row: Any) -> list[float]:
+    """From x, y, z, w to w, x, y, z."""
+    return [float(row[number]) for number in (0, 1, 2, 6, 3, 4, 5)]
 
 
 def _bind(physx: Any, pattern: str, name: str) -> Any:

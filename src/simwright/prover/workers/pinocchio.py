@@ -7,7 +7,6 @@ Links that are fixed to others are added to these: their own masses cannot be to
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,12 @@ from .seen import (
     WORLD,
     Configuration,
     Evaluated,
+    MotionOrder,
+    Moved,
+    NotAbleError,
     Seen,
     SeenFreedom,
+    WorldSettings,
     bound,
     find_position,
     find_root,
@@ -76,6 +79,7 @@ class PinocchioRobot:
             "scalar",
             passive_damping=float(model.damping[joint.idx_v]),
             friction=float(model.friction[joint.idx_v]),
+            label=model.names[number],
         )
         if joint.nq == 1:
             low, high = (row[joint.idx_q] for row in (model.lowerPositionLimit, model.upperPositionLimit))
@@ -108,13 +112,18 @@ class PinocchioRobot:
         bias = pinocchio.nonLinearEffects(model, data, q, speeds)
         return Evaluated(poses, matrix.tolist(), bias.tolist())
 
+    def move(self, order: MotionOrder) -> Moved:
+        """It has algorithms for dynamics, and no simulation."""
+        del order
+        raise NotAbleError("Pinocchio computes dynamics and simulates nothing")
 
-def open_file(file: Path, gravity: Sequence[float]) -> PinocchioRobot:
+
+def open_file(file: Path, world: WorldSettings) -> PinocchioRobot:
     """Read it twice: joints that follow others are joints of their own only where they are not coupled."""
     root = find_root(file)
     free = () if root == WORLD else (pinocchio.JointModelFreeFlyer(), _ROOT_JOINT)
     model = pinocchio.buildModelFromUrdf(str(file), *free)
-    model.gravity.linear = np.array(gravity)
+    model.gravity.linear = np.array(world.gravity)
     try:
         coupled = pinocchio.buildModelFromUrdf(str(file), *free, mimic=True)
     except (ValueError, RuntimeError) as error:

@@ -7,7 +7,6 @@ of the base are those of its centre of mass, poses of other links can be had of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
@@ -18,14 +17,21 @@ from .seen import (
     WORLD,
     Configuration,
     Evaluated,
+    Moment,
+    MotionOrder,
+    Moved,
+    NotAbleError,
     Seen,
     SeenFreedom,
+    WorldSettings,
     bound,
     find_position,
     find_root,
     find_speed,
+    has_mimics,
     name_of,
     pack_inertia,
+    record,
     rotate,
     serve,
 )
@@ -37,8 +43,8 @@ _BASE_FREEDOMS = 6
 class BulletRobot:
     """A loaded multibody that is asked."""
 
-    def __init__(self, body: int) -> None:
-        self.body = body
+    def __init__(self, body: int, *, follows: bool) -> None:
+        self.body, self.follows = body, follows
         self.engine = f"PyBullet {version('pybullet')}"
         self.base = pybullet.getBodyInfo(body)[0].decode()
         self.joints = [pybullet.getJointInfo(body, number) for number in range(pybullet.getNumJoints(body))]
@@ -70,6 +76,7 @@ class BulletRobot:
                 kind,
                 passive_damping=row[6],
                 friction=row[7],
+                label=row[1].decode(),
             )
             # a joint without limits has lower above upper
             if row[8] <= row[9]:
@@ -83,16 +90,8 @@ class BulletRobot:
     def evaluate(self, configuration: Configuration) -> Evaluated:
         """What does."""
         moving = [row for row in self.joints if row[2] in _KINDS]
-        names = [(name_of(row[1].decode()), name_of(row[12].decode())) for row in moving]
-        places = [find_position(configuration, *pair) for pair in names]
-        speeds = [find_speed(configuration, *pair) for pair in names]
-        for row, place, speed in zip(moving, places, speeds, strict=True):
-            pybullet.resetJointState(self.body, row[0], place, speed)
-        self._place_base(configuration)
-        poses = {} if self.base == WORLD else {name_of(self.base): self._find_base()}
-        for row in self.joints:
-            state = pybullet.getLinkState(self.body, row[0], computeForwardKinematics=True)
-            poses[name_of(row[12].decode())] = [*state[4], state[5][3], *state[5][:3]]
+        places, speeds = self._place(configuration)
+        poses = self._read_poses()
         matrix = pybullet.calculateMassMatrix(self.body, places) if moving else []
         bias = None
         # inverse dynamics of a base that floats answers with vectors of no documented order (3.2.7)
@@ -100,6 +99,49 @@ class BulletRobot:
             rest = [0.0] * len(moving)
             bias = list(pybullet.calculateInverseDynamics(self.body, places, speeds, rest))
         return Evaluated(poses, [list(row) for row in matrix], bias)
+
+    def move(self, order: MotionOrder) -> Moved:
+        """Do a motion; the motors that PyBullet puts on every joint, and its damping of all bodies, are off."""
+        if order.targets:
+            raise NotAbleError("URDF has no place for drives")
+        if self.follows:
+            raise NotAbleError("PyBullet 3.2 has no mimic joints")
+        pybullet.setTimeStep(order.step)
+        for row in self.joints:
+            if row[2] in _KINDS:
+                pybullet.setJointMotorControl2(self.body, row[0], pybullet.VELOCITY_CONTROL, force=0.0)
+        for number in range(-1, len(self.joints)):
+            pybullet.changeDynamics(self.body, number, linearDamping=0.0, angularDamping=0.0)
+        self._place(order.start)
+
+        def advance(count: int) -> None:
+            for _ in range(count):
+                pybullet.stepSimulation()
+
+        def read() -> Moment:
+            base: list[float | None] = [None] * _BASE_FREEDOMS if self.floats else []
+            moving = [row[0] for row in self.joints if row[2] in _KINDS]
+            return [*base, *(pybullet.getJointState(self.body, row)[0] for row in moving)], self._read_poses()
+
+        return record(order, advance, read)
+
+    def _place(self, configuration: Configuration) -> tuple[list[float], list[float]]:
+        """Gives positions and speeds of joints that move."""
+        moving = [row for row in self.joints if row[2] in _KINDS]
+        names = [(name_of(row[1].decode()), name_of(row[12].decode())) for row in moving]
+        places = [find_position(configuration, *pair) for pair in names]
+        speeds = [find_speed(configuration, *pair) for pair in names]
+        for row, place, speed in zip(moving, places, speeds, strict=True):
+            pybullet.resetJointState(self.body, row[0], place, speed)
+        self._place_base(configuration)
+        return places, speeds
+
+    def _read_poses(self) -> dict[str, list[float]]:
+        poses = {} if self.base == WORLD else {name_of(self.base): self._find_base()}
+        for row in self.joints:
+            state = pybullet.getLinkState(self.body, row[0], computeForwardKinematics=True)
+            poses[name_of(row[12].decode())] = [*state[4], state[5][3], *state[5][:3]]
+        return poses
 
     def _place_base(self, configuration: Configuration) -> None:
         pose = configuration.get("roots", {}).get(name_of(self.base))
@@ -109,6 +151,7 @@ class BulletRobot:
             pybullet.resetBasePositionAndOrientation(
                 self.body, *pybullet.multiplyTransforms(pose[:3], turn, told[3], told[4])
             )
+            pybullet.resetBaseVelocity(self.body, [0.0] * 3, [0.0] * 3)
 
     def _find_base(self) -> list[float]:
         told = pybullet.getDynamicsInfo(self.body, -1)
@@ -118,13 +161,23 @@ class BulletRobot:
         return [*place, turn[3], *turn[:3]]
 
 
-def open_file(file: Path, gravity: Sequence[float]) -> BulletRobot:
+def open_file(file: Path, world: WorldSettings) -> BulletRobot:
     """Load; inertias are those of the file, not those of the shapes."""
-    pybullet.connect(pybullet.DIRECT)
-    pybullet.setGravity(*gravity)
+    if pybullet.isConnected():
+        pybullet.resetSimulation()
+    else:
+        pybullet.connect(pybullet.DIRECT)
+    pybullet.setGravity(*world.gravity)
     held = find_root(file) == WORLD
     flags = pybullet.URDF_USE_INERTIA_FROM_FILE
-    return BulletRobot(pybullet.loadURDF(str(file), useFixedBase=held, flags=flags))
+    body = pybullet.loadURDF(str(file), useFixedBase=held, flags=flags)
+    if world.ground is not None:
+        plane = pybullet.createMultiBody(0.0, pybullet.createCollisionShape(pybullet.GEOM_PLANE))
+        # the friction of two materials is their product, and URDF has no place for that of the robot
+        pybullet.changeDynamics(plane, -1, lateralFriction=1.0, restitution=0.0)
+        for number in range(-1, pybullet.getNumJoints(body)):
+            pybullet.changeDynamics(body, number, lateralFriction=world.ground, restitution=0.0)
+    return BulletRobot(body, follows=has_mimics(file))
 
 
 if __name__ == "__main__":

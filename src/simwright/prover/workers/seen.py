@@ -7,19 +7,22 @@ the file places them.
 
 A worker is asked by lines of JSON on its standard input and answers each with a line on standard output::
 
-    {"ask": "open", "file": "robot.usda", "gravity": [0, 0, -9.81]}    {"answer": "PhysX (ovphysx 0.7)"}
+    {"ask": "open", "file": "robot.usda", "world": {...}}             {"answer": "PhysX (ovphysx 0.7)"}
     {"ask": "structure"}                                              {"answer": {"freedoms": [...], ...}}
     {"ask": "evaluate", "configurations": [...]}                      {"answer": [{"poses": ...}, ...]}
+    {"ask": "move", "order": {...}}                                   {"answer": {"joints": [...], ...}}
 
-An error of the engine is answered by ``{"error": "what it said"}``.
+An error of the engine is answered by ``{"error": "what it said"}``, what it has no way to do by ``{"unable": "why"}``.
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
 import math
 import os
 import re
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -37,6 +40,9 @@ the one that floats counts, where the format or the engine has lost it.
 
 WORLD = "world"
 """The root link that a URDF has where its base is held."""
+
+_PR_SET_PDEATHSIG = 1
+"""Of prctl: the signal that this process gets when its parent ends."""
 
 UNLIMITED = 1e6
 """From here on a force or a limit is none: by default Newton has 1e6 and 1e10 for them, PhysX has 3.4e38."""
@@ -61,6 +67,8 @@ class SeenFreedom:
     friction: float = 0.0
     passive_damping: float = 0.0
     passive_stiffness: float = 0.0
+    label: str = ""
+    """What the engine itself calls the joint; of a prim path, its last part."""
 
 
 @dataclass
@@ -97,6 +105,9 @@ class Seen:
     mimics: dict[str, list[Any]] = field(default_factory=dict)
     """Joints that follow another: its name, and how far for each unit of it."""
 
+    filters: list[list[str]] = field(default_factory=list)
+    """Pairs of bodies with shapes that do not touch each other, as far as the engine tells."""
+
     blank: dict[str, str] = field(default_factory=dict)
 
 
@@ -111,6 +122,54 @@ class Evaluated:
     poses: dict[str, list[float]] | None = None
     mass_matrix: list[list[float]] | None = None
     bias: list[float] | None = None
+
+
+@dataclass
+class WorldSettings:
+    """What an asset is opened in: gravity [m/s^2], the friction of a ground at z = 0 (none: no ground), the solver.
+
+    Formats with places for gravity and a ground have them in the file, and workers that read these look at neither.
+    """
+
+    gravity: list[float]
+    ground: float | None = None
+    solver: str = ""
+
+
+@dataclass
+class MotionOrder:
+    """A motion that is asked for, at timesteps of ``step`` [s].
+
+    It begins in the configuration ``start``, with drives going to ``targets``, which are positions as in one.
+    ``samples`` moments follow the first one, ``stride`` steps apart.  ``bodies`` are the links to follow.
+    """
+
+    step: float
+    stride: int
+    samples: int
+    start: dict[str, dict[str, Any]] = field(default_factory=dict)
+    targets: dict[str, dict[str, Any]] = field(default_factory=dict)
+    bodies: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Moved:
+    """What came of it, for every moment.
+
+    Positions of all freedoms in the order of ``Seen``, none for those that are not all of their joint, and poses of
+    the links that were asked for.
+    """
+
+    joints: list[list[float | None]]
+    bodies: dict[str, list[list[float]]]
+
+
+Moment = tuple[Sequence[float | None], Mapping[str, Sequence[float]]]
+"""Positions of freedoms, and poses of links by name."""
+
+
+class NotAbleError(Exception):
+    """The engine has no way to do what is asked; the message says why."""
 
 
 class Opened(Protocol):
@@ -129,12 +188,38 @@ class Opened(Protocol):
         """What does."""
         ...
 
+    def move(self, order: MotionOrder) -> Moved:
+        """Do a motion by the engine's own steps; raises ``NotAbleError``."""
+        ...
 
-def serve(open_file: Callable[[Path, Sequence[float]], Opened]) -> None:
-    """Main function of a worker; ``open_file`` gets the file and the gravity [m/s^2].
+
+def record(order: MotionOrder, advance: Callable[[int], None], read: Callable[[], Moment]) -> Moved:
+    """Take down a motion; ``advance`` makes a number of steps."""
+    moments = [read()]
+    for _ in range(order.samples):
+        advance(order.stride)
+        moments.append(read())
+    for time, moment in enumerate(moments):
+        if not _has_numbers(moment):
+            raise ValueError(f"positions are no numbers after {time * order.stride * order.step:.2f} s")
+    known = [name for name in order.bodies if name in moments[0][1]]
+    followed = {name: [[float(value) for value in poses[name]] for _, poses in moments] for name in known}
+    joints = [[None if value is None else float(value) for value in row] for row, _ in moments]
+    return Moved(joints, followed)
+
+
+def _has_numbers(moment: Moment) -> bool:
+    joints, poses = moment
+    values = [value for value in joints if value is not None]
+    return bool(np.isfinite(values).all() and np.isfinite(list(poses.values())).all())
+
+
+def serve(open_file: Callable[[Path, WorldSettings], Opened]) -> None:
+    """Main function of a worker.
 
     What engines print goes to standard error.  The process ends without their clean-up, which crashes in some of them.
     """
+    _end_with_parent()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     opened: Opened | None = None
@@ -142,14 +227,22 @@ def serve(open_file: Callable[[Path, Sequence[float]], Opened]) -> None:
         asked = json.loads(line)
         try:
             if asked["ask"] == "open":
-                opened = open_file(Path(asked["file"]), asked["gravity"])
+                opened = open_file(Path(asked["file"]), WorldSettings(**asked["world"]))
             answer = {"answer": _answer(opened, asked)}
+        except NotAbleError as error:
+            answer = {"unable": str(error)}
         # whatever an engine raises is its answer, and the worker's to pass on
         except Exception as error:  # noqa: BLE001
             answer = {"error": " ".join(str(error).split()) or type(error).__name__}
         print(json.dumps(answer), file=answers, flush=True)
     sys.stderr.flush()
     os._exit(0)
+
+
+def _end_with_parent() -> None:
+    """Let this process end when the one that asks is killed, also in the middle of a long question (Linux)."""
+    if sys.platform.startswith("linux"):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _answer(opened: Opened | None, asked: Mapping[str, Any]) -> Any:
@@ -159,6 +252,8 @@ def _answer(opened: Opened | None, asked: Mapping[str, Any]) -> Any:
         return opened.engine
     if asked["ask"] == "structure":
         return asdict(opened.describe())
+    if asked["ask"] == "move":
+        return asdict(opened.move(MotionOrder(**asked["order"])))
     return [asdict(opened.evaluate(configuration)) for configuration in asked["configurations"]]
 
 
@@ -169,13 +264,17 @@ def load(told: dict[str, Any]) -> Seen:
     return Seen(**told)
 
 
+def label_of(path: str) -> str:
+    """The last part of a prim path; a name of MJCF may have slashes and stays what it is."""
+    return path.rpartition("/")[2] if path.startswith("/") else path
+
+
 def name_of(path: str) -> str:
     """The name that things are matched by: the last part of a prim path, with only what an identifier may have.
 
     A name of MJCF may hold anything, slashes too; OpenUSD's prims may not.
     """
-    last = path.rpartition("/")[2] if path.startswith("/") else path
-    name = re.sub(r"[^A-Za-z0-9_]", "_", last)
+    name = re.sub(r"[^A-Za-z0-9_]", "_", label_of(path))
     return f"_{name}" if name[:1].isdigit() else name
 
 
@@ -199,6 +298,11 @@ def find_root(file: Path) -> str:
     robot = ET.parse(file).getroot()  # noqa: S314 - written by Simwright
     children = {child.get("link") for joint in robot.iter("joint") for child in joint.findall("child")}
     return next(name for link in robot.findall("link") if (name := link.get("name", "")) not in children)
+
+
+def has_mimics(file: Path) -> bool:
+    """Whether a joint of a URDF file follows another."""
+    return next(ET.parse(file).getroot().iter("mimic"), None) is not None  # noqa: S314 - written by Simwright
 
 
 def bound(value: float) -> float | None:

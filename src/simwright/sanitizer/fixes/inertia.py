@@ -97,7 +97,7 @@ def decompose_inertia(editor: Editor, finding: Diagnostic, given: UserValues) ->
         raise Refused("the inertia changes over time")
     prim = editor.stage.GetPrimAtPath(finding.where.prim)
     if spec.name == SIX and prim and prim.GetAttribute(SIX):
-        reasons = translate_inertia(editor, prim)[1]
+        reasons = translate_inertia(editor, prim)
         if SIX not in reasons:
             return
     matrix = _read_matrix(spec, "mujoco" if spec.name == SIX else given.find("inertia-order"))

@@ -10,7 +10,9 @@ from pxr import Sdf, Usd, UsdPhysics
 
 from simwright.core.diag import Diagnostic, Level
 from simwright.sanitizer.fixer import UserValues, fix
+from simwright.sanitizer.fixes.translation.engine_words import ENGINE_ROOTS, list_apis
 from simwright.sanitizer.fixes.visuals import split_roles
+from simwright.sanitizer.layering.stacks import find_stacks
 from simwright.usd.edit import Editor, Refused, drop_api, edit_apis, read_apis
 from simwright.usd.overrides import find_own_place
 
@@ -73,11 +75,42 @@ def apply_root(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     editor.add_api(editor.find_prim(str(finding.data.get("place", finding.where.prim))), _ROOT_API)
 
 
-@fix("artic-fixed-root", changes=("bodies", "order"), phase=0)
-def move_root(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """From the base link to the joint that fixes it."""
-    editor.add_api(editor.find_prim(str(finding.data["anchor"])), _ROOT_API)
-    editor.remove_api(editor.find_prim(finding.where.prim), _ROOT_API)
+_ROOT_VALUE = "articulation-root"
+
+
+@fix("artic-fixed-root", values=(_ROOT_VALUE,), changes=("bodies", "order"), phase=0)
+def move_root(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
+    """From the base link to the joint that fixes it, with what engines say of it."""
+    choice = given.find(_ROOT_VALUE)
+    if choice not in ("", "joint"):
+        raise Refused(f"{_ROOT_VALUE} is joint, not {choice}")
+    # one file cannot serve both: PhysX wants the root off the link, MuJoCo's reader on it
+    if not choice and any("mujoco" in facts.vendors for facts in find_stacks(editor)[0].facts.values()):
+        raise Refused(
+            "MuJoCo's own USD reader (4.0.0) opens the asset, which has words for it, only with the root on the base "
+            f"link: --set {_ROOT_VALUE}=joint moves it all the same, for PhysX (Isaac Sim)"
+        )
+    base, anchor = (editor.find_prim(path) for path in (finding.where.prim, str(finding.data["anchor"])))
+    editor.add_api(anchor, _ROOT_API)
+    editor.remove_api(base, _ROOT_API)
+    for api, words in ENGINE_ROOTS.items():
+        if api in list_apis(base):
+            editor.add_spec_api(editor.choose_home(anchor), api)
+            editor.remove_api(base, api)
+            for name in [name for name in base.GetAuthoredPropertyNames() if name.startswith(words)]:
+                _move_word(editor, base, anchor, name)
+
+
+def _move_word(editor: Editor, base: Usd.Prim, anchor: Usd.Prim, name: str) -> None:
+    spec, home = editor.find_strongest(base, name), editor.choose_home(anchor)
+    assert spec is not None, "the property is authored"
+    new = home.path.AppendProperty(name)
+    copy = Sdf.Layer.CreateAnonymous()
+    Sdf.CreatePrimInLayer(copy, "/word")
+    Sdf.CopySpec(spec.layer, spec.path, copy, f"/word.{name}")
+    what = f"{name} of {base.GetName()}"
+    editor.add(home.layer, new, what, lambda: Sdf.CopySpec(copy, f"/word.{name}", home.layer, new))
+    editor.remove_property(base, name)
 
 
 @fix("artic-prune-delete", changes=("bodies", "order"), phase=0)

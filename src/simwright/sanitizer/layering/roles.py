@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import cache
+from typing import Any
+
+from pxr import Sdf
 
 from simwright.checker.facts.domains import (
     Domain,
@@ -87,6 +90,16 @@ def _find_property_role(name: str, home: str, vendors: tuple[str, ...]) -> str:
     if home == PHYSICS and is_unknown_property(name):
         return CUSTOM
     return BASE if home == ENTRY else home
+
+
+def speaks_neutral(spec: Any) -> bool:
+    """Does the spec of a prim say something that is no engine's own?"""
+    if spec.specifier != Sdf.SpecifierOver and not vendor_of_schema(str(spec.typeName)):
+        return True
+    listed = spec.GetInfo("apiSchemas").GetAddedOrExplicitItems() if spec.HasInfo("apiSchemas") else ()
+    return any(vendor_of_schema(str(name)) is None for name in listed) or any(
+        vendor_of_property(str(name)) is None for name in spec.GetInfo("properties") or ()
+    )
 
 
 @cache

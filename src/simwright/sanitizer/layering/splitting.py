@@ -23,6 +23,7 @@ import numpy as np
 from pxr import Sdf
 
 from simwright.checker.facts.domains import SMALL_GEOMETRY, Domain, domain_of_property, is_bounds
+from simwright.checker.facts.vendors import vendor_of_schema
 from simwright.core.names import NameScope, make_identifier
 from simwright.sanitizer.layering import moving
 from simwright.sanitizer.layering.moving import RoleLayers, check_definition, make_layer
@@ -31,6 +32,7 @@ from simwright.sanitizer.layering.roles import (
     CUSTOM,
     DOMAINS,
     ENTRY,
+    EXTENDED,
     MATERIALS,
     PHYSICS,
     SHAPES,
@@ -51,6 +53,8 @@ from simwright.sanitizer.layering.stacks import (
 from simwright.usd.edit import Editor, Refused
 
 _SCHEMAS = "apiSchemas"
+NEUTRAL_MOTOR = "Scope"
+"""The type of a prim that is a motor, for all who leave the layers of engines out."""
 _STAYING_FIELDS = ("variantSetNames", "variantSelection")
 """Fields that stay in a layer when all else moves."""
 
@@ -183,6 +187,8 @@ class StackSplit:
         self.before: dict[Any, list[str]] = {}
         self.neutral_layers = [layer for layer in stack.layers if not is_proprietary(stack.read(layer))]
         self.single_layer: SingleLayerSplit | None = None
+        self.shared: set[Any] = set()
+        """Prims of an engine's type that neutral schemas speak of too."""
         root = stack.root.defaultPrim
         self.default = Sdf.Path(f"/{root}") if root and stack.is_entry and BASE in wanted else None
 
@@ -237,9 +243,10 @@ class StackSplit:
                 continue
             home = ENTRY if path.GetPrimPath() == self.default else self.stack.find_home(path.GetPrimPath())
             is_rebased = path.IsPrimPath() and self._is_rebased(layer, spec, home)
+            is_moved = is_rebased or (path.IsPrimPath() and self._is_moved(home, layer))
+            self._note_shared(path, spec, home, is_moved=is_moved)
             roles = self._plan_properties(layer, path, spec, home, rebased=is_rebased)
             self._plan_apis(layer, path, spec, home, roles)
-            is_moved = is_rebased or (path.IsPrimPath() and self._is_moved(home, layer))
             if not moving.is_bare(spec):
                 if is_moved and not self._is_placed(spec):
                     self._load(home, layer, path).definitions.append((layer, path))
@@ -249,6 +256,10 @@ class StackSplit:
             if self.single_layer is not None:
                 self._plan_single_layer(self.single_layer, path, spec, home, roles)
 
+    def _note_shared(self, path: Sdf.Path, spec: Sdf.PrimSpec, home: str, *, is_moved: bool) -> None:
+        if is_moved and find_group(home) == VENDOR and _applies_neutral(spec):
+            self.shared.add(path)
+
     def _plan_properties(
         self, layer: Sdf.Layer, path: Sdf.Path, spec: Sdf.PrimSpec, home: str, *, rebased: bool
     ) -> set[str]:
@@ -256,7 +267,7 @@ class StackSplit:
         roles: set[str] = set()
         for name in spec.GetInfo("properties") or ():
             role = find_property_role(name, home, self.vendors)
-            if self._is_moved(role, layer) or (rebased and role == home):
+            if self._is_moved(role, layer, path) or (rebased and role == home):
                 self._load(role, layer, path).properties[path.AppendProperty(name)] = None
                 roles.add(role)
             else:
@@ -279,7 +290,7 @@ class StackSplit:
         listed = spec.GetInfo("apiSchemas")
         for name in dict.fromkeys((*listed.GetAddedOrExplicitItems(), *listed.deletedItems)):
             role = find_api_role(name, home)
-            if self._is_moved(role, layer):
+            if self._is_moved(role, layer, path):
                 self._load(role, layer, path).apis[(path, name)] = None
                 roles.add(role)
             else:
@@ -302,8 +313,10 @@ class StackSplit:
         """Does a spec only place what it brings in?  It stays, unless everything goes."""
         return BASE not in self.wanted and any(spec.HasInfo(key) for key in ("references", "payload"))
 
-    def _is_moved(self, role: str, layer: Sdf.Layer) -> bool:
-        if find_group(role) not in self.wanted or self.homes.find(role) == layer:
+    def _is_moved(self, role: str, layer: Sdf.Layer, path: Sdf.Path | None = None) -> bool:
+        # a motor of an engine is a neutral one too, of another type: that has to be said in a weaker layer
+        is_wanted = find_group(role) in self.wanted or (role == EXTENDED and path in self.shared)
+        if not is_wanted or self.homes.find(role) == layer:
             return False
         return role not in (BASE, SHAPES) or layer == self.stack.root
 
@@ -359,10 +372,18 @@ class StackSplit:
             self.single_layer.remove(self.moves.values())
         for layer in self.neutral_layers if self.single_layer is None else ():
             moving.prune(layer, list(self.touched.get(layer.identifier, ())))
+        self._define_shared()
         self.homes.bring_in()
         keep_orders(self.homes.list_layers(), self.before, is_entry=self.stack.is_entry)
         for layer in self.homes.new.values():
             layer.Save()
+
+    def _define_shared(self) -> None:
+        """A prim that the layer of an engine gives its type is there without that layer too."""
+        for path in self.shared:
+            spec = self.homes.open(EXTENDED).GetPrimAtPath(path)
+            if spec is not None:
+                spec.specifier, spec.typeName = Sdf.SpecifierDef, NEUTRAL_MOTOR
 
     def _repeat_default(self) -> None:
         """The link tree can be opened by itself: it defines the default prim too."""
@@ -371,6 +392,12 @@ class StackSplit:
         if layer is not None and spec is not None and spec.specifier == Sdf.SpecifierDef:
             own = moving.open_spec(layer, self.default)
             own.specifier, own.typeName = spec.specifier, spec.typeName
+
+
+def _applies_neutral(spec: Sdf.PrimSpec) -> bool:
+    """Does a spec apply a schema that is no vendor's?"""
+    listed = spec.GetInfo(_SCHEMAS).GetAddedOrExplicitItems() if spec.HasInfo(_SCHEMAS) else ()
+    return any(vendor_of_schema(str(name)) is None for name in listed)
 
 
 def _defines(layer: Sdf.Layer, path: Sdf.Path) -> bool:

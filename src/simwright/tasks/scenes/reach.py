@@ -35,7 +35,6 @@ class ReachOptions(SceneOptions):
     robot_base_yaw_deg: Number | None = Field(None, description="default: so that the robot faces the task")
     goal_range: tuple[Pair, Pair, Pair] = ((-0.15, 0.15), (0.20, 0.32), (0.12, 0.28))
     goal_radius: Positive = 0.03
-    hold_steps: Annotated[int, Field(ge=1)] = 1
 
 
 def add(spec: MjSpec, options: ReachOptions) -> None:

@@ -245,3 +245,62 @@ def test_newton_follows_no_follower(tmp_path):
     assert last.GetAttribute("newton:mimicCoef1").Get() == pytest.approx(6)
     assert "MjcActuator" in {prim.GetTypeName() for prim in prims.values()}
     assert {(m.follower, m.leader) for m in simwright.load(entry).mimics} == {("jb", "ja"), ("jc", "jb")}
+
+
+FLOOR = """<mujoco model="floor">
+  <asset>
+    <texture name="squares" type="2d" builtin="checker" rgb1="0 0 0" rgb2="1 1 1" width="32" height="32"/>
+    <material name="ground" texture="squares"/>
+  </asset>
+  <worldbody>
+    <geom name="floor" type="plane" size="1 1 0.1" material="ground"/>
+    <body name="box"><freejoint/><geom name="box" type="box" size="0.1 0.1 0.1"/></body>
+  </worldbody>
+</mujoco>"""
+
+
+def test_a_floor_is_no_flat_mesh_for_mujoco(tmp_path):
+    file = tmp_path / "floor.xml"
+    file.write_text(FLOOR)
+    kinds = {}
+    for engine in ("mujoco", "newton"):
+        stage = Usd.Stage.Open(str(simwright.convert(file, tmp_path / engine, for_=engine)))
+        kinds[engine] = {str(prim.GetTypeName()) for prim in stage.Traverse() if "floor" in prim.GetName()}
+    # its reader refuses the whole asset for a mesh without volume; elsewhere the image needs coordinates
+    assert "Mesh" not in kinds["mujoco"]
+    assert "Mesh" in kinds["newton"]
+
+
+def test_mujoco_finds_options_and_friction(source, tmp_path):
+    """MuJoCo's own reader looks for options at a physics scene, and for friction at materials of all purposes."""
+    text = ARM.replace("<worldbody>", '<option integrator="implicitfast" cone="elliptic"/><worldbody>', 1)
+    text = text.replace('name="rod"', 'name="rod" group="3" friction="0.7 0.01 0.001"')
+    source.write_text(text)
+    entry = simwright.convert(source, tmp_path / "mujoco", for_="mujoco")
+    stage = Usd.Stage.Open(str(entry))
+    (scene,) = [prim for prim in stage.Traverse() if prim.GetTypeName() == "PhysicsScene"]
+    assert scene.GetAttribute("mjc:option:integrator").Get() == "implicitfast"
+    assert scene.GetAttribute("mjc:option:cone").Get() == "elliptic"
+    assert simwright.diff(source, entry).equal
+    bound = [
+        prim.GetRelationship("material:binding").GetTargets()
+        for prim in stage.Traverse()
+        if prim.GetRelationship("material:binding:physics").GetTargets()
+        and "collision" in str(prim.GetPath())
+    ]
+    assert len(bound) == 6
+    assert all(targets for targets in bound)
+    stage = Usd.Stage.Open(str(simwright.convert(source, tmp_path / "newton", for_="newton")))
+    assert not [prim for prim in stage.Traverse() if prim.GetTypeName() == "PhysicsScene"]
+
+
+def test_nothing_brakes_bodies_in_physx(source, tmp_path):
+    """PhysX brakes turning bodies by 0.05 1/s where nothing is said, and no other engine does."""
+    entry = simwright.convert(source, tmp_path / "isaac", for_="isaac")
+    stage = Usd.Stage.Open(str(entry))
+    link = next(prim for prim in stage.Traverse() if prim.GetName() == "link")
+    assert link.GetAttribute("physxRigidBody:angularDamping").Get() == 0.0
+    assert "PhysxRigidBodyAPI" in str(link.GetMetadata("apiSchemas"))
+    stage = Usd.Stage.Open(str(simwright.convert(source, tmp_path / "all")))
+    link = next(prim for prim in stage.Traverse() if prim.GetName() == "link")
+    assert not link.HasAttribute("physxRigidBody:angularDamping")

@@ -139,7 +139,7 @@ def test_fallbacks_of_schemas_are_not_written_as_if_the_asset_had_said_them(tmp_
     file = tmp_path / "r.usda"
     file.write_text(HEADER.replace("UNIT", "1") + STAGE.replace("APIS", "").replace("}", "\n}\n").replace("SCENE", "")
                     .replace("SHAPE", "").replace("JOINT", ""))  # fmt: skip
-    source = simwright.load(file, resolvers=("mjc",))
+    source = simwright.load(file, schema_resolvers=("mjc",))
     (shape,) = source.shapes
     assert (shape.gap, source.environment.settings["max_solver_iterations"]) == (0.0, 100)
     entry = write(source, tmp_path / "out", WriteOptions(), Reporter())

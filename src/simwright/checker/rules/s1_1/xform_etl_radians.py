@@ -45,7 +45,7 @@ def xform_etl_radians(snapshot: StageSnapshot) -> Iterator[Finding]:
         if edge.joint.type == "PhysicsRevoluteJoint":
             groups.setdefault(_find_group(edge, snapshot), []).append(edge.joint)
     for joints in groups.values():
-        found = _judge(joints)
+        found = _suspect_radians(joints)
         if found is not None:
             yield found
 
@@ -57,7 +57,8 @@ def _find_group(edge: JointEdge, snapshot: StageSnapshot) -> int:
 
 
 # one function: every early return is a piece of evidence that the angles are degrees
-def _judge(joints: list[PrimNode]) -> Finding | None:
+def _suspect_radians(joints: list[PrimNode]) -> Finding | None:
+    """Where the limits and targets of one mechanism look like radians, the finding that says so."""
     values: dict[str, list[tuple[str, float]]] = {}
     for joint in joints:
         found = _list_angles(joint)

@@ -11,7 +11,7 @@ it in the vendor's layer.
 Reading: what is "necessary" cannot be computed.  Reported is what has a known neutral equivalent, also inside a
 vendor layer, once per name and layer.
 
-Fix: unsafe.  The value is translated; units and conventions may differ between engines.
+Fix: unsafe.  The neutral word is written too, and the engine's moved to its own layer, so that it sees what it saw.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from simwright.checker.rule import Finding, rule
     on="layer",
     heuristic=True,
     fix="unsafe",
-    fix_title="say it with the neutral schema",
+    fix_title="say it with the neutral schema too",
 )
 def proprietary_minimal(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Vendor names with a neutral equivalent."""
@@ -50,7 +50,7 @@ def proprietary_minimal(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[
         neutral = find_neutral(name)
         yield Finding(
             f"{name} has a neutral equivalent, {neutral}{times}",
-            hint=f"author {neutral} in the neutral layers, and drop {name} unless the engine needs another value",
+            hint=f"author {neutral} in the neutral layers; {name} may repeat it in the engine's own layer",
             at=opinions[0].path,
             layer=facts.layer,
             data={"name": name, "neutral": neutral, "count": len(opinions)},

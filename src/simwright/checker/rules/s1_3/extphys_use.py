@@ -8,7 +8,7 @@ NewtonActuator; an MjcActuator that is a plain motor or servo of a joint.
 Passes: ExtendedPhysicsMimicAPI on the joint; a vendor's form may stand beside it in the vendor's layer; an MjcActuator
 on a tendon, site or body, or with a law of its own.
 
-Fix: unsafe.  Values are translated where the two mean the same.
+Fix: unsafe.  The neutral schema is written beside the engine's, where the two mean the same.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _APIS = {vendor: neutral for vendor, neutral in NEUTRAL_APIS.items() if neutral.
     "must",
     on=(*(f"api:{name}" for name in _APIS), *(f"type:{name}" for name in (*NEUTRAL_TYPES, MJC))),
     fix="unsafe",
-    fix_title="translate to the ExtendedPhysics schema",
+    fix_title="say it with the ExtendedPhysics schema too",
 )
 def extphys_use(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Silent where the neutral form is there as well."""

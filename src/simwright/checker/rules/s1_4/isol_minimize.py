@@ -9,7 +9,7 @@ Passes: vendor opinions that have no neutral equivalent, or repeat one in the ve
 Reading: how small is small enough cannot be computed.  Reported is, per vendor, how many opinions there are and how
 many of them have a neutral equivalent; proprietary-minimal names each of them.
 
-Fix: unsafe.  The values are translated.
+Fix: unsafe.  The values are said in neutral words too, and the engine's words moved to its own layer.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from simwright.checker.rule import Finding, rule
     on="stage",
     heuristic=True,
     fix="unsafe",
-    fix_title="translate to neutral schemas",
+    fix_title="say it in neutral schemas too",
 )
 def isol_minimize(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Count vendor opinions, and those that could be neutral."""
@@ -52,7 +52,7 @@ def isol_minimize(snapshot: StageSnapshot) -> Iterator[Finding]:
             facts, first = neutral[0]
             yield Finding(
                 f"{len(neutral)} of {len(uses)} {vendor} opinions have a neutral equivalent",
-                hint="translate them; what is left is the smallest proprietary layer",
+                hint="say them in neutral words; what only this engine has is the smallest proprietary layer",
                 at=first.path,
                 layer=facts.layer,
                 data={"vendor": vendor, "count": len(uses), "translatable": len(neutral)},

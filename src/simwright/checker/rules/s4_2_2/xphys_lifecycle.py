@@ -8,7 +8,7 @@ Fails: a physics layer with `physxJoint:armature`, or `newton:inertia`, which co
 error); a vendor layer that alone has them (a warning).
 Passes: a vendor layer that holds parameters of that engine, or repeats for it what a neutral layer says.
 
-Fix: unsafe.  Properties with a neutral form are translated, and the vendor's removed.
+Fix: unsafe.  The neutral words are written, and the vendor's moved to its own layer.
 
 Reading: "prohibited in distributed assets" (4.2.2) against "isolated in vendor layers" (1.4): an error in neutral
 layers, a warning in vendor layers.  This rule reports once per layer and vendor how many values are left;
@@ -33,7 +33,7 @@ from simwright.core.diag import Level
     "must not",
     on="layer",
     fix="unsafe",
-    fix_title="translate what has a neutral form and remove the vendor's",
+    fix_title="say in neutral words what has such a form, and isolate the vendor's",
 )
 def xphys_lifecycle(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Count, per vendor, the properties that say something engine-neutral."""

@@ -8,7 +8,7 @@ layer the same is a warning.
 Passes: `float ext_physics:joint:armature`; parameters that only one engine has, in its own layer; the same value a
 second time in the layer of an engine that reads no other word.
 
-Fix: unsafe.  The property is translated; some differ in unit or sign, and an engine may lose what it knew.
+Fix: unsafe.  The neutral word is written too (some differ in unit or sign), and the engine's moved to its own layer.
 
 Reading: vendor layers are allowed (1.4), so inside one it is a warning, and only where a neutral form exists.
 """
@@ -31,7 +31,7 @@ from simwright.core.diag import Level
     "must not",
     on="layer",
     fix="unsafe",
-    fix_title="translate to the neutral ExtendedPhysics* form",
+    fix_title="say it in the neutral ExtendedPhysics* form too, and the vendor's in its own layer",
 )
 def xphys_no_vendor(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every opinion with a known neutral equivalent in the registry."""

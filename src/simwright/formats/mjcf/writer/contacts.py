@@ -56,11 +56,11 @@ def find_filters(document: MjcfDocument) -> MjcfFilters:
         meeting = _list_meeting(filters, by_body[a], by_body[b])
         filters.pairs += [pair for pair in meeting if pair not in names and pair[::-1] not in names]
     filters.pairs += _find_touching(document, by_body, welds, filters, apart)
-    _report_kept_apart(document, by_body, welds, filters, apart)
+    _report_lost_contacts(document, by_body, welds, filters, apart)
     return filters
 
 
-def _report_kept_apart(
+def _report_lost_contacts(
     document: MjcfDocument,
     by_body: dict[str, list[Shape]],
     welds: dict[str, str],

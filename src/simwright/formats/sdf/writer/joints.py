@@ -41,6 +41,7 @@ from simwright.formats.sdf.writer.messages import (
     JOINT_EXPANDED,
     JOINT_REDUCED,
     JOINT_REVERSED,
+    LOOP_LEFT_OUT,
     LOOP_OPEN,
     VERSION_TOO_OLD,
 )
@@ -238,6 +239,7 @@ _APART = 1e-6
 WORLD_JOINTS = (1, 10)
 SCREW_PITCH = (1, 10)
 _AXES = ("axis", "axis2")
+_HOLDING = {EqualityKind.CONNECT: JointKind.BALL, EqualityKind.WELD: JointKind.FIXED}
 
 
 class JointWriter:
@@ -251,17 +253,29 @@ class JointWriter:
     def write_all(self) -> None:
         """Every joint in the order of the asset, then constraints that are joints."""
         context = self._context
+        left_out = self._list_left_out()
+        skipped = {*context.folded, *map(id, left_out)}
         for joint in context.asset.joints:
-            if joint.enabled and id(joint) not in context.folded and not self._is_dangling(joint):
+            if joint.enabled and id(joint) not in skipped and not self._is_dangling(joint):
                 self.write(joint)
-        held = [e for e in context.asset.equalities if self._write_equality(e)]
+        held = [e for e in context.asset.equalities if id(e) not in skipped and self._write_equality(e)]
         if held:
             context.report(EQUALITY_AS_JOINT, held)
+        if left_out:
+            context.report(LOOP_LEFT_OUT, left_out)
         if self._homeless:
             version = ".".join(map(str, context.version))
             context.report(
                 VERSION_TOO_OLD, self._homeless, what="joints between models", needed="1.10", version=version
             )
+
+    def _list_left_out(self) -> list[Joint | Equality]:
+        """Joints and constraints that close loops, where the engine that the file is for refuses those."""
+        context = self._context
+        if context.options.loops:
+            return []
+        joints = [joint for joint in context.asset.joints if joint.enabled and id(joint) in self._looped]
+        return joints + [e for e in context.asset.equalities if e.enabled and e.kind in _HOLDING]
 
     def _is_dangling(self, joint: Joint) -> bool:
         written_links = self._context.written_links
@@ -405,13 +419,12 @@ class JointWriter:
     def _write_equality(self, equality: Equality) -> bool:
         """Points held together are a ball joint, frames held together a fixed one."""
         # Other constraints (joints, tendons) are no joints; the table reports them.
-        kinds = {EqualityKind.CONNECT: JointKind.BALL, EqualityKind.WELD: JointKind.FIXED}
-        if equality.kind not in kinds or not equality.enabled:
+        if equality.kind not in _HOLDING or not equality.enabled:
             return False
         names = {WORLD, *self._context.written_links}
         if equality.a == equality.b or not {equality.a, equality.b} <= names:
             return False
-        kind = kinds[equality.kind]
+        kind = _HOLDING[equality.kind]
         joint = Joint(
             equality.name or f"{equality.a}_{equality.b}",
             kind,

@@ -80,6 +80,14 @@ LOOP_OPEN = declare(
     doc="SDFormat places a joint once, in the pose of the file; a loop that is open there cannot be said exactly.",
     loss=True,
 )
+LOOP_LEFT_OUT = declare(
+    "sdf-write-loop-left-out",
+    Level.WARNING,
+    "{count} joint(s) or constraint(s) that close a loop are left out, the first {first!r}: the engine refuses them",
+    hint="close the loop by a constraint in the engine, such as AddBallConstraint of Drake's MultibodyPlant",
+    doc="An engine that the file is written for takes no joints that close a loop.",
+    loss=True,
+)
 EQUALITY_AS_JOINT = declare(
     "sdf-write-equality",
     Level.INFO,

@@ -6,7 +6,8 @@ the table of ``holds.py`` cannot say: shapes without a place, attributes of othe
 
 ``<link>`` is written here: mass properties in the axes of the link, its shapes and their materials.  Mass that follows
 from shapes is computed: in URDF a link without ``<inertial>`` has none.  Nothing is invented for links that have no
-mass; they have no ``<inertial>``.  Geometry is boxes, cylinders, spheres and meshes; all else is made of these.  A
+mass; they have no ``<inertial>``, or one of zeros where that is asked for.
+Geometry is boxes, cylinders, spheres and meshes; all else is made of these.  A
 visual has one ``<material>``; what has a look for each set of faces keeps them in its mesh file.  Colours are those of
 the model: as they appear on a screen.
 """
@@ -194,6 +195,8 @@ def write_links(document: UrdfDocument) -> None:
         writer.write(node, body.name, shapes.get(body.name, []))
         nodes.append(node)
     nodes += [etree.Element("link", {"name": name}) for name in document.bare_links]
+    if document.options.zero_mass:
+        _write_zero_masses(nodes)
     # after the shapes: which materials stay in mesh files is known then
     writer.materials.define()
     # after the materials, so that they stand first in the file
@@ -212,6 +215,18 @@ def _write_inertial(link: Element, inertial: Inertial | None) -> None:
     etree.SubElement(
         node, "inertia", {key: format_number(six[key]) for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")}
     )
+
+
+def _write_zero_masses(links: list[Element]) -> None:
+    """An ``<inertial>`` of nothing, for engines that give a link without one a mass of their own."""
+    for link in links:
+        if link.find("inertial") is None:
+            node = etree.Element("inertial")
+            etree.SubElement(node, "mass", {"value": "0"})
+            zeros = dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), "0")
+            etree.SubElement(node, "inertia", zeros)
+            # first, as in links that weigh something
+            link.insert(0, node)
 
 
 @dataclass(slots=True, eq=False)

@@ -104,6 +104,7 @@ def build_layers(
     settle_references(plan, reporter)
     plan.is_decomposed = options.decompose
     plan.is_for_mujoco = options.for_ == "mujoco"
+    plan.is_for_physx = options.for_ == "isaac"
     plan.is_divided = options.for_ in ("mujoco", "newton")
     # first of the layers: what cannot be written is taken out of the plan, and the others follow it
     instances, library = write_geometry(plan, reporter, levels=levels, decomposer=decomposer)

@@ -55,7 +55,7 @@ from simwright.formats.usd.writer.plan import (
 )
 from simwright.formats.usd.writer.solids import UNBOUNDED, describe_noted, is_primitive, write_primitive
 from simwright.model.asset import Camera, Light, LightKind, Shape, scaled
-from simwright.model.geometry import Heightfield, Mesh
+from simwright.model.geometry import Heightfield, Mesh, Plane
 from simwright.model.material import make_linear
 
 
@@ -124,6 +124,9 @@ class VisualWriter:
         """A primitive that wears an image as a mesh with texture coordinates: OpenUSD's primitives have none."""
         texture = find_made_texture(self._looks.get(shape.material))
         if texture is None or not is_primitive(shape.geometry):
+            return shape
+        # MuJoCo's USD reader (4.0.0) refuses an asset with a flat mesh, also where nothing touches it
+        if self._context.plan.is_for_mujoco and isinstance(shape.geometry, Plane):
             return shape
         key = (*describe_noted(shape.geometry), texture.uv_set, texture.scale)
         if key not in self._covers:

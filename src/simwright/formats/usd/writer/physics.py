@@ -73,6 +73,9 @@ def _write_collider(plan: WritePlan, layer: LayerWriter, shape: Shape) -> None:
     for place in (prim, *(form.parts if form is not None else ())):
         layer.apply(place, "MaterialBindingAPI")
         layer.relate(place, "material:binding:physics", [plan.contacts[shape.physics_material]])
+        # MuJoCo's reader (4.0.0) looks for friction at the material of all purposes only
+        if plan.is_for_mujoco and plan.visuals.get(shape.name) != place:
+            layer.relate(place, "material:binding", [plan.contacts[shape.physics_material]])
     if form is not None:
         _write_fidelity(plan, layer, shape)
 

@@ -96,6 +96,7 @@ class WritePlan:
     forms: dict[str, ColliderFidelity] = field(default_factory=dict)
     is_decomposed: bool = False
     is_for_mujoco: bool = False
+    is_for_physx: bool = False
     is_divided: bool = False
     sites: dict[str, str] = field(default_factory=dict)
     cameras: dict[str, str] = field(default_factory=dict)

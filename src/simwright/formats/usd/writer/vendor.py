@@ -23,7 +23,13 @@ from simwright.formats.usd.writer.extras import (
     write_settings,
 )
 from simwright.formats.usd.writer.joints import SINGLE
-from simwright.formats.usd.writer.layer import LayerWriter, make_attribute_name, write_plain, write_typed
+from simwright.formats.usd.writer.layer import (
+    LayerWriter,
+    find_type,
+    make_attribute_name,
+    write_plain,
+    write_typed,
+)
 from simwright.formats.usd.writer.messages import NOT_CARRIED, SETTING_LOST
 from simwright.formats.usd.writer.mujoco import (
     write_couplings,
@@ -191,6 +197,36 @@ def write_world(plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
             values[name] = value
     for name, value in values.items():
         write_plain(layer, root, make_attribute_name(space, "option", name), value)
+    if plan.is_for_mujoco and space == "mjc":
+        _write_mjc_scene(plan, layer, values)
+
+
+def _write_mjc_scene(plan: WritePlan, layer: LayerWriter, values: dict[str, Any]) -> None:
+    """Options at a physics scene, where MuJoCo's own reader looks for them.
+
+    Without them, a servo that needs another integrator than the usual one is unstable there.
+    """
+    path, settings = f"{plan.root}/PhysicsScene", plan.asset.environment.settings
+    words = {
+        make_attribute_name("mjc", "option", name): value.lower() if isinstance(value, str) else value
+        for name, value in values.items()
+        if name != "gravity"  # which is the scene's own
+    }
+    for name, on in _FLAGS.items():
+        flags = settings.get(name)
+        words |= (
+            {make_attribute_name("mjc", "flag", flag): on for flag in flags}
+            if isinstance(flags, list)
+            else {}
+        )
+    if words:
+        layer.define(path, "PhysicsScene")
+        layer.apply(path, "MjcSceneAPI")
+    for word, value in words.items():
+        vector = isinstance(value, list) and word.endswith((":wind", ":magnetic"))
+        kind = "double3" if vector else find_type(word, value)
+        if kind is not None:
+            layer.set(path, word, kind, value, uniform=True)
 
 
 FILES = {"mjc": "mujoco.usda", "newton": "newton.usda", "physx": "physx.usda", "gazebo": "gazebo.usda"}
@@ -213,6 +249,9 @@ def write_vendors(plan: WritePlan, reporter: Reporter) -> dict[str, LayerWriter]
         path = plan.bodies[body.name]
         for key, field in _BODY_FIELDS.items():
             value = getattr(body, field)
+            # PhysX brakes every turning body by 0.05 1/s unless told otherwise, which no other engine does
+            if value is None and plan.is_for_physx and field == "angular_damping":
+                value = 0.0
             # a scale of one is what every solver has
             if value is not None and not (key == "gravity_scale" and value == 1.0):
                 write_key(layers, path, PrimType.BODY, key, value)

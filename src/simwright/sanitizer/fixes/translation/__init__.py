@@ -3,5 +3,5 @@
 
 rules           the fixes, and numbers of joints, colliders and materials
 dynamics        mimic joints, motors, and Newton's six inertia values
-engine_words    what prims say in engines' words, and helpers of all translations
+engine_words    what prims say in engines' words, before and after fixes; helpers of all translations
 """

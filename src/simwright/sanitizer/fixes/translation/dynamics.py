@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mimic joints, motors and inertia: engines' words as ExtendedPhysics APIs and UsdPhysics mass properties.
 
-Newton's, MuJoCo's and PhysX's rules for joints that follow others; MjcActuator and NewtonActuator prims, which become a
-Scope.  What the neutral motor cannot say (activation ranges, sites) stays on the prim in the engine's words; a law that
-it cannot say leaves the prim as it is.
+Newton's, MuJoCo's and PhysX's rules for joints that follow others; MjcActuator and NewtonActuator prims.  The engine
+keeps its own words beside the neutral ones.  What the neutral motor cannot say (activation ranges, sites) is said in
+the engine's words alone; a law that it cannot say leaves the prim as it is.
 
 ``newton:inertia`` becomes physics:diagonalInertia and physics:principalAxes.  Newton's six values are xx, yy, zz, xy,
 xz, yz about the centre of mass, and come before the diagonal where both are there.  A diagonal that says the same stays
@@ -13,7 +13,7 @@ nearest that one can, with a note of what they were.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,16 +48,20 @@ from simwright.sanitizer.fixes.translation.engine_words import (
     Reasons,
     apply_schema,
     attempt,
+    find_neutral_place,
     is_angular,
     list_apis,
     list_targets,
     read_authored,
     write_number,
 )
+from simwright.sanitizer.layering.moving import RoleLayers
+from simwright.sanitizer.layering.roles import EXTENDED
+from simwright.sanitizer.layering.splitting import NEUTRAL_MOTOR
+from simwright.sanitizer.layering.stacks import find_stack
 from simwright.sanitizer.moments import DIAGONAL, write_possible
 from simwright.usd.edit import Editor, Refused
 
-_HIGHER = ("mjc:coef2", "mjc:coef3", "mjc:coef4")
 _UNKNOWN = "MimicJointAPI"
 _MJC = "MjcEqualityJointAPI"
 
@@ -92,8 +96,8 @@ class _MimicRule:
         return same and self.leader == other.leader and self.enabled == other.enabled
 
 
-def translate_follower(editor: Editor, prim: Usd.Prim) -> tuple[set[str], Reasons]:
-    """Ask for the neutral rule; gives the properties and schemas that go, and why others stay."""
+def translate_follower(editor: Editor, prim: Usd.Prim) -> Reasons:
+    """Ask for the neutral rule; gives the properties and schemas that only an engine has, and why."""
     apis = list_apis(prim)
     reasons: Reasons = {}
     if _UNKNOWN in apis and MIMIC_API not in apis:
@@ -105,31 +109,23 @@ def translate_follower(editor: Editor, prim: Usd.Prim) -> tuple[set[str], Reason
                 sayings.append(_read_rule(prim, dialect, api.partition(":")[2]))
             except Refused as reason:
                 reasons[api] = str(reason)
-    # one function: all rules are read first, since the first that is valid decides what the others have to
-    # say
     if not sayings:
-        return _drop_companion(editor, prim, set(), reasons)
+        return reasons
+    # MuJoCo's schema beside another one's rule holds only what that cannot say
+    if not prim.HasRelationship("mjc:target"):
+        reasons.pop(_MJC, None)
     wanted = _read_neutral(prim) if MIMIC_API in apis else None
     if wanted is None:
+        # the first that is valid decides what the others have to say
         wanted = sayings[0]
         problem = attempt(editor, lambda: _write_rule(editor, prim, sayings[0]))
         if problem:
-            return set(), reasons | dict.fromkeys((sayings[0].api, *sayings[0].names), problem)
-    gone: set[str] = set()
+            return reasons | dict.fromkeys((sayings[0].api, *sayings[0].names), problem)
     for saying in sayings:
-        reasons |= _drop_if_same(editor, prim, saying, wanted, gone)
-    return _drop_companion(editor, prim, gone, reasons)
-
-
-def _drop_if_same(
-    editor: Editor, prim: Usd.Prim, saying: _MimicRule, wanted: _MimicRule, gone: set[str]
-) -> Reasons:
-    """Take an engine's words away where they say what is wanted."""
-    reasons: Reasons = {}
-    problem = f"{MIMIC_API} says another rule; decide which is right"
-    if saying.says(wanted):
-        problem = attempt(editor, lambda: _drop_rule(editor, prim, saying, gone, reasons))
-    return dict.fromkeys((saying.api, *saying.names), problem) if problem else reasons
+        if not saying.says(wanted):
+            problem = f"{MIMIC_API} says another rule; decide which is right"
+            reasons |= dict.fromkeys((saying.api, *saying.names), problem)
+    return reasons
 
 
 def _read_rule(prim: Usd.Prim, dialect: Dialect, axis: str) -> _MimicRule:
@@ -168,51 +164,18 @@ def _write_rule(editor: Editor, prim: Usd.Prim, saying: _MimicRule) -> None:
     spec = editor.find_strongest(prim, name)
     if not isinstance(spec, Sdf.RelationshipSpec):
         raise Refused(f"{name} is no relationship")
-    home = spec.owner
+    home = find_neutral_place(editor, prim, spec.owner)
     apply_schema(editor, prim, home, MIMIC_API)
     editor.set_spec_targets(home, LEADER, spec.targetPathList.GetAddedOrExplicitItems())
-    if saying.rule.offset != MIMIC_FALLBACK.offset:
-        write_number(editor, home, OFFSET, saying.rule.offset)
-    if saying.rule.multiplier != MIMIC_FALLBACK.multiplier:
-        write_number(editor, home, MULTIPLIER, saying.rule.multiplier)
-    if not saying.enabled:
-        editor.set_spec_value(home, ENABLED, Sdf.ValueTypeNames.Bool, False)
-
-
-def _drop_rule(editor: Editor, prim: Usd.Prim, saying: _MimicRule, gone: set[str], reasons: Reasons) -> None:
-    """The engine's words; its schema stays where it says more."""
     authored = set(prim.GetAuthoredPropertyNames())
-    soft = [saying.dialect.name(word, saying.axis) for word in saying.dialect.soft]
-    kept = sorted(authored & {*soft, *(_HIGHER if saying.dialect.vendor == "mjc" else ())})
-    for name in saying.names:
-        if name in authored:
-            editor.remove_property(prim, name)
-            gone.add(name)
-    # the schema goes only with its last word
-    if kept:
-        reasons[saying.api] = f"{kept[0]} has no neutral form"
-    else:
-        editor.remove_api(prim, saying.api)
-        gone.add(saying.api)
-
-
-def _drop_companion(
-    editor: Editor, prim: Usd.Prim, gone: set[str], reasons: Reasons
-) -> tuple[set[str], Reasons]:
-    """MuJoCo's schema beside another one's rule holds only what that cannot say."""
-    apis = list_apis(prim)
-    is_beside = MIMIC_API in apis or "NewtonMimicAPI" in gone
-    if _MJC not in apis or _MJC in gone or not is_beside or prim.HasRelationship("mjc:target"):
-        return gone, reasons
-    reasons.pop(_MJC, None)
-    left = sorted(
-        name for name in prim.GetAuthoredPropertyNames() if name.startswith("mjc:") and name not in gone
-    )
-    if left:
-        reasons[_MJC] = f"{left[0]} has no neutral form"
-        return gone, reasons
-    editor.remove_api(prim, _MJC)
-    return gone | {_MJC}, reasons
+    # what the engine is told in so many words is said in neutral ones too, also where it is the fallback
+    _, offset, multiplier, *enabled = saying.names
+    if offset in authored:
+        write_number(editor, home, OFFSET, saying.rule.offset)
+    if multiplier in authored or saying.rule.multiplier != MIMIC_FALLBACK.multiplier:
+        write_number(editor, home, MULTIPLIER, saying.rule.multiplier)
+    if authored.intersection(enabled):
+        editor.set_spec_value(home, ENABLED, Sdf.ValueTypeNames.Bool, saying.enabled)
 
 
 MJC, NEWTON = "MjcActuator", "NewtonActuator"
@@ -220,41 +183,40 @@ _CLAMP_API = "NewtonPositionBasedClampingAPI"
 _NEUTRAL_CLAMP_API = "ExtendedPhysicsPositionBasedClampingAPI"
 _COLUMNS = ("lookupPositions", "lookupEfforts")
 _KNOWN_APIS = frozenset({"NewtonPDControlAPI", "NewtonMaxEffortClampingAPI", _CLAMP_API})
-_NEUTRAL_TYPE = "Scope"
 
 
-def translate_motor(editor: Editor, prim: Usd.Prim, survey: EngineSurvey) -> tuple[set[str], Reasons]:
-    """Ask for the neutral motor; gives the words that go, and why others stay."""
+def translate_motor(editor: Editor, prim: Usd.Prim, survey: EngineSurvey) -> Reasons:
+    """Ask for the neutral motor; gives the words that only the engine has, and why."""
     kind = str(prim.GetTypeName())
     if kind not in (MJC, NEWTON):
         reason = "it is on a prim that is no NewtonActuator"
-        return set(), {_CLAMP_API: reason} if _CLAMP_API in list_apis(prim) else {}
-    gone: set[str] = set()
+        return {_CLAMP_API: reason} if _CLAMP_API in list_apis(prim) else {}
+    if ACTUATOR_API in list_apis(prim):
+        return {}
     read = _read_mjc if kind == MJC else _read_newton
 
     def ask() -> None:
         try:
-            _write_motor(editor, prim, survey, read, gone)
+            _write_motor(editor, prim, survey, read)
         except Untranslatable as reason:
             raise Refused(str(reason)) from None
 
     reason = attempt(editor, ask)
-    if not reason:
-        return gone, {}
     words = (kind, _CLAMP_API, "mjc:target", "newton:targets", *(f"newton:{column}" for column in _COLUMNS))
-    return set(), dict.fromkeys(words, reason)
+    return dict.fromkeys(words, reason) if reason else {}
 
 
-def _write_motor(editor: Editor, prim: Usd.Prim, survey: EngineSurvey, read: Any, gone: set[str]) -> None:
+def _write_motor(editor: Editor, prim: Usd.Prim, survey: EngineSurvey, read: Any) -> None:
     relation = "mjc:target" if str(prim.GetTypeName()) == MJC else "newton:targets"
     joint = _find_joint(prim, relation)
     motor, table = read(prim, joint, survey)
     home = _find_home(editor, prim)
+    if home is None:
+        return  # a spec was asked for; the next round fills it
     targets = editor.find_strongest(prim, relation)
     assert isinstance(targets, Sdf.RelationshipSpec)
     apply_schema(editor, prim, home, ACTUATOR_API)
-    _set_type(editor, prim)
-    editor.set_spec_targets(targets.owner, TARGETS, targets.targetPathList.GetAddedOrExplicitItems())
+    editor.set_spec_targets(home, TARGETS, targets.targetPathList.GetAddedOrExplicitItems())
     for key, value in motor.items():
         name = f"{SPACE}:{key}"
         if isinstance(value, str):
@@ -266,22 +228,6 @@ def _write_motor(editor: Editor, prim: Usd.Prim, survey: EngineSurvey, read: Any
         for column, values in table.items():
             name = f"ext_physics:clamp_position:{column}"
             editor.set_spec_value(home, name, Sdf.ValueTypeNames.FloatArray, values)
-    _drop_motor(editor, prim, relation, gone)
-
-
-def _drop_motor(editor: Editor, prim: Usd.Prim, relation: str, gone: set[str]) -> None:
-    authored = set(prim.GetAuthoredPropertyNames())
-    law: Iterable[str] = MJC_LAW
-    if relation != "mjc:target":
-        law = (*NEWTON_LAW, *(f"newton:{column}" for column in _COLUMNS))
-        for api in sorted(_KNOWN_APIS & set(list_apis(prim))):
-            editor.remove_api(prim, api)
-            gone.add(api)
-    for name in (relation, *law):
-        if name in authored:
-            editor.remove_property(prim, name)
-            gone.add(name)
-    gone.add(str(prim.GetTypeName()))
 
 
 def _find_joint(prim: Usd.Prim, relation: str) -> Usd.Prim:
@@ -333,22 +279,36 @@ def _read_table(authored: Mapping[str, Any], angular: bool) -> dict[str, list[fl
     return {_COLUMNS[0]: [value / degree for value in positions], _COLUMNS[1]: efforts}
 
 
-def _find_home(editor: Editor, prim: Usd.Prim) -> Sdf.PrimSpec:
-    """The spec that makes the prim what it is."""
+def _find_home(editor: Editor, prim: Usd.Prim) -> Sdf.PrimSpec | None:
+    """The spec that the neutral motor goes to; None where it has to be made first, which is asked for."""
     spec = next((spec for spec in prim.GetPrimStack() if spec.typeName), None)
     if spec is None or spec.layer.identifier not in editor.own:
         raise Refused("the prim belongs to another asset, which has to be fixed itself")
-    return spec
+    try:
+        return find_neutral_place(editor, prim, spec)
+    except Refused:
+        _define_outside(editor, spec)
+        return None
 
 
-def _set_type(editor: Editor, prim: Usd.Prim) -> None:
-    """Another prim type in every spec that says one."""
-    for spec in [spec for spec in prim.GetPrimStack() if spec.typeName]:
+def _define_outside(editor: Editor, spec: Sdf.PrimSpec) -> None:
+    """Ask for a prim that only the layer of an engine has, in a weaker layer: its type has to stay the engine's."""
+    stack = find_stack(editor, spec.layer.identifier)
+    key = f"extended physics of {stack.root.identifier}"
+    homes: RoleLayers = editor.known.setdefault(key, RoleLayers(editor, stack))
+    known = homes.find(EXTENDED)
+    if known is not None and stack.layers.index(known) < stack.layers.index(spec.layer):
+        names = known.GetDisplayName(), spec.layer.GetDisplayName()
+        raise Refused(f"{names[0]} is stronger than {names[1]}; list it behind")
+    path = spec.path
 
-        def apply(spec: Sdf.PrimSpec = spec) -> None:
-            spec.typeName = _NEUTRAL_TYPE
+    def apply() -> None:
+        made = Sdf.CreatePrimInLayer(homes.open(EXTENDED), path)
+        made.specifier, made.typeName = Sdf.SpecifierDef, NEUTRAL_MOTOR
+        homes.bring_in()
+        homes.new.clear()
 
-        editor.add(spec.layer, spec.path, f"{_NEUTRAL_TYPE} instead of {spec.typeName}", apply)
+    editor.add(spec.layer, path, f"{NEUTRAL_MOTOR} in a neutral layer", apply)
 
 
 SIX = "newton:inertia"
@@ -357,14 +317,14 @@ _API = "NewtonMassAPI"
 _SAME = 1e-7
 
 
-def translate_inertia(editor: Editor, prim: Usd.Prim) -> tuple[set[str], Reasons]:
-    """Ask for the core form; gives the words that go, and why others stay."""
+def translate_inertia(editor: Editor, prim: Usd.Prim) -> Reasons:
+    """Ask for the core form instead of six values, which Newton reads too; gives why they have to stay."""
     if not prim.GetAttribute(SIX).HasAuthoredValue():
-        return set(), {}
+        return {}
     if _API not in list_apis(prim) or not prim.HasAPI(UsdPhysics.RigidBodyAPI):
-        return set(), {SIX: "nobody reads it: the prim is no rigid body with NewtonMassAPI"}
+        return {SIX: "nobody reads it: the prim is no rigid body with NewtonMassAPI"}
     reason = attempt(editor, lambda: _ask(editor, prim))
-    return (set(), {SIX: reason}) if reason else ({SIX}, {})
+    return {SIX: reason} if reason else {}
 
 
 def _ask(editor: Editor, prim: Usd.Prim) -> None:
@@ -379,6 +339,9 @@ def _ask(editor: Editor, prim: Usd.Prim) -> None:
     if counts and not _says_same(prim, matrix):
         _write(editor, prim, moments, axes)
     editor.remove_property(prim, SIX)
+    # the schema goes with its last word
+    if not {"newton:massModel", "newton:shellThickness"} & set(prim.GetAuthoredPropertyNames()):
+        editor.remove_api(prim, _API)
 
 
 def _write(editor: Editor, prim: Usd.Prim, moments: np.ndarray, axes: np.ndarray) -> None:

@@ -1,30 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rules that ask for neutral words (REP-0158 1.2.1, 1.3, 1.4, 4.2.2): one prim, one name, one layer or all.
 
-They need intent: an engine that reads only its own words loses what it knew.  The machine as the neutral model has it
-stays the same, and the proof sees all of it.
+What an engine says is said in neutral words too, and the engine keeps its own: most engines of today read nothing else.
+The neutral words stand where the engine's do, or, where those are in the layer of the engine, where the prim is
+defined.  Once everything is said in neutral words, the engine's go to the layer of the engine (:mod:`..layers`).  Words
+that leave a value to the engine say what no words say, and go.
 
-Of numbers of joints, colliders and materials each opinion becomes a neutral one in the same place.  An engine's
-attribute goes away only where the neutral one says the same: where two engines are told different things, the one that
-is believed first is translated and the other stays.  An attribute that says several things stays unless all of them
-have a neutral word.
+Of numbers of joints, colliders and materials, where two engines are told different things, the one that is believed
+first is translated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from typing import Any
 
 from pxr import Sdf, Usd, UsdPhysics, UsdShade
 
 from simwright.checker.facts.vendors import vendor_of_property, vendor_of_schema
 from simwright.core.diag import Diagnostic
-from simwright.resolve.resolver import DEFAULT_ORDER, find_resolver
 from simwright.resolve.table import UNSET, PrimType, Row, Scale
 from simwright.resolve.translation import Pair, are_same, list_blocking, list_pairs, read_known
 from simwright.sanitizer.fixer import UserValues, fix
+from simwright.sanitizer.fixes.layers import split_all
 from simwright.sanitizer.fixes.translation.dynamics import (
     translate_follower,
     translate_inertia,
@@ -35,6 +35,7 @@ from simwright.sanitizer.fixes.translation.engine_words import (
     Reasons,
     apply_schema,
     attempt,
+    find_neutral_place,
     list_angular,
     list_apis,
     list_attribute_specs,
@@ -42,22 +43,25 @@ from simwright.sanitizer.fixes.translation.engine_words import (
     survey_stage,
     write_number,
 )
+from simwright.sanitizer.layering.roles import VENDOR
 from simwright.usd.edit import Editor, Refused
+
+_TRANSLATED = "all words of engines are said in neutral ones"
 
 
 @dataclass(slots=True)
 class _TranslationPlan:
     """What a prim says, and what is to become of it.
 
-    ``angles`` are whether the axes of a joint turn or slide.  ``same`` are pairs that say what the neutral word says or
-    will say; ``writes`` are (spec, pair, number).
+    ``angles`` are whether the axes of a joint turn or slide.  ``idle`` are pairs that leave the value to the engine,
+    and that no neutral word has to repeat; ``writes`` are (spec, pair, number).
     """
 
     prim: Usd.Prim
     authored: dict[str, Any]
     scale: Scale
     angles: tuple[bool, ...]
-    same: list[Pair] = field(default_factory=list)
+    idle: list[Pair] = field(default_factory=list)
     writes: list[tuple[Sdf.PrimSpec, Pair, float]] = field(default_factory=list)
     reasons: Reasons = field(default_factory=dict)
 
@@ -77,33 +81,31 @@ def find_kind(prim: Usd.Prim) -> PrimType | None:
     return PrimType.SHAPE if prim.HasAPI(UsdPhysics.CollisionAPI) else None
 
 
-def translate_values(editor: Editor, prim: Usd.Prim, scale: Scale) -> tuple[set[str], Reasons]:
-    """Ask for what can be translated; gives the attributes that go, and why others stay."""
+def translate_values(editor: Editor, prim: Usd.Prim, scale: Scale) -> Reasons:
+    """Ask for what can be translated; gives the attributes that only the engine has, and why."""
     kind = find_kind(prim)
     if kind is None:
-        return set(), {}
+        return {}
     said = set(prim.GetAuthoredPropertyNames())
     theirs = said & _list_rows(kind).keys()
     if not theirs:
-        return set(), {}
+        return {}
     quantities = _list_quantities(kind)
     try:
         authored = read_authored(prim, sorted(theirs | (said & {pairs[0].name for _, pairs in quantities})))
     except Refused as reason:
-        return set(), dict.fromkeys(theirs, str(reason))
+        return dict.fromkeys(theirs, str(reason))
     angles = list_angular(prim) if kind is PrimType.JOINT else (False,)
     plan = _TranslationPlan(prim, authored, scale, angles)
     for names, pairs in quantities:
         if not names.isdisjoint(authored):
-            _plan_quantity(plan, pairs)
+            _plan_quantity(editor, plan, pairs)
     gone = _find_idle(plan, kind)
     problem = attempt(editor, lambda: _ask_for_numbers(editor, plan, gone))
-    if problem:
-        return set(), dict.fromkeys(gone, problem) | plan.reasons
-    return gone, plan.reasons
+    return dict.fromkeys(theirs, problem) | plan.reasons if problem else plan.reasons
 
 
-def _plan_quantity(plan: _TranslationPlan, pairs: tuple[Pair, ...]) -> None:
+def _plan_quantity(editor: Editor, plan: _TranslationPlan, pairs: tuple[Pair, ...]) -> None:
     """One neutral attribute: who is believed, who says the same."""
     authored, scale, angles = plan.authored, plan.scale, plan.angles
     # one chain: pairs come in the order in which engines are believed, and each case ends with a reason
@@ -115,17 +117,15 @@ def _plan_quantity(plan: _TranslationPlan, pairs: tuple[Pair, ...]) -> None:
         if any(not are_same(number, numbers[0]) for number in numbers):
             plan.keep(pair, "its turning and sliding axes would need two different numbers")
         elif numbers[0] is UNSET and _is_alone(plan, pair, pairs):
-            plan.same.append(pair)  # "as you like" is what no words at all say
+            plan.idle.append(pair)  # "as you like" is what no words at all say
         elif numbers[0] is UNSET:
             plan.keep(pair, "it leaves the value to one engine, where others are told one")
         elif not all(_is_exact(plan, pair, angular=angular) for angular in angles):
             plan.keep(pair, f"{pair.name} cannot say all of it")
         elif wanted is None:
             wanted = numbers[0]
-            _plan_writing(plan, pair)
-        elif are_same(wanted, numbers[0]):
-            plan.same.append(pair)
-        else:
+            _plan_writing(editor, plan, pair)
+        elif not are_same(wanted, numbers[0]):
             plan.keep(pair, f"it says {numbers[0]:g} where {pair.name} is {wanted:g}; decide which is right")
         if wanted is None:
             return  # who is believed first has no translation, so the others must not be heard instead
@@ -144,8 +144,8 @@ def _is_exact(plan: _TranslationPlan, pair: Pair, *, angular: bool) -> bool:
     return pair.is_exact(plan.authored, plan.scale, angular=angular, others=others)
 
 
-def _plan_writing(plan: _TranslationPlan, pair: Pair) -> None:
-    """A neutral number in every spec that has the engine's."""
+def _plan_writing(editor: Editor, plan: _TranslationPlan, pair: Pair) -> None:
+    """A neutral number beside every one of the engine's."""
     used = {name for name in pair.theirs.attributes if name in plan.authored}
     specs: dict[tuple[str, str], Sdf.PrimSpec] = {}
     for name in sorted(used):
@@ -161,8 +161,11 @@ def _plan_writing(plan: _TranslationPlan, pair: Pair) -> None:
         if number is None or number is UNSET:
             plan.keep(pair, "a weaker opinion has no neutral form")
             return
-        plan.writes.append((spec, pair, number))
-    plan.same.append(pair)
+        try:
+            plan.writes.append((find_neutral_place(editor, plan.prim, spec), pair, number))
+        except Refused as reason:
+            plan.keep(pair, str(reason))
+            return
 
 
 def _read_default(spec: Sdf.PrimSpec, name: str) -> Any:
@@ -193,17 +196,15 @@ def _list_quantities(kind: PrimType) -> tuple[tuple[frozenset[str], tuple[Pair, 
 
 
 def _find_idle(plan: _TranslationPlan, kind: PrimType) -> set[str]:
-    """Attributes of which everything is said in neutral words now, or that say nothing."""
+    """Attributes of which everything is left to the engine."""
     rows = _list_rows(kind)
-    same = {id(pair.theirs) for pair in plan.same}
-    idle = set()
-    for name in (name for name in plan.authored if name in rows):
+    idle = {id(pair.theirs) for pair in plan.idle}
+    found = set()
+    for name in (name for pair in plan.idle for name in pair.theirs.attributes if name in plan.authored):
         speaking = [row for row in rows[name] if row.read(plan.authored) is not None]
-        if all(id(row) in same for row in speaking):
-            idle.add(name)
-        elif any(id(row) in same for row in speaking):
-            plan.reasons.setdefault(name, "it also says something that has no neutral form")
-    return idle - plan.reasons.keys()
+        if all(id(row) in idle for row in speaking):
+            found.add(name)
+    return found - plan.reasons.keys()
 
 
 def _ask_for_numbers(editor: Editor, plan: _TranslationPlan, gone: set[str]) -> None:
@@ -216,57 +217,14 @@ def _ask_for_numbers(editor: Editor, plan: _TranslationPlan, gone: set[str]) -> 
 
 
 def translate_prim(editor: Editor, prim: Usd.Prim, survey: EngineSurvey) -> Reasons:
-    """Ask for all that can be translated on a prim; gives what has to stay, by name, and why."""
+    """Ask for all that can be translated on a prim; gives what only its engine has, by name, and why."""
     if prim.IsInstanceProxy() or not prim:
         return {}
-    gone, reasons = translate_values(editor, prim, survey.scale)
-    for found, kept in (
-        translate_follower(editor, prim),
-        translate_motor(editor, prim, survey),
-        translate_inertia(editor, prim),
-    ):
-        gone |= found
-        reasons |= kept
-    _drop_idle_schemas(editor, prim, gone, reasons)
+    reasons = translate_values(editor, prim, survey.scale)
+    reasons |= translate_follower(editor, prim)
+    reasons |= translate_motor(editor, prim, survey)
+    reasons |= translate_inertia(editor, prim)
     return reasons
-
-
-def _drop_idle_schemas(editor: Editor, prim: Usd.Prim, gone: set[str], reasons: Reasons) -> None:
-    """Schemas whose last words were translated."""
-    vendors = {vendor_of_property(name) for name in gone} - {None}
-    if not vendors:
-        return
-    left = {name for name in prim.GetAuthoredPropertyNames() if name not in gone}
-    applied = [(api, vendor_of_schema(api)) for api in list_apis(prim)]
-    for api, vendor in applied:
-        owned = _list_owned(api.partition(":")[0])
-        if vendor not in vendors or not owned or api in gone or left & owned:
-            continue
-        # words that no table knows may well be another schema's, if there is one
-        if [whose for _, whose in applied].count(vendor) == 1 and _has_unknown_words(left, vendor):
-            continue
-        reason = attempt(editor, partial(editor.remove_api, prim, api))
-        if reason:
-            reasons[api] = reason
-
-
-def _has_unknown_words(names: set[str], vendor: str | None) -> bool:
-    """Are there properties of a vendor that no table knows?"""
-    return any(vendor_of_property(name) == vendor and name not in _list_all() for name in names)
-
-
-@cache
-def _list_owned(api: str) -> frozenset[str]:
-    """Attributes that the tables know of a schema; Newton's inertia is read beside them."""
-    rows = (row for vendor in DEFAULT_ORDER for row in find_resolver(vendor).rows if row.schema == api)
-    extra = {"newton:inertia"} if api == "NewtonMassAPI" else set()
-    return frozenset(name for row in rows for name in row.attributes) | extra
-
-
-@cache
-def _list_all() -> frozenset[str]:
-    rows = (row for vendor in DEFAULT_ORDER for row in find_resolver(vendor).rows)
-    return frozenset(name for row in rows for name in row.attributes) | {"newton:inertia"}
 
 
 @fix("xphys-no-vendor", phase=0)
@@ -274,9 +232,12 @@ def translate_opinion(editor: Editor, finding: Diagnostic, _: UserValues) -> Non
     """The prim of one opinion, with all that it says."""
     prims = _find_prims(editor, finding)
     name = finding.where.prop or finding.message.partition(" ")[0]
+    mark = len(editor.edits)
     for prim in prims:
         reasons = translate_prim(editor, prim, survey_stage(editor))
         _refuse(reasons, name)
+    if prims and len(editor.edits) == mark:
+        _isolate_words(editor)
 
 
 @fix("extphys-use", phase=0)
@@ -298,14 +259,14 @@ def translate_name(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 @fix("isol-minimize", phase=0)
 def translate_vendor(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """Translate all that one engine is told."""
+    """Write every attribute of one engine, on all prims, in the words that all engines share."""
     vendor = str(finding.data["vendor"])
     _translate_all(editor, _list_speaking(editor, vendor), None)
 
 
 @fix("xphys-lifecycle", phase=0)
 def translate_layer(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """Translate all that one layer tells an engine."""
+    """Write the attributes of one engine that a layer has in the words that all engines share."""
     vendor = str(finding.data["vendor"])
     layer = editor.find_layer(finding.where.file).identifier
     survey = survey_stage(editor)
@@ -313,6 +274,21 @@ def translate_layer(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     _translate_all(
         editor, [prim for prim in _list_speaking(editor, vendor) if str(prim.GetPath()) in paths], None
     )
+
+
+def _isolate_words(editor: Editor) -> None:
+    """Ask for all words of engines to go to the layers of the engines, once everything is said in neutral words."""
+    if _TRANSLATED not in editor.known:
+        # what is still to be written in this round would be written into specs that are moved: the next round is early
+        # enough
+        mark, expected = len(editor.edits), editor.expected.copy()
+        for prim in survey_stage(editor).prims.values():
+            translate_prim(editor, prim, survey_stage(editor))
+        editor.known[_TRANSLATED] = len(editor.edits) == mark
+        editor.drop_edits(mark)
+        editor.expected = expected
+    if editor.known[_TRANSLATED]:
+        split_all(editor, {VENDOR})
 
 
 def _translate_all(editor: Editor, prims: Iterable[Usd.Prim], names: set[str] | None) -> None:
@@ -324,6 +300,8 @@ def _translate_all(editor: Editor, prims: Iterable[Usd.Prim], names: set[str] | 
         for name, reason in translate_prim(editor, prim, survey).items():
             if names is None or name.partition(":")[0] in names or name in names:
                 kept.setdefault(name, f"{name} of {prim.GetPath()}: {reason}")
+    if len(editor.edits) == before:
+        _isolate_words(editor)
     if len(editor.edits) == before and kept:
         raise Refused(next(iter(kept.values())))
 

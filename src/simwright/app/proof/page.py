@@ -1,0 +1,431 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A proof as one HTML page that stands alone: no script, font or picture from elsewhere, and none that could run.
+
+Everything that comes from an asset or an engine is escaped, and the page forbids scripts besides.
+"""
+
+from __future__ import annotations
+
+import base64
+import html
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from simwright.app.proof import figures
+from simwright.app.proof.figures import RobotPicture, draw_assets
+from simwright.app.proof.words import (
+    find_date,
+    find_reason,
+    find_state,
+    find_title,
+    list_blanks,
+    list_differences,
+    tell_command,
+    tell_number,
+)
+from simwright.app.report.report import TOOL_NAME, Excerpt, Report, Sources
+from simwright.core.visible import make_visible
+from simwright.model.asset import Asset
+from simwright.model.joint import Motion
+from simwright.prover.aspects import ASPECTS
+from simwright.prover.motion import SCENARIOS, MotionResult
+from simwright.prover.proving import Column, Proof
+from simwright.prover.table import REFERENCE, find_engine, list_engines
+from simwright.prover.workers.seen import name_of
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+_LEVELS = {
+    "structure": "Structure",
+    "dynamics": "Statics and dynamics",
+    "motion": "Motion",
+    "ros": "ROS identity",
+}
+_SIGNS = {"same": "✓", "differs": "✗", "none": "-", "blank": "○"}
+_STATES = {"same": "same", "differs": "differs", "none": "nothing of it", "blank": "not told"}
+_KEY = (
+    '<p class="key"><span class="same">✓ same</span> within the tolerance, with the largest error or the number found '
+    'of those wanted · <span class="differs">✗ differs</span> · <span class="none">-</span> the robot has nothing of '
+    'the kind · <span class="blank">○ not told</span> the engine or its format cannot tell: nobody has looked</p>'
+)
+_EXCERPT = 100
+_AXES = {**dict.fromkeys(("x", "y", "z"), "m"), **dict.fromkeys(("rx", "ry", "rz"), "rad")}
+
+
+def render_page(
+    source: str,
+    proofs: Sequence[Proof],
+    pictures: Sequence[Sequence[RobotPicture]] = (),
+    units: Sequence[Mapping[str, str]] = (),
+) -> str:
+    """The page of one asset, or of every kind of world of a scene.
+
+    ``pictures`` are those of each proof, ``units`` those of the joints of each (:func:`list_units`).
+    """
+    return "\n".join(_write_page(source, proofs, pictures, units)) + "\n"
+
+
+def render_assets(
+    source: str,
+    proofs: Sequence[Proof],
+    assets: Sequence[Asset] = (),
+    *,
+    color: bool = False,  # noqa: ARG001
+) -> str:
+    """The page with pictures and units of the assets, as far as they are given."""
+    pictures = draw_assets(assets, proofs[0].settings.seed)
+    return render_page(source, proofs, pictures, [list_units(one) for one in assets])
+
+
+def list_units(asset: Asset) -> dict[str, str]:
+    """The unit of each joint of one freedom, by the name that engines are asked by."""
+    units = {Motion.HINGE: "rad", Motion.SLIDE: "m"}
+    return {
+        name_of(name): units[joint.dofs[0].motion]
+        for joint in asset.joints
+        if len(joint.dofs) == 1 and joint.dofs[0].motion in units
+        for name in (joint.name, joint.dofs[0].name)
+        if name
+    }
+
+
+def _write_page(
+    source: str,
+    proofs: Sequence[Proof],
+    pictures: Sequence[Sequence[RobotPicture]],
+    units: Sequence[Mapping[str, str]],
+) -> Iterator[str]:
+    title = _text(proofs[0].name if len(proofs) == 1 else source)
+    style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+    yield "<!DOCTYPE html>"
+    yield '<html lang="en"><head><meta charset="utf-8">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+    yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
+    yield f"<title>{title}: {TOOL_NAME} prove</title><style>{style}{figures.STYLE}</style></head><body>"
+    for number, proof in enumerate(proofs):
+        seen = pictures[number] if number < len(pictures) else ()
+        yield from _write_proof(source, proof, seen, units[number] if number < len(units) else {})
+    yield from _write_method(source, proofs)
+    date = _text(find_date(proofs).replace("T", " ").replace("Z", " UTC"))
+    yield f"<footer>{TOOL_NAME} {_text(Report().tool_version)} · {date}</footer></body></html>"
+
+
+def _write_proof(
+    source: str, proof: Proof, pictures: Sequence[RobotPicture], units: Mapping[str, str]
+) -> Iterator[str]:
+    yield "<article>"
+    yield from _write_header(source, proof, pictures)
+    yield from _write_table(proof)
+    yield from _write_differences(proof)
+    yield from _write_motion(proof, units)
+    yield "</article>"
+
+
+def _write_header(source: str, proof: Proof, pictures: Sequence[RobotPicture]) -> Iterator[str]:
+    groups: dict[str, list[str]] = {"same": [], "differs": [], "no answer": []}
+    for column in proof.columns:
+        outcome = column.outcome
+        word = "same" if outcome.right else "differs" if outcome.loads else "no answer"
+        groups[word].append(outcome.engine)
+    state = "same" if proof.same else "differs"
+    yield f'<header><div class="about"><h1>{_text(proof.name)}</h1>'
+    yield f'<p class="verdict {state}"><span aria-hidden="true">{_SIGNS[state]}</span> {_tell_verdict(groups)}</p>'
+    yield "<dl>"
+    yield f"<dt>file</dt><dd><code>{_text(source)}</code></dd>"
+    yield f"<dt>held against</dt><dd>{_text(proof.version)}{_tell_small(proof)}</dd>"
+    for word, names in groups.items():
+        yield f"<dt>{word}</dt><dd>{_text(', '.join(names))}</dd>" if names else ""
+    date = find_date([proof]).replace("T", " ").replace("Z", " UTC")
+    yield f"<dt>asked</dt><dd>{_text(date)}</dd></dl></div>" if date else "</dl></div>"
+    if pictures:
+        yield '<div class="pictures">'
+        for picture in pictures:
+            data = base64.b64encode(picture.png).decode()
+            told = _text(f"{proof.name} {picture.title}")
+            yield f'<figure><img alt="{told}" src="data:image/png;base64,{data}">'
+            yield f"<figcaption>{_text(picture.title)}</figcaption></figure>"
+        yield "</div>"
+    yield "</header>"
+
+
+def _tell_verdict(groups: Mapping[str, Sequence[str]]) -> str:
+    asked = sum(map(len, groups.values()))
+    if groups["differs"]:
+        return f"another machine in {len(groups['differs'])} of {asked} engines"
+    if groups["no answer"]:
+        return f"no answer from {len(groups['no answer'])} of {asked} engines"
+    return f"the same machine in {f'all {asked} engines' if asked > 1 else _text(groups['same'][0])}"
+
+
+def _tell_small(proof: Proof) -> str:
+    """What the engine that others are held against is."""
+    return "" if proof.against == REFERENCE else f" ({_text(find_engine(proof.against).title)})"
+
+
+def _write_table(proof: Proof) -> Iterator[str]:
+    blanks = list_blanks(proof)
+    notes = {(engine, name): number for number, (engine, _, names) in enumerate(blanks, 1) for name in names}
+    yield '<section><h2>Engine by engine</h2><div class="scroll"><table class="cells">'
+    yield from _write_heads(proof)
+    for level in proof.settings.levels:
+        yield f'<tbody><tr class="level"><th scope="rowgroup" colspan="{len(proof.columns) + 1}">'
+        yield f"<span>{_LEVELS.get(level, level)}</span></th></tr>"
+        for name in (name for name in proof.aspects if ASPECTS[name].level == level):
+            yield f'<tr><th scope="row">{name}<small>{_text(find_title(name))}</small></th>'
+            for column in proof.columns:
+                yield _write_cell(column, name, notes.get((column.outcome.engine, name), 0))
+            yield "</tr>"
+        yield "</tbody>"
+    yield f"</table></div>{_KEY}"
+    if blanks:
+        yield '<details open><summary>Why cells are not told</summary><ol class="why">'
+        for engine, reason, names in blanks:
+            yield f"<li><b>{_text(engine)}</b> {_text(', '.join(names))}: {_text(reason)}</li>"
+        yield "</ol></details>"
+    yield "</section>"
+
+
+def _write_heads(proof: Proof) -> Iterator[str]:
+    """The names of the engines, and whether each has an answer."""
+    yield '<thead><tr><th scope="col"><span class="hidden">aspect</span></th>'
+    for column in proof.columns:
+        outcome = column.outcome
+        yield f'<th scope="col">{_text(outcome.engine)}<small>{_text(outcome.version) or "no answer"}</small></th>'
+    yield '</tr></thead><tbody><tr><th scope="row">answers</th>'
+    for column in proof.columns:
+        loads = column.outcome.loads
+        state, word, told = ("same", "yes", "") if loads else ("differs", "no", column.outcome.reason)
+        yield f'<td class="{state}" title="{_text(told)}">{_SIGNS[state]} {word}</td>'
+    yield "</tr></tbody>"
+
+
+def _write_cell(column: Column, name: str, note: int) -> str:
+    state, outcome = find_state(column, name), column.outcome
+    number = tell_number(column, name)
+    parts = [f"{_SIGNS[state]}"]
+    if state in ("same", "differs"):
+        parts.append(f"{_STATES[state]}{f'<small>{_text(number)}</small>' if number else ''}")
+    told = outcome.differences.get(name) or find_reason(column, name)
+    if not told and ASPECTS[name].reason:
+        told = f"may differ by {outcome.find_tolerance(name):g} of {ASPECTS[name].scale}"
+    if state == "blank":
+        parts.append(f'<span class="hidden">not told</span>{f"<sup>{note}</sup>" if note else ""}')
+    return f'<td class="{state}" title="{_text(told)}">{" ".join(parts)}</td>'
+
+
+def _write_differences(proof: Proof) -> Iterator[str]:
+    found = list(list_differences(proof))
+    if not found:
+        return
+    yield "<section><h2>What differs, and why</h2>"
+    sources = Sources()
+    # what follows from one cause is told with it, once
+    groups: dict[tuple[str, ...], list[tuple[Column, str]]] = {}
+    for column, name in found:
+        cause = column.causes.get(name)
+        key = (column.outcome.engine, name) if cause is None else (cause.word, str(cause.where), cause.text)
+        groups.setdefault(key, []).append((column, name))
+    for rows in groups.values():
+        yield from _write_difference(rows, sources)
+    yield "</section>"
+
+
+def _write_difference(rows: Sequence[tuple[Column, str]], sources: Sources) -> Iterator[str]:
+    column, name = rows[0]
+    cause = column.causes.get(name)
+    engines = ", ".join(dict.fromkeys(row.outcome.engine for row, _ in rows))
+    head = cause.word if cause else ("no answer" if name == "loads" else name)
+    yield f'<div class="card"><h3><span class="differs">✗ {_text(head)}</span> <small>{_text(engines)}</small></h3>'
+    if cause is not None:
+        yield f"<p>{_text(cause.text)}</p>"
+    yield '<ul class="facts">'
+    for row, aspect in rows:
+        word = "answers" if aspect == "loads" else aspect
+        yield f"<li><b>{_text(row.outcome.engine)}, {word}:</b> {_text(row.outcome.differences[aspect])}</li>"
+    yield "</ul>"
+    if cause is not None and cause.where:
+        yield f'<p class="place">{_text(str(cause.where))}</p>'
+        line = sources.find_excerpt(cause.where.file, cause.where.line, cause.where.column, _EXCERPT)
+        if line is not None:
+            yield _write_excerpt(line)
+    if cause is not None and cause.hint:
+        yield f'<p class="todo"><b>What to do:</b> {_text(cause.hint)}</p>'
+    yield "</div>"
+
+
+def _write_excerpt(line: Excerpt) -> str:
+    gutter = f'<span class="gutter">{line.number} | </span>'
+    marked = f'{" " * line.start}<span class="mark">{"^" * line.length}</span>'
+    blank = f'<span class="gutter">{" " * len(str(line.number))} | </span>'
+    return f'<pre class="source">{gutter}{_text(line.text)}\n{blank}{marked}</pre>'
+
+
+def _write_motion(proof: Proof, units: Mapping[str, str]) -> Iterator[str]:
+    names = [name for name in SCENARIOS if any(name in column.motions for column in proof.columns)]
+    moving = [name for name in names if any(_moved(column, name) for column in proof.columns)]
+    if not moving:
+        return
+    yield "<section><h2>How it moves</h2>"
+    yield (
+        '<p class="lead">Every engine makes the same motion at a timestep and at half of it. What is left of the '
+        "difference when the timestep goes to zero is no discretisation: it is another machine. The joint with the "
+        "most of it is drawn, at the smaller timestep; hover or tap for numbers.</p>"
+    )
+    for name in moving:
+        yield from _write_scenario(proof, name, units)
+    yield "</section>"
+
+
+def _moved(column: Column, name: str) -> MotionResult | None:
+    """What an engine did, where it did anything."""
+    result = column.motions.get(name)
+    return result if result is not None and result.runs and result.reference is not None else None
+
+
+def _write_scenario(proof: Proof, name: str, units: Mapping[str, str]) -> Iterator[str]:
+    scenario = SCENARIOS[name]
+    rows = [(column, result) for column in proof.columns if (result := _moved(column, name)) is not None]
+    worst = max((result for _, result in rows), key=_weigh)
+    yield f'<div class="card"><h3>{_text(name)} <small>{_text(scenario.title)}, {scenario.seconds:g} s</small></h3>'
+    chart = _make_chart(proof, name, worst, rows, units)
+    if chart is not None:
+        yield f'<p class="joint">worst joint: <code>{_text(worst.worst)}</code></p>'
+        yield f'<div class="scroll">{figures.draw(chart)}</div>'
+    steps = [f"error at {run.step * 1000:g} ms" for run in rows[0][1].runs[:2]]
+    heads = ("engine", *steps, "of that, timestep", "left at zero", "may be left", "worst joint", "")
+    yield f'<div class="scroll"><table class="figures">{_write_head(*heads)}<tbody>'
+    for column, result in rows:
+        yield _write_figures(column, result, len(steps))
+    yield "</tbody></table></div>"
+    yield from _write_left_out(proof, name)
+    yield '<p class="why">Errors are relative to the way that the joint goes, at least 0.1. Why so much may be left: '
+    yield f"{_text(scenario.reason)}.</p></div>"
+
+
+def _weigh(result: MotionResult) -> float:
+    """How much of what may be left is left; a motion that runs away leaves no number, and is the worst."""
+    share = result.remainder / (result.tolerance or 1.0)
+    return share if math.isfinite(share) else math.inf
+
+
+def _write_left_out(proof: Proof, name: str) -> Iterator[str]:
+    """Engines that cannot make a motion, and what was left out of it for those that can."""
+    results = [
+        (column.outcome.engine, column.motions[name]) for column in proof.columns if name in column.motions
+    ]
+    told = [
+        f"<b>{_text(engine)}</b> {_text(result.reason)}"
+        for engine, result in results
+        if result.state == "blank"
+    ]
+    left = {f"{_text(key)} ({_text(why)})" for _, result in results for key, why in result.without.items()}
+    for word, texts in (("Not told", told), ("Left out on both sides", sorted(left))):
+        if texts:
+            yield f'<p class="why">{word}: {"; ".join(texts)}.</p>'
+
+
+def _write_head(*titles: str) -> str:
+    cells = "".join(f'<th scope="col">{title}</th>' for title in titles)
+    return f"<thead><tr>{cells}</tr></thead>"
+
+
+def _write_figures(column: Column, result: MotionResult, steps: int) -> str:
+    state = result.state if result.state in _SIGNS else "blank"
+    errors = (result.error, result.error_half)[:steps]
+    numbers = (*errors, result.discretisation, result.remainder, result.tolerance)
+    cells = "".join(f'<td class="number">{value:.1e}</td>' for value in numbers)
+    return (
+        f'<tr><th scope="row">{_text(column.outcome.engine)}</th>{cells}<td>{_text(result.worst)}</td>'
+        f'<td class="{state}">{_SIGNS[state]} {_STATES[state]}</td></tr>'
+    )
+
+
+def _make_chart(
+    proof: Proof,
+    name: str,
+    worst: MotionResult,
+    rows: Sequence[tuple[Column, MotionResult]],
+    units: Mapping[str, str],
+) -> figures.LineChart | None:
+    assert worst.reference is not None
+    joint = worst.worst
+    expected = worst.reference.positions.get(joint)
+    if expected is None:
+        return None
+    styles = {column.outcome.engine: number % figures.STYLES for number, column in enumerate(proof.columns)}
+    lines = []
+    for column, result in rows:
+        reference = result.reference.positions.get(joint) if result.reference is not None else None
+        values = result.runs[-1].positions.get(joint)
+        if reference is None or values is None or len(values) != len(expected):
+            continue
+        errors = [value - right for value, right in zip(values, reference, strict=True)]
+        lines.append(figures.EngineLine(column.outcome.engine, styles[column.outcome.engine], values, errors))
+    # a joint that the asset does not have is an axis of a body that floats
+    axis = joint.rpartition(".")[2]
+    unit = units.get(joint) or _AXES.get(axis, "rad or m")
+    title = f"{joint} over time, {SCENARIOS[name].title}"
+    return figures.LineChart(title, unit, worst.reference.times, worst.reference.engine, expected, lines)
+
+
+def _write_method(source: str, proofs: Sequence[Proof]) -> Iterator[str]:
+    proof = proofs[0]
+    settings = proof.settings
+    yield '<section class="method"><h2>How it was done</h2>'
+    heads = _write_head("engine", "version", "is given", "precision", "licence", "time", "asked")
+    yield f'<div class="scroll"><table class="figures">{heads}<tbody>'
+    own = (proof.against, proof.version, *_describe_engine(proof.against))
+    yield _write_row(*own, "", "the one held against")
+    for column in proof.columns:
+        outcome = column.outcome
+        when = column.measured.replace("T", " ").replace("Z", " UTC")
+        version = outcome.version or "no answer"
+        yield _write_row(
+            outcome.engine, version, *_describe_engine(outcome.engine), f"{column.seconds:.1f}\u00a0s", when
+        )
+    yield "</tbody></table></div>"
+    if "dynamics" in settings.levels:
+        count, seed = settings.configurations, settings.seed
+        yield f"<p>{count} configurations within the joint limits, made from seed {seed}.</p>"
+    yield "<h3>What may differ</h3>"
+    heads = _write_head(
+        "aspect", "what it is", "single precision", "double precision", "relative to", "because"
+    )
+    yield f'<div class="scroll"><table class="figures">{heads}<tbody>'
+    for name in proof.aspects:
+        aspect = ASPECTS[name]
+        numbers = (f"{aspect.single:g}", f"{aspect.double:g}") if aspect.reason else ("nothing", "nothing")
+        yield _write_row(name, aspect.title, *numbers, aspect.scale, aspect.reason)
+    yield "</tbody></table></div>"
+    asked = dict.fromkeys(column.outcome.engine.partition(":")[0] for column in proof.columns)
+    names = [name for name in asked if name in list_engines()]
+    install = f"simwright engines install {' '.join(names)}\n" if names else ""
+    yield "<h3>To repeat it</h3>"
+    again = tell_command(source, proofs, format="html", output="report.html")
+    yield f'<pre class="source">{_text(install + again, keep=chr(10))}</pre></section>'
+
+
+def _write_row(*cells: str) -> str:
+    first, *rest = cells
+    return (
+        f'<tr><th scope="row">{_text(first)}</th>'
+        + "".join(f"<td>{_text(cell)}</td>" for cell in rest)
+        + "</tr>"
+    )
+
+
+def _describe_engine(name: str) -> tuple[str, str, str]:
+    """What an engine is given, its precision and licence."""
+    if name.partition(":")[0] not in list_engines():
+        return "mjcf, in this process", "double", "Apache-2.0"
+    row = find_engine(name)
+    words = [
+        f"{key.rstrip('_')} {value}" if isinstance(value, str) else key for key, value in row.writing.items()
+    ]
+    given = f"{row.format} ({', '.join(words).replace('_', ' ')})" if words else row.format
+    return given, row.precision, row.licence
+
+
+def _text(text: str, keep: str = "") -> str:
+    """What may come from an asset or an engine: hidden characters are shown, mark-up is none."""
+    return html.escape(make_visible(text, keep=keep))

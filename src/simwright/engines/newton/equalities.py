@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What prims of a stage say that Newton's builder has rows and objects of its own for: equalities and actuators.
+
+MuJoCo's equalities (``MjcEqualityConnectAPI``, ``WeldAPI``, ``JointAPI``) become loop joints or mimics and rows of the
+MuJoCo solver, with their softness and all their coefficients; ``NewtonActuator`` prims become Newton's actuators.
+Newton's own functions make the rows and read the actuators, so that both are what the solver expects.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from simwright.core.diag import Where
+from simwright.core.errors import UsageError
+from simwright.core.math3d import IDENTITY, Pose, pose_to_seven
+from simwright.engines.newton.choices import Choices
+from simwright.engines.newton.messages import ACTUATOR_LOST, EQUALITY_LOST, POLYNOMIAL_KEPT
+from simwright.engines.newton.result import Imported
+from simwright.engines.newton.types import ModelBuilder
+from simwright.model.asset import Asset
+from simwright.model.joint import WORLD, Joint
+
+if TYPE_CHECKING:
+    from pxr import Usd
+
+CONNECT, WELD, _JOINT = "MjcEqualityConnectAPI", "MjcEqualityWeldAPI", "MjcEqualityJointAPI"
+_ROW = "mujoco:equality_constraint"
+_ACTUATOR = "NewtonActuator"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class StageEqualities:
+    """Joints of the asset that are connects and welds, and prims of joints that follow others by an equality."""
+
+    ends: tuple[Joint, ...] = ()
+    followers: tuple[str, ...] = ()
+
+
+def find_equalities(asset: Asset, stage: Usd.Stage | None) -> StageEqualities:
+    """The equalities among the joints of an asset that was read from a stage."""
+    if stage is None or not _has_rows():
+        return StageEqualities()
+    ends, followers = [], []
+    for joint in asset.joints:
+        if {CONNECT, WELD} & _list_apis(stage, joint.path):
+            ends.append(joint)
+        else:
+            # joints that became one are asked each
+            paths = dict.fromkeys((joint.path, *(dof.path for dof in joint.dofs if dof.path)))
+            followers += [path for path in paths if _JOINT in _list_apis(stage, path)]
+    return StageEqualities(tuple(ends), tuple(followers))
+
+
+def _list_apis(stage: Usd.Stage, path: str) -> set[str]:
+    prim = stage.GetPrimAtPath(path) if path else None
+    return set(prim.GetPrimTypeInfo().GetAppliedAPISchemas()) if prim else set()
+
+
+def leave_equalities(asset: Asset, found: StageEqualities) -> Asset:
+    """The asset without its equalities, which are added apart; the asset itself if it has none."""
+    if not found.ends and not found.followers:
+        return asset
+    asset = asset.copy()
+    gone = {joint.path for joint in found.ends}
+    asset.joints = [joint for joint in asset.joints if joint.path not in gone]
+    asset.equalities = [e for e in asset.equalities if e.source.prim not in gone | set(found.followers)]
+    asset.mimics = [m for m in asset.mimics if m.source.prim not in found.followers]
+    return asset
+
+
+def _has_rows() -> bool:
+    try:
+        import newton._src.solvers.mujoco.equality
+        import newton._src.solvers.mujoco.utils  # noqa: F401
+    # another version of Newton keeps them elsewhere: equalities then go the way of those of other formats
+    except ImportError:
+        return False
+    return True
+
+
+def add_stage_equalities(
+    builder: ModelBuilder,
+    stage: Usd.Stage,
+    result: Imported,
+    found: StageEqualities,
+    *,
+    choices: Choices,
+    base: Pose,
+) -> None:
+    """Loop joints, mimics and rows; without ``convert_mjc_equality_constraints``, rows alone."""
+    if not found.ends and not found.followers:
+        return
+    adder = _EqualityAdder(builder, stage, result, choices, base)
+    for joint in found.ends:
+        if joint.enabled or not choices.only_load_enabled_joints:
+            adder.add_end(joint)
+    for path in found.followers:
+        adder.add_follower(path)
+
+
+class _EqualityAdder:
+    """Adds the equalities of one stage to one builder."""
+
+    def __init__(
+        self, builder: ModelBuilder, stage: Usd.Stage, result: Imported, choices: Choices, base: Pose
+    ) -> None:
+        import newton
+        from newton._src.solvers.mujoco import equality, utils
+
+        self._builder, self._stage, self._result, self._choices = builder, stage, result, choices
+        self._base = base
+        self._rows, self._joints, self._newton = equality, utils, newton
+        self._columns = [
+            attribute
+            for attribute in builder.custom_attributes.values()
+            if attribute.frequency == _ROW and attribute.usd_attribute_name
+        ]
+
+    def add_end(self, joint: Joint) -> None:
+        """A connect holds a point of its first body on the second; a weld all of it."""
+        import warp
+
+        prim = self._stage.GetPrimAtPath(joint.path)
+        is_weld = WELD in prim.GetPrimTypeInfo().GetAppliedAPISchemas()
+        first, second = self._order(joint, prim)
+        bodies = [self._result.bodies.get(name, -1) for name, _ in (first, second)]
+        on_first, on_second = ((self._base if not n else IDENTITY) @ frame for n, frame in (first, second))
+        kinds = self._rows.EqType
+        row: dict[str, Any] = {"anchor": warp.vec3(*_floats((on_second if is_weld else on_first).p))}
+        if is_weld:
+            scale = prim.GetAttribute("mjc:torqueScale").Get()
+            relative = on_first @ ~on_second
+            row["relpose"] = warp.transform(*pose_to_seven(relative))
+            row["torquescale"] = 1.0 if scale is None else float(scale)
+        else:
+            row["relpose"], row["torquescale"] = None, 0.0
+        about = {"label": joint.path, "enabled": joint.enabled}
+        soft = self._read_columns(prim)
+        kind = kinds.WELD if is_weld else kinds.CONNECT
+        if not self._choices.convert_mjc_equality_constraints:
+            self._rows._add_equality_constraint(
+                self._builder, kind, *bodies, custom_attributes=soft, **row, **about
+            )
+            return
+        try:
+            _, index = self._joints.mjc_add_equality_loop_joint(
+                self._builder, kind, *bodies, custom_attrs=soft, **row, **about
+            )
+        except ValueError as error:
+            where = Where(self._result.asset.provenance.file, prim=joint.path)
+            self._result.reporter.report(EQUALITY_LOST, where, name=joint.path, why=str(error))
+            return
+        self._result.joint_paths[joint.path] = int(index)
+
+    def _order(self, joint: Joint, prim: Usd.Prim) -> tuple[tuple[str, Pose], tuple[str, Pose]]:
+        """The two ends as the stage names them; the model has the world first."""
+        ends = (joint.parent, joint.parent_frame), (joint.child, joint.child_frame)
+        # a world that stands second was turned to the front when it was read
+        child = next(body.path for body in self._result.asset.bodies if body.name == joint.child)
+        first = [str(target) for target in prim.GetRelationship("physics:body0").GetTargets()]
+        if joint.parent == WORLD and first and f"{first[0]}/".startswith(f"{child}/"):
+            return ends[1], ends[0]
+        return ends
+
+    def add_follower(self, path: str) -> None:
+        """A joint whose coordinate is a polynomial of another one's."""
+        prim = self._stage.GetPrimAtPath(path)
+        leader, coefficients = read_polynomial(prim)
+        places = self._result.path_joint_map
+        where = Where(self._result.asset.provenance.file, prim=path)
+        if leader not in places or path not in places:
+            why = f"joint {leader or path!r} is not there"
+            self._result.reporter.report(EQUALITY_LOST, where, name=path, why=why)
+            return
+        enabled = prim.GetAttribute("newton:mimicEnabled").Get()
+        about = {"label": path, "enabled": enabled is None or bool(enabled)}
+        soft = self._read_columns(prim)
+        if any(coefficients[2:]):
+            self._result.reporter.report(POLYNOMIAL_KEPT, where, name=path)
+        if self._choices.convert_mjc_equality_constraints:
+            self._joints.mjc_add_equality_mimic(
+                self._builder, places[path], places[leader], coefficients, custom_attrs=soft, **about
+            )
+        else:
+            self._rows._add_equality_constraint(
+                self._builder,
+                self._rows.EqType.JOINT,
+                joint1=places[path],
+                joint2=places[leader],
+                polycoef=coefficients,
+                custom_attributes=soft,
+                **about,
+            )
+
+    def _read_columns(self, prim: Usd.Prim) -> dict[str, Any]:
+        values: dict[str, Any] = self._newton.usd.get_custom_attribute_values(
+            prim, self._columns, context={"builder": self._builder}
+        )
+        return values
+
+
+def read_polynomial(prim: Usd.Prim) -> tuple[str, list[float]]:
+    """The path of the leader and five coefficients, the first one in radians for a hinge."""
+    from simwright.core.math3d import DEGREE
+
+    targets = prim.GetRelationship("newton:mimicJoint").GetTargets()
+    targets = targets or prim.GetRelationship("mjc:target").GetTargets()
+    values = []
+    for number, fallback in enumerate((0.0, 1.0, 0.0, 0.0, 0.0)):
+        own = prim.GetAttribute(f"newton:mimicCoef{number}")
+        value, factor = own.Get() if own and own.HasAuthoredValue() else None, 1.0
+        # only Newton's own attribute is in degrees
+        if value is not None and number == 0 and prim.GetTypeName() == "PhysicsRevoluteJoint":
+            factor = DEGREE
+        if value is None:
+            value = prim.GetAttribute(f"mjc:coef{number}").Get()
+        values.append(fallback if value is None else float(value) * factor)
+    leader = targets[0].MakeAbsolutePath(prim.GetPath().GetParentPath()) if targets else ""
+    return str(leader), values
+
+
+def _floats(values: Iterable[float]) -> list[float]:
+    return [float(value) for value in values]
+
+
+def add_stage_actuators(
+    builder: ModelBuilder, stage: Usd.Stage | None, result: Imported, choices: Choices, is_out: Any
+) -> set[str]:
+    """Newton's actuators with gains, clamping and delay; gives the prims that became one."""
+    if stage is None or not hasattr(builder, "add_actuator"):
+        return set()
+    from pxr import Usd
+
+    made: set[str] = set()
+    root = stage.GetPrimAtPath(choices.root_path)
+    for prim in Usd.PrimRange(root) if root else ():
+        path = prim.GetPath().pathString
+        if prim.GetTypeName() == _ACTUATOR and not is_out(path):
+            _add_actuator(builder, prim, result, unsafe=choices.allow_unsafe_torch_checkpoints)
+            made.add(path)
+    result.actuator_count = len(made)
+    return made
+
+
+def _add_actuator(builder: ModelBuilder, prim: Usd.Prim, result: Imported, *, unsafe: bool) -> None:
+    from newton.actuators import Delay, parse_actuator_prim
+
+    path = prim.GetPath().pathString
+    try:
+        parsed = parse_actuator_prim(prim, allow_unsafe_torch_checkpoints=unsafe)
+    except ValueError as error:
+        raise UsageError(str(error), where=Where(result.asset.provenance.file, prim=path)) from None
+    if parsed is None:
+        where = Where(result.asset.provenance.file, prim=path)
+        result.reporter.report(ACTUATOR_LOST, where, name=path, why="Newton reads no drive from it")
+        return
+    joint = result.path_joint_map.get(parsed.target_path)
+    if joint is None:
+        raise UsageError(
+            f"Actuator prim {path} targets {parsed.target_path!r} which does not resolve to a known joint DOF"
+        )
+    starts = (*builder.joint_qd_start, builder.joint_dof_count)
+    count = starts[joint + 1] - starts[joint]
+    if count != 1:
+        raise UsageError(
+            f"Actuator prim {path} targets {parsed.target_path!r} which has {count} DOF(s); only "
+            "1-DOF joints (Revolute/Prismatic) are supported"
+        )
+    at, at_q = int(builder.joint_qd_start[joint]), int(builder.joint_q_start[joint])
+    delays = [kwargs.get("delay_steps") for kind, kwargs in parsed.component_specs if kind is Delay]
+    clamping = [(kind, kwargs) for kind, kwargs in parsed.component_specs if kind is not Delay]
+    builder.add_actuator(
+        parsed.drive_class,
+        index=at,
+        clamping=clamping or None,
+        delay_steps=delays[-1] if delays else None,
+        pos_index=at_q if at_q != at else None,
+        **parsed.drive_kwargs,
+    )

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ROS 2 at run time: the interfaces of an asset as data, and alive beside a running simulation.
+
+graph        robots, endpoints and controllers of an asset with absolute names, policies and types; the TF tree as SVG
+frames       the TF tree of each robot
+qos          quality of service with nothing left open, and which of them match
+checking     what peers would stumble over: clashes, policies that do not match, frames with two parents
+bridge       the graph bound to a running simulation, over transports
+moment       one moment of a simulation, read when it is asked for
+sources      what publishers send, by type
+messages     times, headers, vectors and poses as parts of messages; robots as URDF texts
+control      what every controller is, the table of them, and plain commands for joints
+driving      differential drive with odometry, twist of a rigid body
+following    joint trajectories and grippers, as actions
+servos       drives for commanded joints that have none, and the targets of all
+"""

@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ways to reach ROS, one file each, imported when one is opened.
+
+transport    what every transport does, and what messages are
+table        the list of transports, what each needs, and whether it is here
+rclpy        ROS 2 itself, where it is sourced or installed
+bag          MCAP and sqlite3 bags
+"""

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a transport is: it carries messages between the bridge and ROS, and knows nothing of simulation.
+
+Messages are plain dictionaries, field by field as ROS names them, with numpy arrays where there are many numbers.
+Whatever arrives is kept until the bridge asks for it (:meth:`Transport.poll`), so that everything that touches a
+simulation runs in one thread.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from simwright.engines.protocol import Closeable
+from simwright.ros.graph import RosEndpoint
+
+Message: TypeAlias = dict[str, Any]
+Receive = Callable[[Message], None]
+Answer = Callable[[Message], Message]
+
+
+@dataclass(frozen=True, slots=True)
+class TransportOptions:
+    """How to reach ROS.  ``local`` keeps everything on this machine; ``target`` is the file that a bag goes to."""
+
+    node: str = "simwright"
+    domain_id: int | None = None
+    local: bool = True
+    target: str = ""
+
+
+class Sender(Closeable):
+    """The publisher of one topic."""
+
+    @abc.abstractmethod
+    def send(self, message: Message, time: int) -> None:
+        """Send a message at a time of the simulation [ns]."""
+
+
+class GoalHandle(abc.ABC):
+    """A goal of an action that has been accepted."""
+
+    goal: Message
+
+    @property
+    @abc.abstractmethod
+    def is_cancelled(self) -> bool:
+        """Whether the peer wants it to end."""
+
+    @abc.abstractmethod
+    def tell(self, feedback: Message) -> None:
+        """Send feedback."""
+
+    @abc.abstractmethod
+    def finish(self, state: str, result: Message) -> None:
+        """End it: ``succeeded``, ``aborted`` or ``canceled``."""
+
+
+class ActionBehaviour(abc.ABC):
+    """What the bridge does with the goals of one action."""
+
+    @abc.abstractmethod
+    def refuse(self, goal: Message) -> str:
+        """Why a goal cannot be accepted; "" where it can."""
+
+    @abc.abstractmethod
+    def begin(self, handle: GoalHandle) -> None:
+        """Start on an accepted goal."""
+
+
+class Transport(Closeable):
+    """One way to reach ROS; what it opens is closed with it, or before by what was given back."""
+
+    name: str
+    listens: bool = True
+    """Whether anything can arrive."""
+
+    @abc.abstractmethod
+    def explain_unknown(self, type_name: str) -> str:
+        """Why a type cannot be carried; "" where it can."""
+
+    @abc.abstractmethod
+    def advertise(self, endpoint: RosEndpoint) -> Sender:
+        """Open a publisher."""
+
+    @abc.abstractmethod
+    def subscribe(self, endpoint: RosEndpoint, receive: Receive) -> Closeable:
+        """Open a subscription; ``receive`` is called by :meth:`poll`."""
+
+    @abc.abstractmethod
+    def serve(self, endpoint: RosEndpoint, answer: Answer) -> Closeable:
+        """Open a service; ``answer`` is called by :meth:`poll`."""
+
+    @abc.abstractmethod
+    def act(self, endpoint: RosEndpoint, behaviour: ActionBehaviour) -> Closeable:
+        """Open an action; its behaviour is called by :meth:`poll`."""
+
+    def offer_switches(self, switches: dict[str, bool], turn: Callable[[str, bool], str]) -> None:
+        """Let peers turn endpoints and controllers on and off; ``turn`` gives the reason why not, "" if done."""
+
+    def poll(self) -> None:
+        """Handle all that has arrived, in this thread."""
+
+
+class Nothing(Closeable):
+    """What is given back where there is nothing to close."""
+
+    def close(self) -> None:
+        """Nothing."""
