@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads SDFormat files with libsdformat and prints what it has to say, as `gz sdf --check` does.
 // Exit code 0: loaded without an error; 1: errors.  Elements that are not in the specification (Gazebo reads some, as
-// gz_frame_id) are warnings, with --strict errors.
+// gz_frame_id) are warnings, with --strict errors.  With --values the links and joints are printed as libsdformat
+// resolves them, one line each: a kind, a scoped name, words and numbers.
 // Without files it reads names of files, one on a line, and prints "done CODE" behind what it says of each: so one
-// process serves many tests.  With --values the links and joints are printed as libsdformat resolves them, one line
-// each: a kind, a scoped name, words and numbers.
+// process serves many tests.
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <string>
@@ -39,7 +40,8 @@ static void printLink(const sdf::Link &link, const std::string &scope, const Pos
   std::printf("\n");
 }
 
-static void printJoint(const sdf::Joint &joint, const std::string &scope, const Pose &above)
+static void printJoint(const sdf::Joint &joint, const std::string &scope,
+                       const Pose &above)
 {
   std::string parent, child;
   joint.ResolveParentLink(parent);
@@ -63,7 +65,8 @@ static void printJoint(const sdf::Joint &joint, const std::string &scope, const 
   std::printf("\n");
 }
 
-static void printModel(const sdf::Model &model, const std::string &scope, const Pose &above, const std::string &frame)
+static void printModel(const sdf::Model &model, const std::string &scope, const Pose &above,
+                       const std::string &frame)
 {
   Pose pose;
   if (!model.SemanticPose().Resolve(pose, frame).empty())
@@ -114,19 +117,19 @@ static int check(const std::string &file, sdf::EnforcementPolicy unknown, bool v
 int main(int argc, char **argv)
 {
   int code = 0;
-  bool served = false;
-  bool values = false;
+  bool served = false, values = false;
   auto unknown = sdf::EnforcementPolicy::WARN;
   for (int i = 1; i < argc; ++i)
   {
-    if (std::string(argv[i]) == "--strict")
+    const std::string word = argv[i];
+    if (word == "--strict")
       unknown = sdf::EnforcementPolicy::ERR;
-    else if (std::string(argv[i]) == "--values")
+    else if (word == "--values")
       values = true;
     else
     {
       served = true;
-      code = std::max(code, check(argv[i], unknown, values));
+      code = std::max(code, check(word, unknown, values));
     }
   }
   for (std::string file; !served && std::getline(std::cin, file);)

@@ -99,15 +99,20 @@ CANNOT = {
 }
 """Motions of the robot below that an engine, or its format, has no way to do."""
 
+OTHERWISE = {"physx": {"response": "limit softened"}}
+"""Motions that differ in an engine: a slide falls onto its limit, which is hard in PhysX and soft in MuJoCo."""
+
 
 @pytest.mark.parametrize("engine", [*list_engines(), "drake:tamsi"])
 def test_the_robot_moves_alike(engine: str, tmp_path: Path) -> None:
     column = prove(write_robot(tmp_path), engine, "motion")
-    assert column.outcome.differences == {}
+    assert {name: column.causes[name].word for name in column.outcome.differences} == OTHERWISE.get(
+        engine, {}
+    )
     assert set(column.outcome.blank) == CANNOT.get(engine, set())
-    same = [result for result in column.motions.values() if result.state == "same"]
-    assert all(result.remainder <= result.tolerance for result in same)
-    assert len(same) == 3 - len(CANNOT.get(engine, ()))
+    moved = [result for result in column.motions.values() if result.state in ("same", "differs")]
+    assert len(moved) == 3 - len(CANNOT.get(engine, ()))
+    assert all(result.remainder <= result.tolerance for result in moved if result.state == "same")
 
 
 @pytest.mark.parametrize("engine", ["mujoco-usd", "physx", "drake", "pybullet", "dart"])
@@ -118,9 +123,10 @@ def test_planted_faults_move(
     """By motion alone; the cause is that of the structure, or what the motion itself shows."""
     plant(fault, monkeypatch)
     column = prove(write_robot(tmp_path), engine, "motion")
-    assert set(column.outcome.differences) == MOVES[fault] - CANNOT.get(engine, set())
+    known = OTHERWISE.get(engine, {})
+    assert set(column.outcome.differences) == MOVES[fault] - CANNOT.get(engine, set()) | set(known)
     if fault in ("missing drive", "mimic dropped"):
-        assert {cause.word for cause in column.causes.values()} <= {fault}
+        assert {cause.word for name, cause in column.causes.items() if name not in known} <= {fault}
 
 
 def ask(engine: str, file: Path, reference: ReferenceRobot) -> tuple[Told, Told]:

@@ -212,3 +212,31 @@ def test_plain_data(tmp_path: Path, make_engine: MakeEngine, monkeypatch: pytest
     assert aspects["masses"]["tolerance"] == 1e-9
     assert aspects["drives"]["state"] == "same"
     assert aspects["armature"]["state"] == "none"
+
+
+def test_a_worker_ends_with_the_process_that_asks(make_engine: MakeEngine) -> None:
+    """Also one that is killed, in the middle of what takes long."""
+    import subprocess
+    import time
+
+    row = make_engine(
+        "slow", f"exec {sys.executable} -c \"import workers, os, time; os.write(1, b'.'); time.sleep(60)\""
+    )
+    environment = {**os.environ, "PYTHONPATH": str(Path(simwright.__file__).parent / "prover")}
+    parent = (
+        "import subprocess, sys\n"
+        f"worker = subprocess.Popen([{str(row.environment.python)!r}], stdout=subprocess.PIPE)\n"
+        "worker.stdout.read(1)\n"
+        "print(worker.pid, flush=True)\n"
+        "worker.wait()\n"
+    )
+    asking = subprocess.Popen([sys.executable, "-c", parent], stdout=subprocess.PIPE, env=environment)
+    assert asking.stdout is not None
+    worker = int(asking.stdout.readline())
+    asking.kill()
+    asking.wait()
+    asking.stdout.close()
+    end = time.monotonic() + 20
+    while time.monotonic() < end and Path(f"/proc/{worker}").exists():
+        time.sleep(0.02)
+    assert not Path(f"/proc/{worker}").exists()

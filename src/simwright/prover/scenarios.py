@@ -59,6 +59,9 @@ _STEP_PART = 0.25
 _STEP_FREE = 0.3
 """How far a drive goes that has no limits [rad, m]."""
 
+_WIDE = 6.0
+"""Less than a turn, beyond which PhysX has no limits [rad, m]."""
+
 GROUND = "ground"
 
 
@@ -115,6 +118,7 @@ def _make_swing(asset: Asset, seen: Seen, configuration: Mapping[str, Mapping[st
 def _make_coupled(asset: Asset, seen: Seen, configuration: Mapping[str, Mapping[str, Any]]) -> MotionVariant:
     _require(bool(seen.mimics), "no joint follows another")
     bare = _make_bare(asset, keep_mimics=True)
+    _widen_limits(bare)
     _hold_base(bare)
     # from the reference pose, in which followers are where they belong, as fast as they belong
     speeds = dict(configuration.get("speeds", {}))
@@ -122,6 +126,15 @@ def _make_coupled(asset: Asset, seen: Seen, configuration: Mapping[str, Mapping[
         speeds |= {name: ratio * speeds.get(leader, 0.0) for name, (leader, ratio) in seen.mimics.items()}
     bodies = {row.body: speeds[row.joint] for row in seen.freedoms if row.joint in speeds}
     return MotionVariant(bare, {"speeds": speeds, "body_speeds": bodies})
+
+
+def _widen_limits(asset: Asset) -> None:
+    """Limits that nothing reaches: PhysX couples no joint that turns without limits."""
+    coupled = {name for mimic in asset.mimics for name in (mimic.follower, mimic.leader)}
+    for joint in asset.joints:
+        for dof in joint.dofs:
+            if coupled & {joint.name, dof.name}:
+                dof.lower, dof.upper = -_WIDE, _WIDE
 
 
 def _make_loop(asset: Asset, seen: Seen, configuration: Mapping[str, Mapping[str, Any]]) -> MotionVariant:

@@ -10,3 +10,15 @@ pybullet   PyBullet
 pinocchio  Pinocchio
 dart       DART
 """
+
+import ctypes
+import signal
+import sys
+
+_PR_SET_PDEATHSIG = 1
+"""Of prctl: the signal that this process gets when its parent ends."""
+
+# Only in a worker, where the package has this name: engines may take minutes to import or to answer, and a worker whose
+# parent was killed would go on for nobody.
+if __name__ == "workers" and sys.platform.startswith("linux"):
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -17,12 +17,10 @@ An error of the engine is answered by ``{"error": "what it said"}``, what it has
 
 from __future__ import annotations
 
-import ctypes
 import json
 import math
 import os
 import re
-import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -40,9 +38,6 @@ the one that floats counts, where the format or the engine has lost it.
 
 WORLD = "world"
 """The root link that a URDF has where its base is held."""
-
-_PR_SET_PDEATHSIG = 1
-"""Of prctl: the signal that this process gets when its parent ends."""
 
 UNLIMITED = 1e6
 """From here on a force or a limit is none: by default Newton has 1e6 and 1e10 for them, PhysX has 3.4e38."""
@@ -219,7 +214,6 @@ def serve(open_file: Callable[[Path, WorldSettings], Opened]) -> None:
 
     What engines print goes to standard error.  The process ends without their clean-up, which crashes in some of them.
     """
-    _end_with_parent()
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     opened: Opened | None = None
@@ -237,12 +231,6 @@ def serve(open_file: Callable[[Path, WorldSettings], Opened]) -> None:
         print(json.dumps(answer), file=answers, flush=True)
     sys.stderr.flush()
     os._exit(0)
-
-
-def _end_with_parent() -> None:
-    """Let this process end when the one that asks is killed, also in the middle of a long question (Linux)."""
-    if sys.platform.startswith("linux"):
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _answer(opened: Opened | None, asked: Mapping[str, Any]) -> Any:

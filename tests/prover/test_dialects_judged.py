@@ -1,0 +1,49 @@
+"""Engines open what ``convert --for`` writes for them, and see in it what the asset says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.conftest import SAMPLES
+
+import simwright
+from simwright.formats.dialects import find_dialect
+from simwright.prover.asking import NotSeenError, Worker
+from simwright.prover.table import find_engine, list_engines
+from simwright.prover.workers.seen import Seen
+
+pytestmark = pytest.mark.judge("prove")
+
+LOOP = SAMPLES / "fourbar" / "fourbar.usda"
+ARM = SAMPLES / "arm" / "urdf" / "arm.urdf"
+
+
+def see(engine: str, file: Path) -> Seen:
+    with Worker(find_engine(engine), 300.0) as worker:
+        worker.open(file, [0.0, 0.0, -9.81])
+        return worker.describe()
+
+
+@pytest.mark.parametrize("engine", sorted(list_engines()))
+def test_engines_open_what_is_written_for_them(engine: str, tmp_path: Path) -> None:
+    row = find_engine(engine)
+    entry = simwright.convert(ARM, tmp_path / "arm", for_=row.dialect)
+    assert find_dialect(row.dialect).usual == row.format
+    assert len(see(engine, entry).freedoms) == 8
+
+
+def test_drake_takes_sdf_without_loops_only(tmp_path: Path) -> None:
+    whole = simwright.convert(LOOP, tmp_path / "whole.sdf", mesh_format="obj")
+    with pytest.raises(NotSeenError):
+        see("drake", whole)
+    assert see("drake", simwright.convert(LOOP, tmp_path / "open.sdf", for_="drake")).freedoms
+
+
+def test_pybullet_and_dart_make_up_no_mass(tmp_path: Path) -> None:
+    weight = sum(body.inertial.mass for body in simwright.load(ARM).bodies if body.inertial)
+    for engine in ("pybullet", "dart"):
+        own = see(engine, simwright.convert(ARM, tmp_path / engine, for_=engine))
+        assert sum(own.masses.values()) == pytest.approx(weight)
+        bare = see(engine, simwright.convert(ARM, tmp_path / f"{engine}.urdf", mesh_format="obj"))
+        assert sum(bare.masses.values()) > weight + 0.5
