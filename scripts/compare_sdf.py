@@ -218,9 +218,11 @@ def resolve(file: Path) -> dict[tuple[str, str], dict[str, Any]]:
 
     None of a file that it complains about, as it resolves nothing in a model whose includes it does not find.
     """
-    done = subprocess.run(
-        [str(CHECKER), "--values", str(file)], capture_output=True, text=True, timeout=SKIP_TIME, check=False
-    )
+    command = [str(CHECKER), "--values", str(file)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=SKIP_TIME, check=False)
+    except subprocess.TimeoutExpired:
+        return {}
     found: dict[tuple[str, str], dict[str, Any]] = {}
     # mass that is to be computed from shapes is unknown to libsdformat 12
     unweighed = 'auto="true"' in file.read_text("utf-8", "replace")
