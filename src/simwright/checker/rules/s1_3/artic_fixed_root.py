@@ -7,7 +7,8 @@ joint, so that the arm has six freedoms more than it should and sways.
 Fails: an arm whose base is held by a PhysicsFixedJoint and carries the root itself.
 Passes: the root on that joint or on a prim above both; the root on the base link of a robot that nothing holds.
 
-Fix: unsafe.  The API goes from the link to the joint.
+Fix: unsafe.  The API goes from the link to the joint, with what engines say of the root; in an asset that has words of
+MuJoCo only with `--set articulation-root=joint`.
 
 Reading: REP-0158 is silent; this is the rule of UsdPhysics.  MuJoCo's own USD reader (4.0.0) wants the root on the base
 link all the same: `simwright convert --for mujoco` writes such assets, and this finding is about what they are not for.
