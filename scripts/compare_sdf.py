@@ -3,7 +3,9 @@
 
 ``python scripts/compare_sdf.py FOLDER_OR_FILE ... [--to usd,mjcf,sdf] [--all]``.  Nothing of Simwright is used to
 compare: the source is read with lxml, includes are followed and frames of inertia turned here; what was written is read
-by MuJoCo (MJCF), by OpenUSD itself (USD) and by libsdformat (SDF, which also says whether a source is valid).
+by MuJoCo (MJCF), by OpenUSD itself (USD) and by libsdformat (SDF, which also says whether a source is valid).  Lists of
+values need no names; what libsdformat resolves in source and result (poses and axes in the world, mass, centre, tensor,
+limits, damping, friction of every link and joint) is compared by name.
 
 One line for each file and format, the worst first:
 
@@ -154,6 +156,7 @@ def compare(file: Path, formats: list[str]) -> Iterator[Line]:
             try:
                 entry = simwright.convert(file, Path(folder) / "asset", to=word, reporter=reporter)
                 written = READERS[word](entry)
+                named = [*list_named(file, entry)] if word == "sdf" and CHECKER.exists() else []
                 if word == "sdf" and not judge(entry) and judge(file):
                     yield Line(
                         "crash", name, word, "libsdformat refuses what was written, and not the source"
@@ -175,7 +178,86 @@ def compare(file: Path, formats: list[str]) -> Iterator[Line]:
                 "crash" if is_valid else "right", name, word, f"the source cannot be compared: {error}"
             )
             continue
-        yield judge_values(name, word, source, written, reporter.found)
+        line = judge_values(name, word, source, written, reporter.found)
+        if word == "sdf" and named:
+            line = judge_names(line, list(named), reporter.found)
+        yield line
+
+
+def judge_names(line: Line, different: list[str], found: list[Diagnostic]) -> Line:
+    """The line, with what libsdformat resolves otherwise in the file that was written."""
+    silent = [text for text in different if not is_told(NAMED[text.split(" ")[0]], found)]
+    text = "; ".join((silent or different) + ([line.text] if line.text else []))[:300]
+    verdict = "silent" if silent else "told" if line.verdict == "same" else line.verdict
+    return Line(verdict, line.file, line.to, text)
+
+
+NAMED = {"link": "links", "pose": "links", "mass": "masses", "centre": "masses", "inertia": "inertias"}
+NAMED |= {"joint": "joints", "type": "joints", "parent": "joints", "child": "joints", "axis0": "joints"}
+NAMED |= {
+    "axis1": "joints",
+    "limits0": "limits",
+    "limits1": "limits",
+    "damping0": "damping",
+    "damping1": "damping",
+}
+NAMED |= {"friction0": "friction", "friction1": "friction"}
+"""What libsdformat says of links and joints -> field whose findings speak of it."""
+
+
+ROW = re.compile(r"(?:^| )([a-z]+\d?)((?: (?:-?[\d.]+(?:e[-+]?\d+)?|-?inf|nan))+)(?= |$)")
+"""A word and the numbers after it."""
+
+
+def resolve(file: Path) -> dict[tuple[str, str], dict[str, Any]]:
+    """Links and joints by kind and scoped name, as libsdformat resolves them: poses and axes are in the world."""
+    done = subprocess.run(
+        [str(CHECKER), "--values", str(file)], capture_output=True, text=True, timeout=SKIP_TIME, check=False
+    )
+    found: dict[tuple[str, str], dict[str, Any]] = {}
+    for row in done.stdout.splitlines():
+        match = re.match(r"(link|joint) (.*?) (pose|type) ", row)
+        if match is None:
+            continue
+        values: dict[str, Any] = {}
+        for text in re.findall(
+            r"(?:^| )([a-z]+\d?)((?: (?:-?[\d.]+(?:e[-+]?\d+)?|-?inf|nan))+)(?= |$)", row[match.end(2) :]
+        ):
+            values[text[0]] = [float(number) for number in text[1].split()]
+        found[match[1], match[2]] = values
+    return found
+
+
+def list_named(source: Path, written: Path) -> Iterator[str]:
+    """Values that libsdformat resolves otherwise, by the name of the link or joint.
+
+    Nested models may be written as one: an element is then found by the end of its name, if there is one such.
+    """
+    before, after = resolve(source), resolve(written)
+    ends: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for key in after:
+        ends.setdefault((key[0], re.split(r"::|__", key[1])[-1]), []).append(key)
+    for (kind, name), values in before.items():
+        near = ends.get((kind, name.split("::")[-1]), [])
+        other = after.get((kind, name)) or (after[near[0]] if len(near) == 1 else None)
+        if other is None:
+            if not near:
+                yield f"{kind} {name} is gone"
+            continue
+        for word, row in values.items():
+            if word in other and not is_near(word, np.array(row), np.array(other[word])):
+                yield f"{word} of {name}: {np.round(row, 6).tolist()} -> {np.round(other[word], 6).tolist()}"
+
+
+def is_near(word: str, before: Any, after: Any) -> bool:
+    """Are two rows the same?  A quaternion is the same with the other sign, an endless limit at any large number."""
+    if before.shape != after.shape:
+        return False
+    before, after = (np.clip(row, -ENDLESS, ENDLESS) for row in (before, after))
+    if word == "pose" and before[3:] @ after[3:] < 0:
+        after = np.concatenate((after[:3], -after[3:]))
+    scale = max(float(np.abs(before).max(initial=0.0)), 1e-3 if word != "inertia" else 1e-9)
+    return bool(np.all(np.abs(before - after) <= 2 * TOLERANCE * scale))
 
 
 def judge_values(name: str, word: str, source: Facts, written: Facts, found: list[Diagnostic]) -> Line:

@@ -4,6 +4,9 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import hashlib
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,6 +21,7 @@ __all__ = ["NoEnvironmentError", "hold"]
 HERE = Path(__file__).resolve().parent
 REPO = HERE.parents[1]
 FAMILY = "judge"
+DEFINITIONS = REPO / "src" / "simwright" / "ros" / "definitions"
 _TEST_TOOLS = ("pytest", "pytest-xdist")
 
 
@@ -29,6 +33,7 @@ class Judge:
     tests: tuple[str, ...]
     inside: bool
     environments: tuple[IsolatedEnvironment, ...]
+    interfaces: tuple[str, ...] = ()
 
     def make_variables(self) -> dict[str, str]:
         """IsolatedEnvironment variables for tests: its own, and where the interpreter of each of its modules is."""
@@ -56,7 +61,28 @@ def find_environment(module: str) -> IsolatedEnvironment:
 def hold_all(judge: Judge, say: Say) -> Iterator[list[Path]]:
     """The interpreters of a judge, made if they are not there; nobody removes them meanwhile."""
     with contextlib.ExitStack() as stack:
-        yield [stack.enter_context(hold(environment, say)) for environment in judge.environments]
+        pythons = [stack.enter_context(hold(environment, say)) for environment in judge.environments]
+        if judge.interfaces:
+            build_interfaces(pythons[0], judge.interfaces, say)
+        yield pythons
+
+
+def build_interfaces(python: Path, packages: tuple[str, ...], say: Say) -> None:
+    """Build ROS 2 packages into an environment, unless that was done with the same definitions."""
+    sources = [HERE / "interfaces.py", *(DEFINITIONS / f"{package}.txt" for package in packages)]
+    told = hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()
+    marker = python.parents[1] / ".interfaces"
+    with marker.with_name(".interfaces.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if marker.is_file() and marker.read_text() == told:
+            return
+        say(f"building {', '.join(packages)}")
+        done = subprocess.run(
+            [str(python), str(HERE / "interfaces.py"), *packages], capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise NoEnvironmentError((done.stdout + done.stderr)[-4000:].strip())
+        marker.write_text(told)
 
 
 def make_environment(name: str, row: dict[str, Any]) -> IsolatedEnvironment:
@@ -70,6 +96,8 @@ def make_environment(name: str, row: dict[str, Any]) -> IsolatedEnvironment:
         own = {name_of_pin(line) for line in pins}
         ours = _read_lines(REPO / "constraints.txt")
         constraints = [line for line in ours if name_of_pin(line) not in own]
+        # wheels of ROS packages have the metadata of the package in them, which pip lists too
+        constraints += [line.removeprefix("ros-") for line in pins if line.startswith("ros-")]
     return IsolatedEnvironment(
         name,
         row["about"],
@@ -87,7 +115,8 @@ def _make_judge(name: str, row: dict[str, Any]) -> Judge:
         environments = tuple(engine.environment for engine in list_engines().values())
     else:
         environments = (make_environment(name, row),)
-    return Judge(name, tuple(row["tests"]), bool(row.get("inside")), environments)
+    interfaces = tuple(row.get("interfaces", ()))
+    return Judge(name, tuple(row["tests"]), bool(row.get("inside")), environments, interfaces)
 
 
 def _read_lines(file: Path) -> list[str]:

@@ -29,6 +29,8 @@ _READ: tuple[Row, ...] = (
     (2, "run {main} --frames 2 --record {out}/run.npz --format json"),
     (2, "task check reach --robot {main}"),
     (2, "scene check {main}"),
+    (6, "ros graph {main} -o {out}/tf.svg"),
+    (4, "ros check {main} --format json"),
 )
 _STAGE: tuple[Row, ...] = (
     (60, "check {main} --no-cache"),

@@ -6,6 +6,8 @@ import math
 
 import pytest
 
+from simwright.core.math3d import vec3
+from simwright.model.joint import Dof, Joint, JointKind, Motion
 from simwright.resolve import Row, Scale, SchemaResolver, SchemaResolverMjc, find_resolver, make_resolvers
 from simwright.resolve.table import (
     ANGULAR_AXES,
@@ -15,6 +17,7 @@ from simwright.resolve.table import (
     UNSET,
     PrimType,
     ValueForm,
+    find_axis,
     fits,
     read_solref,
 )
@@ -222,3 +225,20 @@ def test_switches_and_rates():
 def test_forms(form, good, bad):
     assert fits(form, good)
     assert not fits(form, bad)
+
+
+@pytest.mark.parametrize(
+    ("kind", "motion", "axis", "word"),
+    [
+        (JointKind.REVOLUTE, Motion.HINGE, (0, 0, 1), "angular"),
+        (JointKind.PRISMATIC, Motion.SLIDE, (1, 0, 0), "linear"),
+        (JointKind.D6, Motion.HINGE, (0, -1, 0), "rotY"),
+        (JointKind.D6, Motion.SLIDE, (0, 0, 1), "transZ"),
+        (JointKind.BALL, Motion.BALL, (0, 0, 1), ""),
+    ],
+)
+def test_the_word_for_the_axis_of_a_freedom(
+    kind: JointKind, motion: Motion, axis: tuple[float, float, float], word: str
+) -> None:
+    dof = Dof(motion, vec3(axis))
+    assert find_axis(Joint("j", kind, "", "b", dofs=[dof]), dof) == word

@@ -7,6 +7,7 @@ import pytest
 
 from simwright.runtime.arrays import FREQUENCIES, describe_arrays, measure_arrays
 from simwright.runtime.collision import CollisionModel, CollisionState
+from simwright.runtime.custom import CustomArray
 from simwright.runtime.model import Model
 from simwright.runtime.state import Control, State
 
@@ -82,3 +83,12 @@ def test_rows_of_a_world() -> None:
     assert set(model.body_world[rows].tolist()) == {1}
     with pytest.raises(IndexError):
         model.rows_of("body", 3)
+
+
+def test_custom_arrays_are_repeated_for_worlds_unless_said_once() -> None:
+    values = np.arange(6.0).reshape(3, 2)
+    tiled = CustomArray("space:key", "model", "body", values).tiled(2)
+    assert (tiled.key, tiled.assignment, tiled.frequency) == ("space:key", "model", "body")
+    np.testing.assert_array_equal(tiled.values, np.concatenate((values, values)))
+    once = CustomArray("space:key", "model", "once", values)
+    assert once.tiled(2) is once

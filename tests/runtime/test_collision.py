@@ -94,3 +94,10 @@ def test_bounds_hold_the_shapes() -> None:
     _, collision = two_links()
     np.testing.assert_allclose(collision.shape_collision_aabb_upper[0], 0.2)
     np.testing.assert_allclose(collision.shape_collision_aabb_lower[1], -0.1)
+
+
+def test_pairs_among_what_is_shared_hold_once() -> None:
+    among = np.array([[0, 2]], np.int32)
+    pairs = Pairs(np.array([[0, 1]], np.int32), among=among, per_world=2, world_count=3)
+    assert len(pairs) == 4
+    assert list(pairs) == [(0, 1), (2, 3), (4, 5), (6, 8)]

@@ -12,14 +12,19 @@ from pathlib import Path
 
 import pytest
 
+from fuzz.crates import damage_crate
 from simwright.core.errors import InputError, LimitError, NotFoundError, ParseError
 from simwright.usd.guard import MAX_NESTING, check_file
 
 DEEP = 100_000
+CASES = (*range(120), 272, 408, 534, 712)
+"""Numbers of damages to tables, and some that named variants which are not there."""
 
 OPEN_ALL = """
 import json, re, sys
+from contextlib import suppress
 from pathlib import Path
+from pxr import Tf
 from simwright.core.errors import SimwrightError
 from simwright.usd.open import open_stage
 results = []
@@ -27,7 +32,12 @@ for name in json.load(sys.stdin):
     try:
         stage = open_stage(name)
         for prim in stage.TraverseAll():
-            prim.GetAttributes()
+            for attribute in prim.GetAttributes():
+                with suppress(Tf.ErrorException):
+                    attribute.Get()
+                    attribute.Get(1.5)
+            with suppress(Tf.ErrorException):
+                prim.GetAllMetadata()
         results.append("opened")
     except SimwrightError as error:
         results.append(type(error).__name__)
@@ -248,6 +258,47 @@ def test_crate_with_children_that_are_not_there(crate_file: Path, tmp_path: Path
             files[-1].write_bytes(bytes(data))
     results, _, _ = open_elsewhere(files)
     assert "ParseError" in results
+
+
+@pytest.fixture
+def full_crate(tmp_path: Path) -> bytes:
+    """A crate with every kind of value that leads to further ones: tables, samples, dictionaries, lists, variants."""
+    from pxr import Sdf, Usd
+
+    stage = Usd.Stage.CreateNew(str(tmp_path / "full.usdc"))
+    prim = stage.DefinePrim("/R", "Xform")
+    stage.SetDefaultPrim(prim)
+    names = Sdf.ValueTypeNames
+    prim.CreateAttribute("few", names.DoubleArray).Set([0.1, 0.7, 0.3] * 40)
+    moving = prim.CreateAttribute("moving", names.FloatArray)
+    for time in range(4):
+        moving.Set([0.1 * time, 0.5, 0.25, 0.75] * 10, time)
+    prim.SetCustomData({"a": {"b": {"c": [1.0, 2.0], "d": "text"}, "e": 1.5}, "f": "text"})
+    variants = prim.GetVariantSets().AddVariantSet("look")
+    for name in ("one", "two"):
+        variants.AddVariant(name)
+        variants.SetVariantSelection(name)
+        with variants.GetVariantEditContext():
+            stage.DefinePrim(f"/R/{name}", "Cube")
+    for number in range(4):
+        child = stage.DefinePrim(f"/R/child{number}", "Mesh")
+        child.CreateAttribute("points", names.Point3fArray).Set([(0, 0, number)] * 30)
+        child.CreateRelationship("to").SetTargets(["/R", "/R/child0.points"])
+    copy = stage.DefinePrim("/R/copy")
+    copy.GetReferences().AddInternalReference("/R/child0", Sdf.LayerOffset(2, 3))
+    copy.GetPayloads().AddInternalPayload("/R/child1")
+    stage.GetRootLayer().Save()
+    return (tmp_path / "full.usdc").read_bytes()
+
+
+def test_crates_whose_tables_do_not_fit_each_other_never_crash(full_crate: bytes, tmp_path: Path) -> None:
+    files = []
+    for number in CASES:
+        files.append(tmp_path / f"t{number}.usdc")
+        files[-1].write_bytes(damage_crate(full_crate, random.Random(number)))
+    results, memory, _ = open_elsewhere(files)
+    assert set(results) == {"opened", "ParseError"}
+    assert memory < 1000
 
 
 def test_deep_crate_is_refused(tmp_path: Path) -> None:

@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 from pxr import Sdf, Usd
 
+import simwright
 from simwright.core.diag import Diagnostic, Reporter
 from simwright.core.errors import LimitError, NotFoundError, ParseError, UnknownNameError
 from simwright.core.limits import VARIABLE
 from simwright.usd.arcs import WalkedLayer, check_multiplicity
 from simwright.usd.open import open_stage
+from simwright.usd.questions import scalar_type_of
 
 
 def write(path: Path, text: str) -> Path:
@@ -242,3 +244,22 @@ def test_prims_that_come_with_what_a_prim_above_brings_are_counted(
     monkeypatch.setenv(VARIABLE, f"usd-prims={alone + 1}")
     with pytest.raises(LimitError, match="the limit is 5"):
         check_multiplicity(root, layers)
+
+
+def test_a_value_type_that_openusd_does_not_know_is_no_crash(tmp_path: Path) -> None:
+    """OpenUSD leaves the scalar type of such a type unset: asking it anything ended the process."""
+    layer = Sdf.Layer.CreateNew(str(tmp_path / "odd.usdc"))
+    prim = Sdf.CreatePrimInLayer(layer, "/R")
+    prim.specifier = Sdf.SpecifierDef
+    layer.defaultPrim = "R"
+    for name, kind in (("points", ""), ("newton:odd", "nonsense"), ("inputs:file", "nonsense[]")):
+        spec = Sdf.AttributeSpec(prim, name, Sdf.ValueTypeNames.FloatArray)
+        spec.default = [1, 2, 3]
+        spec.SetInfo("typeName", kind)
+        assert str(scalar_type_of(spec.typeName)) == kind
+    layer.Save()
+    assert str(scalar_type_of(Sdf.ValueTypeNames.FloatArray)) == "float"
+    assert simwright.check(tmp_path / "odd.usdc", profile="all")
+    source = Path(simwright.__file__).parent
+    asking = [file for file in source.rglob("*.py") if ".scalarType" in file.read_text("utf-8")]
+    assert [file.name for file in asking] == ["questions.py"]

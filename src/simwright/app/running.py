@@ -389,12 +389,12 @@ class _Runner:
             if self._progress is not None and not self.is_endless:
                 self._progress("frames", done, result.asked)
 
-        if self.is_endless:
-            # ends by an interruption, or when a peer asks for it
-            bridge.run(None, watch)
-            result.asked = result.frames
-        else:
-            bridge.run(result.asked, watch)
+        try:
+            bridge.run(None if self.is_endless else result.asked, watch)
+        finally:
+            # by an interruption, or when a peer asks for it: nobody said how many there should be
+            if self.is_endless:
+                result.asked = result.frames
 
     def _set_targets(self, done: int) -> int:
         """Put the targets of now in place; gives the steps for which they hold."""

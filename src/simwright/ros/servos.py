@@ -36,6 +36,10 @@ _FASTEST = 60.0
 """Natural frequency of added drives at most [rad/s]."""
 _SHARE = 0.1
 """How much of a natural period a time step may be, and how much of a velocity damping may take in a step."""
+_ARRIVAL, _CLOSE = 0.05, 0.005
+"""How fast a joint follows against its own damping [s], and how close it comes against its friction [rad, m]."""
+_STEEPEST = 0.1
+"""Stiffness times the square of the time step, over the inertia, at most."""
 COMMAND_ROLES = ("left", "right", "command")
 
 
@@ -101,13 +105,19 @@ def equip(
 
 
 def _make_drive(joint: Joint, own: float, carried: float, dt: float) -> Drive:
-    """Critically damped for what it carries; a wheel that lifts off must not become unstable by its damping."""
+    """Critically damped for what it carries; a wheel that lifts off must not become unstable by its damping.
+
+    Damping and friction of the joint itself are overcome: it arrives in a short time, and close.
+    """
     frequency = min(_FASTEST, _SHARE / dt, 0.5 * own / (carried * dt) if carried > own else math.inf)
     dof = joint.dofs[0]
+    resisting = max((dof.damping or 0.0) / _ARRIVAL, (dof.friction or 0.0) / _CLOSE)
+    # stiffer than the time step can follow would ring
+    stiffness = max(carried * frequency**2, min(resisting, _STEEPEST * own / dt**2))
     start = 0.0 if dof.position is None else float(np.atleast_1d(dof.position)[0])
     return Drive(
-        stiffness=carried * frequency**2,
-        damping=2.0 * carried * frequency,
+        stiffness=stiffness,
+        damping=2.0 * math.sqrt(carried * stiffness),
         target_position=start,
         max_force=math.inf if dof.effort_limit is None else dof.effort_limit,
     )

@@ -6,7 +6,8 @@ Importing this package does not import ``pxr``; each module does so where it nee
 Opening a file:
 
 guard               what is checked of one file before OpenUSD sees it: size, kind, nesting
-crate               crate (.usdc) files checked before OpenUSD maps them
+crate               crate (.usdc) files checked before OpenUSD maps them: sections, paths, specs
+crate_values        what is compressed in them, and their values: lengths, tables, samples, values inside values
 text                brackets, literals and line ends of .usda text; lines of declarations
 arcs                every layer that a stage will compose, opened, checked and counted before it is made
 settled             what was found out about a file holds while the file stays as it is

@@ -165,7 +165,6 @@ def read_layer(path: str) -> WalkedLayer | None:
         content = Sdf.Layer.OpenAsAnonymous(place)
     if not layer or not content:
         return None
-    _check_crate(layer, content)
     return WalkedLayer(layer, content, identity)
 
 
@@ -173,56 +172,13 @@ def open_layer(path: str) -> Any:
     """A layer that the walk over an open stage has seen, or one that no stage has."""
     from pxr import Sdf
 
-    layer = Sdf.Layer.FindOrOpen(path)
-    if layer:
-        _check_crate(layer, layer)
-    return layer
-
-
-def _check_crate(layer: Any, content: Any) -> None:
-    # the guard has seen to it that a file with the name of a text is one
-    if not layer.dirty and not layer.realPath.endswith(".usda") and _is_crate(layer.realPath):
-        _check_specs(layer.realPath, content)
+    return Sdf.Layer.FindOrOpen(path)
 
 
 @once_per_file
 def _list_assets(_: str, layer: Any) -> tuple[str, ...]:
     """The asset paths of all arcs of a layer."""
     return tuple(filter(None, layer.GetCompositionAssetDependencies()))
-
-
-@once_per_file
-def _check_specs(path: str, layer: Any) -> None:
-    """Every child that a crate names must be there: OpenUSD ends the process when it looks for one in vain."""
-    from pxr import Sdf, Tf
-
-    lost: list[Any] = []
-    find = layer.GetObjectAtPath
-    usual = {
-        Sdf.AttributeSpec: Sdf.Path.IsPropertyPath,
-        Sdf.RelationshipSpec: Sdf.Path.IsPropertyPath,
-        Sdf.PrimSpec: Sdf.Path.IsPrimPath,
-    }
-
-    def look(path: Any) -> None:
-        spec = find(path)
-        fits = usual.get(type(spec))
-        if fits is not None and fits(path):
-            return
-        kind = _spec_kind(path)
-        if kind is not None and not isinstance(spec, kind):
-            lost.append(path)
-
-    try:
-        layer.Traverse(Sdf.Path.absoluteRootPath, look)
-    except Tf.ErrorException:
-        lost.append(Sdf.Path.absoluteRootPath)
-    if lost:
-        raise ParseError(
-            f"the crate file is corrupt: {lost[0]} is named but not there",
-            hint="copy or export the file again",
-            where=Where(path, prim=str(lost[0].GetPrimPath())),
-        )
 
 
 class _LayerWalker:
@@ -344,19 +300,6 @@ def _is_crate(path: str) -> bool:
             return stream.read(len(crate.MAGIC)) == crate.MAGIC
     except OSError:
         return False
-
-
-def _spec_kind(path: Any) -> Any:
-    """The class of spec that a path stands for; None where it does not matter."""
-    from pxr import Sdf
-
-    if path.IsPropertyPath():
-        return Sdf.PropertySpec
-    if path.IsPrimPath():
-        return Sdf.PrimSpec
-    if path.IsPrimVariantSelectionPath():
-        return Sdf.VariantSpec if path.GetVariantSelection()[1] else Sdf.VariantSetSpec
-    return None
 
 
 _DEEPEST = 64

@@ -2,134 +2,34 @@
 """Crate (.usdc) files, checked before OpenUSD maps them.
 
 OpenUSD trusts parts of a crate.  A table of contents that points outside the file makes it write to stderr, a wrong
-count makes it ask for gigabytes, a very deep path tree overflows the stack, and a list of children with an unknown name
-is followed in a circle until the stack is full.  So the header, the sections, the counts, the path tree and the field
-values are checked here, from the published layout of the format (bootstrap, table of contents, and the compressed
-sections of version 0.4.0 and later).  The LZ4 blocks are read by code written from the public description of the block
-format; every read is bounded.
+count makes it ask for gigabytes, a very deep path tree overflows the stack, a list of children with an unknown name
+is followed in a circle until the stack is full, and a child that is named but not there ends the process.  So the
+header, the sections, the counts, the path tree, the specs with their children and the values
+(:mod:`simwright.usd.crate_values`) are checked here, from the published layout of the format (bootstrap, table of
+contents, and the compressed sections of version 0.4.0 and later).
 """
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from simwright.core.diag import Where
-from simwright.core.errors import LimitError, ParseError
-
-MAX_RATIO = 256
-"""A compressed byte never stands for more bytes than this (a property of LZ4)."""
-
-
-class CorruptDataError(Exception):
-    """The bytes do not follow the format."""
-
-
-def decode_integers(packed: memoryview, count: int) -> npt.NDArray[np.int64]:
-    """``count`` 32-bit integers: a common delta, two-bit codes, and the deltas the codes announce."""
-    # layout: the most common delta (int32), a two-bit code for each integer, then the deltas whose code says
-    # that 1, 2 or 4 bytes follow; code 0 stands for the common delta
-    code_bytes = (count * 2 + 7) // 8
-    raw = decompress(packed, 4 + code_bytes + 4 * count)
-    if len(raw) < 4 + code_bytes:
-        raise CorruptDataError("integers are cut off")
-    (common,) = struct.unpack_from("<i", raw)
-    bits = np.frombuffer(raw, np.uint8, code_bytes, 4)
-    pairs = (bits[:, None] >> np.array((0, 2, 4, 6), np.uint8)) & 3
-    codes = pairs.reshape(-1)[:count].astype(np.uint8)
-    sizes = np.array((0, 1, 2, 4), np.int64)[codes]
-    offsets = 4 + code_bytes + np.cumsum(sizes) - sizes
-    if 4 + code_bytes + int(sizes.sum()) > len(raw):
-        raise CorruptDataError("integers are cut off")
-    return np.cumsum(_gather_deltas(raw, codes, offsets, common))
-
-
-def _gather_deltas(
-    raw: bytes, codes: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], common: int
-) -> npt.NDArray[np.int64]:
-    source = np.frombuffer(raw, np.uint8)
-    deltas = np.full(len(codes), common, dtype=np.int64)
-    for code, width, kind in ((1, 1, "<i1"), (2, 2, "<i2"), (3, 4, "<i4")):
-        chosen = codes == code
-        at = offsets[chosen]
-        if len(at):
-            deltas[chosen] = source[at[:, None] + np.arange(width)].copy().view(kind)[:, 0]
-    return deltas
-
-
-def decompress(packed: memoryview, most: int) -> bytes:
-    """The unpacked bytes of one or several LZ4 blocks, at most ``most`` of them."""
-    if not len(packed):
-        raise CorruptDataError("a compressed block is empty")
-    chunks = packed[0]
-    # OpenUSD's framing of LZ4: the first byte counts the blocks; 0 stands for one block without a size
-    if chunks == 0:
-        return bytes(_decompress_block(packed[1:], most))
-    result = bytearray()
-    at = 1
-    for _ in range(chunks):
-        if at + 4 > len(packed):
-            raise CorruptDataError("a compressed block is cut off")
-        (size,) = struct.unpack_from("<i", packed, at)
-        at += 4
-        if size < 0 or at + size > len(packed):
-            raise CorruptDataError("a compressed block is cut off")
-        result += _decompress_block(packed[at : at + size], most - len(result))
-        at += size
-    return bytes(result)
-
-
-def _decompress_block(view: memoryview, most: int) -> bytearray:
-    data = bytes(view)
-    result = bytearray()
-    at, end = 0, len(data)
-    try:
-        while at < end:
-            token = data[at]
-            literals, at = _read_length(data, at + 1, token >> 4)
-            if at + literals > end:
-                raise CorruptDataError("a compressed block is cut off")
-            result += data[at : at + literals]
-            at += literals
-            if at < end:
-                back = data[at] | data[at + 1] << 8
-                length, at = _read_length(data, at + 2, token & 15)
-                # a match is at least four bytes long, which the token leaves out
-                _copy_back(result, back, length + 4, most)
-            if len(result) > most:
-                raise CorruptDataError("a compressed block is larger than it says")
-    except IndexError:
-        raise CorruptDataError("a compressed block is cut off") from None
-    return result
-
-
-def _read_length(data: bytes, at: int, length: int) -> tuple[int, int]:
-    # 15 in the token: bytes follow that are added up, until one of them is not 255
-    if length < 15:
-        return length, at
-    while True:
-        more = data[at]
-        at += 1
-        length += more
-        if more != 255:
-            return length, at
-
-
-def _copy_back(result: bytearray, back: int, length: int, most: int) -> None:
-    if not 0 < back <= len(result) or len(result) + length > most:
-        raise CorruptDataError("a compressed block points outside itself")
-    start = len(result) - back
-    if back >= length:
-        result += result[start : start + length]
-    else:
-        # a match that overlaps its own output repeats it: that is how LZ4 says a run
-        result += (bytes(result[start:]) * (length // back + 1))[:length]
-
+from simwright.core.errors import LimitError
+from simwright.usd.crate_values import (
+    MAX_RATIO,
+    CorruptDataError,
+    CrateFields,
+    check_values,
+    decode_integers,
+    decompress,
+    read_names,
+)
 
 MAGIC = b"PXR-USDC"
 _BOOTSTRAP = 88
@@ -137,6 +37,7 @@ _SECTION = struct.Struct("<16sqq")
 _NEEDED = ("TOKENS", "STRINGS", "FIELDS", "FIELDSETS", "PATHS", "SPECS")
 _MAX_SECTIONS = 64
 _SPEC_TYPES = 11
+_VARIANT = re.compile(r"\{[^{}=\[\]/]+=[^{}=\[\]/]*\}")
 _OLDEST_COMPRESSED = (0, 4, 0)
 MAX_ITEMS = 10_000_000
 """Most tokens, fields, paths or specs one crate may claim to have."""
@@ -154,28 +55,28 @@ class CrateSection:
 
 
 def check_crate(data: memoryview, where: Where, max_depth: int) -> None:
-    """Raise ParseError or LimitError if the file would be dangerous to open."""
+    """Raise CorruptDataError or LimitError if the file would be dangerous to open."""
     try:
         sections = _read_contents(data)
         _check_counts(data, sections)
-        _check_fields(data, sections)
-        _check_specs(data, sections)
-        depth = _measure_depth(data, sections["PATHS"])
-    except (struct.error, CorruptDataError) as error:
-        raise ParseError(
-            f"the crate file is corrupt or truncated: {error}",
-            hint="copy or export the file again",
-            where=where,
-        ) from None
+        tokens = _read_tokens(data, sections)
+        fields = _read_fields(data, sections, len(tokens))
+        check_values(data, fields, tokens)
+        tree = _read_paths(data, sections["PATHS"], len(tokens))
+        _check_depth(tree.depth, max_depth, where)
+        _check_specs(data, sections, tree, fields, tokens)
+    except struct.error as error:
+        raise CorruptDataError(str(error)) from None
     except _TooManyError as error:
         raise LimitError(
             f"the crate file claims {error}", hint="is it the right file?", where=where
         ) from None
-    if depth > max_depth:
+
+
+def _check_depth(depth: int, most: int, where: Where) -> None:
+    if depth > most:
         raise LimitError(
-            f"prims are nested {depth} deep; the limit is {max_depth}",
-            hint="flatten the hierarchy",
-            where=where,
+            f"prims are nested {depth} deep; the limit is {most}", hint="flatten the hierarchy", where=where
         )
 
 
@@ -229,8 +130,7 @@ def _check_counts(data: memoryview, sections: dict[str, CrateSection]) -> None:
             pass
 
 
-def _check_fields(data: memoryview, sections: dict[str, CrateSection]) -> None:
-    """Unpack the tokens and the field values, and check the values (:mod:`simwright.usd.crate`)."""
+def _read_tokens(data: memoryview, sections: dict[str, CrateSection]) -> list[bytes]:
     tokens = sections["TOKENS"]
     count, unpacked, packed = _read_words(data, tokens, 3)
     start = tokens.start + 24
@@ -240,30 +140,214 @@ def _check_fields(data: memoryview, sections: dict[str, CrateSection]) -> None:
     except UnicodeDecodeError:  # OpenUSD hands it on, and Python cannot take it
         raise CorruptDataError("a token is not UTF-8 text") from None
     names = text.split(b"\0")[:count] if count else []
-    fields = sections["FIELDS"]
-    (number,) = _read_words(data, fields, 1)
-    raw = b""
-    if number:
-        raw = decompress(list(_read_blocks(data, fields, fields.start + 8, 2))[1], 8 * number)
-    if len(raw) != 8 * number or len(names) != count:
-        raise CorruptDataError("tokens or fields are cut off")
-    check_values(data, np.frombuffer(raw, dtype="<u8"), names)
+    if len(names) != count:
+        raise CorruptDataError("tokens are cut off")
+    return names
 
 
-def _check_specs(data: memoryview, sections: dict[str, CrateSection]) -> None:
-    """Every spec has a path, a field set and a type that exist."""
+def _read_fields(data: memoryview, sections: dict[str, CrateSection], tokens: int) -> CrateFields:
+    section = sections["FIELDS"]
+    (count,) = _read_words(data, section, 1)
+    if not count:
+        return CrateFields(np.zeros(0, np.uint64), np.zeros(0, np.int64))
+    names, values = _read_blocks(data, section, section.start + 8, 2)
+    raw = decompress(values, 8 * count)
+    if len(raw) != 8 * count:
+        raise CorruptDataError("fields are cut off")
+    return CrateFields(np.frombuffer(raw, dtype="<u8"), _read_indexes(names, count, 0, tokens, "a field"))
+
+
+def _read_indexes(block: memoryview, count: int, low: int, high: int, what: str) -> npt.NDArray[np.int64]:
+    """Integers of a block, all of them from ``low`` to below ``high``."""
+    numbers = decode_integers(block, count)
+    if len(numbers) and (numbers.min() < low or numbers.max() >= high):
+        raise CorruptDataError(f"{what} points nowhere")
+    return numbers
+
+
+@dataclass(frozen=True, slots=True)
+class _PathTree:
+    """The paths in the order of the tree, which has every parent before its children."""
+
+    indexes: npt.NDArray[np.int64]
+    """By which number specs know each path."""
+    parents: npt.NDArray[np.int64]
+    """The entry of the parent; -1 for the root."""
+    names: npt.NDArray[np.int64]
+    """The token of the last part of each path."""
+    is_property: npt.NDArray[np.bool_]
+    depth: int
+
+
+def _read_paths(data: memoryview, section: CrateSection, tokens: int) -> _PathTree:
+    paths, encoded = _read_words(data, section, 2)
+    if not 0 < encoded <= paths:
+        raise CorruptDataError("the path tree has more entries than paths, or none")
+    indexes, names, jumps = _read_blocks(data, section, section.start + 16, 3)
+    numbers = _read_indexes(indexes, encoded, 0, paths, "a path")
+    if len(np.unique(numbers)) != encoded:
+        raise CorruptDataError("two paths have the same number")
+    # a property has the negative of its token
+    parts = _read_indexes(names, encoded, 1 - tokens, tokens, "a path")
+    parents, depth = _walk_tree(decode_integers(jumps, encoded))
+    return _PathTree(numbers, np.array(parents, np.int64), np.abs(parts), parts < 0, depth)
+
+
+_ROOT_TYPE, _PRIM_TYPES, _PROPERTY_TYPES, _VARIANT_TYPES, _VARIANT_SET_TYPES = (
+    (7,),
+    (6,),
+    (1, 8),
+    (10,),
+    (11,),
+)
+_CHILDREN = {b"primChildren": b"%s", b"properties": b"%s", b"variantSetChildren": b"{%s=}"}
+"""Fields that name children, and how each is named in a path."""
+_VARIANTS = b"variantChildren"
+
+
+def _check_specs(
+    data: memoryview,
+    sections: dict[str, CrateSection],
+    tree: _PathTree,
+    fields: CrateFields,
+    tokens: list[bytes],
+) -> None:
+    """Every spec has a path, a type and fields that exist and fit, and the children that it names are there.
+
+    OpenUSD ends the process when it looks for a child in vain.
+    """
     section = sections["SPECS"]
     (count,) = _read_words(data, section, 1)
     (paths,) = _read_words(data, sections["PATHS"], 1)
-    (field_sets,) = _read_words(data, sections["FIELDSETS"], 1)
-    if not count:
+    (length,) = _read_words(data, sections["FIELDSETS"], 1)
+    if not count or not length:
         raise CorruptDataError("there is no root")
-    # the three blocks: index of the path, index of the field set, type of the spec (0 is none)
-    limits = ((0, paths), (0, field_sets), (1, _SPEC_TYPES + 1))
-    for block, (low, high) in zip(_read_blocks(data, section, section.start + 8, 3), limits, strict=True):
-        numbers = decode_integers(block, count)
-        if numbers.min() < low or numbers.max() >= high:
-            raise CorruptDataError("a spec points nowhere")
+    blocks = list(_read_blocks(data, section, section.start + 8, 3))
+    numbers = _read_indexes(blocks[0], count, 0, paths, "a spec")
+    starts = _read_indexes(blocks[1], count, 0, length, "a spec")
+    types = _read_indexes(blocks[2], count, 1, _SPEC_TYPES + 1, "a spec")
+    (block,) = _read_blocks(data, sections["FIELDSETS"], sections["FIELDSETS"].start + 8, 1)
+    sets = _read_indexes(block, length, -1, len(fields.values), "a field set")
+    # field sets stand one behind the other, with -1 behind the last field of each
+    ends = np.flatnonzero(sets == -1)
+    begins = np.concatenate([[0], ends + 1])
+    if sets[-1] != -1 or not np.all(np.isin(starts, begins)):
+        raise CorruptDataError("a field set does not end, or a spec points into one")
+    entries = np.full(paths, -1, np.int64)
+    entries[tree.indexes] = np.arange(len(tree.indexes))
+    entries = entries[numbers]
+    if np.any(entries < 0) or len(np.unique(entries)) != count:
+        raise CorruptDataError("a spec has no path, or the path of another")
+    _check_types(tree, entries, types, tokens)
+    lists = _ChildLists(data, fields, entries, starts, begins, sets)
+    _check_children(lists, tree, tokens)
+
+
+def _check_types(
+    tree: _PathTree, entries: npt.NDArray[np.int64], types: npt.NDArray[np.int64], tokens: list[bytes]
+) -> None:
+    """The last part of a path is a name, and a spec of the type that such a path stands for."""
+    from pxr import Sdf
+
+    starts = np.array([token[:1] for token in tokens], dtype="S1")[tree.names]
+    is_root = tree.parents < 0
+    is_variant = ~is_root & ~tree.is_property & (starts == b"{")
+    is_target = ~is_root & (starts == b"[")
+    is_name = ~is_root & ~is_variant & ~is_target
+    is_property, is_prim = is_name & tree.is_property, is_name & ~tree.is_property
+    is_set = is_variant & np.array([token.endswith(b"=}") for token in tokens], np.bool_)[tree.names]
+    groups = (
+        (is_root, _ROOT_TYPE), (is_prim, _PRIM_TYPES), (is_property, _PROPERTY_TYPES), (is_set, _VARIANT_SET_TYPES),
+        (is_variant & ~is_set, _VARIANT_TYPES),
+    )  # fmt: skip
+    for group, allowed in groups:
+        if not np.all(np.isin(types[group[entries]], allowed)):
+            raise CorruptDataError("a spec has a type that does not fit its path")
+    checks = (
+        (is_prim, Sdf.Path.IsValidIdentifier),
+        (is_property, Sdf.Path.IsValidNamespacedIdentifier),
+        (is_variant, lambda text: bool(_VARIANT.fullmatch(text))),
+    )
+    for group, is_valid in checks:
+        for index in np.unique(tree.names[group]).tolist():
+            if not is_valid(tokens[index].decode()):
+                raise CorruptDataError("a path has a part that is no name")
+
+
+@dataclass(frozen=True, slots=True)
+class _ChildLists:
+    """The fields that name children, and the specs that have them."""
+
+    data: memoryview
+    fields: CrateFields
+    entries: npt.NDArray[np.int64]
+    """The entry of the path tree that each spec has."""
+    starts: npt.NDArray[np.int64]
+    """Where the field set of each spec begins."""
+    begins: npt.NDArray[np.int64]
+    """Where field sets begin."""
+    sets: npt.NDArray[np.int64]
+    """The fields of all field sets."""
+
+    def read(self, field: int) -> Iterator[tuple[list[int], list[int]]]:
+        """For every list in fields of a name: the tokens in it, and the entries of the specs that have it."""
+        places = np.flatnonzero(np.isin(self.sets, np.flatnonzero(self.fields.names == field)))
+        owners = self.begins[np.searchsorted(self.begins, places, side="right") - 1]
+        # specs by their field set, so that those of one stand together
+        order = np.argsort(self.starts, kind="stable")
+        entries = self.entries[order].tolist()
+        low = np.searchsorted(self.starts[order], owners, side="left").tolist()
+        high = np.searchsorted(self.starts[order], owners, side="right").tolist()
+        values = self.fields.values[self.sets[places]].tolist()
+        for value, first, last in zip(values, low, high, strict=True):
+            yield read_names(self.data, value), entries[first:last]
+
+
+def _check_children(lists: _ChildLists, tree: _PathTree, tokens: list[bytes]) -> None:
+    # a damaged file may have a name twice: the first stands for all
+    same = {token: index for index, token in reversed(list(enumerate(tokens)))}
+    first = np.array([same[token] for token in tokens], np.int64)
+    keys = _make_keys(tree.parents, tree.is_property, first[tree.names], len(tokens))[lists.entries]
+    if len(np.unique(keys)) != len(keys):
+        raise CorruptDataError("two specs have the same path")
+    wanted = [np.zeros(0, np.int64)]
+    for field, form in _CHILDREN.items():
+        above: list[int] = []
+        below: list[int] = []
+        for names, owners in lists.read(same[field]) if field in same else ():
+            children = [same.get(form % tokens[name], -1) for name in names]
+            for owner in owners:
+                above += [owner] * len(children)
+                below += children
+        wanted.append(_find_keys(above, below, len(tokens), is_property=field == b"properties"))
+    # variants stand beside their set: {look=} names "red" for {look=red}
+    for names, owners in lists.read(same[_VARIANTS]) if _VARIANTS in same else ():
+        for owner in owners:
+            start = tokens[tree.names[owner]].removesuffix(b"}")
+            children = [same.get(start + tokens[name] + b"}", -1) for name in names]
+            above = [int(tree.parents[owner])] * len(children)
+            wanted.append(_find_keys(above, children, len(tokens), is_property=False))
+    if not np.all(np.isin(np.concatenate(wanted), keys)):
+        raise CorruptDataError("a child is named but not there")
+
+
+def _find_keys(
+    parents: list[int], names: list[int], tokens: int, *, is_property: bool
+) -> npt.NDArray[np.int64]:
+    """The keys of children, -1 where a name is no token."""
+    below = np.array(names, np.int64)
+    keys = _make_keys(np.array(parents, np.int64), np.full(len(names), is_property), below, tokens)
+    return np.where(below < 0, -1, keys)
+
+
+def _make_keys(
+    parents: npt.NDArray[np.int64],
+    is_property: npt.NDArray[np.bool_],
+    names: npt.NDArray[np.int64],
+    tokens: int,
+) -> npt.NDArray[np.int64]:
+    """A number for each path: its parent, whether it is a property, and its name."""
+    return ((parents + 1) * 2 + is_property) * tokens + names
 
 
 def _check_count(what: str, count: int, most: int) -> None:
@@ -277,17 +361,6 @@ def _read_words(data: memoryview, section: CrateSection, count: int) -> tuple[in
     if section.size < 8 * count:
         raise CorruptDataError(f"section {section.name!r} is too short")
     return struct.unpack_from(f"<{count}Q", data, section.start)
-
-
-def _measure_depth(data: memoryview, section: CrateSection) -> int:
-    """Deepest level of the path tree, whose jumps must describe a proper tree."""
-    paths, encoded = _read_words(data, section, 2)
-    if encoded > paths:
-        raise CorruptDataError("the path tree has more entries than paths")
-    if not encoded:
-        return 0
-    blocks = list(_read_blocks(data, section, section.start + 16, 3))
-    return _walk_tree(decode_integers(blocks[2], encoded))
 
 
 def _read_blocks(data: memoryview, section: CrateSection, at: int, count: int) -> Iterator[memoryview]:
@@ -304,126 +377,33 @@ def _read_blocks(data: memoryview, section: CrateSection, at: int, count: int) -
         at += size
 
 
-def _walk_tree(jumps: npt.NDArray[np.int64]) -> int:
-    """Depth of the tree stored in depth-first order.
+def _walk_tree(jumps: npt.NDArray[np.int64]) -> tuple[list[int], int]:
+    """Parents of all entries of the tree stored in depth-first order, and its depth.
 
     Per entry: -2 a leaf, -1 a child follows, 0 a sibling follows, n > 0 a child follows and the sibling is
     n entries on.
     """
     # a loop and no recursion: this has to survive the trees that overflow OpenUSD's stack
-    waiting: list[tuple[int, int]] = []
+    waiting: list[tuple[int, int, int]] = []
     depth = deepest = 0
+    parent, parents = -1, []
     last = len(jumps) - 1
     for index, jump in enumerate(jumps.tolist()):
+        parents.append(parent)
         if jump > 0:
-            waiting.append((index + jump, depth))
+            waiting.append((index + jump, depth, parent))
         if jump > 0 or jump == -1:
+            parent = index
             depth += 1
             deepest = max(deepest, depth)
         elif jump == -2:
             if not waiting:
                 if index != last:
                     raise CorruptDataError("the path tree ends early")
-                return deepest
-            follower, depth = waiting.pop()
+                return parents, deepest
+            follower, depth, parent = waiting.pop()
             if follower != index + 1:
                 raise CorruptDataError("the path tree is inconsistent")
         elif jump != 0:
             raise CorruptDataError("the path tree is inconsistent")
     raise CorruptDataError("the path tree does not end")
-
-
-Words = npt.NDArray[np.uint64]
-
-_ARRAY, _INLINED, _COMPRESSED = (np.uint64(1 << bit) for bit in (63, 62, 61))
-_OFFSET = np.uint64((1 << 48) - 1)
-_PATHS, _TOKENS, _SAMPLES, _DOUBLES, _OFFSETS, _STRINGS = 40, 41, 46, 48, 49, 50
-_VECTORS = (_PATHS, _TOKENS, _DOUBLES, _OFFSETS, _STRINGS)
-"""Value types that start with their length."""
-_SIZES = np.ones(256, dtype=np.uint64)
-"""Bytes of one element, by value type."""
-# type numbers 3 to 30 of the format, in rows: integers; half, float, double; string, token, asset path; matrices of
-# 2, 3 and 4; quaternions d, f, h; vectors of 2, of 3 and of 4 as d, f, h, i.  Types not listed count as one byte.
-_SIZES[3:31] = (
-    4, 4, 8, 8,
-    2, 4, 8,
-    4, 4, 4,
-    32, 72, 128,
-    32, 16, 8,
-    16, 8, 4, 8,
-    24, 12, 6, 12,
-    32, 16, 8, 16,
-)  # fmt: skip
-_SIZES[[_PATHS, _TOKENS, _DOUBLES, _OFFSETS, _STRINGS, 56]] = (4, 4, 8, 16, 4, 8)
-_WIDE_COUNTS = (0, 7, 0)
-"""Since this version the length of an array has 64 bits."""
-
-
-def check_values(data: memoryview, values: Words, tokens: list[bytes]) -> None:
-    """Raise CorruptDataError for a value that is outside the file, too long, or lists unknown names."""
-    source = np.frombuffer(data, dtype=np.uint8)
-    stored = values[(values & _INLINED) == 0]
-    _check_lengths(source, stored)
-    # the times of samples are a value that no field names: only the samples lead to it
-    times = _read_sample_times(source, stored)
-    _check_lengths(source, times[(times & _INLINED) == 0])
-    _check_names(source, stored, tokens)
-
-
-def _check_lengths(source: npt.NDArray[np.uint8], values: Words) -> None:
-    places = _find_offsets(values)
-    if np.any(places >= len(source)):
-        raise CorruptDataError("a value lies outside the file")
-    kinds = _find_types(values)
-    listed = np.isin(kinds, _VECTORS)
-    # older arrays have a length of 32 bits, which is not looked at here
-    if tuple(source[8:11]) >= _WIDE_COUNTS:
-        listed |= (values & _ARRAY) != 0
-    # offset 0 stands for an empty array
-    listed &= places > 0
-    counts = _gather_words(source, places[listed])
-    room = (len(source) - places[listed]).astype(np.uint64)
-    packed = (values[listed] & _COMPRESSED) != 0
-    # compressed integers take two bits each before LZ4: four of them fit in an unpacked byte
-    room = np.where(packed, room * np.uint64(MAX_RATIO * 4), room // _SIZES[kinds[listed]])
-    if np.any(counts > room):
-        raise CorruptDataError("a list is longer than the file")
-
-
-def _read_sample_times(source: npt.NDArray[np.uint8], values: Words) -> Words:
-    """The values that hold the times of time samples: a jump leads from the samples to them."""
-    places = _find_offsets(values[_find_types(values) == _SAMPLES])
-    jumps = _gather_words(source, places).view(np.int64)
-    if np.any((jumps < 0) | (jumps >= len(source))):
-        raise CorruptDataError("time samples lie outside the file")
-    return _gather_words(source, places + jumps)
-
-
-def _check_names(source: npt.NDArray[np.uint8], values: Words, tokens: list[bytes]) -> None:
-    """Lists of names (children, properties, variants) name tokens that exist and are not empty."""
-    # thousands of prims may share one list of children: each list is looked at once
-    places = np.unique(_find_offsets(values[(_find_types(values) == _TOKENS) & ((values & _ARRAY) == 0)]))
-    known = np.array([bool(token) for token in tokens], dtype=np.bool_)
-    counts = _gather_words(source, places).astype(np.int64)
-    for place, count in zip(places.tolist(), counts.tolist(), strict=True):
-        end = place + 8 + 4 * count
-        if end > len(source):
-            raise CorruptDataError("a list of names is longer than the file")
-        indexes = source[place + 8 : end].copy().view("<u4")
-        if np.any(indexes >= len(known)) or not np.all(known[indexes]):
-            raise CorruptDataError("a list of names has an unknown name")
-
-
-def _gather_words(source: npt.NDArray[np.uint8], places: npt.NDArray[np.int64]) -> Words:
-    if np.any(places > len(source) - 8):
-        raise CorruptDataError("a value is cut off")
-    words: Any = source[places[:, None] + np.arange(8)].copy().view("<u8")
-    return np.asarray(words[:, 0], dtype=np.uint64)
-
-
-def _find_offsets(values: Words) -> npt.NDArray[np.int64]:
-    return (values & _OFFSET).astype(np.int64)
-
-
-def _find_types(values: Words) -> npt.NDArray[np.int64]:
-    return ((values >> np.uint64(48)) & np.uint64(0xFF)).astype(np.int64)

@@ -19,6 +19,7 @@ from simwright.core.diag import Where
 from simwright.core.errors import InputError, LimitError, ParseError
 from simwright.core.files import MIB, check_readable
 from simwright.usd import crate
+from simwright.usd.crate_values import CorruptDataError
 from simwright.usd.settled import once_per_file
 from simwright.usd.text import is_nested_within, measure_nesting
 
@@ -70,7 +71,14 @@ def _check_content(
     """Dispatch on what the bytes are, which must be what the name says."""
     head = bytes(data[:32])
     if head.startswith(crate.MAGIC) and suffix in (".usd", ".usdc"):
-        crate.check_crate(data, where, MAX_NESTING)
+        try:
+            crate.check_crate(data, where, MAX_NESTING)
+        except CorruptDataError as error:
+            raise ParseError(
+                f"the crate file is corrupt or truncated: {error}",
+                hint="copy or export the file again",
+                where=where,
+            ) from None
     elif head.startswith(_TEXT_MAGIC) and suffix in (".usd", ".usda"):
         _check_text(data, where)
     elif head.startswith(_ZIP_MAGIC) and suffix == ".usdz":

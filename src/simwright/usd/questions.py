@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from pxr import Usd
+from pxr import Sdf, Usd
 
 attribute_of: Final = Usd.Prim.GetAttribute
 relationship_of: Final = Usd.Prim.GetRelationship
@@ -27,3 +27,11 @@ is_authored: Final = Usd.Attribute.HasAuthoredValue
 targets_of: Final = Usd.Relationship.GetTargets
 forwarded_targets_of: Final = Usd.Relationship.GetForwardedTargets
 value_type_of: Final = Usd.Attribute.GetTypeName
+
+
+def scalar_type_of(name: Sdf.ValueTypeName) -> Sdf.ValueTypeName:
+    """The type of one element, of an array or of a single value; a type that OpenUSD does not know is given back.
+
+    OpenUSD leaves ``scalarType`` of such a type unset, and whatever is asked of it ends the process.
+    """
+    return name if name.type.isUnknown else name.scalarType

@@ -40,6 +40,7 @@ from simwright.checker.facts.layers import (
     TextValue,
 )
 from simwright.checker.facts.vendors import vendor_of_property, vendor_of_schema
+from simwright.usd.questions import scalar_type_of
 
 _ARC_KEYS = {
     "references": "reference",
@@ -451,7 +452,7 @@ def _is_plain(name: str) -> bool:
 @cache
 def _describe(type_name: Sdf.ValueTypeName) -> tuple[bool, str]:
     """Is it an array, and of what: ``asset``, ``text`` or ``number``?"""
-    scalar = str(type_name.scalarType)
+    scalar = str(scalar_type_of(type_name))
     # tokens are not texts: no token is a file name
     content = "asset" if scalar == "asset" else "text" if scalar == "string" else "number"
     return type_name.isArray, content
@@ -477,6 +478,6 @@ _ELEMENT_BYTES = {
 
 @cache
 def _element_bytes(type_name: Sdf.ValueTypeName) -> int:
-    cpp_type = type_name.scalarType.cppTypeName
+    cpp_type = scalar_type_of(type_name).cppTypeName
     # in the order of the table: GfMatrix4d holds "4d" too
     return next((size for text, size in _ELEMENT_BYTES.items() if text in cpp_type), 16)

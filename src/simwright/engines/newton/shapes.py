@@ -20,6 +20,7 @@ from simwright.engines.newton.looks import SeenMesh, StageLooks
 from simwright.engines.newton.messages import APPROXIMATION_UNUSED, GEOMETRY_LOST, GEOMETRY_MESHED
 from simwright.engines.newton.types import ModelBuilder
 from simwright.model.asset import Asset, Shape, Site, scaled
+from simwright.model.extras import Origin
 from simwright.model.geometry import (
     Box,
     Capsule,
@@ -96,6 +97,7 @@ class NewtonShapeMaker:
         self._base = base
         self._reporter = reporter
         self._hull_limit = hull_limit
+        self._origins = asset.origins
         self._contacts = {material.name: material for material in asset.physics_materials}
         self._looks = {material.name: material for material in asset.materials}
         self._meshes: dict[tuple[int, int | None, str], Any] = {}
@@ -232,7 +234,7 @@ class NewtonShapeMaker:
         # a disabled collider is there, and touches nothing
         cfg.has_shape_collision = cfg.has_particle_collision = touches
         material = self._contacts.get(shape.physics_material)
-        values: dict[str, float | None] = {"margin": shape.margin, "gap": shape.gap}
+        values: dict[str, float | None] = {"margin": shape.margin, "gap": self._choose_gap(shape)}
         values |= {name: shape.settings.get(name) for name in _CONTACT_SETTINGS}
         if material is not None:
             said = {name: material.settings.get(name) for name in _CONTACT_SETTINGS}
@@ -248,6 +250,12 @@ class NewtonShapeMaker:
             if value is not None:
                 setattr(cfg, name, value)
         return cfg
+
+    def _choose_gap(self, shape: Shape) -> float | None:
+        """The gap of a shape; one that only a schema's fallback gives comes behind the builder's."""
+        known = self._origins.get(shape.path, {}).get("gap")
+        only_schema = known is not None and known.origin is Origin.SCHEMA
+        return None if only_schema and self._builder.default_shape_cfg.gap is not None else shape.gap
 
     def _choose_look(self, shape: Shape) -> tuple[tuple[float, ...] | None, float | None]:
         found = self._seen_by.find_color(shape.path) if self._seen_by is not None and shape.path else None

@@ -63,9 +63,10 @@ _HEAD_BYTES = 1 << 14
 _UP = re.compile(rb"<up_axis>\s*([A-Z_]{4})\s*</up_axis>")
 
 
-def load_mesh(path: str | Path, gate: Gate | None = None) -> MeshData:
+def load_mesh(path: str | Path, gate: Gate | None = None, *, whole: bool = False) -> MeshData:
     """The arrays of a mesh file [m, Z-up]; whatever is wrong with it is an InputError that names it.
 
+    Points that no face names are left out, unless the file is wanted ``whole``.
     What the file names in turn has to pass ``gate``: without one, that of the asset the file lies in.
     """
     file = Path(path)
@@ -82,7 +83,7 @@ def load_mesh(path: str | Path, gate: Gate | None = None) -> MeshData:
     # Counted for the whole asset: many small meshes can be too much together.
     if gate is not None:
         gate.tally.add("mesh-elements", len(data.vertices) + len(data.indices), Where(str(file)))
-    return drop_unused(data)
+    return data if whole else drop_unused(data)
 
 
 def load_mesh_materials(path: str | Path, gate: Gate | None = None) -> list[RenderMaterial]:

@@ -353,7 +353,8 @@ def _read_mesh(reader: MjcfReader, index: int) -> PlacedMesh:
         assert file is not None
         scale = reader.mesh_scales.get(name, np.array(model.mesh_scale[index], dtype=np.float64))
         gate = reader.source.gate
-        mesh = Mesh(load=partial(_load_file, file, gate), source=source, file=str(file), gate=gate)
+        load = partial(_load_file, file, gate, whole=_is_touched(model, index))
+        mesh = Mesh(load=load, source=source, file=str(file), gate=gate)
         return PlacedMesh(mesh, None if np.all(scale == 1.0) else scale, moved)
     recipe = None if spec is None else _find_recipe(spec, file)
     return PlacedMesh(Mesh(_read_data(model, index, moved), source=source, recipe=recipe), None, moved)
@@ -461,9 +462,18 @@ def _keep_mesh_settings(reader: MjcfReader, index: int, spec: Any) -> None:
         reader.keep("mesh", index, "inertia", str(inertia(int(spec.inertia)).name)[15:].lower(), "legacy")
 
 
-def _load_file(file: Path, gate: Gate) -> MeshData:
-    """The mesh of a file; MuJoCo knows no materials and colours in it."""
-    return replace(load_mesh(file, gate), subsets=(), colors=None)
+def _is_touched(model: Any, mesh: int) -> bool:
+    """May a geom with the mesh touch others?"""
+    used = np.asarray(model.geom_dataid) == mesh
+    return bool(np.any(model.geom_contype[used] | model.geom_conaffinity[used]))
+
+
+def _load_file(file: Path, gate: Gate, *, whole: bool) -> MeshData:
+    """The mesh of a file; MuJoCo knows no materials and colours in it.
+
+    ``whole`` keeps points without a face: they are in MuJoCo's hull, with which it touches.
+    """
+    return replace(load_mesh(file, gate, whole=whole), subsets=(), colors=None)
 
 
 def _read_heightfield(reader: MjcfReader, index: int) -> Heightfield:

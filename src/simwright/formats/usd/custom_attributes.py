@@ -25,6 +25,7 @@ from simwright.formats.usd.scan import StageScan
 from simwright.formats.usd.stage_reader import StageReader
 from simwright.model.extras import CustomAttribute
 from simwright.model.joint import Joint
+from simwright.usd.questions import scalar_type_of
 
 _SCALARS = {
     "bool": "bool",
@@ -52,7 +53,7 @@ class CustomValueError(Exception):
 
 def find_type(name: Sdf.ValueTypeName) -> str:
     """The model's word for a USD value type; empty if there is none."""
-    word = _find_scalar(name.scalarType)
+    word = _find_scalar(scalar_type_of(name))
     return f"{word}[]" if word and name.isArray else word
 
 

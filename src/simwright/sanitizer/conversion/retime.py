@@ -14,6 +14,7 @@ from pxr import Sdf
 from simwright.sanitizer.conversion.index import walk_specs
 from simwright.sanitizer.conversion.rescale import list_own_layers
 from simwright.usd.edit import Editor, Refused
+from simwright.usd.questions import scalar_type_of
 
 RATE = "timeCodesPerSecond"
 _RANGE = ("startTimeCode", "endTimeCode")
@@ -105,7 +106,7 @@ def _bind_info(spec: Sdf.PrimSpec, key: str, value: Any) -> Any:
 def _retime_attribute(editor: Editor, attribute: Sdf.AttributeSpec, rate: float) -> bool:
     if attribute.HasInfo("spline"):
         raise Refused(f"{attribute.path} is animated by a spline; write it as time samples first")
-    is_code = attribute.typeName.scalarType == Sdf.ValueTypeNames.TimeCode
+    is_code = scalar_type_of(attribute.typeName) == Sdf.ValueTypeNames.TimeCode
     layer, path = attribute.layer, attribute.path
     samples: dict[float, Any] = {}
     if attribute.HasInfo("timeSamples"):

@@ -36,6 +36,7 @@ from simwright.sanitizer.layering.roles import (
 )
 from simwright.sanitizer.layering.stacks import LayerStack, is_proprietary
 from simwright.usd.edit import Editor, Refused
+from simwright.usd.questions import scalar_type_of
 
 _COPIED = (
     "metersPerUnit", "kilogramsPerUnit", "upAxis", "timeCodesPerSecond", "framesPerSecond", "defaultPrim",
@@ -448,7 +449,7 @@ def check_definition(spec: Sdf.PrimSpec, home: Sdf.Layer) -> None:
 
 def move_addresses(spec: Sdf.PropertySpec, source: Sdf.Layer) -> None:
     """Let an attribute that was in a layer of another folder name the same files."""
-    if not isinstance(spec, Sdf.AttributeSpec) or str(spec.typeName.scalarType) != "asset":
+    if not isinstance(spec, Sdf.AttributeSpec) or str(scalar_type_of(spec.typeName)) != "asset":
         return
     folders = (_find_folder(source), _find_folder(spec.layer))
     if folders[0] == folders[1]:

@@ -153,9 +153,12 @@ def test_obj_keeps_normals_and_texture_coordinates(tmp_path):
     (tmp_path / "m.obj").write_bytes(write_obj(data))
     back = load_mesh(tmp_path / "m.obj")
     assert len(back.vertices) == 8
-    triangles = MeshData(data.vertices, np.arange(24, dtype=np.int32), data.counts).triangles()
-    assert np.allclose(back.normals, normals[triangles.ravel()])
-    assert np.allclose(back.uvs, uvs[triangles.ravel()])
+
+    def list_corners(points: np.ndarray, normals: np.ndarray, uvs: np.ndarray) -> set[tuple[float, ...]]:
+        return {tuple(row) for row in np.hstack((points, normals, uvs)).astype(np.float32).tolist()}
+
+    written = list_corners(back.vertices[back.indices], back.normals, back.uvs)
+    assert written == list_corners(np.float32(data.vertices)[data.indices], normals, uvs)
     assert np.array_equal(np.float32(back.vertices), np.float32(data.vertices))
 
 
@@ -333,3 +336,20 @@ def test_all_objects_of_an_obj_file_are_there(tmp_path):
     mesh = Mesh(load_mesh(tmp_path / "parts.obj"), file=str(tmp_path / "parts.obj"))
     asset.shapes = [Shape("part", mesh, "base", collision=True)]
     assert write_and_compile(asset, tmp_path).model.mesh_facenum.tolist() == [4]
+
+
+def test_squares_are_cut_and_points_kept_as_mujoco_does(tmp_path):
+    """A square that is not flat has another surface along the other diagonal; the hull has the point without a face."""
+    rows = "v 0 0 0\nv 1 0 0\nv 1.5 1.5 1\nv 0 1 0\nv 0 0 -1\nv 5 5 5\n"
+    faces = "f 1 2 3 4\nf 1 5 2\nf 2 5 3\nf 3 5 4\nf 4 5 1\n"
+    (tmp_path / "square.obj").write_text(rows + faces)
+    models = []
+    for content in (rows + faces).encode(), write_obj(load_mesh(tmp_path / "square.obj", whole=True)):
+        text = """<mujoco><asset><mesh name="m" file="m.obj" inertia="shell"/></asset>
+<worldbody><geom type="mesh" mesh="m"/></worldbody></mujoco>"""
+        models.append(mujoco.MjModel.from_xml_string(text, {"m.obj": content}))
+    assert models[0].mesh_vertnum.tolist() == models[1].mesh_vertnum.tolist() == [6]
+    np.testing.assert_allclose(models[1].mesh_vert, models[0].mesh_vert, atol=1e-6)
+    assert sorted(map(sorted, models[1].mesh_face.tolist())) == sorted(
+        map(sorted, models[0].mesh_face.tolist())
+    )

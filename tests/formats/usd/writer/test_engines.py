@@ -304,3 +304,23 @@ def test_nothing_brakes_bodies_in_physx(source, tmp_path):
     stage = Usd.Stage.Open(str(simwright.convert(source, tmp_path / "all")))
     link = next(prim for prim in stage.Traverse() if prim.GetName() == "link")
     assert not link.HasAttribute("physxRigidBody:angularDamping")
+
+
+def test_friction_of_contacts_in_words_of_engines(source, tmp_path):
+    source.write_text(ARM.replace('name="rod"', 'name="rod" condim="6" friction="0.7 0.02 0.003"'))
+    entry = simwright.convert(source, tmp_path / "all")
+    stage = Usd.Stage.Open(str(entry))
+    told = {
+        name: prim.GetAttribute(name).Get()
+        for prim in stage.Traverse()
+        for name in prim.GetAuthoredPropertyNames()
+        if "riction" in name and not name.startswith("physics:")
+    }
+    for engine, torsional, rolling in (("mjc", "torsionalfriction", "rollingfriction"),
+                                       ("newton", "torsionalFriction", "rollingFriction")):  # fmt: skip
+        assert told[f"{engine}:{torsional}"] == pytest.approx(0.02)
+        assert told[f"{engine}:{rolling}"] == pytest.approx(0.003)
+    assert simwright.diff(source, entry).equal
+    assert not [
+        f for asset in simwright.check(entry).assets for f in asset.findings if f.level.value == "error"
+    ]

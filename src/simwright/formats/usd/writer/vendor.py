@@ -256,6 +256,7 @@ def write_vendors(plan: WritePlan, reporter: Reporter) -> dict[str, LayerWriter]
             if value is not None and not (key == "gravity_scale" and value == 1.0):
                 write_key(layers, path, PrimType.BODY, key, value)
     write_dynamics(plan, layers)
+    write_contact_friction(plan, layers)
     write_newton_mimics(plan, layers["newton"])
     mujoco = layers["mjc"]
     write_markers(plan, mujoco)
@@ -295,6 +296,19 @@ def write_dynamics(plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
                     continue
                 for name, raw in row.write(value, angular=angular).items():
                     write_typed(layers[space], path, name, raw, row.schema)
+
+
+def write_contact_friction(plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
+    """Resistance of contacts to spinning and rolling, by the rows of each engine: none reads the neutral words."""
+    for material in plan.asset.physics_materials:
+        values = {"mu_torsional": material.torsional_friction, "mu_rolling": material.rolling_friction}
+        for space in _DYNAMICS:
+            for row in ROWS[space]:
+                value = values.get(row.key) if row.prim is PrimType.MATERIAL else None
+                if value is None or value == row.default:
+                    continue
+                for name, raw in row.write(value).items():
+                    write_typed(layers[space], plan.contacts[material.name], name, raw, row.schema)
 
 
 def _list_joint_prims(plan: WritePlan) -> dict[str, list[Dof]]:

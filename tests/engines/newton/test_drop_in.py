@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``add_usd`` in the place of Newton's: calls as users of Newton write them, and Newton's own tests."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import warnings
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from simwright.engines.newton import UsdImport, add_usd, install, uninstall
+
+pytestmark = pytest.mark.judge("newton")
+
+HEAD = '#usda 1.0\n( upAxis = "Z"\n metersPerUnit = 1 )\n'
+CONFLICT = (
+    HEAD
+    + """
+def PhysicsScene "Scene" ( prepend apiSchemas = ["PhysxSceneAPI"] ) {
+    uint physxScene:maxVelocityIterationCount = 16
+}
+def Xform "Robot" ( prepend apiSchemas = ["PhysicsArticulationRootAPI"] ) {
+    bool physxArticulation:enabledSelfCollisions = false
+    def Xform "base" ( prepend apiSchemas = ["PhysicsRigidBodyAPI"] ) {
+        def Cube "box" ( prepend apiSchemas = ["PhysicsCollisionAPI", "PhysxCollisionAPI"] ) {
+            float physxCollision:contactOffset = 0.05
+            float physxCollision:restOffset = 0.01
+            float mjc:margin = 0.3
+            float mjc:gap = 0.1
+        }
+    }
+    def Xform "arm" ( prepend apiSchemas = ["PhysicsRigidBodyAPI"] ) {
+        def Cube "box" ( prepend apiSchemas = ["PhysicsCollisionAPI"] ) {
+            double size = 0.5
+        }
+    }
+    def PhysicsRevoluteJoint "shoulder_joint" ( prepend apiSchemas = ["PhysxJointAPI", "PhysxLimitAPI:angular"] ) {
+        rel physics:body0 = </Robot/base>
+        rel physics:body1 = </Robot/arm>
+        float newton:armature = 0.01
+        float physxJoint:armature = 0.02
+        float mjc:armature = 0.03
+        float physxLimit:angular:stiffness = 1000.0
+        float physxLimit:angular:damping = 10.0
+        float state:angular:physics:position = 1.57
+    }
+}
+"""
+)
+CUSTOM = (
+    HEAD
+    + """
+def PhysicsScene "physicsScene" {
+    custom float newton:mass_scale = 1.0 (
+        customData = { string assignment = "model"
+            string frequency = "body" } )
+    custom float3 newton:target_position = (0, 0, 0) (
+        customData = { string assignment = "state"
+            string frequency = "body" } )
+    custom float newton:namespace_a:mass_scale = 1.0 (
+        customData = { string assignment = "state"
+            string frequency = "body" } )
+    custom float newton:namespace_a:gear_ratio = 1.0 (
+        customData = { string assignment = "model"
+            string frequency = "joint" } )
+    custom float2 newton:namespace_a:pid_gains = (0, 0) (
+        customData = { string assignment = "control"
+            string frequency = "joint" } )
+    custom float newton:articulation_stiffness = 100.0 (
+        customData = { string assignment = "model"
+            string frequency = "articulation" } )
+}
+def Xform "robot" ( prepend apiSchemas = ["PhysicsArticulationRootAPI"] ) {
+    custom float newton:articulation_stiffness = 150.0
+    def Cube "a" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"] ) {
+        custom float newton:mass_scale = 1.5
+        custom float3 newton:target_position = (1.0, 2.0, 3.0)
+        custom float newton:namespace_a:mass_scale = 2.5
+    }
+    def Cube "b" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"] ) { }
+    def PhysicsRevoluteJoint "joint1" {
+        rel physics:body0 = </robot/a>
+        rel physics:body1 = </robot/b>
+        custom float newton:namespace_a:gear_ratio = 2.25
+        custom float2 newton:namespace_a:pid_gains = (100.0, 10.0)
+    }
+}
+"""
+)
+KEYS = {
+    "fps", "duration", "up_axis", "path_body_map", "path_joint_map", "path_shape_map", "path_shape_scale",
+    "path_particle_map", "mass_unit", "linear_unit", "scene_attributes", "physics_scene_path", "physics_dt",
+    "collapse_results", "schema_attrs", "path_body_relative_transform", "path_original_body_map",
+    "max_solver_iterations", "particle_scene_path", "actuator_count",
+}  # fmt: skip
+
+
+@pytest.fixture
+def installed(newton):
+    """Newton with our importer in it."""
+    install()
+    yield newton
+    uninstall()
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write_file(text):
+        path = tmp_path / "asset.usda"
+        path.write_text(text)
+        return str(path)
+
+    return write_file
+
+
+def list_resolvers(newton):
+    usd = newton.usd
+    return {
+        "newton": usd.SchemaResolverNewton,
+        "physx": usd.SchemaResolverPhysx,
+        "mjc": usd.SchemaResolverMjc,
+    }
+
+
+def test_the_signature_is_newtons(newton):
+    theirs = inspect.signature(newton.ModelBuilder.add_usd).parameters
+    ours = inspect.signature(add_usd).parameters
+    for name, parameter in theirs.items():
+        if name != "self":
+            assert ours[name].default == parameter.default, name
+
+
+@pytest.mark.parametrize(
+    ("order", "armature"),
+    [
+        (("newton", "physx", "mjc"), 0.01),
+        (("physx", "newton", "mjc"), 0.02),
+        (("mjc", "newton", "physx"), 0.03),
+    ],
+)
+@pytest.mark.parametrize("given", ["newton", "names"])
+def test_the_list_of_resolvers_decides(installed, write, order, armature, given):
+    kinds = list_resolvers(installed)
+    builder = installed.ModelBuilder()
+    result = builder.add_usd(
+        source=write(CONFLICT),
+        schema_resolvers=[kinds[name]() if given == "newton" else name for name in order],
+    )
+    assert isinstance(result, UsdImport)
+    joint = result["path_joint_map"]["/Robot/shoulder_joint"]
+    assert builder.joint_armature[builder.joint_qd_start[joint]] == pytest.approx(armature)
+    box = result["path_shape_map"]["/Robot/base/box"]
+    margin, gap = {"physx": (0.01, 0.04), "mjc": (0.3, 0.1), "newton": (0.01, 0.04)}[order[0]]
+    assert (builder.shape_margin[box], builder.shape_gap[box]) == (pytest.approx(margin), pytest.approx(gap))
+    for name in order:
+        assert (
+            f"{name.replace('physx', 'physxJoint')}:armature"
+            in result["schema_attrs"][name]["/Robot/shoulder_joint"]
+        )
+
+
+def test_the_tables_of_attributes(installed, write):
+    builder = installed.ModelBuilder()
+    kinds = list_resolvers(installed)
+    result = builder.add_usd(source=write(CONFLICT), schema_resolvers=[kinds["physx"](), kinds["newton"]()])
+    assert result["max_solver_iterations"] == 16
+    dof = builder.joint_qd_start[result["path_joint_map"]["/Robot/shoulder_joint"]]
+    assert builder.joint_limit_ke[dof] == pytest.approx(1000.0 * 180 / np.pi)
+    assert builder.joint_limit_kd[dof] == pytest.approx(10.0 * 180 / np.pi)
+    # PhysX keeps joint state in degrees
+    assert builder.joint_q[builder.joint_q_start[1]] == pytest.approx(np.deg2rad(1.57))
+    # self collisions are off: the two boxes never touch
+    assert len(builder.shape_collision_filter_pairs) == 1
+    attributes = result.get("schema_attrs", {})["physx"]
+    assert attributes["/Robot/shoulder_joint"]["physxJoint:armature"] == pytest.approx(0.02)
+
+
+def test_custom_attributes_reach_model_state_and_control(installed, write):
+    builder = installed.ModelBuilder()
+    builder.add_usd(source=write(CUSTOM))
+    model = builder.finalize(device="cpu")
+    state, control = model.state(), model.control()
+    assert model.mass_scale.numpy().tolist() == [1.5, 1.0]
+    assert state.target_position.numpy()[0].tolist() == [1.0, 2.0, 3.0]
+    assert state.namespace_a.mass_scale.numpy().tolist() == [2.5, 1.0]
+    assert model.namespace_a.gear_ratio.numpy().tolist() == [1.0, 2.25]
+    assert control.namespace_a.pid_gains.numpy()[1].tolist() == [100.0, 10.0]
+    assert model.articulation_stiffness.numpy().tolist() == [150.0]
+
+
+def test_paths_layers_and_stages_and_what_newton_takes_none_for(newton, write):
+    import warp
+    from pxr import Sdf, Usd
+
+    path = write(CONFLICT)
+    stage = Usd.Stage.Open(path)
+    found = []
+    for source in (path, Path(path), Sdf.Layer.FindOrOpen(path), stage):
+        builder = newton.ModelBuilder()
+        result = add_usd(
+            builder,
+            source,
+            xform=warp.transform((1.0, 2.0, 3.0), warp.quat_identity()),
+            ignore_paths=None,
+            schema_resolvers=None,
+            mesh_maxhullvert=None,
+        )
+        assert result.keys() >= KEYS | {"asset", "findings"}
+        found.append([list(pose) for pose in builder.body_q])
+    assert found[0] == found[1] == found[2] == found[3]
+    assert found[0][0][:3] == [1.0, 2.0, 3.0]
+
+
+def test_findings_are_warnings_and_errors_are_newtons(newton, tmp_path):
+    from pxr import Usd
+
+    stage = Usd.Stage.CreateInMemory()
+    stage.GetRootLayer().ImportFromString('#usda 1.0\ndef Xform "a" ( references = @gone.usda@ ) { }\n')
+    with pytest.raises(RuntimeError, match="composition errors"):
+        add_usd(newton.ModelBuilder(), stage)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        add_usd(newton.ModelBuilder(), stage, allow_partial=True)
+    assert any("newton-composed-partly" in str(found.message) for found in caught)
+    with pytest.raises(ValueError, match="Cannot specify both"):
+        add_usd(newton.ModelBuilder(), Usd.Stage.CreateInMemory(), floating=True, base_joint={})
+    with pytest.raises(RuntimeError):
+        add_usd(newton.ModelBuilder(), str(tmp_path / "not_there.usda"))
+
+
+def test_defaults_of_the_builder_come_before_those_of_schemas(newton, write):
+    text = HEAD + 'def Cube "a" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"] ) { }\n'
+    builder = newton.ModelBuilder()
+    builder.default_shape_cfg.density, builder.default_shape_cfg.gap = 10.0, 0.25
+    add_usd(builder, write(text), schema_resolvers=["mjc"])
+    assert builder.body_mass == [pytest.approx(80.0)]
+    assert builder.shape_gap == [pytest.approx(0.25)]
+
+
+def test_a_table_of_ones_own(newton, write):
+    usd = newton.usd
+
+    class Own(usd.SchemaResolver):
+        name = "own"
+        mapping: ClassVar = {
+            usd.PrimType.JOINT: {
+                "armature": usd.SchemaResolver.SchemaAttribute("own:inertia", 0.0, lambda v: 2 * v)
+            }
+        }
+
+    text = CONFLICT.replace("float newton:armature = 0.01", "float own:inertia = 4")
+    builder = newton.ModelBuilder()
+    result = add_usd(builder, write(text), schema_resolvers=[Own(), usd.SchemaResolverPhysx()])
+    assert builder.joint_armature[-1] == pytest.approx(8.0)
+    assert result["schema_attrs"]["own"]["/Robot/shoulder_joint"] == {"own:inertia": 4.0}
+
+
+@pytest.mark.parametrize("meters", ["", "metersPerUnit = 0.01"])
+def test_a_unit_that_nobody_says_is_a_metre_and_one_that_is_said_is_converted(newton, write, meters):
+    text = f'#usda 1.0\n( upAxis = "Z"\n {meters} )\n'
+    text += 'def Cube "a" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"] ) { }\n'
+    builder = newton.ModelBuilder()
+    result = add_usd(builder, write(text))
+    assert builder.body_mass == [pytest.approx(8000.0 * (1e-6 if meters else 1.0))]
+    assert any(found.kind == "usd-unit-unsaid" for found in result["findings"]) == (not meters)
+
+
+def test_newtons_own_tests(newton):
+    """All of Newton's tests of its importer pass, but those that the page of differences lists."""
+    file = Path(__file__).resolve().parents[3] / "scripts" / "run_newton_tests.py"
+    spec = importlib.util.spec_from_file_location("run_newton_tests", file)
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    try:
+        results = script.run_tests(Path(newton.__file__).parent / "tests", list(script.FILES), [])
+    finally:
+        uninstall()
+    assert len(results) > 370
+    assert script.report(results, check=True) == 0

@@ -1,0 +1,207 @@
+"""Real peers: plain programs of rclpy beside ``simwright run --ros``, in a network of their own without any other."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import simwright
+from simwright.app.bridging import RosOptions
+from simwright.core.math3d import Pose
+from stages import make_arm, make_topic, write_stage
+
+HERE = Path(__file__).resolve().parent
+SAMPLES = HERE.parents[1] / "samples" / "simwright_samples"
+pytestmark = pytest.mark.judge("ros")
+# a shell in the background ignores Ctrl-C, and so would all that is started from here
+signal.signal(signal.SIGINT, signal.default_int_handler)
+# the loopback of a new network is down, and without a way for the groups of discovery
+NETWORK = "ip link set lo up && ip link set lo multicast on && ip route add 224.0.0.0/4 dev lo && "
+SERVICE = """
+        def Scope "switch" (prepend apiSchemas = ["RosServiceAPI"])
+        {
+            uniform token ros:service:role = "server"
+            uniform string ros:service:name = "switch"
+            uniform string ros:service:type = "std_srvs/srv/SetBool"
+        }
+"""
+
+
+def meet(scenario: str, *arguments: str) -> dict[str, Any]:
+    """What a peer sees of a simulation; both end, and the simulation ends well by Ctrl-C."""
+    inner = f"{NETWORK} exec {sys.executable} {HERE / 'test_peers.py'} {scenario} {' '.join(arguments)}"
+    command = ["unshare", "--net", "--map-root-user", "sh", "-c", inner]
+    environment = os.environ | {"RMW_IMPLEMENTATION": "rmw_fastrtps_cpp"}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found.pop("exit") == 130, done.stderr[-3000:]
+    return found
+
+
+def main(scenario: str, arguments: list[str]) -> None:
+    """Within the network: a simulation, and a peer that looks at it."""
+    run = [sys.executable, "-m", "simwright", "run", *arguments, "--ros", "rclpy"]
+    simulation = subprocess.Popen(run, stdout=sys.stderr)
+    try:
+        peer = subprocess.run(
+            [sys.executable, str(HERE / "peers.py"), scenario],
+            stdout=subprocess.PIPE,
+            timeout=200,
+            check=True,
+        )
+        found = json.loads(peer.stdout.splitlines()[-1])
+    finally:
+        simulation.send_signal(signal.SIGINT)
+        try:
+            code = simulation.wait(20)
+        except subprocess.TimeoutExpired:
+            simulation.kill()
+            code = -1
+    sys.stdout.write(json.dumps(found | {"exit": code}) + "\n")
+
+
+def read_edges(rows: list[Any]) -> dict[str, tuple[str, Pose]]:
+    edges: dict[str, tuple[str, Pose]] = {}
+    for parent, child, place, turn in rows:
+        assert child not in edges, f"{child} has two parents"
+        edges[child] = (parent, Pose.of(place, turn))
+    return edges
+
+
+def find_in_root(edges: dict[str, tuple[str, Pose]], frame: str) -> tuple[str, Pose]:
+    pose = Pose.identity()
+    for _ in range(len(edges) + 1):
+        if frame not in edges:
+            return frame, pose
+        frame, step = edges[frame]
+        pose = step @ pose
+    raise AssertionError("the frames go round in a circle")
+
+
+def test_topics_of_the_rover_arrive_and_it_drives() -> None:
+    found = meet("rover", str(SAMPLES / "rover" / "model.sdf"), "--ground")
+    expected = {
+        "/scan": ("sensor_msgs/msg/LaserScan", 10.0, "lidar_link", "BEST_EFFORT"),
+        "/imu": ("sensor_msgs/msg/Imu", 100.0, "imu_link", "BEST_EFFORT"),
+        "/odom": ("nav_msgs/msg/Odometry", 50.0, "odom", "RELIABLE"),
+        "/joint_states": ("sensor_msgs/msg/JointState", 50.0, "", "RELIABLE"),
+    }
+    for topic, (kind, rate, frame, reliability) in expected.items():
+        seen = found["topics"][topic]
+        assert (seen["type"], seen["frames"], seen["reliability"]) == (kind, [frame], reliability)
+        assert seen["rate"] == pytest.approx(rate, rel=0.05), topic
+        assert seen["durability"] == "VOLATILE"
+    assert found["late"]
+    assert "<robot" in found["urdf"]
+    assert found["clock"] > 10
+    edges = read_edges(found["static"] + found["moving"])
+    assert {find_in_root(edges, frame)[0] for frame in edges} == {"odom"}
+    assert found["went"] == pytest.approx(found["expected"], rel=0.05)
+
+
+def test_goals_switches_and_services_of_an_arm(tmp_path: Path) -> None:
+    odd = make_topic("odd", "odd", "nobody_msgs/msg/Nothing")
+    follows = "uniform bool ros:topic:qos:match_publisher = true"
+    follows += '\nuniform token ros:topic:qos:reliability = "reliable"'
+    kind = "sensor_msgs/msg/JointState"
+    odd += make_topic("commands", "commands", kind, role="subscription", more=follows)
+    silent = "uniform bool ros:topic:starts_enabled = false"
+    file = write_stage(tmp_path, make_arm(interfaces=SERVICE + odd, imu=silent))
+    found = meet("arm", str(file))
+    reached, code, place = found["reached"]
+    assert (reached, code) == (True, 0)
+    assert place == pytest.approx(0.5, abs=0.02)
+    assert found["feedback"] > 3
+    assert not found["refused"]
+    assert found["cancelled"] == [1, True]
+    assert (found["silent"], found["switched"], found["heard"]) == (0, True, True)
+    assert found["answer"][0], found["answer"][1]
+    assert not found["odd"]
+    assert found["matched"] == ["RELIABLE", True]
+
+
+def test_frames_of_the_sample_arm_are_where_forward_kinematics_has_them() -> None:
+    file = SAMPLES / "arm" / "urdf" / "arm.urdf"
+    found = meet("frames", str(file))
+    assert found["status"]
+    assert len(found["rows"]) >= 15
+    asset = simwright.load(file)
+    for joints, moving in found["rows"]:
+        edges = read_edges(found["static"] + moving)
+        truth = asset.forward_kinematics(joints)
+        for body in asset.bodies:
+            root, pose = find_in_root(edges, body.name)
+            assert root == "world"
+            assert pose.is_close(truth[body.name], 1e-6), body.name
+
+
+@pytest.mark.parametrize("suffix", [".mcap", ".db3"])
+def test_a_bag_is_read_by_others(tmp_path: Path, suffix: str) -> None:
+    from rosbags.highlevel import AnyReader
+
+    file = write_stage(tmp_path, make_arm())
+    bag = tmp_path / f"run{suffix}"
+    run = simwright.run(file, frames=500, ros=RosOptions(bag=str(bag)))
+    if suffix == ".mcap":
+        from mcap.reader import make_reader
+        from mcap_ros2.decoder import DecoderFactory
+
+        with bag.open("rb") as stream:
+            mcap = make_reader(stream, decoder_factories=[DecoderFactory()])
+            states = [m.decoded_message for m in mcap.iter_decoded_messages(["/arm/joint_states"])]
+    else:
+        with AnyReader([bag]) as reader:
+            rows = [c for c in reader.connections if c.topic == "/arm/joint_states"]
+            states = [reader.deserialize(raw, c.msgtype) for c, _, raw in reader.messages(connections=rows)]
+    assert len(states) == 51
+    assert list(states[-1].name) == ["elbow"]
+    assert list(states[-1].position) == pytest.approx(run.positions[0].tolist(), abs=1e-12)
+    assert np.isfinite(states[-1].velocity).all()
+
+
+def test_hashes_of_types_are_those_of_ros() -> None:
+    import rosidl_parser  # noqa: F401 - tells a plain environment from one of ROS
+
+    from simwright.ros.transports.bag import open_store
+
+    share = Path(sys.prefix) / "share"
+    store, seen = open_store(), 0
+    for name in (
+        "sensor_msgs/msg/JointState",
+        "tf2_msgs/msg/TFMessage",
+        "nav_msgs/msg/Odometry",
+        "std_msgs/msg/Char",
+    ):
+        package, kind, title = name.split("/")
+        described = json.loads((share / package / kind / f"{title}.json").read_text())
+        hashes = {row["type_name"]: row["hash_string"] for row in described["type_hashes"]}
+        assert store.hash_rihs01(name) == hashes[name], name
+        seen += 1
+    assert seen == 4
+
+
+def test_an_interrupted_run_leaves_no_process_behind(tmp_path: Path) -> None:
+    file = write_stage(tmp_path, make_arm())
+    run = [sys.executable, "-m", "simwright", "run", str(file), "--ros"]
+    with subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as simulation:
+        try:
+            time.sleep(8.0)
+            assert simulation.poll() is None
+            simulation.send_signal(signal.SIGINT)
+            assert simulation.wait(15) == 130
+        finally:
+            simulation.kill()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])
