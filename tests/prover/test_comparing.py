@@ -280,6 +280,15 @@ def test_what_cannot_be_told_is_neither_right_nor_wrong(twin: Told) -> None:
     assert outcome.right
 
 
+def test_a_mass_matrix_of_other_rows_is_not_compared(twin: Told) -> None:
+    other = make_driven(twin)
+    for state in other.states:
+        state.mass_matrix = [[1.0]]
+    outcome = compare("pybullet", twin, other)
+    assert outcome.right
+    assert outcome.blank["matrix"] == "its mass matrix has 1 rows for 2 degrees of freedom"
+
+
 def test_tolerances_follow_the_precision(twin: Told) -> None:
     other = make_driven(twin)
     other.seen.masses["upper"] += 1e-6

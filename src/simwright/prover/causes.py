@@ -20,6 +20,7 @@ from simwright.model.kinematics import build_tree
 from simwright.prover.aspects import Outcome, Told
 from simwright.prover.dynamics import find_size
 from simwright.prover.motion import MotionResult
+from simwright.prover.scenarios import FRICTION
 from simwright.prover.workers.seen import SeenFreedom, name_of, rotate
 
 
@@ -162,7 +163,10 @@ def _explain_contact(result: MotionResult) -> tuple[str, str]:
         if end < wanted - _FALLEN:
             return "collision pair", "it falls through the ground: nothing touches in the engine"
     if result.scenario == "slope":
-        return "friction model", "contacts slide otherwise in the engine"
+        return (
+            "friction model",
+            f"with a friction of {FRICTION:g} everywhere, it slides otherwise in the engine",
+        )
     return "contact model", "it lies otherwise on the ground: shapes or contacts are others in the engine"
 
 

@@ -71,6 +71,9 @@ def _compare_matrices(reference: Told, told: Told, pairs: list[FreedomPair], out
     if not reference.states or not told.states or not alone:
         outcome.absent |= {"matrix", "bias"}  # there is nothing to compare it with
         return
+    if odd := _find_odd_matrix(reference) or _find_odd_matrix(told):
+        outcome.blank |= {"matrix": odd, "bias": odd}
+        return
     _leave_untold([*reference.states, *told.states], outcome)
     orders = [_find_order(reference.seen, [pair.wanted[0] for pair in alone])]
     orders.append(_find_order(told.seen, [pair.found[0] for pair in alone]))
@@ -80,6 +83,13 @@ def _compare_matrices(reference: Told, told: Told, pairs: list[FreedomPair], out
         for aspect, state, rows in _find_errors(both, orders, weight):
             name = alone[int(np.argmax(rows))].name
             _note_error(aspect, float(np.max(rows)), name, f"{name_state(number)}, others {state}", outcome)
+
+
+def _find_odd_matrix(told: Told) -> str:
+    """What is wrong with a mass matrix that has other rows than the engine has freedoms; empty where all are right."""
+    count = len(told.seen.freedoms)
+    sizes = {len(state.mass_matrix) for state in told.states if state.mass_matrix is not None} - {count}
+    return f"its mass matrix has {min(sizes)} rows for {count} degrees of freedom" if sizes else ""
 
 
 def _leave_untold(states: Iterable[Evaluated], outcome: Outcome) -> None:

@@ -146,6 +146,9 @@ _UNSURE = 0.01
 _SHORTEST = 0.2
 """Part of the time that has to be left for it."""
 
+_TOPPLED = 0.3
+"""What has turned by more at the end has fallen over [rad]."""
+
 _UNREST = 0.02
 """What moves by more at the end, of which rest is compared, is not at rest."""
 
@@ -190,6 +193,12 @@ def compare_motion(
         result.state, result.reason = (
             "blank",
             f"it is not at rest after {scenario.seconds:g} s in {reference.engine}",
+        )
+        return result
+    if start and _topples(reference):
+        result.state = "blank"
+        result.reason = (
+            f"it topples in {reference.engine}: how contacts give way decides where it comes to rest"
         )
         return result
     if end < max(start, _SHORTEST * scenario.samples):
@@ -262,6 +271,13 @@ def _find_end(reference: MotionReference) -> int:
 
 def _is_restless(reference: MotionReference, start: int) -> bool:
     return any(np.ptp(np.array(values)[start:]) > _UNREST for values in reference.positions.values())
+
+
+def _topples(reference: MotionReference) -> bool:
+    turns = [
+        values[-1] for name, values in reference.positions.items() if name.endswith((".rx", ".ry", ".rz"))
+    ]
+    return bool(np.abs(turns).max(initial=0.0) > _TOPPLED)
 
 
 def _find_scale(values: Sequence[float] | Array) -> float:

@@ -20,6 +20,7 @@ from simwright.core.errors import SimwrightError
 from simwright.core.math3d import Array, Pose, vec3
 from simwright.model.asset import Asset
 from simwright.model.elements import Shape
+from simwright.model.extras import Extras
 from simwright.model.geometry import Capsule, Mesh, Plane, Sphere, box_bounds
 from simwright.model.inertia import Inertial, combine
 from simwright.model.joint import WORLD, EqualityKind, Joint, JointKind, Motion
@@ -357,6 +358,8 @@ def _set_material(asset: Asset) -> None:
         shape.physics_material, shape.visual, shape.material = GROUND, False, ""
         shape.category_bits = shape.collide_bits = shape.margin = shape.gap = None
         shape.settings = {}
+    # friction and softness of contacts in the words of one engine
+    asset.extras = Extras()
 
 
 def _find_lowest(shape: Shape, body: Pose) -> float:
