@@ -22,7 +22,8 @@ ROBOT = """
     <body name="base">
       <geom type="box" size="0.1 0.1 0.1"/>
       <body name="bare">
-        <body name="left" pos="0 0 0.2"><joint name="swing" axis="0 1 0"/><geom type="mesh" mesh="part"/></body>
+        <body name="left" pos="0 0 0.2"><joint name="swing" axis="0 1 0" armature="1"/>
+          <geom type="mesh" mesh="part"/></body>
       </body>
       <body name="right" pos="0.3 0 0.2"><joint name="bend" axis="0 1 0"/><geom type="box" size="0.1 0.1 0.1"/></body>
     </body>

@@ -11,6 +11,7 @@ from tests.prover.conftest import MakeEngine
 from tests.prover.faults import plant, write_robot
 
 import simwright
+from simwright.app.cli.main import run
 from simwright.app.proof.formats import describe_proofs
 from simwright.app.proof.page import render_page
 from simwright.app.proving import prove_source
@@ -141,6 +142,17 @@ def test_the_same_file_has_the_same_digest(source: str) -> None:
     for shape in asset.shapes:
         _ = getattr(shape.geometry, "data", None)  # loaded or not, it is the same asset
     assert digest_asset(asset) == first == digest_asset(simwright.load(file))
+
+
+def test_an_engine_that_is_removed_is_forgotten(
+    tmp_path: Path, make_engine: MakeEngine, quick: None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    make_engine("twin")
+    make_engine("other")
+    ask(write_robot(tmp_path), "twin", "other")
+    assert run(["engines", "remove", "twin"]) == 0
+    (entry,) = (tmp_path / "cache" / "simwright" / "prove").rglob("*.json")
+    assert b'"other"' in entry.read_bytes()
 
 
 def test_a_damaged_entry_counts_as_absent(tmp_path: Path, make_engine: MakeEngine, quick: None) -> None:

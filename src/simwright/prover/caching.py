@@ -75,6 +75,18 @@ def prove_cached(
     return Proof(asset.name, settings.against, version, settings, [known[name][1] for name in names])
 
 
+def forget(engine: str) -> int:
+    """Remove what is kept of an engine that was uninstalled, with all its solvers; gives how many answers."""
+    cache = open_proof_cache()
+    count = 0
+    for file in cache.folder.glob("??/*.json") if cache.folder is not None else ():
+        found = _find(cache, file.stem)
+        if found is not None and found[1].outcome.engine.partition(":")[0] == engine:
+            file.unlink(missing_ok=True)
+            count += 1
+    return count
+
+
 def _make_key(cache: Cache, content: str, settings: ProofSettings, name: str) -> str:
     """The name of an entry; empty where there cannot be one."""
     places = [_name_environment(engine) for engine in (name, settings.against)]

@@ -117,7 +117,8 @@ def _say(name: str, text: str) -> None:
 @engines.command("remove", epilog="\b\nExamples:\n  simwright engines remove drake\n")
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 def remove_command(names: tuple[str, ...]) -> int:
-    """Remove engines.  Exit code 1 means that one is in use."""
+    """Remove engines and their kept answers.  Exit code 1 means that one is in use."""
+    from simwright.prover.caching import forget
     from simwright.prover.environments import remove
     from simwright.prover.table import find_engine
 
@@ -125,6 +126,7 @@ def remove_command(names: tuple[str, ...]) -> int:
     failed = False
     for row in rows:
         if remove(row.environment):
+            forget(row.name)
             echo(f"{row.name} is removed")
         else:
             failed = True
