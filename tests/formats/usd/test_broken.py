@@ -272,3 +272,37 @@ def test_a_unit_beyond_every_use_is_reported(value, tmp_path, reporter):
     asset = simwright.load(file, reporter=reporter)
     assert len(asset.bodies) == 1
     assert "usd-unit-invalid" in {found.kind for found in reporter}
+
+
+SILENT = """
+def Xform "b" ( prepend apiSchemas = ["PhysicsRigidBodyAPI"] ) {
+    uniform token[] xformOpOrder = ["xformOp:gone"]
+    def Sphere "s" ( prepend apiSchemas = ["PhysicsCollisionAPI"] ) {
+        double radius = -1
+    }
+    def Capsule "c" ( prepend apiSchemas = ["PhysicsCollisionAPI", "MaterialBindingAPI"] ) {
+        uniform token axis = "Q"
+        rel material:binding:physics = </gone>
+    }
+}
+def Cube "d" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"] ) {
+}
+def PhysicsRevoluteJoint "j" {
+    rel physics:body0 = </b>
+    rel physics:body1 = </d>
+    uniform token physics:axis = "W"
+    quatf physics:localRot0 = (0, 0, 0, 0)
+}
+"""
+
+
+def test_wrong_values_are_said_and_the_other_prims_are_read(read):
+    found = read(SILENT)
+    assert found.kinds >= {
+        "usd-transform-refused", "usd-joint-turn-zero", "usd-value-invalid", "usd-physics-binding-missing",
+    }  # fmt: skip
+    assert {d.data["name"] for d in found.reporter if d.kind == "usd-value-invalid"} == {
+        "physics:axis", "axis", "radius",
+    }  # fmt: skip
+    assert len(found.asset.bodies) == 2
+    assert len(found.asset.shapes) == 3

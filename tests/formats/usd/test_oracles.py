@@ -55,13 +55,15 @@ def compare(asset: Asset, oracle: dict[str, Any], order: str) -> Iterator[Differ
 
 
 def list_documented() -> list[dict[str, str]]:
-    """The rows of the page's table."""
+    """The rows of the page's first table."""
     lines = DOCUMENT.read_text(encoding="utf-8").splitlines()
     rows = [
         [cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines if line[:1] == "|"
     ]
     start = rows.index(COLUMNS)
-    return [dict(zip(COLUMNS, row, strict=True)) for row in rows[start + 2 :]]
+    # another table of the page, that of Newton's own tests, begins with their names
+    end = next((number for number, row in enumerate(rows) if row[0] == "test"), len(rows))
+    return [dict(zip(COLUMNS, row, strict=True)) for row in rows[start + 2 : end]]
 
 
 def describe(difference: Difference) -> tuple[str, str, str, str]:

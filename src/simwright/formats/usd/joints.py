@@ -144,7 +144,7 @@ def _read_single(reader: StageReader, found: FoundPrim, name: str, motion: Motio
     instance = "angular" if motion is Motion.HINGE else "linear"
     dof = Dof(
         motion,
-        axis=_unit(_AXES.get(reader.get_text(found, "physics:axis", "X"), 0)),
+        axis=_unit(_AXES[reader.get_choice(found, "physics:axis", _AXES, "X")]),
         name=name,
         lower=read_bound(lower, factor),
         upper=read_bound(upper, factor),
@@ -160,7 +160,7 @@ def _read_ball(reader: StageReader, found: FoundPrim, name: str) -> Dof:
         # a negative cone angle means "free" (UsdPhysics), and the other may still be limited
         first, second = (convert_angle(cone) if cone >= 0.0 else math.inf for cone in cones)
         swing = (first, second)
-    axis = _unit(_AXES.get(reader.get_text(found, "physics:axis", "X"), 0))
+    axis = _unit(_AXES[reader.get_choice(found, "physics:axis", _AXES, "X")])
     _attach_drives(reader, found, name, {})
     return Dof(Motion.BALL, axis=axis, name=name, swing=swing)
 
@@ -305,6 +305,14 @@ JOINT_UNPLACED = declare(
     hint="author physics:localPos and localRot of the side without a body",
     doc="The side of a joint that is the world has an identity pose, and the body stands elsewhere. By the letter a "
     "simulator would pull it to the origin of the stage; Newton and we hold it.",
+    section="1.3",
+)
+TURN_ZERO = declare(
+    "usd-joint-turn-zero",
+    Level.ERROR,
+    "physics:localRot{number} of joint {name!r} is (0, 0, 0, 0), which is no rotation; it is read as none",
+    hint="author (1, 0, 0, 0) for no rotation",
+    doc="A quaternion of length zero turns nothing, and engines make different things of it.",
     section="1.3",
 )
 AXES_LOCKED = declare(
@@ -487,6 +495,9 @@ def _read_frame(reader: StageReader, found: FoundPrim, number: int) -> Pose:
     x, y, z = reader.get_finite(found, f"physics:localPos{number}", ZERO)
     turn = reader.get_finite(found, f"physics:localRot{number}", (0.0, 0.0, 0.0, 0.0))
     length = reader.units.length
+    if not any(turn) and reader.get_authored(found, f"physics:localRot{number}") is not None:
+        where = reader.where(found, f"physics:localRot{number}")
+        reader.reporter.report(TURN_ZERO, where, name=found.name, number=number)
     rotation = IDENTITY.q if turn == IDENTITY_QUAT else quat_normalize(turn)
     return Pose(np.array((x * length, y * length, z * length)), rotation)
 

@@ -69,6 +69,7 @@ class MaterialBindings:
         """The contact material of a collider, empty for none."""
         key = self._physics.get(found.path)
         if key is None:
+            self._report_missing(found)
             return ""
         if self._has_contact[key]:
             return self.names[key]
@@ -80,6 +81,15 @@ class MaterialBindings:
             material = self.materials[key].GetPath()
             self._reader.reporter.report(PHYSICS_BINDING_EMPTY, where, material=material, name=found.name)
         return ""
+
+    def _report_missing(self, found: FoundPrim) -> None:
+        """Say of a collider that the material it is bound to for physics is not on the stage."""
+        name = "material:binding:physics"
+        if found.authored is None or name not in found.authored:
+            return
+        for target in self._reader.get_targets(found, name):
+            where = self._reader.where(found, name)
+            self._reader.reporter.report(PHYSICS_BINDING_MISSING, where, material=target, name=found.name)
 
     def looks(self) -> list[tuple[str, Usd.Prim]]:
         """Materials with a surface, by name."""
@@ -252,6 +262,15 @@ COLORED = frozenset({"diffuse", "emissive", "specular"})
 """Inputs of the model that are colours: linear here, display colours there."""
 
 
+PHYSICS_BINDING_MISSING = declare(
+    "usd-physics-binding-missing",
+    Level.WARNING,
+    "collider {name!r} is bound to physics material {material}, which is not there; it has the engine's default",
+    hint="correct material:binding:physics",
+    doc="A binding for physics names a prim that is not on the stage, so friction and density are not known.",
+    section="1.3.2",
+    loss=True,
+)
 CONTACT_INVALID = declare(
     "usd-contact-invalid",
     Level.ERROR,

@@ -52,9 +52,14 @@ Read = tuple[type[Geometry], tuple[float, ...], bool]
 """The class, its numbers, and whether the scale is left over."""
 
 
+_AXES = ("X", "Y", "Z")
+
+
 def find_axis_turn(reader: StageReader, found: FoundPrim) -> Pose | None:
     """The rotation of local Z onto the axis of a primitive; None where there is nothing to turn."""
-    return TURNS.get(reader.get_text(found, "axis", "Z")) if found.type in _AXIAL else None
+    if found.type not in _AXIAL:
+        return None
+    return TURNS.get(reader.get_choice(found, "axis", _AXES, "Z"))
 
 
 def read_primitive(reader: StageReader, found: FoundPrim, scale: Array) -> Sized | None:
@@ -77,7 +82,7 @@ def _make(kind: type[Geometry], numbers: tuple[float, ...]) -> Geometry:
 
 
 def _length(reader: StageReader, found: FoundPrim, name: str, default: float) -> float:
-    return abs(reader.get_size(found, name, default)) * reader.units.length
+    return reader.get_extent(found, name, default) * reader.units.length
 
 
 def _is_even(*values: float) -> bool:

@@ -7,12 +7,12 @@ Every element file of this folder takes a :class:`StageReader` and adds to its `
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
-from pxr import Gf, Usd, UsdGeom
+from pxr import Gf, Tf, Usd, UsdGeom
 
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.gate import Gate
@@ -35,6 +35,15 @@ from simwright.usd.questions import (
     value_of,
 )
 
+TRANSFORM_REFUSED = declare(
+    "usd-transform-refused",
+    Level.ERROR,
+    "the transform of {name} cannot be read ({why}); it stands where the prim above it does",
+    hint="correct xformOpOrder: every entry names an xformOp attribute of the prim",
+    doc="xformOpOrder names an operation that is none, or that is not there. The other prims are read.",
+    section="1.1",
+    loss=True,
+)
 VALUE_INVALID = declare(
     "usd-value-invalid",
     Level.ERROR,
@@ -156,18 +165,38 @@ class StageReader:
     def world_matrix(self, at: PrimLike) -> Array:
         """4x4 column-vector matrix of a prim in the asset frame [m], authored scale included."""
         prim = at.prim if isinstance(at, FoundPrim) else at
-        stacked = np.array(self.xforms.GetLocalToWorldTransform(prim), dtype=np.float64)[None]
+        stacked = np.array(self._place(prim), dtype=np.float64)[None]
         if not are_sound(stacked):
             stacked = mend_transforms(self, [prim], stacked)
         return self.units.convert_matrix(stacked[0].T)
+
+    def _place(self, prim: Usd.Prim) -> Gf.Matrix4d:
+        """The world matrix of a prim; one whose transform OpenUSD refuses stands where the prim above it does."""
+        try:
+            return self.xforms.GetLocalToWorldTransform(prim)
+        except Tf.ErrorException as error:
+            if prim.IsPseudoRoot():
+                return Gf.Matrix4d(1.0)
+            above = self._place(prim.GetParent())
+            names = prim.GetAttribute("xformOpOrder").Get() or ()
+            words = [str(name).removeprefix("!invert!") for name in names]
+            missing = [word for word in words if not word.startswith("!") and not prim.HasAttribute(word)]
+            if not missing:
+                local, resets = self.xforms.GetLocalTransformation(prim)
+                return local if resets else local * above
+            path = path_of(prim).pathString
+            if path not in self.faulty:
+                self.faulty.add(path)
+                why = str(error).strip().rpartition(": ")[2]
+                self.reporter.report(TRANSFORM_REFUSED, self.where(prim), name=path, why=why)
+            return above
 
     def world_matrices(self, founds: Sequence[FoundPrim]) -> Array:
         """``(n, 4, 4)``: :meth:`world_matrix` of many prims at once."""
         if not founds:
             return np.empty((0, 4, 4))
         # one array from all matrices: converting each on its own is far slower
-        place = self.xforms.GetLocalToWorldTransform
-        stacked = np.array([place(found.prim) for found in founds], dtype=np.float64).reshape(-1, 4, 4)
+        stacked = np.array([self._place(found.prim) for found in founds], dtype=np.float64).reshape(-1, 4, 4)
         if not are_sound(stacked):
             stacked = mend_transforms(self, [found.prim for found in founds], stacked)
         return self.units.convert_matrices(stacked.transpose(0, 2, 1))
@@ -268,6 +297,11 @@ class StageReader:
         value = self.get_number(at, name, default)
         return value if math.isfinite(value) else float(self._reject(at, name, value, "finite", default))
 
+    def get_extent(self, at: PrimLike, name: str, default: float) -> float:
+        """The size of a geometry; a negative one is reported and taken without its sign."""
+        value = self.get_size(at, name, default)
+        return value if value >= 0.0 else abs(float(self._reject(at, name, value, "0 or more", -value)))
+
     def get_text(self, at: PrimLike, name: str, default: str = "") -> str:
         """A token, string or path as text."""
         return str(self.get(at, name, default))
@@ -317,6 +351,13 @@ class StageReader:
         if all(map(math.isfinite, numbers)):
             return numbers
         return tuple(self._reject(at, name, np.array(numbers), "finite", default))
+
+    def get_choice(self, at: PrimLike, name: str, choices: Collection[str], default: str) -> str:
+        """A token that has to be one of several; another one is reported."""
+        value = self.get_text(at, name, default)
+        return (
+            value if value in choices else str(self._reject(at, name, value, " or ".join(choices), default))
+        )
 
     def get_array(self, at: PrimLike, name: str, default: Sequence[float]) -> Array:
         """:meth:`get_floats` as an array."""
