@@ -206,6 +206,7 @@ class _DomainNode:
         from rclpy.callback_groups import ReentrantCallbackGroup
         from rclpy.executors import MultiThreadedExecutor
 
+        self._is_closed = False
         self._context = rclpy.Context()
         rclpy.init(args=[], context=self._context, domain_id=domain)
         self.node = rclpy.create_node(name, context=self._context)
@@ -217,12 +218,17 @@ class _DomainNode:
         self._thread.start()
 
     def _spin(self) -> None:
+        from rclpy.exceptions import InvalidHandle
         from rclpy.executors import ExternalShutdownException
 
         with contextlib.suppress(ExternalShutdownException):
-            self._executor.spin()
+            while self._context.ok() and not self._is_closed:
+                # an endpoint that is turned off while something for it is under way: all others go on
+                with contextlib.suppress(InvalidHandle):
+                    self._executor.spin()
 
     def close(self) -> None:
+        self._is_closed = True
         self._executor.shutdown(timeout_sec=2.0)
         self._thread.join(timeout=2.0)
         self.node.destroy_node()
