@@ -210,7 +210,7 @@ def is_frame_of_camera(change: Change, reporter: Reporter) -> bool:
     return (
         change.after == "new"
         and change.element.removesuffix("_joint").endswith("_optical_frame")
-        and any(finding.loss and "cameras" in finding.message for finding in reporter)
+        and any(finding.loss and "camera" in finding.message for finding in reporter)
     )
 
 
