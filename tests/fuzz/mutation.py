@@ -11,6 +11,8 @@ import zipfile
 import zlib
 from collections.abc import Callable
 
+from .crates import damage_crate
+
 CANARY = "@canary@"
 """Stands for the folder of the canary files, whose path is known when a case is run."""
 SECRETS = (
@@ -289,4 +291,9 @@ _NAMES: tuple[Damage, ...] = (
     swap_number, swap_number, swap_tokens, swap_tokens, swap_tokens, repeat_or_drop_braces, repeat_or_drop_line,
     repeat_or_drop_line,
 )  # fmt: skip
-_CONTAINERS: dict[str, Damage] = {".usdz": damage_package, ".glb": damage_glb, ".png": damage_png}
+_CONTAINERS: dict[str, Damage] = {
+    ".usdz": damage_package,
+    ".usdc": damage_crate,
+    ".glb": damage_glb,
+    ".png": damage_png,
+}

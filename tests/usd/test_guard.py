@@ -317,6 +317,22 @@ def test_a_list_edit_of_another_type_is_refused(tmp_path: Path) -> None:
         check_file(refused)
 
 
+@pytest.mark.parametrize("word", ["", "no type"])
+def test_an_attribute_without_a_type_is_refused(tmp_path: Path, word: str) -> None:
+    from pxr import Sdf
+
+    layer = Sdf.Layer.CreateNew(str(tmp_path / "typeless.usdc"))
+    Sdf.AttributeSpec(Sdf.CreatePrimInLayer(layer, "/robot"), "good", Sdf.ValueTypeNames.Float)
+    Sdf.AttributeSpec(Sdf.CreatePrimInLayer(layer, "/robot/link"), "many", Sdf.ValueTypeNames.TokenArray)
+    layer.Save()
+    check_file(Path(layer.realPath))
+    spec = Sdf.AttributeSpec(layer.GetPrimAtPath("/robot"), "bad", Sdf.ValueTypeNames.Float)
+    spec.SetInfo("typeName", word)
+    layer.Save()
+    with pytest.raises(InputError, match="an attribute has no type"):
+        check_file(Path(layer.realPath))
+
+
 def test_deep_crate_is_refused(tmp_path: Path) -> None:
     text, file = tmp_path / "deep.usda", tmp_path / "deep.usdc"
     text.write_text(nest("prims", 1500))

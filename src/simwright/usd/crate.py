@@ -28,6 +28,7 @@ from simwright.usd.crate_values import (
     check_values,
     decode_integers,
     decompress,
+    find_tokens,
     read_names,
 )
 
@@ -37,6 +38,9 @@ _SECTION = struct.Struct("<16sqq")
 _NEEDED = ("TOKENS", "STRINGS", "FIELDS", "FIELDSETS", "PATHS", "SPECS")
 _MAX_SECTIONS = 64
 _SPEC_TYPES = 11
+_ATTRIBUTE = 1
+_TYPE = re.compile(rb"[A-Za-z_][A-Za-z0-9_:]*(\[\])?")
+"""The name of a type of attributes, as text layers have it."""
 _VARIANT = re.compile(r"\{[^{}=\[\]/]+=[^{}=\[\]/]*\}")
 _OLDEST_COMPRESSED = (0, 4, 0)
 MAX_ITEMS = 10_000_000
@@ -239,6 +243,7 @@ def _check_specs(
     if np.any(entries < 0) or len(np.unique(entries)) != count:
         raise CorruptDataError("a spec has no path, or the path of another")
     _check_types(tree, entries, types, tokens)
+    _check_attributes(np.unique(starts[types == _ATTRIBUTE]), sets, fields, tokens)
     lists = _ChildLists(data, fields, entries, starts, begins, sets)
     _check_children(lists, tree, tokens)
 
@@ -272,6 +277,24 @@ def _check_types(
         for index in np.unique(tree.names[group]).tolist():
             if not is_valid(tokens[index].decode()):
                 raise CorruptDataError("a path has a part that is no name")
+
+
+def _check_attributes(
+    starts: npt.NDArray[np.int64], sets: npt.NDArray[np.int64], fields: CrateFields, tokens: list[bytes]
+) -> None:
+    """Every attribute has a type: without one, OpenUSD writes text that it cannot read again.
+
+    ``starts`` tells where the field sets of attributes begin.
+    """
+    named = np.array([token == b"typeName" for token in tokens], np.bool_)[fields.names]
+    types = find_tokens(fields.values[named], tokens)
+    typed = np.zeros(len(fields.values) + 1, np.bool_)
+    typed[:-1][named] = [bool(_TYPE.fullmatch(word)) for word in types]
+    # what has a type in each field set, counted from the first set on; -1 behind a set has none
+    counts = np.concatenate([[0], np.cumsum(typed[sets])])
+    ends = np.flatnonzero(sets == -1)
+    if not np.all(counts[ends[np.searchsorted(ends, starts)]] > counts[starts]):
+        raise CorruptDataError("an attribute has no type")
 
 
 @dataclass(frozen=True, slots=True)

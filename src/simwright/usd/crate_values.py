@@ -133,6 +133,7 @@ Words = npt.NDArray[np.uint64]
 _ARRAY, _INLINED, _COMPRESSED = (np.uint64(1 << bit) for bit in (63, 62, 61))
 _OFFSET = np.uint64((1 << 48) - 1)
 _FLOATS = (7, 8, 9)
+_TOKEN = 11
 _DICTIONARY, _PATHS, _TOKENS, _SELECTIONS, _SAMPLES, _PAYLOAD, _DOUBLES, _OFFSETS, _STRINGS = (
     31, 40, 41, 45, 46, 47, 48, 49, 50
 )  # fmt: skip
@@ -217,6 +218,14 @@ def check_values(data: memoryview, fields: CrateFields, tokens: list[bytes]) -> 
         found = np.concatenate([_read_samples(source, stored), walk.follow(stored)])
         stored = np.setdiff1d(found[(found & _INLINED) == 0], seen)
         seen = np.union1d(seen, stored)
+
+
+def find_tokens(values: Words, tokens: list[bytes]) -> list[bytes]:
+    """The tokens that are the values of fields, empty where a value is none."""
+    indexes = _find_offsets(values)
+    is_token = (_find_types(values) == _TOKEN) & ((values & _INLINED) != 0) & ((values & _ARRAY) == 0)
+    is_token &= indexes < len(tokens)
+    return [tokens[index] if known else b"" for index, known in zip(indexes, is_token, strict=True)]
 
 
 def read_names(data: memoryview, value: int) -> list[int]:
