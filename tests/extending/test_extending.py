@@ -228,7 +228,7 @@ from simwright.resolve import schema_attrs
 asset = simwright.load({str(file)!r})
 assert asset.joints[0].dofs[0].armature == 4.0
 assert schema_attrs(asset)[{word!r}] == {{"/r/j": {{"{word}:rotor": 4.0}}}}
-assert {word!r} in add_asset.__kwdefaults__["resolvers"]
+assert {word!r} in add_asset.__kwdefaults__["schema_resolvers"]
 assert vendor_of_property("{word}:rotor") == vendor_of_schema("{word.capitalize()}JointAPI") == {word!r}
 """
     project.run("-c", code, plugged=word == "plugged")

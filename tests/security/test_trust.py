@@ -219,7 +219,7 @@ def test_who_is_distrusted(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_every_command_that_reads_assets_has_the_options() -> None:
     without = {
         "rules", "explain", "packages", "plugin-path", "doctor", "engines list", "engines install", "engines remove",
-        "engines doctor", "scene schema", "scene operations", "task list",
+        "engines doctor", "ros doctor", "scene schema", "scene operations", "task list",
         "task show", "robots list", "robots schema", "registry list", "registry show",
     }  # fmt: skip
     found = {}

@@ -50,9 +50,13 @@ _LEGACY = {
 class NewtonUsageError(UsageError, ValueError):
     """A call that contradicts itself; Newton raises ValueError there."""
 
+    code = "newton-usage"
+
 
 class NewtonImportError(InputError, RuntimeError, ValueError):
     """An asset that cannot be put into a builder; Newton raises RuntimeError or ValueError there."""
+
+    code = "newton-import"
 
 
 def add_usd(
