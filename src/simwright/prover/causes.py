@@ -142,7 +142,8 @@ def _explain_runs(result: MotionResult, reference: Told) -> tuple[str, str]:
 
 
 def _explain_response(result: MotionResult, reference: Told) -> tuple[str, str] | None:
-    if _stays(result):
+    # a joint without a drive may end near its start too, thrown back by a soft limit
+    if _is_driven(result.worst, reference) and _stays(result):
         return "missing drive", "the joint does not go where its drive is told to go"
     rows = [row for row in reference.seen.freedoms if row.joint == result.worst]
     if rows and _reaches_limit(result, rows[0]):
@@ -229,9 +230,14 @@ def _explain_limit(item: str, told: Told) -> tuple[str, str]:
     return "limit", "the engine stops the joint elsewhere"
 
 
-def _explain_drive(item: str, told: Told) -> tuple[str, str]:
+def _is_driven(item: str, told: Told) -> bool:
+    """Whether a joint has a drive or an actuator."""
     driven = any(row.stiffness or row.damping for row in _find_rows(told, item))
-    if not driven and not any(actuator.target == item for actuator in told.seen.actuators):
+    return driven or any(actuator.target == item for actuator in told.seen.actuators)
+
+
+def _explain_drive(item: str, told: Told) -> tuple[str, str]:
+    if not _is_driven(item, told):
         return "missing drive", "nothing drives the joint in the engine: it is limp"
     return "drive", "the engine drives the joint with other gains or forces"
 
