@@ -435,7 +435,8 @@ OPENED = {
     "formats/mjcf/writer/visuals.py", "formats/usd/writer/materials.py", "formats/gltf/textures.py",
     "sanitizer/fixes/textures.py", "formats/usd/delivery.py", "usd/archive.py", "sanitizer/workspace.py",
     # a table of our own, our own results and private copies
-    "formats/dialects.py", "formats/format.py", "sanitizer/sanitize.py", "sanitizer/fixes/paths.py", "usd/edit.py", "usd/layers.py",
+    "formats/dialects.py", "formats/format.py", "sanitizer/sanitize.py", "sanitizer/fixes/paths.py", "usd/edit.py",
+    "usd/layers.py",
     # schema submissions, which are looked at in their own folder
     "usd/plugins.py", "usd/registry.py", "usd/submission.py", "usd/submission_example.py", "usd/submission_plugin.py",
 }  # fmt: skip
