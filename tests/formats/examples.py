@@ -418,6 +418,7 @@ VALUES: dict[str, Any] = {
     "sites.geometry": Sphere(0.01),
     "sites.ros_frame": "mark_frame",
     "sites.static": False,
+    "sites.folded": m.FoldedBody("dummy", "dummy_mount"),
     "cameras.pose": POSE,
     "cameras.fov_y": 1.1,
     "cameras.resolution": (320, 200),
@@ -504,6 +505,7 @@ VALUES: dict[str, Any] = {
     "contexts.namespace": "left",
     "contexts.domain_id": 7,
     "contexts.parent_frame": "map",
+    "contexts.pose": POSE,
     "controllers.joints": None,
     "controllers.interfaces": lambda a: (
         _add(a, "interfaces"), _alter(a.controllers[0], interfaces={"publisher": "odd"})

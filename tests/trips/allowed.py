@@ -63,9 +63,6 @@ URDF_ROWS = (
     Row(URDF, _LEFT.format("ROS interfaces?"), _HYQ, "URDF has no topics beside Gazebo's plugins"),
     Row(URDF, r"lost in urdf: urdf-write-extras: \d+ attribute\(s\) of gazebo .*", _HYQ,
         "no <gazebo> blocks are written: they are for a version of Gazebo that is gone"),
-    Row(URDF, r"contacts: .*: may touch -> never touch", _LAIKAGO,
-        "OpenUSD has no massless body: colliders of such links sit on the body they are fixed to, of which URDF "
-        "readers let no neighbour touch", (_LAIKAGO, _PIPER)),
     Row(URDF, _LEFT.format("contact filters?"), _LAIKAGO,
         "URDF has no filters: they keep colliders of links apart that OpenUSD had to join",
         (_LAIKAGO, _PIPER, "urdf/anymal.urdf")),

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from simwright.core.math3d import IDENTITY
 from simwright.formats.aspects import Aspect, ElementFamily, Moves, Used, always, if_touched, never
 from simwright.model.geometry import Mesh
 from simwright.model.joint import WORLD, Motion
@@ -61,6 +62,12 @@ def _is_renamed(owner: Any, value: Any) -> bool:
     return bool(value) and value != owner.name
 
 
+def _is_off(owner: Any, value: Any) -> bool:
+    """Is it away from what it sits on?  Poses of stages are products of matrices, exact but for rounding."""
+    del owner
+    return not value.is_close(IDENTITY, _SAME_PLACE)
+
+
 def _is_more(owner: Any, value: Any) -> bool:
     """More than the law that the kind, the stiffness and the damping say."""
     # A position servo or motor says its law by kind and gains; the raw parameters repeat it.
@@ -73,6 +80,7 @@ def _acts(actuator: Any) -> bool:
     return any(key not in _HARDWARE for key in actuator.settings)
 
 
+_SAME_PLACE = 1e-6
 _HARDWARE = ("transmission", "type", "hardware_interfaces", "mechanicalReduction")
 _LAW = (
     "mjcf",
@@ -123,6 +131,7 @@ _USED: dict[str, Used] = {
     "shapes.geometry.data.smooth": _is_said,
     "sites.ros_frame": _is_renamed,
     "actuators.settings": _is_more,
+    "contexts.pose": _is_off,
 }
 # Families whose elements may be there without saying anything.
 _QUIET = ("articulations", "contexts", "environment")
@@ -219,6 +228,7 @@ _SITES = _family(
     ("geometry", "the marker"),
     ("ros_frame", "the TF name"),
     ("static", "being published again and again"),
+    ("folded", "the former link without mass"),
 )  # fmt: skip
 _CAMERAS = _family(
     "cameras", "camera", "cameras", never,
@@ -362,6 +372,7 @@ _ROS = (
         ("namespace", "the namespace"),
         ("domain_id", "the domain"),
         ("parent_frame", "the parent frame"),
+        ("pose", "the pose of a frame of its own"),
     ),
     _family(
         "controllers", "controller", "controllers", always,

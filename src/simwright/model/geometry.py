@@ -240,6 +240,27 @@ def fan_triangles(counts: Faces, indices: Faces) -> Faces:
     return triangles
 
 
+def cut_squares(data: MeshData) -> Faces:
+    """``(n, 3)`` corner numbers of the triangles that MuJoCo makes of faces, in the turn that they have.
+
+    Faces with four corners are cut along the shorter diagonal (tinyobjloader), others are fanned.
+    """
+    numbers: Faces = np.arange(len(data.indices), dtype=np.int32)
+    if data.counts is None:
+        return numbers.reshape(-1, 3)
+    counts = np.asarray(data.counts)
+    cut = fan_triangles(counts, numbers)
+    starts = (np.cumsum(counts) - counts)[counts == 4]
+    # fans of the faces before it have two triangles less than corners
+    rows = (np.cumsum(np.maximum(counts - 2, 0)) - np.maximum(counts - 2, 0))[counts == 4]
+    points = np.asarray(data.vertices)[data.indices[starts[:, None] + np.arange(4)]]
+    first, second = (np.square(points[:, k] - points[:, k + 2]).sum(axis=1) for k in (0, 1))
+    other = first >= second
+    cut[rows[other]] = starts[other, None] + np.array((0, 1, 3))
+    cut[rows[other] + 1] = starts[other, None] + np.array((1, 2, 3))
+    return cut
+
+
 def box_bounds(geometry: Geometry) -> tuple[Array, Array] | None:
     """Local axis-aligned bounds (min, max) [m]; None for an unbounded plane or an empty mesh."""
     match geometry:

@@ -169,3 +169,15 @@ def test_vertices_in_the_text(read_text):
 def test_a_primitive_fitted_to_a_mesh_is_a_primitive(read_text):
     (shape,) = read_text(model('file="wedge.obj"', '<geom type="box" mesh="m"/>'), wedge__obj=WEDGE).shapes
     assert shape.geometry.kind == "box"
+
+
+def test_faces_are_the_triangles_that_mujoco_makes(read_text, tmp_path):
+    """A square that is not flat is another solid along the other diagonal."""
+    points = "v 0 0 0\nv 1 0 0\nv 1.5 1.5 1\nv 0 1 0\nv 0 0 -1\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nvt 0.5 0.5\n"
+    faces = "f 1/1 2/2 3/3 4/4\nf 1/1 5/5 2/2\nf 2/2 5/5 3/3\nf 3/3 5/5 4/4\nf 4/4 5/5 1/1\n"
+    (shape,) = read_text(model('file="bent.obj"'), bent__obj=points + faces).shapes
+    data = shape.geometry.data
+    compiled = mujoco.MjModel.from_xml_path(str(tmp_path / "model.xml"))
+    assert sorted(map(sorted, data.triangles().tolist())) == sorted(map(sorted, compiled.mesh_face.tolist()))
+    corners = np.array([(0, 0), (1, 0), (1, 1), (0, 1), (0.5, 0.5)])
+    assert np.array_equal(data.uvs, corners[data.indices])

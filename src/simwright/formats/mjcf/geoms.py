@@ -55,6 +55,7 @@ from simwright.model.geometry import (
     Plane,
     Recipe,
     Sphere,
+    cut_squares,
 )
 from simwright.model.material import PhysicsMaterial, Texture
 
@@ -469,11 +470,28 @@ def _is_touched(model: Any, mesh: int) -> bool:
 
 
 def _load_file(file: Path, gate: Gate, *, whole: bool) -> MeshData:
-    """The mesh of a file; MuJoCo knows no materials and colours in it.
+    """The mesh of a file in the triangles that MuJoCo makes of it; MuJoCo knows no materials and colours in it.
 
     ``whole`` keeps points without a face: they are in MuJoCo's hull, with which it touches.
     """
-    return replace(load_mesh(file, gate, whole=whole), subsets=(), colors=None)
+    data = replace(load_mesh(file, gate, whole=whole), subsets=(), colors=None)
+    # a face that is not flat is another surface where readers of other formats cut it along the other diagonal
+    return data if data.counts is None else _cut_faces(data)
+
+
+def _cut_faces(data: MeshData) -> MeshData:
+    numbers = cut_squares(data).reshape(-1)
+    indices = data.indices[numbers]
+
+    def carry(values: Array | None) -> Array | None:
+        if values is None or not len(values):
+            return values
+        # as many rows as points means one for each point, otherwise one for each corner
+        is_pointwise = len(values) == len(data.vertices) != len(data.indices)
+        carried: Array = values[indices if is_pointwise else numbers]
+        return carried
+
+    return replace(data, indices=indices, counts=None, normals=carry(data.normals), uvs=carry(data.uvs))
 
 
 def _read_heightfield(reader: MjcfReader, index: int) -> Heightfield:

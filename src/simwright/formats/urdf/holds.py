@@ -52,6 +52,7 @@ HOLDS: Table = {
     "sites": otherwise("a link without anything, fixed to its own"),
     **rows(otherwise("of the link"), "sites: pose"),
     "sites.ros_frame": otherwise("it is the name of the link"),
+    "sites.folded": otherwise("a link without mass again"),
     "cameras": no("their optical frames are written, what they see is not"),
     "sensors": no("their frames are written where they have a place of their own"),
     "actuators": otherwise("a command of ros2_control, or a transmission"),

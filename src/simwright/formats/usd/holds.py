@@ -6,7 +6,7 @@ What no schema has a word for is noted beside it for Simwright alone, or in the 
 
 from __future__ import annotations
 
-from simwright.formats.holds import YES, Table, otherwise, partly, rows
+from simwright.formats.holds import YES, Table, no, otherwise, partly, rows
 
 _MASS = otherwise("counted into the mass of the body")
 
@@ -44,7 +44,7 @@ HOLDS: Table = {
     **rows(_MASS, "shapes: mass density"),
     "shapes.settings": partly("those that Newton, PhysX or MuJoCo has a word for"),
     "shapes.double_sided": YES,
-    **rows(YES, "sites", "sites: pose geometry ros_frame static"),
+    **rows(YES, "sites", "sites: pose geometry ros_frame static folded"),
     **rows(YES, "cameras", "cameras: pose fov_y resolution near far focal_length"),
     "cameras.aperture": otherwise("with the focal length, as the field of view wants it"),
     "lights": YES,
@@ -80,6 +80,7 @@ HOLDS: Table = {
     "articulations.self_collide": otherwise("filtered pairs of its bodies"),
     **rows(YES, "interfaces", "interfaces: kind role type rate qos frame_override starts_enabled"),
     **rows(YES, "contexts", "contexts: namespace domain_id parent_frame"),
+    "contexts.pose": no("put the context on a body or a frame, whose pose is written"),
     **rows(YES, "controllers", "controllers: kind joints interfaces settings"),
     **rows(YES, "keyframes", "keyframes: positions velocities controls time"),
     "custom_attributes": partly("those of elements that are written"),

@@ -26,7 +26,7 @@ from simwright.formats.mesh.obj import has_several_objects
 from simwright.formats.mesh.writer.obj import write_decimals, write_singles, write_whole
 from simwright.formats.mjcf.writer.document import MjcfDocument
 from simwright.model.asset import Shape, scaled
-from simwright.model.geometry import Cone, Faces, Geometry, Heightfield, Mesh, MeshData, Subset
+from simwright.model.geometry import Cone, Faces, Geometry, Heightfield, Mesh, MeshData, Subset, cut_squares
 from simwright.model.moments import compute_moments
 
 FOLDER = "meshes"
@@ -334,31 +334,13 @@ def triangulate(data: MeshData, subset: Subset | None = None) -> Triangles:
 
 def _number_corners(data: MeshData, subset: Subset | None) -> Faces:
     """``(n, 3)`` corner numbers of the triangles: squares cut as MuJoCo does, other polygons fanned."""
-    corners = MeshData(data.vertices, np.arange(len(data.indices), dtype=np.int32), data.counts)
-    triangles = corners.triangles()
-    if data.counts is not None:
-        triangles = _cut_squares(data, triangles)
+    triangles = cut_squares(data)
     if subset is not None:
         counts = np.full(data.face_count, 3) if data.counts is None else data.counts
         faces = np.repeat(np.arange(data.face_count), np.maximum(counts - 2, 0))
         triangles = triangles[np.isin(faces, subset.faces)]
     # MuJoCo takes triangles that are counter-clockwise from outside
     return triangles[:, ::-1] if data.left_handed else triangles
-
-
-def _cut_squares(data: MeshData, triangles: Faces) -> Faces:
-    """The same triangles, those of faces with four corners along the shorter diagonal (tinyobjloader)."""
-    counts = np.asarray(data.counts)
-    starts = (np.cumsum(counts) - counts)[counts == 4]
-    # fans of the faces before it have two triangles less than corners
-    rows = (np.cumsum(np.maximum(counts - 2, 0)) - np.maximum(counts - 2, 0))[counts == 4]
-    points = np.asarray(data.vertices)[data.indices[starts[:, None] + np.arange(4)]]
-    first, second = (np.square(points[:, k] - points[:, k + 2]).sum(axis=1) for k in (0, 1))
-    other = first >= second
-    cut = triangles.copy()
-    cut[rows[other]] = starts[other, None] + np.array((0, 1, 3))
-    cut[rows[other] + 1] = starts[other, None] + np.array((1, 2, 3))
-    return cut
 
 
 def _pack(rows: Array, used: Faces, merge: bool = False) -> tuple[Singles, Faces]:
