@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib.util
 import os
 import sys
 from collections.abc import Iterator
@@ -24,6 +25,14 @@ from .selection import (  # noqa: F401 - hooks of pytest
 
 REPO = Path(__file__).resolve().parent.parent
 SAMPLES = REPO / "samples" / "simwright_samples"
+
+
+if importlib.util.find_spec("hypothesis"):  # not in the environments of other projects
+    from hypothesis import HealthCheck, settings
+
+    # no test may fail because the machine is busy
+    settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("any machine")
 
 
 # OpenUSD reads schema definitions once: ours have to be known before any test opens a stage

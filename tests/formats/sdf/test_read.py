@@ -121,7 +121,7 @@ FRAGMENTS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(st.lists(st.sampled_from(FRAGMENTS), max_size=25), st.sampled_from(["1.4", "1.6", "1.9", "1.12"]))
 def test_any_input_gives_an_asset_or_an_error(tmp_path, pieces, version):
     """Whatever is inside, a recovered tree is read or refused, never a crash."""

@@ -29,7 +29,7 @@ SAMPLE = """<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">
 PIECES = ["", "<", ">", '"', "nan", "-1", "1e999", "${", "$(", "}", "a", " ", "&", "\0", "<a/>", "𝛑", "0"]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(
     at=st.integers(0, len(SAMPLE)),
     cut=st.integers(0, 12),
