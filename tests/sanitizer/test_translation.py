@@ -93,12 +93,13 @@ def Xform "robot"
             float physics:mass = 1
             double mjc:gravcomp = 0
             float[] newton:inertia = [1, 1, 1, 0, 0, 0]
-            def PhysicsRevoluteJoint "turns" (prepend apiSchemas = ["MjcJointAPI"])
+            def PhysicsRevoluteJoint "turns" (prepend apiSchemas = ["MjcJointAPI", "NewtonJointAPI"])
             {
                 uniform token physics:axis = "Z"
                 rel physics:body0 = </robot/base>
                 rel physics:body1 = </robot/base/link>
                 double mjc:armature = 0.1
+                float newton:armature = 0.1
             }
         }
     }
