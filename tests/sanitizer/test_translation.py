@@ -63,6 +63,53 @@ def Xform "robot"
     }
 }
 """
+PAYLOAD = """#usda 1.0
+(
+    defaultPrim = "robot"
+    metersPerUnit = 1
+    kilogramsPerUnit = 1
+    upAxis = "Z"
+)
+def Xform "robot" (prepend payload = @physics.usda@) {}
+"""
+TURNING = """#usda 1.0
+(
+    defaultPrim = "robot"
+    metersPerUnit = 1
+    kilogramsPerUnit = 1
+    upAxis = "Z"
+)
+def Xform "robot"
+{
+    def Xform "base" (
+        prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI", "PhysicsArticulationRootAPI"]
+    )
+    {
+        float physics:mass = 1
+        def Xform "link" (
+            prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI", "NewtonMassAPI", "MjcBodyAPI"]
+        )
+        {
+            float physics:mass = 1
+            double mjc:gravcomp = 0
+            float[] newton:inertia = [1, 1, 1, 0, 0, 0]
+            def PhysicsRevoluteJoint "turns" (prepend apiSchemas = ["MjcJointAPI", "NewtonJointAPI"])
+            {
+                uniform token physics:axis = "Z"
+                rel physics:body0 = </robot/base>
+                rel physics:body1 = </robot/base/link>
+                double mjc:armature = 0.1
+                float newton:armature = 0.1
+            }
+        }
+    }
+    def MjcActuator "m"
+    {
+        uniform double[] mjc:gear = [2, 0, 0, 0, 0, 0]
+        rel mjc:target = </robot/base/link/turns>
+    }
+}
+"""
 
 
 def fix_root(folder: Path, text: str, **values: str) -> tuple[FixResult, Path]:
@@ -257,6 +304,37 @@ def test_a_motor_that_only_the_layer_of_its_engine_has(tmp_path: Path) -> None:
     assert stage.GetPrimAtPath("/robot/m").GetTypeName() == "MjcActuator"
     assert read(out, "/robot/m", "extended_physics.usda") == {"ext_physics:actuator:controlMode": "effort"}
     assert read(out, "/robot/m", "mujoco.usda") == {}
+
+
+def test_words_of_engines_move_only_after_all_findings_are_translated(tmp_path: Path) -> None:
+    # a layer beside another is moved word by word: one that is gone would be missed
+    root = PAYLOAD.replace("upAxis", "subLayers = [@physics.usda@]\n    upAxis")
+    root = root.replace("(prepend payload = @physics.usda@) ", "")
+    result, out = translate(tmp_path, root=root, physics=TURNING)
+    assert not {"fix-crashed", "fix-undone"} & {note.kind for note in result.notes}
+    stage = Usd.Stage.Open(str(out / "root.usda"))
+    assert (
+        "NewtonMassAPI"
+        not in stage.GetPrimAtPath("/robot/base/link").GetMetadata("apiSchemas").prependedItems
+    )
+    assert stage.GetPrimAtPath("/robot/m").GetTypeName() == "MjcActuator"
+
+
+def test_a_motor_behind_a_payload_follows_its_joint(tmp_path: Path) -> None:
+    # the layer of the motor says nothing of the joint itself
+    motor = TURNING[: TURNING.index("    def Xform")] + TURNING[TURNING.index("    def MjcActuator") :]
+    motor = motor.replace("def Xform", "over")
+    bodies = TURNING[: TURNING.index("    def MjcActuator")] + "}\n"
+    bodies = bodies.replace("upAxis", "subLayers = [@motor.usda@]\n    upAxis")
+    for name, text in {"root": PAYLOAD, "physics": bodies, "motor": motor}.items():
+        (tmp_path / f"{name}.usda").write_text(text)
+    result = simwright.fix(
+        tmp_path / "root.usda", tmp_path / "out" / "asset", select=["joint-placement"], unsafe=True
+    )
+    assert "fix-undone" not in {note.kind for note in result.notes}
+    stage = Usd.Stage.Open(str(tmp_path / "out/asset/root.usda"))
+    targets = stage.GetPrimAtPath("/robot/m").GetRelationship("mjc:target").GetTargets()
+    assert targets == [Sdf.Path("/robot/base/turns")]
 
 
 def test_the_proof_names_an_engine_that_is_told_less(tmp_path: Path) -> None:

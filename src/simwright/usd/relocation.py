@@ -92,10 +92,7 @@ def move_prim(editor: Editor, prim: Usd.Prim, target: Sdf.Path, *, before: str =
         what = f"{target} instead of {old}"
         # late: other edits of the fix know the spec by its old path
         editor.add(spec.layer, spec.path, what, _bind_move(spec.layer, spec.path, place, before), late=True)
-        retarget(editor, spec.layer, spec.path, place)
-    for layer in editor.stage.GetLayerStack(includeSessionLayers=False):
-        if layer.identifier in editor.own:
-            retarget(editor, layer, old, target)
+    _retarget_all(editor, prim, target)
     _list_arriving(editor).add(target.pathString)  # also of a prim that was to go elsewhere
     editor.expected.moved[old.pathString] = target.pathString
 
@@ -134,10 +131,7 @@ def remove_prim(editor: Editor, prim: Usd.Prim) -> None:
     path = prim.GetPath()
     for spec in list_movable(editor, prim):
         editor.add(spec.layer, spec.path, f"no {path.name}", _bind_removal(spec.layer, spec.path))
-        retarget(editor, spec.layer, spec.path, None)
-    for layer in editor.stage.GetLayerStack(includeSessionLayers=False):
-        if layer.identifier in editor.own:
-            retarget(editor, layer, path, None)
+    _retarget_all(editor, prim, None)
     editor.expected.removed.add(path.pathString)
 
 
@@ -168,6 +162,20 @@ def make_prim(
     editor.add(layer, place, words, apply)
     editor.expected.added.add(path.pathString)
     return layer, place
+
+
+def _retarget_all(editor: Editor, prim: Usd.Prim, target: Sdf.Path | None) -> None:
+    """What leads to a prim follows it, in all layers beside those that speak of it, also ones that do not themselves.
+
+    A layer behind a payload may name a prim, as the target of a motor, of which only another layer says anything.
+    """
+    old = prim.GetPath()
+    sites = [(node.path, layer) for node, layer in list_sites(prim) if node.hasSpecs]
+    sites += [(old, layer) for layer in editor.stage.GetLayerStack(includeSessionLayers=False)]
+    for path, layer in sites:
+        if layer.identifier in editor.own:
+            place = map_path(path, old, target) if target is not None else None
+            retarget(editor, layer, path, place)
 
 
 def retarget(editor: Editor, layer: Sdf.Layer, old: Sdf.Path, new: Sdf.Path | None) -> None:

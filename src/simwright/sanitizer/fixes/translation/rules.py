@@ -278,14 +278,16 @@ def translate_layer(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 def _isolate_words(editor: Editor) -> None:
     """Ask for all words of engines to go to the layers of the engines, once everything is said in neutral words."""
+    # what is still to be written in this round, for this finding or another, would be written into specs that are
+    # moved: the next round is early enough
+    if editor.edits:
+        return
     if _TRANSLATED not in editor.known:
-        # what is still to be written in this round would be written into specs that are moved: the next round is early
-        # enough
-        mark, expected = len(editor.edits), editor.expected.copy()
+        expected = editor.expected.copy()
         for prim in survey_stage(editor).prims.values():
             translate_prim(editor, prim, survey_stage(editor))
-        editor.known[_TRANSLATED] = len(editor.edits) == mark
-        editor.drop_edits(mark)
+        editor.known[_TRANSLATED] = not editor.edits
+        editor.drop_edits(0)
         editor.expected = expected
     if editor.known[_TRANSLATED]:
         split_all(editor, {VENDOR})
@@ -302,7 +304,8 @@ def _translate_all(editor: Editor, prims: Iterable[Usd.Prim], names: set[str] | 
                 kept.setdefault(name, f"{name} of {prim.GetPath()}: {reason}")
     if len(editor.edits) == before:
         _isolate_words(editor)
-    if len(editor.edits) == before and kept:
+    # where other findings asked for something, the next round tells what is left
+    if not editor.edits and kept:
         raise Refused(next(iter(kept.values())))
 
 
