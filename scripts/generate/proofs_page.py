@@ -38,7 +38,8 @@ def generate() -> str:
     told = json.loads(FIGURES.read_text())
     rows = told["robots"]
     engines = list(dict.fromkeys(row["engine"] for row in sorted(rows, key=lambda row: row["engine"])))
-    lines = [NOTE + INTRO, f"Measured on {told['date']}.\n", "## Summary\n"]
+    measured = f"Measured on {told['date']}. {told.get('remark', '')}".rstrip() + "\n"
+    lines = [NOTE + INTRO, measured, "## Summary\n"]
     lines += [
         "| engine | version | robots | loads | structure | dynamics | motion | names |",
         "|" + "---|" * 8,
