@@ -18,7 +18,7 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=300, help="how many  [default: %(default)s]")
     parser.add_argument("--seed", type=int, default=0, help="which moments  [default: %(default)s]")
     said = parser.parse_args()
-    tallies = run_kills(said.kills, said.seed)
+    tallies = run_kills(said.kills, said.seed, say=lambda text: print(text, file=sys.stderr, flush=True))
     sys.stdout.write(describe(tallies))
     return 1 if any(tally.problems for tally in tallies.values()) else 0
 

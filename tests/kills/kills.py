@@ -150,15 +150,23 @@ SCENARIOS = (
 )  # fmt: skip
 
 
-def run_kills(count: int, seed: int = 0, scenarios: tuple[Scenario, ...] = SCENARIOS) -> dict[str, Tally]:
-    """Kill as many runs, the scenarios in turn."""
+def run_kills(
+    count: int,
+    seed: int = 0,
+    scenarios: tuple[Scenario, ...] = SCENARIOS,
+    say: Callable[[str], None] = lambda text: None,
+) -> dict[str, Tally]:
+    """Kill as many runs, the scenarios in turn; ``say`` is given the figures so far, now and then."""
     _import_everything()
     rng = random.Random(seed)
     tallies = {scenario.name: Tally() for scenario in scenarios}
     with tempfile.TemporaryDirectory(prefix="kills", dir=_find_memory()) as place:
         known = {scenario.name: _learn(scenario, Path(place)) for scenario in scenarios}
         number = 0
-        while sum(tally.killed for tally in tallies.values()) < count and number < 3 * count + 30:
+        while (done := sum(tally.killed for tally in tallies.values())) < count and number < 3 * count + 30:
+            if number % 20 == 0:
+                problems = sum(len(tally.problems) for tally in tallies.values())
+                say(f"{done} of {count} killed, {problems} problems")
             scenario = scenarios[number % len(scenarios)]
             number += 1
             _kill_once(
@@ -274,10 +282,16 @@ def _compare(state: State, known: _Known) -> str:
 
 
 def _make(scenario: Scenario, place: Path) -> Path:
-    """A folder with what the scenario begins with, a cache and a folder for temporary files."""
-    for name in ("work", "cache", "tmp"):
-        (place / name).mkdir(parents=True)
-    scenario.prepare(place / "work")
+    """A folder with what the scenario begins with, a cache and a folder for temporary files.
+
+    What it begins with is made once and copied for each run: making it may take as long as the command.
+    """
+    prepared = place.parent / f"before {scenario.name}"
+    if not prepared.exists():
+        for name in ("work", "cache", "tmp"):
+            (prepared / name).mkdir(parents=True)
+        scenario.prepare(prepared / "work")
+    shutil.copytree(prepared, place, symlinks=True)
     return place / "work"
 
 
