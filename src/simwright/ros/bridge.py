@@ -7,9 +7,12 @@ on, and what is due is sent.  Rates hold in time of the simulation; stamps are t
 
 from __future__ import annotations
 
+import abc
 import time as clock
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+
+import numpy as np
 
 from simwright.core.diag import Level, Reporter, declare
 from simwright.core.math3d import Pose, vec3
@@ -69,6 +72,10 @@ class BridgeOptions:
     realtime: bool = False
     added: frozenset[str] = frozenset()
     """Joints that got a drive for their controllers."""
+    has_clock: bool = True
+    """Whether /clock is sent: by one bridge of a simulation."""
+    start: int | None = None
+    """Step of the simulation at which time is zero; None is the present one."""
 
 
 @dataclass(slots=True, eq=False)
@@ -114,7 +121,53 @@ class _Listener:
     is_on: bool = False
 
 
-class RosBridge(Closeable):
+class SteppedRun(Closeable):
+    """Something that moves on step by step, hears peers, and may keep to the clock; ``time`` is simulated [ns]."""
+
+    time: int = 0
+    is_paused: bool = False
+    is_stopping: bool = False
+    is_realtime: bool = False
+
+    @abc.abstractmethod
+    def poll(self) -> None:
+        """Handle what has arrived."""
+
+    @abc.abstractmethod
+    def step(self) -> None:
+        """One step of the simulation with all that belongs to it."""
+
+    def has_step_to_do(self) -> bool:
+        """Whether the next step is to be taken now."""
+        return not self.is_paused
+
+    def run(self, steps: int | None = None, watch: Callable[[int], None] | None = None) -> int:
+        """So many steps, or until it is stopped; gives how many there were.  Ctrl-C is for the caller."""
+        done = 0
+        began = clock.perf_counter() - self.time / NANO
+        while (steps is None or done < steps) and not self.is_stopping:
+            if not self.has_step_to_do():
+                self.poll()
+                clock.sleep(0.005)
+                began = clock.perf_counter() - self.time / NANO
+                continue
+            self.step()
+            done += 1
+            if watch is not None:
+                watch(done)
+            # steps that are asked for one by one are taken at once
+            if self.is_realtime and not self.is_paused:
+                ahead = self.time / NANO - (clock.perf_counter() - began)
+                # peers are heard while it waits
+                if ahead > 0.0 and ahead < 1.0:
+                    clock.sleep(ahead)
+                elif abs(ahead) > 1.0:
+                    # what cannot be caught up is forgotten, and time may have begun anew
+                    began = clock.perf_counter() - self.time / NANO
+        return done
+
+
+class RosBridge(SteppedRun):
     """Serves a graph; ``with`` closes it, not the simulation and not the transports."""
 
     def __init__(
@@ -128,19 +181,19 @@ class RosBridge(Closeable):
         self._graph, self._simulation, self._transports = graph, simulation, list(transports)
         self._reporter, self._options = reporter, options or BridgeOptions()
         self.targets = JointTargets(simulation, self._options.added)
-        self.time = 0
-        """Of the simulation [ns]."""
-        self._start = simulation.count
-        self.is_paused = False
-        self.is_stopping = False
+        self.is_realtime = self._options.realtime
+        self._start = simulation.count if self._options.start is None else self._options.start
+        self.time = self._read_time()
+        self._switches: list[Closeable] = []
         self._publishers: list[_Publisher] = []
         self._listeners: list[_Listener] = []
         self.controllers: dict[str, ActiveController] = {}
-        self._moment = SimulationMoment(simulation, 0)
+        self._moment = SimulationMoment(simulation, self.time)
         self._descriptions = RobotDescriptions(graph)
         for robot in graph.robots:
             self._bind(robot)
-        self._add_own()
+        if self._options.has_clock:
+            self._add_own()
         self._offer_switches()
         self._look()
         self._publish()
@@ -377,8 +430,7 @@ class RosBridge(Closeable):
     def _offer_switches(self) -> None:
         states = {e.name: e.enabled for e in self._list_endpoints()}
         states |= {name: made.is_enabled for name, made in self.controllers.items()}
-        for transport in self._transports:
-            transport.offer_switches(dict(states), self.turn)
+        self._switches = [t.offer_switches(dict(states), self.turn) for t in self._transports]
 
     def turn(self, name: str, state: bool) -> str:
         """Turn an endpoint (by its absolute name) or a controller on or off; gives why not, "" if it is done."""
@@ -450,22 +502,55 @@ class RosBridge(Closeable):
     def step(self) -> None:
         """One step of the simulation with all that belongs to it."""
         self.poll()
+        self.command()
+        self._simulation.step(1)
+        self.observe()
+
+    def command(self) -> None:
+        """Let controllers write their targets, before a step."""
         for controller in self.controllers.values():
             if controller.is_enabled:
                 controller.update(self._moment, self.targets)
         moment = self._moment
         self.targets.apply(lambda: moment.positions)
-        self._simulation.step(1)
+
+    def observe(self) -> None:
+        """See the present, after a step, and send what is due."""
         self._look()
         self._publish()
 
+    def restart(self, start: int) -> None:
+        """Let time be zero at a step, and all that is sent begin anew; states of controllers are not touched."""
+        self._start = start
+        self._look()
+        for publisher in self._publishers:
+            publisher.origin, publisher.sent = 0, 0
+        self._publish()
+
+    def reset_controllers(self) -> None:
+        """End all goals, forget all commands, and aim where the simulation is now."""
+        self._look()
+        for controller in self.controllers.values():
+            controller.stop(self.targets, self._moment.positions)
+            controller.reset()
+        self.targets = JointTargets(self._simulation, self._options.added)
+
+    def send_static(self) -> None:
+        """Send again what is sent once: frames may have been moved."""
+        self._look()
+        for publisher in self._publishers:
+            if not publisher.period and publisher.is_on:
+                publisher.send(self._moment)
+
     def _look(self) -> None:
         """See the present, and let those know who count."""
-        dt = self._simulation.dt
-        self.time = round((self._simulation.count - self._start) * dt * NANO)
+        self.time = self._read_time()
         self._moment = SimulationMoment(self._simulation, self.time)
         for controller in self.controllers.values():
             controller.look(self._moment)
+
+    def _read_time(self) -> int:
+        return round((self._simulation.count - self._start) * self._simulation.dt * NANO)
 
     def _publish(self) -> None:
         following = self.time + round(self._simulation.dt * NANO)
@@ -475,32 +560,13 @@ class RosBridge(Closeable):
             elif publisher.source.looks_ahead and publisher.is_due(following):
                 publisher.source.read(self._moment)
 
-    def run(self, steps: int | None = None, watch: Callable[[int], None] | None = None) -> int:
-        """So many steps, or until it is stopped; gives how many there were.  Ctrl-C is for the caller."""
-        done = 0
-        began = clock.perf_counter() - self.time / NANO
-        while (steps is None or done < steps) and not self.is_stopping:
-            if self.is_paused:
-                self.poll()
-                clock.sleep(0.005)
-                began = clock.perf_counter() - self.time / NANO
-                continue
-            self.step()
-            done += 1
-            if watch is not None:
-                watch(done)
-            if self._options.realtime:
-                ahead = self.time / NANO - (clock.perf_counter() - began)
-                # peers are heard while it waits
-                if ahead > 0.0:
-                    clock.sleep(ahead)
-                elif ahead < -1.0:
-                    # what cannot be caught up is forgotten
-                    began = clock.perf_counter() - self.time / NANO
-        return done
-
     def close(self) -> None:
-        """Close all endpoints."""
+        """Close all endpoints, and end all goals; the simulation may have forgotten the asset already."""
+        for controller in self.controllers.values():
+            controller.stop(self.targets, np.zeros(self._simulation.layout.nq))
+        for switches in self._switches:
+            switches.close()
+        self._switches = []
         for publisher in self._publishers:
             self._turn_publisher(publisher, False)
         for listener in self._listeners:
