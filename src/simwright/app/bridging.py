@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ROS beside a run: an asset opened for its controllers, with a bridge and its transports."""
+"""ROS beside a run: an asset, a scene, a task or a world in the plane, with a bridge and its transports."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from simwright.engines.protocol import Settings, Simulation
 if TYPE_CHECKING:
     from simwright.ros.bridge import RosBridge
     from simwright.ros.graph import RosGraph
+    from simwright.ros.transports.transport import Transport
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,17 +69,22 @@ class BridgedSource:
     ) -> RosBridge:
         """A bridge to a simulation of the asset; the stack closes all that it opens."""
         from simwright.ros.bridge import BridgeOptions, RosBridge
-        from simwright.ros.transports.table import open_transport
-        from simwright.ros.transports.transport import TransportOptions
 
         if simulation.worlds != 1:
             raise UsageError(f"{simulation.worlds} worlds", hint="ROS is served by a single one")
-        made = []
-        for name, target in ((options.transport, ""), ("bag" if options.bag else "", options.bag)):
-            if name:
-                reach = TransportOptions(
-                    domain_id=options.domain_id, local=not options.everywhere, target=target
-                )
-                made.append(stack.enter_context(open_transport(name, reach)))
         settings = BridgeOptions(realtime=options.is_paced, added=self.added)
+        made = open_transports(options, stack)
         return stack.enter_context(RosBridge(self.graph, simulation, made, reporter, settings))
+
+
+def open_transports(options: RosOptions, stack: contextlib.ExitStack) -> list[Transport]:
+    """The transports that are asked for; the stack closes them."""
+    from simwright.ros.transports.table import open_transport
+    from simwright.ros.transports.transport import TransportOptions
+
+    made = []
+    for name, target in ((options.transport, ""), ("bag" if options.bag else "", options.bag)):
+        if name:
+            reach = TransportOptions(domain_id=options.domain_id, local=not options.everywhere, target=target)
+            made.append(stack.enter_context(open_transport(name, reach)))
+    return made
