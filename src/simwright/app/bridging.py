@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ROS beside a run: an asset opened for its controllers, with a bridge and its transports."""
+"""ROS beside a run: an asset, a scene, a task or a world in the plane, with a bridge and its transports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from simwright.formats.table import detect_format, read_asset
 from simwright.model.asset import Asset
 
 if TYPE_CHECKING:
-    from simwright.ros.bridge import SteppedRun
+    from simwright.ros.serving import SteppedRun
+    from simwright.ros.transports.transport import Transport
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +85,11 @@ class BridgedSource:
         from simwright.ros.entities import Resources
         from simwright.ros.parts import SharedSimulation
         from simwright.ros.simulator import RosSimulator, SimulatorParts
-        from simwright.ros.transports.table import open_transport
-        from simwright.ros.transports.transport import TransportOptions
 
         if simulation.worlds != 1:
             raise UsageError(f"{simulation.worlds} worlds", hint="ROS is served by a single one")
-        made = []
-        for name, target in ((options.transport, ""), ("bag" if options.bag else "", options.bag)):
-            if name:
-                reach = TransportOptions(
-                    domain_id=options.domain_id, local=not options.everywhere, target=target
-                )
-                made.append(stack.enter_context(open_transport(name, reach)))
         settings = BridgeOptions(realtime=options.is_paced, added=self.added)
+        made = open_transports(options, stack)
         if not any(transport.listens for transport in made):
             return stack.enter_context(
                 RosBridge(self.graph, simulation, made, reporter, settings)
@@ -118,3 +111,16 @@ def _read_resource(packages: PackageMap, path: Path, reporter: Reporter) -> Asse
     if detect_format(path).name == "world":
         raise UsageError("a 2D world has nothing that moves by forces")
     return read_asset(path, options=ReadOptions(packages), reporter=reporter)
+
+
+def open_transports(options: RosOptions, stack: contextlib.ExitStack) -> list[Transport]:
+    """The transports that are asked for; the stack closes them."""
+    from simwright.ros.transports.table import open_transport
+    from simwright.ros.transports.transport import TransportOptions
+
+    made = []
+    for name, target in ((options.transport, ""), ("bag" if options.bag else "", options.bag)):
+        if name:
+            reach = TransportOptions(domain_id=options.domain_id, local=not options.everywhere, target=target)
+            made.append(stack.enter_context(open_transport(name, reach)))
+    return made

@@ -30,7 +30,7 @@ from simwright.scenes.control import ControlSequence, read_control
 from simwright.scenes.load import LoadedScene
 
 if TYPE_CHECKING:
-    from simwright.ros.bridge import SteppedRun
+    from simwright.ros.serving import SteppedRun
 
 VERSION = 1
 FRAMES = 1000

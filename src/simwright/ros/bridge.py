@@ -7,10 +7,8 @@ on, and what is due is sent.  Rates hold in time of the simulation; stamps are t
 
 from __future__ import annotations
 
-import abc
-import time as clock
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -28,28 +26,19 @@ from simwright.ros.control import (
     make_controller,
 )
 from simwright.ros.graph import GraphRobot, RosEndpoint, RosGraph
-from simwright.ros.messages import NANO, RobotDescriptions, make_stamp
+from simwright.ros.messages import NANO, RobotDescriptions
 from simwright.ros.moment import SimulationMoment
-from simwright.ros.qos import CLOCK_QOS, LATCHED_QOS, TF_QOS
+from simwright.ros.qos import LATCHED_QOS, TF_QOS
+from simwright.ros.serving import EndpointServer, MessageSource, NoDataError, SteppedRun
 from simwright.ros.servos import JointTargets
 from simwright.ros.sources import (
-    MessageSource,
-    NoDataError,
     SourceContext,
     find_freedoms,
     make_source,
     make_tf_source,
 )
-from simwright.ros.transports.transport import Message, Sender, Transport
+from simwright.ros.transports.transport import Message, Transport
 
-ENDPOINT_DISABLED = declare(
-    "ros-endpoint-disabled",
-    Level.WARNING,
-    "{kind} {name!r} is not served: {reason}",
-    hint="all other interfaces are",
-    doc="An interface of an asset cannot be brought to life; the others work as usual.",
-    section="2.3",
-)
 CONTROLLER_IDLE = declare(
     "ros-controller-idle",
     Level.WARNING,
@@ -57,7 +46,6 @@ CONTROLLER_IDLE = declare(
     doc="A controller of an asset cannot be brought to life, or another one commands its joints.",
     section="4.2.3",
 )
-CLOCK = "rosgraph_msgs/msg/Clock"
 TF = "tf2_msgs/msg/TFMessage"
 GRAVITY = 9.80665
 SET_BOOL, TRIGGER = "std_srvs/srv/SetBool", "std_srvs/srv/Trigger"
@@ -78,96 +66,7 @@ class BridgeOptions:
     """Step of the simulation at which time is zero; None is the present one."""
 
 
-@dataclass(slots=True, eq=False)
-class _Publisher:
-    """A publisher with its source; ``sent`` messages so far, at ``period`` [ns]; no period: sent once."""
-
-    endpoint: RosEndpoint
-    source: MessageSource
-    period: int
-    senders: list[Sender] = field(default_factory=list)
-    is_on: bool = False
-    sent: int = 0
-    origin: int = 0
-
-    def is_due(self, time: int) -> bool:
-        """Whether the next message belongs to this time, or an earlier one."""
-        if not self.is_on:
-            return False
-        if not self.period:
-            return self.sent == 0
-        return time >= self.origin + self.sent * self.period
-
-    def send(self, moment: SimulationMoment) -> None:
-        message = self.source.read(moment)
-        # what cannot be told yet is left out, not told late
-        if message is not None:
-            for sender in self.senders:
-                sender.send(message, moment.time)
-        if self.period:
-            # slower than the step is kept up with; faster cannot be, and does not pile up
-            self.sent = max(self.sent + 1, (moment.time - self.origin) // self.period + 1)
-        else:
-            self.sent += 1
-
-
-@dataclass(slots=True, eq=False)
-class _Listener:
-    """A subscription, service or action: opened when it is turned on."""
-
-    endpoint: RosEndpoint
-    open: Callable[[Transport], Closeable]
-    opened: list[Closeable] = field(default_factory=list)
-    is_on: bool = False
-
-
-class SteppedRun(Closeable):
-    """Something that moves on step by step, hears peers, and may keep to the clock; ``time`` is simulated [ns]."""
-
-    time: int = 0
-    is_paused: bool = False
-    is_stopping: bool = False
-    is_realtime: bool = False
-
-    @abc.abstractmethod
-    def poll(self) -> None:
-        """Handle what has arrived."""
-
-    @abc.abstractmethod
-    def step(self) -> None:
-        """One step of the simulation with all that belongs to it."""
-
-    def has_step_to_do(self) -> bool:
-        """Whether the next step is to be taken now."""
-        return not self.is_paused
-
-    def run(self, steps: int | None = None, watch: Callable[[int], None] | None = None) -> int:
-        """So many steps, or until it is stopped; gives how many there were.  Ctrl-C is for the caller."""
-        done = 0
-        began = clock.perf_counter() - self.time / NANO
-        while (steps is None or done < steps) and not self.is_stopping:
-            if not self.has_step_to_do():
-                self.poll()
-                clock.sleep(0.005)
-                began = clock.perf_counter() - self.time / NANO
-                continue
-            self.step()
-            done += 1
-            if watch is not None:
-                watch(done)
-            # steps that are asked for one by one are taken at once
-            if self.is_realtime and not self.is_paused:
-                ahead = self.time / NANO - (clock.perf_counter() - began)
-                # peers are heard while it waits
-                if ahead > 0.0 and ahead < 1.0:
-                    clock.sleep(ahead)
-                elif abs(ahead) > 1.0:
-                    # what cannot be caught up is forgotten, and time may have begun anew
-                    began = clock.perf_counter() - self.time / NANO
-        return done
-
-
-class RosBridge(SteppedRun):
+class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
     """Serves a graph; ``with`` closes it, not the simulation and not the transports."""
 
     def __init__(
@@ -178,25 +77,23 @@ class RosBridge(SteppedRun):
         reporter: Reporter,
         options: BridgeOptions | None = None,
     ) -> None:
-        self._graph, self._simulation, self._transports = graph, simulation, list(transports)
-        self._reporter, self._options = reporter, options or BridgeOptions()
+        super().__init__(transports, reporter)
+        self._graph, self._simulation = graph, simulation
+        self._options = options or BridgeOptions()
         self.targets = JointTargets(simulation, self._options.added)
         self.is_realtime = self._options.realtime
         self._start = simulation.count if self._options.start is None else self._options.start
         self.time = self._read_time()
         self._switches: list[Closeable] = []
-        self._publishers: list[_Publisher] = []
-        self._listeners: list[_Listener] = []
         self.controllers: dict[str, ActiveController] = {}
         self._moment = SimulationMoment(simulation, self.time)
         self._descriptions = RobotDescriptions(graph)
         for robot in graph.robots:
             self._bind(robot)
         if self._options.has_clock:
-            self._add_own()
+            self._add_clock(self._options.clock_rate)
         self._offer_switches()
-        self._look()
-        self._publish()
+        self.observe()
 
     # what is made when the bridge begins
 
@@ -267,13 +164,7 @@ class RosBridge(SteppedRun):
         try:
             self._open_endpoint(endpoint, context, controllers)
         except NoDataError as error:
-            self._reporter.report(
-                ENDPOINT_DISABLED,
-                endpoint.source,
-                kind=endpoint.kind.value,
-                name=endpoint.name,
-                reason=str(error),
-            )
+            self._tell_disabled(endpoint, str(error))
 
     def _open_endpoint(
         self, endpoint: RosEndpoint, context: SourceContext, controllers: dict[str, ActiveController]
@@ -299,12 +190,6 @@ class RosBridge(SteppedRun):
             if behaviour is None:
                 raise NoDataError(f"no controller takes goals of {endpoint.type}")
             self._add_listener(endpoint, lambda transport: transport.act(endpoint, behaviour))
-
-    def _check_type(self, endpoint: RosEndpoint) -> None:
-        reasons = [transport.explain_unknown(endpoint.type) for transport in self._transports]
-        # one that can carry it is enough; with none, the first says why
-        if reasons and all(reasons):
-            raise NoDataError(reasons[0])
 
     def _find_receiver(
         self,
@@ -360,19 +245,6 @@ class RosBridge(SteppedRun):
         said = "; ".join(text for text in done if text)
         return {"success": bool(said), "message": said or "there is nothing to begin anew beside it"}
 
-    def _add_publisher(self, endpoint: RosEndpoint, source: MessageSource, rate: float) -> None:
-        period = max(round(NANO / rate), 1) if rate > 0.0 else 0
-        made = _Publisher(endpoint, source, period)
-        self._publishers.append(made)
-        if endpoint.enabled:
-            self._turn_publisher(made, True)
-
-    def _add_listener(self, endpoint: RosEndpoint, open_on: Callable[[Transport], Closeable]) -> None:
-        made = _Listener(endpoint, open_on)
-        self._listeners.append(made)
-        if endpoint.enabled:
-            self._turn_listener(made, True)
-
     def _add_frames(self, robot: GraphRobot, controllers: dict[str, ActiveController]) -> None:
         odometry: dict[str, Callable[[], Pose]] = {
             name: made.odometry for name, made in controllers.items() if made.odometry is not None
@@ -402,25 +274,6 @@ class RosBridge(SteppedRun):
         if text:
             self._add_own_publisher(endpoint, lambda _: {"data": text}, 0.0)
 
-    def _add_own(self) -> None:
-        endpoint = RosEndpoint(InterfaceKind.TOPIC, "publisher", "/clock", CLOCK, None, None, CLOCK_QOS)
-        source = lambda moment: {"clock": make_stamp(moment.time)}  # noqa: E731
-        self._add_own_publisher(endpoint, source, self._options.clock_rate)
-        # time first: who gets a message should know that its time has come
-        self._publishers.insert(0, self._publishers.pop())
-
-    def _add_own_publisher(
-        self, endpoint: RosEndpoint, read: Callable[[SimulationMoment], Message | None], rate: float
-    ) -> None:
-        try:
-            self._check_type(endpoint)
-        except NoDataError as error:
-            self._reporter.report(
-                ENDPOINT_DISABLED, kind=endpoint.kind.value, name=endpoint.name, reason=str(error)
-            )
-            return
-        self._add_publisher(endpoint, MessageSource(read), rate)
-
     # what is turned on and off while it runs
 
     def _list_endpoints(self) -> Iterator[RosEndpoint]:
@@ -438,47 +291,15 @@ class RosBridge(SteppedRun):
         for publisher in self._publishers:
             if publisher.endpoint.name == name and publisher.endpoint.interface is not None:
                 known = True
-                self._turn_publisher(publisher, state)
+                publisher.turn(state, self.time, self._transports)
         for listener in self._listeners:
             if listener.endpoint.name == name:
                 known = True
-                self._turn_listener(listener, state)
+                listener.turn(state, self._transports)
         controller = self.controllers.get(name)
         if controller is not None:
             return self._turn_controller(controller, state)
         return "" if known else f"there is no endpoint or controller {name!r}"
-
-    def _turn_publisher(self, publisher: _Publisher, state: bool) -> None:
-        if publisher.is_on is state:
-            return
-        publisher.is_on = state
-        if state:
-            # the grid of times is that of the simulation, whenever it is turned on
-            publisher.origin, publisher.sent = 0, 0
-            if publisher.period:
-                publisher.sent = -(-self.time // publisher.period)
-            publisher.senders = [
-                t.advertise(publisher.endpoint)
-                for t in self._transports
-                if not t.explain_unknown(publisher.endpoint.type)
-            ]
-            return
-        for sender in publisher.senders:
-            sender.close()
-        publisher.senders = []
-
-    def _turn_listener(self, listener: _Listener, state: bool) -> None:
-        if listener.is_on is state:
-            return
-        listener.is_on = state
-        if state:
-            listener.opened = [
-                listener.open(t) for t in self._transports if not t.explain_unknown(listener.endpoint.type)
-            ]
-            return
-        for opened in listener.opened:
-            opened.close()
-        listener.opened = []
 
     def _turn_controller(self, controller: ActiveController, state: bool) -> str:
         if controller.is_enabled is state:
@@ -493,11 +314,6 @@ class RosBridge(SteppedRun):
         return ""
 
     # what happens in every step
-
-    def poll(self) -> None:
-        """Handle what has arrived."""
-        for transport in self._transports:
-            transport.poll()
 
     def step(self) -> None:
         """One step of the simulation with all that belongs to it."""
@@ -517,15 +333,24 @@ class RosBridge(SteppedRun):
     def observe(self) -> None:
         """See the present, after a step, and send what is due."""
         self._look()
-        self._publish()
+        self._publish(self._moment, round(self._simulation.dt * NANO))
+
+    def _look(self) -> None:
+        """See the present, and let those know who count."""
+        self.time = self._read_time()
+        self._moment = SimulationMoment(self._simulation, self.time)
+        for controller in self.controllers.values():
+            controller.look(self._moment)
+
+    def _read_time(self) -> int:
+        return round((self._simulation.count - self._start) * self._simulation.dt * NANO)
 
     def restart(self, start: int) -> None:
         """Let time be zero at a step, and all that is sent begin anew; states of controllers are not touched."""
         self._start = start
-        self._look()
         for publisher in self._publishers:
             publisher.origin, publisher.sent = 0, 0
-        self._publish()
+        self.observe()
 
     def reset_controllers(self) -> None:
         """End all goals, forget all commands, and aim where the simulation is now."""
@@ -542,24 +367,6 @@ class RosBridge(SteppedRun):
             if not publisher.period and publisher.is_on:
                 publisher.send(self._moment)
 
-    def _look(self) -> None:
-        """See the present, and let those know who count."""
-        self.time = self._read_time()
-        self._moment = SimulationMoment(self._simulation, self.time)
-        for controller in self.controllers.values():
-            controller.look(self._moment)
-
-    def _read_time(self) -> int:
-        return round((self._simulation.count - self._start) * self._simulation.dt * NANO)
-
-    def _publish(self) -> None:
-        following = self.time + round(self._simulation.dt * NANO)
-        for publisher in self._publishers:
-            if publisher.is_due(self.time):
-                publisher.send(self._moment)
-            elif publisher.source.looks_ahead and publisher.is_due(following):
-                publisher.source.read(self._moment)
-
     def close(self) -> None:
         """Close all endpoints, and end all goals; the simulation may have forgotten the asset already."""
         for controller in self.controllers.values():
@@ -567,10 +374,7 @@ class RosBridge(SteppedRun):
         for switches in self._switches:
             switches.close()
         self._switches = []
-        for publisher in self._publishers:
-            self._turn_publisher(publisher, False)
-        for listener in self._listeners:
-            self._turn_listener(listener, False)
+        super().close()
         self._descriptions.close()
 
 

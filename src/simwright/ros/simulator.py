@@ -24,7 +24,7 @@ from simwright.model.asset import Asset
 from simwright.model.joint import WORLD
 from simwright.model.renaming import place_asset
 from simwright.model.ros import InterfaceKind
-from simwright.ros.bridge import BridgeOptions, RosBridge, SteppedRun
+from simwright.ros.bridge import BridgeOptions, RosBridge
 from simwright.ros.entities import (
     BOX,
     Entity,
@@ -48,6 +48,7 @@ from simwright.ros.messages import (
     read_vector,
 )
 from simwright.ros.parts import EquippedAsset, PartSimulation, SharedSimulation, equip_asset
+from simwright.ros.serving import SteppedRun
 from simwright.ros.transports.transport import ActionBehaviour, GoalHandle, LateAnswer, Message, Transport
 
 SERVICES_OFF = declare(

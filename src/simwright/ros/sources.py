@@ -32,6 +32,7 @@ from simwright.ros.messages import (
     make_vector,
 )
 from simwright.ros.moment import SimulationMoment
+from simwright.ros.serving import MessageSource, NoDataError
 from simwright.ros.transports.transport import Message
 
 SENSOR_ASSUMED = declare(
@@ -44,18 +45,6 @@ SENSOR_ASSUMED = declare(
 Read = Callable[[SimulationMoment], Message | None]
 _SCAN = {"samples": 360, "lower": -math.pi, "upper": math.pi, "near": 0.1, "far": 30.0}
 _RESOLUTION = (640, 480)
-
-
-class NoDataError(Exception):
-    """An endpoint cannot be served; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class MessageSource:
-    """What a publisher sends; ``looks_ahead`` asks it one step before it is due as well, for what changes."""
-
-    read: Read
-    looks_ahead: bool = False
 
 
 @dataclass(slots=True)
@@ -115,7 +104,7 @@ class SourceContext:
         return near[0] if len(near) == 1 else None
 
 
-def make_source(endpoint: RosEndpoint, context: SourceContext) -> MessageSource:
+def make_source(endpoint: RosEndpoint, context: SourceContext) -> MessageSource[SimulationMoment]:
     """What an endpoint sends; raises :class:`NoDataError` where nothing can be computed."""
     maker = _MAKERS.get(endpoint.type)
     if maker is None:

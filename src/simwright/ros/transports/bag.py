@@ -149,7 +149,7 @@ def _make_profile(qos: EndpointQos) -> Any:
 
 _SECTION = re.compile(r"^=== (\S+)\n(.*?)(?=^===|\Z)", re.MULTILINE | re.DOTALL)
 _PARTS = {"srv": ("_Request", "_Response"), "action": ("_Goal", "_Result", "_Feedback")}
-PACKAGES = ("tf2_msgs", "control_msgs", "simulation_interfaces")
+PACKAGES = ("tf2_msgs", "control_msgs", "simulation_interfaces", "pyrobosim_msgs")
 _UINT8 = 3
 """What ``char`` is to the hash of types (``type_description_interfaces/msg/FieldType``)."""
 
