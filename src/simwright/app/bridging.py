@@ -7,9 +7,8 @@ import contextlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from simwright.app.run_sources import AssetSource, RunSource
+from simwright.app.run_sources import RunSource
 from simwright.core.diag import Reporter
-from simwright.core.errors import UsageError
 from simwright.engines.protocol import Settings, Simulation
 
 if TYPE_CHECKING:
@@ -42,27 +41,25 @@ class RosOptions:
         return bool(self.transport) if self.realtime is None else self.realtime
 
 
-class BridgedSource:
-    """A robot that a bridge is to serve: ``source`` is what to run, with drives on all commanded joints."""
+NO_ROS = RosOptions()
 
-    def __init__(
-        self, found: RunSource, keyframe: str, engine: str, settings: Settings, reporter: Reporter
-    ) -> None:
-        from simwright.engines.table import load_engine
+
+class BridgedSource:
+    """What a bridge is to serve: ``source`` is what to run, with drives on all commanded joints."""
+
+    def __init__(self, found: RunSource, engine: str, settings: Settings, reporter: Reporter) -> None:
         from simwright.ros.graph import build_graph
         from simwright.ros.servos import equip, list_undriven
 
-        asset = found.asset
-        if asset is None:
-            raise UsageError("scenes have no ROS side yet", hint="run a robot file with --ros")
+        asset = found.prepare_ros(engine)
         graph = build_graph(asset, reporter)
         self.asset, self.added = asset, frozenset[str]()
         if list_undriven(asset, graph):
             # what it reports is reported again when the asset itself is opened
-            with load_engine(engine).open(asset, settings, Reporter()) as probe:
+            with found.open(engine, settings, Reporter()) as probe:
                 self.asset, self.added = equip(asset, graph, probe, reporter)
         self.graph: RosGraph = graph if self.asset is asset else build_graph(self.asset, Reporter())
-        self.source = AssetSource(self.asset, found.name, 1, keyframe)
+        self.source = found.take_equipped(self.asset)
 
     def connect(
         self, simulation: Simulation, options: RosOptions, reporter: Reporter, stack: contextlib.ExitStack
@@ -70,8 +67,6 @@ class BridgedSource:
         """A bridge to a simulation of the asset; the stack closes all that it opens."""
         from simwright.ros.bridge import BridgeOptions, RosBridge
 
-        if simulation.worlds != 1:
-            raise UsageError(f"{simulation.worlds} worlds", hint="ROS is served by a single one")
         settings = BridgeOptions(realtime=options.is_paced, added=self.added)
         made = open_transports(options, stack)
         return stack.enter_context(RosBridge(self.graph, simulation, made, reporter, settings))

@@ -329,6 +329,14 @@ class RosBridge(EndpointServer[SimulationMoment]):
         self._look()
         self._publish(self._moment, round(self._simulation.dt * NANO))
 
+    def reset_controllers(self) -> None:
+        """End all goals, forget all commands, and aim where the simulation is now."""
+        self._look()
+        for controller in self.controllers.values():
+            controller.stop(self.targets, self._moment.positions)
+            controller.reset()
+        self.targets = JointTargets(self._simulation, self._options.added)
+
     def _look(self) -> None:
         """See the present, and let those know who count."""
         dt = self._simulation.dt

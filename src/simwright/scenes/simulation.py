@@ -48,11 +48,12 @@ def open_scene(
     reporter: Reporter | None = None,
     *,
     engine: str = DEFAULT_ENGINE,
+    served: ExportedWorld | None = None,
 ) -> SceneSimulation:
     """Open the worlds of a scene in an engine.
 
     Options that ``settings`` leaves out are those that the engine has for scenes; the time step is the scene's, or
-    0.002 s.
+    0.002 s.  ``served`` is its one world with what it is to ROS, of :func:`~simwright.scenes.exporting.export_served`.
     """
     adapter = load_engine(engine)
     settings = settings or Settings()
@@ -71,16 +72,20 @@ def open_scene(
     reporter = Reporter() if reporter is None else reporter
     # equal worlds are compiled once; they differ in their states only
     groups = group_worlds(model)
-    exported = [
-        export_world(
-            model,
-            rows[0],
-            pairs=adapter.capabilities.contact_pairs,
-            # what is lost is the same for every kind of world: said once
-            reporter=reporter if not kind else None,
-        )
-        for kind, rows in enumerate(groups)
-    ]
+    exported = (
+        [served]
+        if served is not None
+        else [
+            export_world(
+                model,
+                rows[0],
+                pairs=adapter.capabilities.contact_pairs,
+                # what is lost is the same for every kind of world: said once
+                reporter=reporter if not kind else None,
+            )
+            for kind, rows in enumerate(groups)
+        ]
+    )
     kinds = np.zeros(model.world_count, dtype=np.int64)
     for kind, rows in enumerate(groups):
         kinds[rows] = kind

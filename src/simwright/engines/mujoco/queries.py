@@ -38,6 +38,7 @@ class MjModel(Protocol):
     njnt: int
     ngeom: int
     nsite: int
+    nsensor: int
     ncam: int
     nkey: int
     nmocap: int
