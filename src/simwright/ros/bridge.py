@@ -80,7 +80,8 @@ class RosBridge(EndpointServer[SimulationMoment]):
         self.is_paused = False
         self.is_stopping = False
         self.controllers: dict[str, ActiveController] = {}
-        self._moment = SimulationMoment(simulation, 0)
+        self._derives_velocities = simulation.body_velocities() is None
+        self._moment = SimulationMoment(simulation, 0, derives=self._derives_velocities)
         self._descriptions = RobotDescriptions(graph)
         for robot in graph.robots:
             self._bind(robot)
@@ -341,7 +342,8 @@ class RosBridge(EndpointServer[SimulationMoment]):
         """See the present, and let those know who count."""
         dt = self._simulation.dt
         self.time = round((self._simulation.count - self._start) * dt * NANO)
-        self._moment = SimulationMoment(self._simulation, self.time)
+        derives = self._derives_velocities
+        self._moment = SimulationMoment(self._simulation, self.time, self._moment, derives=derives)
         for controller in self.controllers.values():
             controller.look(self._moment)
 

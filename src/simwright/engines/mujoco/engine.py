@@ -462,6 +462,12 @@ class MujocoSimulation(Simulation):
             )  # fmt: skip
         return found
 
+    def actuator_efforts(self, world: int = 0) -> Array:
+        """See the protocol."""
+        data = self.batch.hold(world)
+        turn = self._find_part(world).map.jacobian(np.array(data.qpos))
+        return np.asarray(turn.T @ np.array(data.qfrc_actuator))
+
     def body_velocities(self, world: int = 0) -> Array:
         """See the protocol."""
         data, model = self.batch.hold(world), self.batch.models[world]
