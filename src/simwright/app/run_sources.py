@@ -36,7 +36,7 @@ from simwright.scenes.document import read_scene
 from simwright.scenes.exporting import ExportedWorld, export_served, export_world
 from simwright.scenes.load import LoadedScene, assemble_scene
 from simwright.scenes.replicate import place_worlds
-from simwright.scenes.simulation import ArrayMap, SceneSimulation, open_scene
+from simwright.scenes.simulation import ArrayMap, SceneSimulation, open_scene, settle_scene
 
 _GROUND = "ground"
 _REACH = 100.0
@@ -61,6 +61,10 @@ class RunSource(Protocol):
 
     def open(self, engine: str, settings: Settings, reporter: Reporter) -> Simulation:
         """Open it in an engine."""
+        ...
+
+    def settle(self, engine: str, settings: Settings) -> Settings:
+        """The settings it is opened with, where its file says some."""
         ...
 
     def prepare_ros(self, engine: str) -> Asset:
@@ -215,6 +219,11 @@ class AssetSource:
     def open(self, engine: str, settings: Settings, reporter: Reporter) -> Simulation:
         """See the protocol."""
         return load_engine(engine).open(self.asset, settings, reporter, worlds=self.worlds)
+
+    def settle(self, engine: str, settings: Settings) -> Settings:
+        """See the protocol."""
+        del engine
+        return settings
 
     def prepare_ros(self, engine: str) -> Asset:
         """See the protocol."""
@@ -381,6 +390,10 @@ class SceneSource:
         self._scene: SceneSimulation | None = None
         self._served: ExportedWorld | None = None
 
+    def settle(self, engine: str, settings: Settings) -> Settings:
+        """See the protocol."""
+        return settle_scene(self.loaded, settings, load_engine(engine))
+
     def prepare_ros(self, engine: str) -> Asset:
         """See the protocol."""
         _expect_one(self.loaded.model.world_count)
@@ -438,8 +451,9 @@ class SceneSource:
 
     def take(self, simulation: Simulation) -> tuple[Array, ...]:
         """Coordinates as the arrays have them."""
-        del simulation
         assert self._scene is not None
+        # with ROS, what is simulated may have been opened again since
+        self._scene.inner = simulation
         state = self.loaded.state
         self._scene.write(state, poses=False)
         places: Array = state.joint_q.copy()  # type: ignore[assignment] # single precision, as the arrays
@@ -490,6 +504,6 @@ class SceneSource:
 
     def finish(self, simulation: Simulation) -> None:
         """Bring the arrays in line with the engine."""
-        del simulation
         assert self._scene is not None
+        self._scene.inner = simulation
         self._scene.write(self.loaded.state, poses=True)

@@ -7,13 +7,14 @@ on, and what is due is sent.  Rates hold in time of the simulation; stamps are t
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from simwright.core.diag import Level, Reporter, declare
 from simwright.core.math3d import Pose, vec3
-from simwright.engines.protocol import Simulation
+from simwright.engines.protocol import Closeable, Simulation
 from simwright.model.ros import InterfaceKind
 from simwright.ros.checking import DEFAULT_RATE, is_simulators
 from simwright.ros.control import (
@@ -28,7 +29,7 @@ from simwright.ros.graph import GraphRobot, RosEndpoint, RosGraph
 from simwright.ros.messages import NANO, RobotDescriptions
 from simwright.ros.moment import SimulationMoment
 from simwright.ros.qos import LATCHED_QOS, TF_QOS
-from simwright.ros.serving import ClockPace, EndpointServer, MessageSource, NoDataError
+from simwright.ros.serving import EndpointServer, MessageSource, NoDataError, SteppedRun
 from simwright.ros.servos import JointTargets
 from simwright.ros.sources import (
     SourceContext,
@@ -59,9 +60,13 @@ class BridgeOptions:
     realtime: bool = False
     added: frozenset[str] = frozenset()
     """Joints that got a drive for their controllers."""
+    has_clock: bool = True
+    """Whether /clock is sent: by one bridge of a simulation."""
+    start: int | None = None
+    """Step of the simulation at which time is zero; None is the present one."""
 
 
-class RosBridge(EndpointServer[SimulationMoment]):
+class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
     """Serves a graph; ``with`` closes it, not the simulation and not the transports."""
 
     def __init__(
@@ -76,16 +81,18 @@ class RosBridge(EndpointServer[SimulationMoment]):
         self._graph, self._simulation = graph, simulation
         self._options = options or BridgeOptions()
         self.targets = JointTargets(simulation, self._options.added)
-        self._start = simulation.count
-        self.is_paused = False
-        self.is_stopping = False
+        self.is_realtime = self._options.realtime
+        self._start = simulation.count if self._options.start is None else self._options.start
+        self.time = self._read_time()
+        self._switches: list[Closeable] = []
         self.controllers: dict[str, ActiveController] = {}
         self._derives_velocities = simulation.body_velocities() is None
-        self._moment = SimulationMoment(simulation, 0, derives=self._derives_velocities)
+        self._moment = SimulationMoment(simulation, self.time, derives=self._derives_velocities)
         self._descriptions = RobotDescriptions(graph)
         for robot in graph.robots:
             self._bind(robot)
-        self._add_clock(self._options.clock_rate)
+        if self._options.has_clock:
+            self._add_clock(self._options.clock_rate)
         self._offer_switches()
         self.observe()
 
@@ -277,8 +284,7 @@ class RosBridge(EndpointServer[SimulationMoment]):
     def _offer_switches(self) -> None:
         states = {e.name: e.enabled for e in self._list_endpoints()}
         states |= {name: made.is_enabled for name, made in self.controllers.items()}
-        for transport in self._transports:
-            transport.offer_switches(dict(states), self.turn)
+        self._switches = [t.offer_switches(dict(states), self.turn) for t in self._transports]
 
     def turn(self, name: str, state: bool) -> str:
         """Turn an endpoint (by its absolute name) or a controller on or off; gives why not, "" if it is done."""
@@ -330,6 +336,23 @@ class RosBridge(EndpointServer[SimulationMoment]):
         self._look()
         self._publish(self._moment, round(self._simulation.dt * NANO))
 
+    def _look(self) -> None:
+        """See the present, and let those know who count."""
+        self.time, derives = self._read_time(), self._derives_velocities
+        self._moment = SimulationMoment(self._simulation, self.time, self._moment, derives=derives)
+        for controller in self.controllers.values():
+            controller.look(self._moment)
+
+    def _read_time(self) -> int:
+        return round((self._simulation.count - self._start) * self._simulation.dt * NANO)
+
+    def restart(self, start: int) -> None:
+        """Let time be zero at a step, and all that is sent begin anew; states of controllers are not touched."""
+        self._start = start
+        for publisher in self._publishers:
+            publisher.origin, publisher.sent = 0, 0
+        self.observe()
+
     def reset_controllers(self) -> None:
         """End all goals, forget all commands, and aim where the simulation is now."""
         self._look()
@@ -338,34 +361,20 @@ class RosBridge(EndpointServer[SimulationMoment]):
             controller.reset()
         self.targets = JointTargets(self._simulation, self._options.added)
 
-    def _look(self) -> None:
-        """See the present, and let those know who count."""
-        dt = self._simulation.dt
-        self.time = round((self._simulation.count - self._start) * dt * NANO)
-        derives = self._derives_velocities
-        self._moment = SimulationMoment(self._simulation, self.time, self._moment, derives=derives)
-        for controller in self.controllers.values():
-            controller.look(self._moment)
-
-    def run(self, steps: int | None = None, watch: Callable[[int], None] | None = None) -> int:
-        """So many steps, or until it is stopped; gives how many there were.  Ctrl-C is for the caller."""
-        done, pace = 0, ClockPace(self.time)
-        while (steps is None or done < steps) and not self.is_stopping:
-            if self.is_paused:
-                self.poll()
-                clock.sleep(0.005)
-                pace = ClockPace(self.time)
-                continue
-            self.step()
-            done += 1
-            if watch is not None:
-                watch(done)
-            if self._options.realtime:
-                pace.wait(self.time)
-        return done
+    def send_static(self) -> None:
+        """Send again what is sent once: frames may have been moved."""
+        self._look()
+        for publisher in self._publishers:
+            if not publisher.period and publisher.is_on:
+                publisher.send(self._moment)
 
     def close(self) -> None:
-        """Close all endpoints."""
+        """Close all endpoints, and end all goals; the simulation may have forgotten the asset already."""
+        for controller in self.controllers.values():
+            controller.stop(self.targets, np.zeros(self._simulation.layout.nq))
+        for switches in self._switches:
+            switches.close()
+        self._switches = []
         super().close()
         self._descriptions.close()
 

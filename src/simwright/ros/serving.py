@@ -7,6 +7,7 @@ engine (:mod:`simwright.ros.bridge`), or a world in the plane (:mod:`simwright.r
 
 from __future__ import annotations
 
+import abc
 import time as clock
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -252,3 +253,46 @@ class ClockPace:
             clock.sleep(ahead)
         elif ahead < -1.0:
             self._began = clock.perf_counter() - time / NANO
+
+
+class SteppedRun(Closeable):
+    """Something that moves on step by step, hears peers, and may keep to the clock; ``time`` is simulated [ns]."""
+
+    time: int = 0
+    is_paused: bool = False
+    is_stopping: bool = False
+    is_realtime: bool = False
+
+    @abc.abstractmethod
+    def poll(self) -> None:
+        """Handle what has arrived."""
+
+    @abc.abstractmethod
+    def step(self) -> None:
+        """One step of the simulation with all that belongs to it."""
+
+    def has_step_to_do(self) -> bool:
+        """Whether the next step is to be taken now."""
+        return not self.is_paused
+
+    def run(self, steps: int | None = None, watch: Callable[[int], None] | None = None) -> int:
+        """So many steps, or until it is stopped; gives how many there were.  Ctrl-C is for the caller."""
+        done, pace = 0, ClockPace(self.time)
+        while (steps is None or done < steps) and not self.is_stopping:
+            if not self.has_step_to_do():
+                self.poll()
+                clock.sleep(0.005)
+                pace = ClockPace(self.time)
+                continue
+            before = self.time
+            self.step()
+            done += 1
+            if watch is not None:
+                watch(done)
+            if self.time < before:
+                # a peer let time begin anew
+                pace = ClockPace(self.time)
+            # steps that are asked for one by one are taken at once
+            if self.is_realtime and not self.is_paused:
+                pace.wait(self.time)
+        return done

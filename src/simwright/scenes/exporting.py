@@ -174,6 +174,7 @@ def export_served(loaded: LoadedScene, *, pairs: bool = True) -> ExportedWorld:
     exported = export_world(loaded.model, 0, pairs=pairs, visuals=True)
     # sites of the arrays come again with the assets, under the names that ROS has for them
     exported.asset.sites = []
+    exported.asset.provenance.file = loaded.source_path
     exported.asset.name = loaded.scene.name or Path(loaded.source_path).stem or "scene"
     bodies = dict(zip(exported.model.body_label, exported.bodies, strict=True))
     joints = dict(zip(exported.model.joint_label, exported.joints, strict=True))

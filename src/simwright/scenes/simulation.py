@@ -24,7 +24,7 @@ from simwright.core.errors import UsageError
 from simwright.core.math3d import Array, quats_conjugate, quats_rotate, to_wxyz
 from simwright.engines.flat import FlatDofPlace, FlatMap
 from simwright.engines.layout import Layout
-from simwright.engines.protocol import Closeable, Settings, Simulation, UnstableError, WorldSet
+from simwright.engines.protocol import Closeable, Engine, Settings, Simulation, UnstableError, WorldSet
 from simwright.engines.table import DEFAULT_ENGINE, load_engine
 from simwright.runtime.arrays import AnyArray
 from simwright.runtime.kinds import TargetMode
@@ -59,16 +59,7 @@ def open_scene(
     settings = settings or Settings()
     settings.check(adapter.capabilities)
     model = loaded.model if isinstance(loaded, LoadedScene) else loaded
-    # a bare model has no document
-    said = loaded.scene.simulation.dt if isinstance(loaded, LoadedScene) else None
-    settings = Settings(
-        dt=settings.dt if settings.dt is not None else float(said or DEFAULT_DT),
-        solver=settings.solver,
-        # what the caller says is stronger than what the engine suggests for scenes
-        options={**adapter.capabilities.scene_options, **settings.options},
-        threads=settings.threads,
-        device=settings.device,
-    )
+    settings = settle_scene(loaded, settings, adapter)
     reporter = Reporter() if reporter is None else reporter
     # equal worlds are compiled once; they differ in their states only
     groups = group_worlds(model)
@@ -92,6 +83,20 @@ def open_scene(
     scene = WorldSet(tuple(world.asset for world in exported), tuple(kinds.tolist()))
     inner = adapter.open(scene, settings, reporter)
     return SceneSimulation(model, inner, ArrayMap(model, exported[0], inner.layout))
+
+
+def settle_scene(loaded: LoadedScene | Model, settings: Settings, adapter: Engine) -> Settings:
+    """Settings with what the scene says, and what the engine has for scenes, where nothing is said."""
+    # a bare model has no document
+    said = loaded.scene.simulation.dt if isinstance(loaded, LoadedScene) else None
+    return Settings(
+        dt=settings.dt if settings.dt is not None else float(said or DEFAULT_DT),
+        solver=settings.solver,
+        # what the caller says is stronger than what the engine suggests for scenes
+        options={**adapter.capabilities.scene_options, **settings.options},
+        threads=settings.threads,
+        device=settings.device,
+    )
 
 
 class ArrayMap:

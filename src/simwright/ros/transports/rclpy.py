@@ -30,6 +30,7 @@ from simwright.ros.transports.transport import (
     ActionBehaviour,
     Answer,
     GoalHandle,
+    LateAnswer,
     Message,
     Receive,
     Sender,
@@ -69,6 +70,8 @@ class RclpyTransport(Transport):
         self._nodes: dict[int | None, _DomainNode] = {}
         self._arrived: queue.Queue[Callable[[], None]] = queue.Queue(_LARGEST_QUEUE)
         self._is_closed = threading.Event()
+        self._is_listening = False
+        self._turns: list[tuple[dict[str, bool], Callable[[str, bool], str]]] = []
         self._find_node(None)
 
     def _find_node(self, domain: int | None) -> _DomainNode:
@@ -105,6 +108,10 @@ class RclpyTransport(Transport):
 
         def handle(request: Any, response: Any) -> Any:
             given = self._ask(lambda: answer(read_message(request)))
+            if isinstance(given, LateAnswer):
+                while not given.wait(_LOOK) and not self._is_closed.is_set():
+                    pass
+                given = given.message
             return fill_message(response, given) if given is not None else response
 
         made = node.node.create_service(
@@ -139,25 +146,38 @@ class RclpyTransport(Transport):
         )  # fmt: skip
         return _Closing(made.destroy)
 
-    def offer_switches(self, switches: dict[str, bool], turn: Callable[[str, bool], str]) -> None:
+    def offer_switches(self, switches: dict[str, bool], turn: Callable[[str, bool], str]) -> Closeable:
         """A parameter ``enabled.<name>`` for each."""
+        node = self._find_node(None).node
+        added = [name for name in switches if not node.has_parameter(f"enabled.{name}")]
+        # before anybody listens: declaring asks those who do, in this thread
+        for name in added:
+            node.declare_parameter(f"enabled.{name}", switches[name])
+        if not self._is_listening:
+            self._is_listening = True
+            node.add_on_set_parameters_callback(self._change)
+        offered = (switches, turn)
+        self._turns.append(offered)
+
+        def withdraw() -> None:
+            self._turns.remove(offered)
+            for name in added:
+                node.undeclare_parameter(f"enabled.{name}")
+
+        return _Closing(withdraw)
+
+    def _change(self, parameters: list[Any]) -> Any:
+        """Called by rclpy for parameters that are set, also while they are declared."""
         from rcl_interfaces.msg import SetParametersResult
 
-        node = self._find_node(None).node
-        for name, state in switches.items():
-            node.declare_parameter(f"enabled.{name}", state)
-
-        def change(parameters: list[Any]) -> Any:
-            for parameter in parameters:
-                name = parameter.name.removeprefix("enabled.")
-                if parameter.name == name or name not in switches:
-                    continue
+        for parameter in parameters:
+            name = parameter.name.removeprefix("enabled.")
+            turns = [turn for switches, turn in self._turns if name in switches]
+            for turn in turns if parameter.name != name else ():
                 reason = self._ask(functools.partial(turn, name, bool(parameter.value)))
                 if reason:
                     return SetParametersResult(successful=False, reason=reason)
-            return SetParametersResult(successful=True)
-
-        node.add_on_set_parameters_callback(change)
+        return SetParametersResult(successful=True)
 
     def poll(self) -> None:
         """See the base class."""

@@ -9,6 +9,7 @@ simulation runs in one thread.
 from __future__ import annotations
 
 import abc
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -18,7 +19,35 @@ from simwright.ros.graph import RosEndpoint
 
 Message: TypeAlias = dict[str, Any]
 Receive = Callable[[Message], None]
-Answer = Callable[[Message], Message]
+
+
+class LateAnswer:
+    """An answer that is not known yet: who serves gives it later, in the thread of the bridge."""
+
+    def __init__(self) -> None:
+        self._done = threading.Event()
+        self.message: Message = {}
+        self._tell: Callable[[Message], None] | None = None
+
+    def give(self, message: Message) -> None:
+        """Answer."""
+        self.message = message
+        self._done.set()
+        if self._tell is not None:
+            self._tell(message)
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it is known, after so long at most; for transports whose threads wait."""
+        return self._done.wait(seconds)
+
+    def pass_on(self, tell: Callable[[Message], None]) -> None:
+        """Call ``tell`` when it is known; for transports that do not wait."""
+        self._tell = tell
+        if self._done.is_set():
+            tell(self.message)
+
+
+Answer = Callable[[Message], Message | LateAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +126,10 @@ class Transport(Closeable):
     def act(self, endpoint: RosEndpoint, behaviour: ActionBehaviour) -> Closeable:
         """Open an action; its behaviour is called by :meth:`poll`."""
 
-    def offer_switches(self, switches: dict[str, bool], turn: Callable[[str, bool], str]) -> None:
+    def offer_switches(self, switches: dict[str, bool], turn: Callable[[str, bool], str]) -> Closeable:
         """Let peers turn endpoints and controllers on and off; ``turn`` gives the reason why not, "" if done."""
+        del switches, turn
+        return Nothing()
 
     def poll(self) -> None:
         """Handle all that has arrived, in this thread."""
