@@ -84,7 +84,7 @@ def serve(file: Path) -> Iterator[tuple[Client, MemoryTransport, RosSimulator]]:
     reporter, transport = Reporter(), MemoryTransport()
     settings = Settings(dt=0.002)
     asset = simwright.load(file)
-    bridged = BridgedSource(AssetSource(asset, asset.name), "", "mujoco", settings, reporter)
+    bridged = BridgedSource(AssetSource(asset, asset.name), "mujoco", settings, reporter)
     with contextlib.ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
         patch.setattr("simwright.ros.transports.table.open_transport", lambda *_: transport)
         simulation = stack.enter_context(load_engine("mujoco").open(bridged.asset, settings, reporter))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simwright.app.run_sources import AssetSource, RunSource
+from simwright.app.run_sources import RunSource
 from simwright.core.diag import Reporter
 from simwright.core.errors import UsageError
 from simwright.core.gate import parse_folders
@@ -50,22 +50,21 @@ class RosOptions:
         return bool(self.transport) if self.realtime is None else self.realtime
 
 
-class BridgedSource:
-    """A robot that a bridge is to serve: ``source`` is what to run, with drives on all commanded joints."""
+NO_ROS = RosOptions()
 
-    def __init__(
-        self, found: RunSource, keyframe: str, engine: str, settings: Settings, reporter: Reporter
-    ) -> None:
+
+class BridgedSource:
+    """What a bridge is to serve: ``source`` is what to run, with drives on all commanded joints."""
+
+    def __init__(self, found: RunSource, engine: str, settings: Settings, reporter: Reporter) -> None:
         from simwright.ros.parts import equip_asset
 
-        if found.asset is None:
-            raise UsageError("scenes have no ROS side yet", hint="run a robot file with --ros")
-        self._engine, self._settings = engine, settings
-        self.equipped = equip_asset(found.asset, engine, settings, reporter)
+        self._engine, self._settings = engine, found.settle(engine, settings)
+        self.equipped = equip_asset(found.prepare_ros(engine), engine, self._settings, reporter)
         self.asset, self.added, self.graph = (
             self.equipped.asset, self.equipped.added, self.equipped.graph,
         )  # fmt: skip
-        self.source = AssetSource(self.asset, found.name, 1, keyframe)
+        self.source = found.take_equipped(self.asset)
 
     def connect(
         self,
@@ -86,8 +85,6 @@ class BridgedSource:
         from simwright.ros.parts import SharedSimulation
         from simwright.ros.simulator import RosSimulator, SimulatorParts
 
-        if simulation.worlds != 1:
-            raise UsageError(f"{simulation.worlds} worlds", hint="ROS is served by a single one")
         settings = BridgeOptions(realtime=options.is_paced, added=self.added)
         made = open_transports(options, stack)
         if not any(transport.listens for transport in made):

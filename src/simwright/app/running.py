@@ -275,7 +275,7 @@ def run(
     sequence = found.sequence
     if control is not None:
         sequence = control if isinstance(control, ControlSequence) else read_control(Path(control), loop=loop)
-    bridged = BridgedSource(found, keyframe, engine, settings, reporter) if ros.is_asked else None
+    bridged = BridgedSource(found, engine, settings, reporter) if ros.is_asked else None
     found = found if bridged is None else bridged.source
     after = time.perf_counter()
     simulation = found.open(engine, settings, reporter)

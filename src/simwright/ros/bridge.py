@@ -86,7 +86,8 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
         self.time = self._read_time()
         self._switches: list[Closeable] = []
         self.controllers: dict[str, ActiveController] = {}
-        self._moment = SimulationMoment(simulation, self.time)
+        self._derives_velocities = simulation.body_velocities() is None
+        self._moment = SimulationMoment(simulation, self.time, derives=self._derives_velocities)
         self._descriptions = RobotDescriptions(graph)
         for robot in graph.robots:
             self._bind(robot)
@@ -337,8 +338,8 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
 
     def _look(self) -> None:
         """See the present, and let those know who count."""
-        self.time = self._read_time()
-        self._moment = SimulationMoment(self._simulation, self.time)
+        self.time, derives = self._read_time(), self._derives_velocities
+        self._moment = SimulationMoment(self._simulation, self.time, self._moment, derives=derives)
         for controller in self.controllers.values():
             controller.look(self._moment)
 

@@ -298,6 +298,12 @@ class PartSimulation(Simulation):
             if c.a.startswith(own) or c.b.startswith(own)
         ]  # fmt: skip
 
+    def actuator_efforts(self, world: int = 0) -> Array | None:
+        """See the base class."""
+        del world
+        found = self._shared.ask("efforts", lambda inner: inner.actuator_efforts())
+        return None if found is None else found[self.v_rows]
+
     def body_velocities(self, world: int = 0) -> Array | None:
         """See the base class."""
         found = self._shared.ask("rates", lambda inner: inner.body_velocities(world))

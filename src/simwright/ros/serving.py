@@ -18,8 +18,15 @@ from simwright.engines.protocol import Closeable
 from simwright.model.ros import InterfaceKind
 from simwright.ros.graph import RosEndpoint
 from simwright.ros.messages import NANO, make_stamp
-from simwright.ros.qos import CLOCK_QOS
-from simwright.ros.transports.transport import Message, Sender, Transport
+from simwright.ros.qos import CLOCK_QOS, DEFAULT_QOS, EndpointQos
+from simwright.ros.transports.transport import (
+    ActionBehaviour,
+    Answer,
+    Message,
+    Receive,
+    Sender,
+    Transport,
+)
 
 ENDPOINT_DISABLED = declare(
     "ros-endpoint-disabled",
@@ -164,6 +171,36 @@ class EndpointServer(Closeable, Generic[MomentT]):
         if self._is_carried(endpoint):
             self._add_publisher(endpoint, MessageSource(read), rate)
 
+    def add_topic(
+        self,
+        name: str,
+        kind: str,
+        read: Callable[[MomentT], Message | None],
+        rate: float,
+        qos: EndpointQos = DEFAULT_QOS,
+    ) -> None:
+        """A topic of the simulator's own; without a rate it is sent once."""
+        endpoint = RosEndpoint(InterfaceKind.TOPIC, "publisher", name, kind, None, rate or None, qos)
+        self._add_own_publisher(endpoint, read, rate)
+
+    def add_subscription(self, name: str, kind: str, receive: Receive) -> None:
+        """A topic of the simulator's own that it listens to."""
+        endpoint = RosEndpoint(InterfaceKind.TOPIC, "subscription", name, kind)
+        if self._is_carried(endpoint):
+            self._add_listener(endpoint, lambda transport: transport.subscribe(endpoint, receive))
+
+    def add_service(self, name: str, kind: str, answer: Answer) -> None:
+        """A service of the simulator's own."""
+        endpoint = RosEndpoint(InterfaceKind.SERVICE, "server", name, kind)
+        if self._is_carried(endpoint):
+            self._add_listener(endpoint, lambda transport: transport.serve(endpoint, answer))
+
+    def add_action(self, name: str, kind: str, behaviour: ActionBehaviour) -> None:
+        """An action of the simulator's own."""
+        endpoint = RosEndpoint(InterfaceKind.ACTION, "server", name, kind)
+        if self._is_carried(endpoint):
+            self._add_listener(endpoint, lambda transport: transport.act(endpoint, behaviour))
+
     def _is_carried(self, endpoint: RosEndpoint) -> bool:
         try:
             self._check_type(endpoint)
@@ -178,8 +215,7 @@ class EndpointServer(Closeable, Generic[MomentT]):
         )
 
     def _add_clock(self, rate: float) -> None:
-        endpoint = RosEndpoint(InterfaceKind.TOPIC, "publisher", "/clock", CLOCK, None, None, CLOCK_QOS)
-        self._add_own_publisher(endpoint, lambda moment: {"clock": make_stamp(moment.time)}, rate)
+        self.add_topic("/clock", CLOCK, lambda moment: {"clock": make_stamp(moment.time)}, rate, CLOCK_QOS)
         # time first: who gets a message should know that its time has come
         self._publishers.insert(0, self._publishers.pop())
 

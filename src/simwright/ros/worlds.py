@@ -19,8 +19,6 @@ import numpy as np
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose
 from simwright.core.names import NameScope, make_identifier
-from simwright.model.ros import InterfaceKind
-from simwright.ros.graph import RosEndpoint
 from simwright.ros.messages import (
     NANO,
     are_finite,
@@ -30,7 +28,7 @@ from simwright.ros.messages import (
     make_twist,
     read_vector,
 )
-from simwright.ros.qos import DEFAULT_QOS, LATCHED_QOS, TF_QOS, EndpointQos
+from simwright.ros.qos import LATCHED_QOS, TF_QOS, EndpointQos
 from simwright.ros.serving import ClockPace, EndpointServer
 from simwright.ros.transports.transport import ActionBehaviour, Message, Transport
 from simwright.ros.world_goals import (
@@ -82,7 +80,6 @@ class WorldServing:
     state_rate: float = 10.0
     battery_rate: float = 1.0
     resolution: float = 0.05
-    domain_id: int | None = None
     realtime: bool = False
 
 
@@ -149,38 +146,20 @@ class WorldBridge(EndpointServer[WorldMoment]):
 
     # what is served
 
-    def _tell(
-        self, name: str, kind: str, read: Callable[[WorldMoment], Message], rate: float,
-        qos: EndpointQos = DEFAULT_QOS,
-    ) -> None:  # fmt: skip
-        domain = self._options.domain_id
-        endpoint = RosEndpoint(InterfaceKind.TOPIC, "publisher", name, kind, domain, rate or None, qos)
-        self._add_own_publisher(endpoint, read, rate)
-
-    def _answer(self, name: str, kind: str, answer: Callable[[Message], Message]) -> None:
-        endpoint = RosEndpoint(InterfaceKind.SERVICE, "server", name, kind, self._options.domain_id)
-        if self._is_carried(endpoint):
-            self._add_listener(endpoint, lambda transport: transport.serve(endpoint, answer))
-
-    def _act(self, name: str, kind: str, behaviour: ActionBehaviour) -> None:
-        endpoint = RosEndpoint(
-            InterfaceKind.ACTION, "server", name, f"{_PACKAGE}/action/{kind}", self._options.domain_id
-        )
-        if self._is_carried(endpoint):
-            self._add_listener(endpoint, lambda transport: transport.act(endpoint, behaviour))
-
     def _add_robot(self, served: _ServedRobot) -> None:
         space, options, robot = served.namespace, self._options, served.robot
-        self._tell(f"{space}/tf_static", "tf2_msgs/msg/TFMessage", self._read_fixed(served), 0.0, LATCHED_QOS)
-        self._tell(
+        self.add_topic(
+            f"{space}/tf_static", "tf2_msgs/msg/TFMessage", self._read_fixed(served), 0.0, LATCHED_QOS
+        )
+        self.add_topic(
             f"{space}/tf", "tf2_msgs/msg/TFMessage", self._read_moving(served), options.tf_rate, TF_QOS
         )
-        self._tell(f"{space}/odom", ODOMETRY, self._read_odometry(served), ODOMETRY_RATE)
-        self._tell(
+        self.add_topic(f"{space}/odom", ODOMETRY, self._read_odometry(served), ODOMETRY_RATE)
+        self.add_topic(
             f"{space}/battery_state", "sensor_msgs/msg/BatteryState", self._read_battery(served),
             options.battery_rate, _SENSOR_QOS,
         )  # fmt: skip
-        self._tell(
+        self.add_topic(
             f"{space}/robot_state", f"{_PACKAGE}/msg/RobotState",
             lambda moment: self._describe_robot(robot, moment.time), options.state_rate,
         )  # fmt: skip
@@ -188,37 +167,32 @@ class WorldBridge(EndpointServer[WorldMoment]):
         for name, lidar in lidars.items():
             topic = f"{space}/scan" if len(lidars) == 1 else f"{space}/{make_identifier(name)}/scan"
             rate = 1.0 / lidar.period if lidar.period > 0.0 else options.state_rate
-            self._tell(topic, SCAN, _read_scan(lidar, make_identifier(name)), rate, _SENSOR_QOS)
-        command = RosEndpoint(
-            InterfaceKind.TOPIC, "subscription", f"{space}/cmd_vel", TWIST, options.domain_id
+            self.add_topic(topic, SCAN, _read_scan(lidar, make_identifier(name)), rate, _SENSOR_QOS)
+        self.add_subscription(f"{space}/cmd_vel", TWIST, self._take_command(served))
+        goals = self._goals
+        actions: tuple[tuple[str, ActionBehaviour], ...] = (
+            ("PlanPath", PathGoals(goals, robot)),
+            ("FollowPath", ActionGoals(goals, read_path, robot)),
+            ("DetectObjects", ActionGoals(goals, read_detection, robot, shows=True)),
         )
-        if self._is_carried(command):
-            self._add_listener(
-                command, lambda transport: transport.subscribe(command, self._take_command(served))
-            )
-        self._act(f"{space}/plan_path", "PlanPath", PathGoals(self._goals, robot))
-        self._act(f"{space}/follow_path", "FollowPath", ActionGoals(self._goals, read_path, robot))
-        self._act(
-            f"{space}/detect_objects",
-            "DetectObjects",
-            ActionGoals(self._goals, read_detection, robot, shows=True),
-        )
-        self._answer(
+        for name, behaviour in actions:
+            self.add_action(f"{space}/{_spell(name)}", f"{_PACKAGE}/action/{name}", behaviour)
+        self.add_service(
             f"{space}/reset_path_planner", "std_srvs/srv/Trigger", lambda _: self._forget_planner(robot)
         )
 
     def _add_world(self) -> None:
-        self._tell("/map", "nav_msgs/msg/OccupancyGrid", self._read_map, 0.0, LATCHED_QOS)
-        self._act("/execute_action", "ExecuteTaskAction", ActionGoals(self._goals, read_task_action))
-        self._act("/execute_task_plan", "ExecuteTaskPlan", PlanGoals(self._goals))
+        self.add_topic("/map", "nav_msgs/msg/OccupancyGrid", self._read_map, 0.0, LATCHED_QOS)
+        executed = ActionGoals(self._goals, read_task_action)
+        self.add_action("/execute_action", f"{_PACKAGE}/action/ExecuteTaskAction", executed)
+        self.add_action("/execute_task_plan", f"{_PACKAGE}/action/ExecuteTaskPlan", PlanGoals(self._goals))
         for name, answer in (
             ("RequestWorldInfo", self._answer_info),
             ("RequestWorldState", self._answer_state),
             ("SetLocationState", self._set_location),
             ("ResetWorld", self._reset_world),
         ):
-            topic = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
-            self._answer(f"/{topic.strip('_')}", f"{_PACKAGE}/srv/{name}", answer)
+            self.add_service(f"/{_spell(name)}", f"{_PACKAGE}/srv/{name}", answer)
 
     def _list_lidars(self, robot: WorldRobot) -> dict[str, Lidar]:
         found = {name: self.simulation.find_sensor(robot, name) for name in robot.sensors}
@@ -424,6 +398,11 @@ class WorldBridge(EndpointServer[WorldMoment]):
             self.step()
             if self._options.realtime:
                 pace.wait(self.time)
+
+
+def _spell(title: str) -> str:
+    """``PlanPath`` as ``plan_path``."""
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in title).strip("_")
 
 
 def _read_scan(lidar: Lidar, frame: str) -> Callable[[WorldMoment], Message]:
