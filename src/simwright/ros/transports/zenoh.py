@@ -47,9 +47,11 @@ CONFIG = "ZENOH_SESSION_CONFIG_URI"
 _GID = 16
 _MOST_GOALS = 100
 """Goals whose results are kept for those who ask later."""
-_RELIABILITY = {"reliable": 1, "best_effort": 2}
-_DURABILITY = {"transient_local": 1, "volatile": 2}
-_HISTORY = {"keep_last": 1, "keep_all": 2}
+_RELIABILITY = {"reliable": "", "best_effort": "2"}
+_DURABILITY = {"transient_local": "1", "volatile": ""}
+_HISTORY = {"keep_last": "", "keep_all": "2"}
+_DEFAULT_DEPTH = 42
+"""Numbers of rmw's policies, and nothing for what rmw_zenoh takes for its default."""
 _EXECUTING, _CANCELING = 2, 3
 _ENDS = {"succeeded": 4, "canceled": 5, "aborted": 6}
 """States of action_msgs/GoalStatus."""
@@ -251,11 +253,10 @@ def _mangle(name: str) -> str:
 
 
 def _write_qos(qos: EndpointQos) -> str:
-    """Policies as tokens have them; deadlines and the like are the defaults, which are left out."""
-    policies = (
-        f"{_RELIABILITY[qos.reliability]}:{_DURABILITY[qos.durability]}:{_HISTORY[qos.history]},{qos.depth}"
-    )
-    return f"{policies}:,:,:,,"
+    """Policies as tokens have them: what is the default of rmw_zenoh is left out, and peers compare the text."""
+    parts = (_RELIABILITY[qos.reliability], _DURABILITY[qos.durability], _HISTORY[qos.history])
+    depth = "" if qos.depth == _DEFAULT_DEPTH else str(qos.depth)
+    return f"{':'.join(parts)},{depth}:,:,:,,"
 
 
 class _Declared(Closeable):
