@@ -185,6 +185,7 @@ def look_at_arm(peer: Peer) -> dict[str, Any]:
         "heard": heard,
         "answer": [answer.success, answer.message],
         "odd": "/arm/odd" in topics,
+        "variants": ["/arm/chosen" in topics, "/arm/left_out" in topics],
         "matched": [before, matched],
     }
 
@@ -202,7 +203,7 @@ def look_at_frames(peer: Peer) -> dict[str, Any]:
     for message in peer.got["/joint_states"]:
         states[message.header.stamp.sec, message.header.stamp.nanosec] = message
     rows = []
-    for message in peer.got["/tf"][:: max(len(peer.got["/tf"]) // 20, 1)]:
+    for message in peer.got["/tf"][:: max(len(peer.got["/tf"]) // 40, 1)]:
         stamp = message.transforms[0].header.stamp
         state = states.get((stamp.sec, stamp.nanosec))
         if state is not None:
@@ -235,7 +236,13 @@ def look_at_topics(peer: Peer, *wanted: str) -> dict[str, Any]:
         del peer.got[name][:-1]
     start = peer.got["/clock"][-1].clock
     assert peer.spin(150, lambda: peer.got["/clock"][-1].clock.sec >= start.sec + 3), "time stands still"
-    return {
+    edges = {}
+    if "/tf" in wanted:
+        # who comes late gets what was sent once
+        peer.listen(TFMessage, "/tf_static", LATCHED)
+        assert peer.spin(30, lambda: bool(peer.got["/tf_static"])), "no static frames for who comes late"
+        edges = {"edges": list_transforms(peer.got["/tf_static"] + peer.got["/tf"][-1:])}
+    return edges | {
         "topics": {name: peer.describe(name) for name in wanted},
         "pictures": {name: describe_picture(peer.got[name][-1]) for name in wanted if "image" in name},
         "info": {
