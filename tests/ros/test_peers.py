@@ -308,7 +308,7 @@ def test_a_bag_is_read_by_others(tmp_path: Path, suffix: str) -> None:
 def test_hashes_of_types_are_those_of_ros() -> None:
     import rosidl_parser  # noqa: F401 - tells a plain environment from one of ROS
 
-    from simwright.ros.transports.bag import open_store
+    from simwright.ros.transports.types import open_store
 
     share = Path(sys.prefix) / "share"
     store, seen = open_store(), 0

@@ -30,6 +30,7 @@ from simwright.ros.transports.table import INSTALL, NoTransportError
 from simwright.ros.transports.transport import (
     ActionBehaviour,
     Answer,
+    ArrivalQueue,
     GoalHandle,
     LateAnswer,
     Message,
@@ -47,8 +48,6 @@ _PATIENCE = 10.0
 """How long a peer's request waits for the simulation [s]."""
 _LOOK = 0.25
 """How often publishers are looked for, to match their policies [s]."""
-_LARGEST_QUEUE = 10_000
-"""Messages that wait for the simulation; a peer that floods loses the oldest."""
 _DIGITS = {"double": "d", "float": "f", "uint8": "B", "octet": "B", "int8": "b", "uint16": "H", "int16": "h"}
 _DIGITS |= {"uint32": "I", "int32": "i", "uint64": "Q", "int64": "q"}
 
@@ -75,7 +74,7 @@ class RclpyTransport(Transport):
     def __init__(self, options: TransportOptions) -> None:
         self._options = options
         self._nodes: dict[int | None, _DomainNode] = {}
-        self._arrived: queue.Queue[Callable[[], None]] = queue.Queue(_LARGEST_QUEUE)
+        self._arrived = ArrivalQueue()
         self._is_closed = threading.Event()
         self._is_listening = False
         self._turns: list[tuple[dict[str, bool], Callable[[str, bool], str]]] = []
@@ -105,7 +104,7 @@ class RclpyTransport(Transport):
         node = self._find_node(endpoint.domain_id)
 
         def arrive(message: Any) -> None:
-            self._put(lambda: receive(read_message(message)))
+            self._arrived.put(lambda: receive(read_message(message)))
 
         return _RclpySubscription(node, endpoint, arrive)
 
@@ -140,7 +139,7 @@ class RclpyTransport(Transport):
 
         def execute(goal: Any) -> Any:
             handle = _RclpyGoal(goal, kind)
-            self._put(lambda: behaviour.begin(handle))
+            self._arrived.put(lambda: behaviour.begin(handle))
             # in a thread of the executor: the simulation goes on meanwhile
             while not handle.done.wait(_LOOK):
                 if self._is_closed.is_set():
@@ -188,30 +187,21 @@ class RclpyTransport(Transport):
 
     def poll(self) -> None:
         """See the base class."""
-        # as many as were there at the beginning: a peer that floods does not stop the simulation
-        for _ in range(self._arrived.qsize()):
-            try:
-                handle = self._arrived.get_nowait()
-            except queue.Empty:
-                return
-            handle()
-
-    def _put(self, handle: Callable[[], None]) -> None:
-        while True:
-            try:
-                self._arrived.put_nowait(handle)
-            except queue.Full:
-                with contextlib.suppress(queue.Empty):
-                    self._arrived.get_nowait()
-            else:
-                return
+        self._arrived.work()
 
     def _ask(self, question: Callable[[], Any]) -> Any:
-        """What the bridge's thread answers, None if it does not."""
+        """What the bridge's thread answers, None if it does not begin to in time."""
         answered: queue.Queue[Any] = queue.Queue(1)
-        self._put(lambda: answered.put(question()))
+        begun = threading.Event()
+
+        def work() -> None:
+            begun.set()
+            answered.put(question())
+
+        self._arrived.put(work)
         waited = 0.0
-        while not self._is_closed.is_set() and waited < _PATIENCE:
+        # what has begun is waited for: opening a world takes its time
+        while not self._is_closed.is_set() and (waited < _PATIENCE or begun.is_set()):
             with contextlib.suppress(queue.Empty):
                 return answered.get(timeout=_LOOK)
             waited += _LOOK

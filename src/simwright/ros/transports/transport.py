@@ -9,6 +9,8 @@ simulation runs in one thread.
 from __future__ import annotations
 
 import abc
+import contextlib
+import queue
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,14 +29,14 @@ class LateAnswer:
     def __init__(self) -> None:
         self._done = threading.Event()
         self.message: Message = {}
-        self._tell: Callable[[Message], None] | None = None
+        self._told: list[Callable[[Message], None]] = []
 
     def give(self, message: Message) -> None:
         """Answer."""
         self.message = message
         self._done.set()
-        if self._tell is not None:
-            self._tell(message)
+        for tell in self._told:
+            tell(message)
 
     def wait(self, seconds: float) -> bool:
         """Whether it is known, after so long at most; for transports whose threads wait."""
@@ -42,9 +44,10 @@ class LateAnswer:
 
     def pass_on(self, tell: Callable[[Message], None]) -> None:
         """Call ``tell`` when it is known; for transports that do not wait."""
-        self._tell = tell
         if self._done.is_set():
             tell(self.message)
+        else:
+            self._told.append(tell)
 
 
 Answer = Callable[[Message], Message | LateAnswer]
@@ -140,3 +143,34 @@ class Nothing(Closeable):
 
     def close(self) -> None:
         """Nothing."""
+
+
+_LARGEST_QUEUE = 10_000
+"""What waits for the simulation; of a peer that floods, the oldest is lost."""
+
+
+class ArrivalQueue:
+    """What has arrived in threads of a middleware, until the bridge asks for it."""
+
+    def __init__(self) -> None:
+        self._waiting: queue.Queue[Callable[[], None]] = queue.Queue(_LARGEST_QUEUE)
+
+    def put(self, handle: Callable[[], None]) -> None:
+        """Keep what to do; where there is no room, the oldest goes."""
+        while True:
+            try:
+                self._waiting.put_nowait(handle)
+            except queue.Full:
+                with contextlib.suppress(queue.Empty):
+                    self._waiting.get_nowait()
+            else:
+                return
+
+    def work(self) -> None:
+        """Do all that was there at the beginning: a peer that floods does not stop the simulation."""
+        for _ in range(self._waiting.qsize()):
+            try:
+                handle = self._waiting.get_nowait()
+            except queue.Empty:
+                return
+            handle()
