@@ -146,7 +146,11 @@ def look_at_arm(peer: Peer) -> dict[str, Any]:
     reached = peer.wait(peer.wait(send).get_result_async(), 60)
     place = peer.got["/arm/joint_states"][-1].position[0]
     refused = peer.wait(client.send_goal_async(make_goal(["knee"], 1.0, 0.5)))
-    forgotten = peer.wait(client.send_goal_async(make_goal(["elbow"], 30.0, -1.0)))
+    heard: list[Any] = []
+    send = client.send_goal_async(make_goal(["elbow"], 30.0, -1.0), feedback_callback=heard.append)
+    forgotten = peer.wait(send)
+    # it is worked on as soon as it tells how far it is
+    assert peer.spin(20, lambda: bool(heard)), "no feedback"
     trigger = peer.create_client(Trigger, "/arm/begin")
     assert trigger.wait_for_service(20)
     begun = peer.wait(trigger.call_async(Trigger.Request()))
