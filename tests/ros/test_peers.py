@@ -248,7 +248,7 @@ def test_goals_switches_and_services_of_an_arm(tmp_path: Path) -> None:
     silent = "uniform bool ros:topic:starts_enabled = false"
     more = '\n    variants = {\n        string parts = "full"\n    }\n    prepend variantSets = "parts"'
     file = write_stage(
-        tmp_path, make_arm(interfaces=SERVICE + TRIGGER + odd, imu=silent, extra=make_variants(), more=more)
+        tmp_path, make_arm(interfaces=SERVICE + odd, imu=silent, extra=TRIGGER + make_variants(), more=more)
     )
     found = meet("arm", str(file))
     reached, code, place = found["reached"]
