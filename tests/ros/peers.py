@@ -146,7 +146,11 @@ def look_at_arm(peer: Peer) -> dict[str, Any]:
     reached = peer.wait(peer.wait(send).get_result_async(), 60)
     place = peer.got["/arm/joint_states"][-1].position[0]
     refused = peer.wait(client.send_goal_async(make_goal(["knee"], 1.0, 0.5)))
-    forgotten = peer.wait(client.send_goal_async(make_goal(["elbow"], 30.0, -1.0)))
+    heard: list[Any] = []
+    send = client.send_goal_async(make_goal(["elbow"], 30.0, -1.0), feedback_callback=heard.append)
+    forgotten = peer.wait(send)
+    # it is worked on as soon as it tells how far it is
+    assert peer.spin(20, lambda: bool(heard)), "no feedback"
     trigger = peer.create_client(Trigger, "/arm/begin")
     assert trigger.wait_for_service(20)
     begun = peer.wait(trigger.call_async(Trigger.Request()))
@@ -185,6 +189,7 @@ def look_at_arm(peer: Peer) -> dict[str, Any]:
         "heard": heard,
         "answer": [answer.success, answer.message],
         "odd": "/arm/odd" in topics,
+        "variants": ["/arm/chosen" in topics, "/arm/left_out" in topics],
         "matched": [before, matched],
     }
 
@@ -202,7 +207,7 @@ def look_at_frames(peer: Peer) -> dict[str, Any]:
     for message in peer.got["/joint_states"]:
         states[message.header.stamp.sec, message.header.stamp.nanosec] = message
     rows = []
-    for message in peer.got["/tf"][:: max(len(peer.got["/tf"]) // 20, 1)]:
+    for message in peer.got["/tf"][:: max(len(peer.got["/tf"]) // 40, 1)]:
         stamp = message.transforms[0].header.stamp
         state = states.get((stamp.sec, stamp.nanosec))
         if state is not None:
@@ -235,7 +240,13 @@ def look_at_topics(peer: Peer, *wanted: str) -> dict[str, Any]:
         del peer.got[name][:-1]
     start = peer.got["/clock"][-1].clock
     assert peer.spin(150, lambda: peer.got["/clock"][-1].clock.sec >= start.sec + 3), "time stands still"
-    return {
+    edges = {}
+    if "/tf" in wanted:
+        # who comes late gets what was sent once
+        peer.listen(TFMessage, "/tf_static", LATCHED)
+        assert peer.spin(30, lambda: bool(peer.got["/tf_static"])), "no static frames for who comes late"
+        edges = {"edges": list_transforms(peer.got["/tf_static"] + peer.got["/tf"][-1:])}
+    return edges | {
         "topics": {name: peer.describe(name) for name in wanted},
         "pictures": {name: describe_picture(peer.got[name][-1]) for name in wanted if "image" in name},
         "info": {

@@ -111,6 +111,21 @@ def test_topics_of_the_rover_arrive_and_it_drives() -> None:
     assert found["went"] == pytest.approx(found["expected"], rel=0.05)
 
 
+def make_variants() -> str:
+    """Two variants of the arm, each with a topic."""
+    rows = (("full", "chosen"), ("none", "left_out"))
+    bodies = (
+        f'"{name}" {{\n{make_topic(topic, topic, "sensor_msgs/msg/JointState")}\n}}\n' for name, topic in rows
+    )
+    return f'variantSet "parts" = {{\n{"".join(bodies)}\n}}\n'
+
+
+def check_tree(found: dict[str, Any], root: str) -> None:
+    """One root, no cycle, no frame with two parents."""
+    edges = read_edges(found["edges"])
+    assert {find_in_root(edges, frame)[0] for frame in edges} == {root}
+
+
 def expect(found: dict[str, Any], topic: str, kind: str, rate: float, frame: str, *policies: str) -> None:
     """A topic arrives with its type, its rate in simulated time, its frame, and the policies it should offer."""
     seen = found["topics"][topic]
@@ -124,18 +139,19 @@ def expect(found: dict[str, Any], topic: str, kind: str, rate: float, frame: str
 def test_topics_of_the_sample_arm_arrive_and_its_gripper_moves() -> None:
     found = meet("sample_arm", str(SAMPLES / "arm" / "urdf" / "arm.urdf"))
     optical = "wrist_camera_optical_frame"
-    expect(found, "/joint_states", "sensor_msgs/msg/JointState", 100.0, "", "RELIABLE", "VOLATILE")
-    expect(found, "/wrist_camera/image", "sensor_msgs/msg/Image", 15.0, optical, "BEST_EFFORT", "VOLATILE")
+    expect(found, "/joint_states", "sensor_msgs/msg/JointState", 50.0, "", "RELIABLE", "VOLATILE")
+    expect(found, "/wrist_camera/image", "sensor_msgs/msg/Image", 30.0, optical, "BEST_EFFORT", "VOLATILE")
     expect(
         found,
         "/wrist_camera/camera_info",
         "sensor_msgs/msg/CameraInfo",
-        15.0,
+        30.0,
         optical,
         "BEST_EFFORT",
         "VOLATILE",
     )
-    expect(found, "/tf", "tf2_msgs/msg/TFMessage", 50.0, "world", "RELIABLE", "VOLATILE")
+    expect(found, "/tf", "tf2_msgs/msg/TFMessage", 50.0, "base_link", "RELIABLE", "VOLATILE")
+    check_tree(found, "world")
     picture, (matrix, width) = (
         found["pictures"]["/wrist_camera/image"],
         found["info"]["/wrist_camera/camera_info"],
@@ -152,12 +168,13 @@ def test_topics_of_the_sample_arm_arrive_and_its_gripper_moves() -> None:
 
 def test_topics_of_the_warehouse_arrive_and_its_rover_turns() -> None:
     found = meet("warehouse", str(SAMPLES / "warehouse" / "warehouse.sdf"))
-    lidar = "rover::lidar_link"
+    lidar = "lidar_link"
     expect(found, "/scan", "sensor_msgs/msg/LaserScan", 10.0, lidar, "BEST_EFFORT", "VOLATILE")
     expect(found, "/scan/points", "sensor_msgs/msg/PointCloud2", 10.0, lidar, "BEST_EFFORT", "VOLATILE")
-    expect(found, "/imu", "sensor_msgs/msg/Imu", 100.0, "rover::imu_link", "BEST_EFFORT", "VOLATILE")
+    expect(found, "/imu", "sensor_msgs/msg/Imu", 100.0, "imu_link", "BEST_EFFORT", "VOLATILE")
     expect(found, "/odom", "nav_msgs/msg/Odometry", 50.0, "odom", "RELIABLE", "VOLATILE")
     expect(found, "/joint_states", "sensor_msgs/msg/JointState", 50.0, "", "RELIABLE", "VOLATILE")
+    check_tree(found, "odom")
     (points, size) = found["points"]["/scan/points"]
     assert size == 12 * points > 0
     assert found["turned"] == pytest.approx(0.5 * found["time"], rel=0.05)
@@ -217,8 +234,8 @@ def test_a_task_runs_behind_ros() -> None:
     asked = ["tabletop_push", "--robot", robot, "--max-steps", "1000000"]
     wanted = ["/joint_states", "/tf"]
     found = meet("topics", *asked, command="task run", peer=wanted)
-    expect(found, "/joint_states", "sensor_msgs/msg/JointState", 100.0, "", "RELIABLE", "VOLATILE")
-    expect(found, "/tf", "tf2_msgs/msg/TFMessage", 50.0, "world", "RELIABLE", "VOLATILE")
+    expect(found, "/joint_states", "sensor_msgs/msg/JointState", 50.0, "", "RELIABLE", "VOLATILE")
+    expect(found, "/tf", "tf2_msgs/msg/TFMessage", 50.0, "base_link", "RELIABLE", "VOLATILE")
     assert {"/task/success", "/task/score", "/task/instruction"} <= set(found["others"])
 
 
@@ -229,7 +246,10 @@ def test_goals_switches_and_services_of_an_arm(tmp_path: Path) -> None:
     kind = "sensor_msgs/msg/JointState"
     odd += make_topic("commands", "commands", kind, role="subscription", more=follows)
     silent = "uniform bool ros:topic:starts_enabled = false"
-    file = write_stage(tmp_path, make_arm(interfaces=SERVICE + TRIGGER + odd, imu=silent))
+    more = '\n    variants = {\n        string parts = "full"\n    }\n    prepend variantSets = "parts"'
+    file = write_stage(
+        tmp_path, make_arm(interfaces=SERVICE + odd, imu=silent, extra=TRIGGER + make_variants(), more=more)
+    )
     found = meet("arm", str(file))
     reached, code, place = found["reached"]
     assert (reached, code) == (True, 0)
@@ -241,6 +261,8 @@ def test_goals_switches_and_services_of_an_arm(tmp_path: Path) -> None:
     assert (found["silent"], found["switched"], found["heard"]) == (0, True, True)
     assert found["answer"][0], found["answer"][1]
     assert not found["odd"]
+    # of two variants, the one that is selected has its interfaces, the other none
+    assert found["variants"] == [True, False]
     assert found["matched"] == ["RELIABLE", True]
 
 
@@ -248,7 +270,7 @@ def test_frames_of_the_sample_arm_are_where_forward_kinematics_has_them() -> Non
     file = SAMPLES / "arm" / "urdf" / "arm.urdf"
     found = meet("frames", str(file))
     assert found["status"]
-    assert len(found["rows"]) >= 15
+    assert len(found["rows"]) >= 20
     asset = simwright.load(file)
     for joints, moving in found["rows"]:
         edges = read_edges(found["static"] + moving)

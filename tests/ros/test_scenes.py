@@ -27,13 +27,13 @@ name: cell
 simulation: {{dt: 0.002}}
 ground: {{enabled: true}}
 assets:
-  - {{id: left, type: urdf, source: {arm}, xform: {{p: [0.0, 1.0, 0.0]}}}}
-  - {{id: right, type: urdf, source: {arm}, xform: {{p: [0.5, -1.0, 0.0]}}}}
+  - {{id: left, type: usd, source: arm.usda, xform: {{p: [0.0, 1.0, 0.0]}}}}
+  - {{id: right, type: usd, source: arm.usda, xform: {{p: [0.5, -1.0, 0.0]}}}}
   - {{id: rover, type: sdf, source: {rover}, xform: {{p: [2.0, 0.0, 0.0]}}}}
 bodies:
   - id: crate
     transform: {{p: [5.0, 0.0, 1.0]}}
-    shapes: [{{type: box, hx: 0.25, hy: 2.0, hz: 1.0}}]
+    shapes: [{{type: box, hx: 0.25, hy: 2.0, hz: 1.0, cfg: {{density: 5.0}}}}]
 joints:
   - {{id: crate_free, type: free, parent: world, child: crate}}
 """
@@ -41,8 +41,8 @@ joints:
 
 def write_scene(folder: Path) -> Path:
     file = folder / "cell.yaml"
-    arm, rover = SAMPLES / "arm" / "urdf" / "arm.urdf", SAMPLES / "rover" / "model.sdf"
-    file.write_text(SCENE.format(arm=arm, rover=rover))
+    write_stage(folder, make_arm())
+    file.write_text(SCENE.format(rover=SAMPLES / "rover" / "model.sdf"))
     return file
 
 
@@ -80,19 +80,18 @@ def find_place(transport: MemoryTransport, space: str, frame: str) -> tuple[str,
 def test_two_robots_of_one_asset_and_a_rover_in_one_scene(tmp_path: Path) -> None:
     with serve(write_scene(tmp_path)) as (bridge, transport, source):
         for name, q in (("left", 0.4), ("right", -0.3)):
-            goal = make_trajectory([f"joint_{n}" for n in range(1, 7)], (0.5, [q] * 6))
-            action = transport.actions[f"/{name}/arm_controller/follow_joint_trajectory"]
+            goal = make_trajectory(["elbow"], (0.5, [q]))
+            action = transport.actions[f"/{name}/arm/follow"]
             assert action.refuse(goal) == ""
             action.begin(MemoryGoal(goal))
         turned = {"x": 0.0, "y": 0.0, "z": 0.0}
         transport.receivers["/rover/cmd_vel"]({"linear": {"x": 0.5, "y": 0.0, "z": 0.0}, "angular": turned})
         bridge.run(500)
-        states = {name: transport.last(f"/{name}/joint_states") for name in ("left", "right")}
-        asset = simwright.load(SAMPLES / "arm" / "urdf" / "arm.urdf")
+        asset = simwright.load(tmp_path / "arm.usda")
         for name, q, base in (("left", 0.4, (0.0, 1.0, 0.0)), ("right", -0.3, (0.5, -1.0, 0.0))):
-            joints = dict(zip(states[name]["name"], states[name]["position"], strict=True))
-            assert [joints[f"joint_{n}"] for n in range(1, 7)] == pytest.approx([q] * 6, abs=0.02)
-            truth = asset.forward_kinematics(joints)
+            state = transport.last(f"/{name}/arm/joint_states")
+            assert (state["name"], state["position"][0]) == (["elbow"], pytest.approx(q, abs=0.02))
+            truth = asset.forward_kinematics({asset.joints[1].name: state["position"][0]})
             for body in asset.bodies:
                 root, pose = find_place(transport, name, body.name)
                 assert root == "world"
@@ -103,7 +102,7 @@ def test_two_robots_of_one_asset_and_a_rover_in_one_scene(tmp_path: Path) -> Non
         assert find_place(transport, "rover", "base_link")[1].p[0] == pytest.approx(2.0 + place, rel=0.03)
         # the rover's lidar sees the crate, which only the scene has
         scan = np.asarray(transport.last("/rover/scan")["ranges"])
-        assert scan[np.isfinite(scan)].min() < 2.0
+        assert scan[np.isfinite(scan)].min() < 2.5
     # the arrays of the scene have moved along
     labels = list(source.loaded.model.body_label)
     row = next(i for i, label in enumerate(labels) if label.endswith("base_link") and "rover" in label)

@@ -150,6 +150,28 @@ def test_goals_that_make_no_sense_are_refused() -> None:
         assert "busy" in action.refuse(goal.goal)
 
 
+def test_two_goals_at_once_and_poses_without_numbers_break_nothing() -> None:
+    with serve() as (bridge, transport):
+        action = transport.actions["/execute_action"]
+        first, second = (MemoryGoal({"action": make_action("place")}) for _ in range(2))
+        # both are accepted before either has begun
+        assert action.refuse(first.goal) == action.refuse(second.goal) == ""
+        action.begin(first)
+        action.begin(second)
+        bridge.run(0.05)
+        assert (first.state, second.state) == ("aborted", "aborted")
+        assert "busy" in second.result["execution_result"]["message"]
+        lost = {**POSE, "position": {"x": math.nan, "y": 0.0, "z": 0.0}}
+        far = make_action("navigate", has_pose=True, pose=lost)
+        assert "no numbers" in action.refuse({"action": far})
+        assert "no numbers" in transport.actions["/tender/plan_path"].refuse(
+            {"target_location": "", "target_pose": lost}
+        )
+        assert "no numbers" in transport.actions["/tender/follow_path"].refuse({"path": {"poses": [lost]}})
+        plan = {"plan": {"robot": "tender", "actions": [far], "cost": 0.0}, "delay": math.nan}
+        assert "no numbers" in transport.actions["/execute_task_plan"].refuse(plan)
+
+
 def test_a_goal_is_cancelled_on_the_way_and_the_world_reset() -> None:
     with serve() as (bridge, transport):
         start = bridge.simulation.find_robot("tender").pose

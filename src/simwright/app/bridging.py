@@ -24,6 +24,8 @@ from simwright.model.asset import Asset
 if TYPE_CHECKING:
     from simwright.ros.serving import SteppedRun
     from simwright.ros.transports.transport import Transport
+    from simwright.ros.worlds import WorldBridge, WorldServing
+    from simwright.worlds.acting.simulation import WorldSimulation
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,20 @@ def _read_resource(packages: PackageMap, path: Path, reporter: Reporter) -> Asse
     if detect_format(path).name == "world":
         raise UsageError("a 2D world has nothing that moves by forces")
     return read_asset(path, options=ReadOptions(packages), reporter=reporter)
+
+
+def connect_world(
+    simulation: WorldSimulation,
+    options: RosOptions,
+    serving: WorldServing,
+    reporter: Reporter,
+    stack: contextlib.ExitStack,
+) -> WorldBridge:
+    """What moves a world in the plane with ROS; the stack closes all that is opened."""
+    from simwright.ros.worlds import WorldBridge
+
+    made = open_transports(options, stack)
+    return stack.enter_context(WorldBridge(simulation, made, reporter, serving))
 
 
 def open_transports(options: RosOptions, stack: contextlib.ExitStack) -> list[Transport]:

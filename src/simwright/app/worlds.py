@@ -24,6 +24,7 @@ from simwright.core.math3d import IDENTITY
 if TYPE_CHECKING:
     from simwright.app.bridging import RosOptions
     from simwright.model.inertia import Inertial
+    from simwright.ros.worlds import WorldBridge
     from simwright.worlds.acting.action import Action
     from simwright.worlds.acting.simulation import PlanResult, WorldSimulation
     from simwright.worlds.entities import WorldRobot
@@ -235,37 +236,45 @@ def serve_world(
     It ends with the plans and goals, after ``seconds`` of simulated time, or by Ctrl-C where nothing else ends it.
     Gives what came of the plans, and whether it was interrupted.
     """
-    from simwright.app.bridging import open_transports
-    from simwright.ros.worlds import WorldBridge, WorldServing
-    from simwright.worlds.acting.task_plan import choose_robot, make_plan
+    from simwright.app.bridging import connect_world
+    from simwright.ros.worlds import WorldServing
+    from simwright.worlds.acting.task_plan import choose_robot
 
     waiting = list(goals)
     if not plans and not waiting and seconds is None and not ros.transport:
         raise UsageError("nothing says when the bag is complete", hint="--plan, --goal or --seconds")
     name = choose_robot(simulation.world, robot) if waiting else ""
     with contextlib.ExitStack() as stack:
-        settings = WorldServing(realtime=ros.is_paced)
-        bridge = stack.enter_context(
-            WorldBridge(simulation, open_transports(ros, stack), reporter or Reporter(), settings)
+        bridge = connect_world(
+            simulation, ros, WorldServing(realtime=ros.is_paced), reporter or Reporter(), stack
         )
         answers = {who: simulation.start_plan(who, actions) for who, actions in (plans or {}).items()}
-
-        def is_over() -> bool:
-            if any(simulation.is_busy(who) for who in answers):
-                return False
-            if waiting and all(answer.ok for answer in answers.values()):
-                actions = make_plan(simulation.world, simulation.find_robot(name), waiting.pop(0))
-                answers[name] = _join(answers.get(name), simulation.start_plan(name, actions))
-                return False
-            # with nothing to do but to serve, time or Ctrl-C ends it
-            return bool(answers) and seconds is None
-
-        interrupted = False
         try:
-            bridge.run(math.inf if seconds is None else seconds, is_over)
+            _work_off(bridge, answers, waiting, name, seconds)
         except KeyboardInterrupt:
-            interrupted = True
-    return answers, interrupted
+            return answers, True
+    return answers, False
+
+
+def _work_off(
+    bridge: WorldBridge, answers: dict[str, PlanResult], goals: list[str], robot: str, seconds: float | None
+) -> None:
+    """Go on until plans and goals are done, or for so long; goals are planned from where the one before led."""
+    from simwright.worlds.acting.task_plan import make_plan
+
+    simulation = bridge.simulation
+
+    def is_over() -> bool:
+        if any(simulation.is_busy(who) for who in answers):
+            return False
+        if goals and all(answer.ok for answer in answers.values()):
+            actions = make_plan(simulation.world, simulation.find_robot(robot), goals.pop(0))
+            answers[robot] = _join(answers.get(robot), simulation.start_plan(robot, actions))
+            return False
+        # with nothing to do but to serve, time or Ctrl-C ends it
+        return bool(answers) and seconds is None
+
+    bridge.run(math.inf if seconds is None else seconds, is_over)
 
 
 def _join(first: PlanResult | None, then: PlanResult) -> PlanResult:

@@ -276,6 +276,7 @@ class _Beams:
 
 def _read_beams(endpoint: RosEndpoint, context: SourceContext, *, flat: bool, single: bool = False) -> _Beams:
     """What a sensor says of its rays; without one, all round, or ``single`` ahead, told in a finding."""
+    # one function: three ways to say the same, SDFormat's, URDF's and none
     sensor = context.find_sensor(endpoint, "lidar", "ray", "gpu_lidar", "gpu_ray")
     said = {} if sensor is None else sensor.settings
     if "scan_horizontal_samples" in said:

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from simwright.core.errors import SimwrightError
+from simwright.core.errors import SimwrightError, UsageError
 from simwright.core.math3d import Pose
-from simwright.ros.messages import make_pose, read_pose
+from simwright.ros.messages import are_finite, make_pose, read_pose
 from simwright.ros.transports.transport import ActionBehaviour, GoalHandle, Message
 from simwright.worlds.acting.action import Action, Result, Status
 from simwright.worlds.acting.moving import find_holder
@@ -45,10 +45,20 @@ class WorldGoals:
 
     def find_busy(self, robot: WorldRobot) -> str:
         """Why a robot cannot begin anything now; "" where it can."""
-        return f"{robot.name!r} is busy" if self.simulation.is_busy(robot) else ""
+        busy = robot.name in self._goals or self.simulation.is_busy(robot)
+        return f"{robot.name!r} is busy" if busy else ""
 
-    def begin(self, robot: WorldRobot, handle: GoalHandle, report: Report) -> None:
-        """Watch over a goal that has begun; ``report`` tells at its end how it went."""
+    def begin(self, robot: WorldRobot, handle: GoalHandle, start: Callable[[], Report]) -> None:
+        """Start on a goal and watch over it; the report tells at its end how it went."""
+        try:
+            # two goals may have been accepted before the first has begun
+            reason = self.find_busy(robot)
+            report = None if reason else start()
+        except SimwrightError as error:
+            reason, report = error.message, None
+        if report is None:
+            handle.finish("aborted", {"execution_result": {"status": INVALID_ACTION, "message": reason}})
+            return
         self._goals[robot.name] = (handle, report)
 
     def watch(self) -> None:
@@ -102,7 +112,6 @@ class ActionGoals(ActionBehaviour):
     def begin(self, handle: GoalHandle) -> None:
         """See the base class."""
         simulation, robot = self._goals.simulation, self._find_robot(handle.goal)
-        simulation.start(robot, self._read(handle.goal))
 
         def report() -> tuple[Result, Message]:
             result = simulation.results[robot.name]
@@ -112,7 +121,11 @@ class ActionGoals(ActionBehaviour):
             items = [item for item in simulation.world.objects if item.name in seen]
             return result, {"detected_objects": [describe_object(simulation.world, item) for item in items]}
 
-        self._goals.begin(robot, handle, report)
+        def start() -> Report:
+            simulation.start(robot, self._read(handle.goal))
+            return report
+
+        self._goals.begin(robot, handle, start)
 
 
 class PlanGoals(ActionBehaviour):
@@ -125,7 +138,7 @@ class PlanGoals(ActionBehaviour):
         """See the base class."""
         try:
             for action in goal["plan"]["actions"]:
-                ACTIONS.get(str(action["type"]))
+                ACTIONS.get(_read_action(action).type)
             return self._goals.find_busy(self._goals.find_robot(str(goal["plan"]["robot"])))
         except SimwrightError as error:
             return error.message
@@ -134,15 +147,18 @@ class PlanGoals(ActionBehaviour):
         """See the base class."""
         simulation, plan = self._goals.simulation, handle.goal["plan"]
         robot = self._goals.find_robot(str(plan["robot"]))
-        actions = [_read_action(action) for action in plan["actions"]]
-        pause = float(handle.goal["delay"])
-        answer = simulation.start_plan(robot, actions, max(0.0, pause))
 
-        def report() -> tuple[Result, Message]:
-            last = answer.results[-1] if answer.results else Result(Status.SUCCESS)
-            return last, {"num_completed": answer.completed, "num_total": answer.total}
+        def start() -> Report:
+            actions = [_read_action(action) for action in plan["actions"]]
+            answer = simulation.start_plan(robot, actions, max(0.0, float(handle.goal["delay"])))
 
-        self._goals.begin(robot, handle, report)
+            def report() -> tuple[Result, Message]:
+                last = answer.results[-1] if answer.results else Result(Status.SUCCESS)
+                return last, {"num_completed": answer.completed, "num_total": answer.total}
+
+            return report
+
+        self._goals.begin(robot, handle, start)
 
 
 class PathGoals(ActionBehaviour):
@@ -153,7 +169,10 @@ class PathGoals(ActionBehaviour):
 
     def refuse(self, goal: Message) -> str:
         """See the base class."""
-        del goal
+        try:
+            to_world_pose(goal["target_pose"])
+        except SimwrightError as error:
+            return error.message
         return ""
 
     def begin(self, handle: GoalHandle) -> None:
@@ -177,7 +196,9 @@ def to_pose(pose: WorldPose) -> Pose:
 
 
 def to_world_pose(message: Message) -> WorldPose:
-    """``geometry_msgs/Pose`` as worlds have it."""
+    """``geometry_msgs/Pose`` as worlds have it; one without numbers is an error."""
+    if not are_finite([float(value) for part in message.values() for value in part.values()]):
+        raise UsageError("a pose of the goal has no numbers")
     pose = read_pose(message)
     x, y, z = pose.p.tolist()
     return WorldPose.from_quaternion(x, y, z, pose.q.tolist())

@@ -210,6 +210,7 @@ class TaskSimulation(MujocoSimulation):
 
 def _name_elements(asset: Asset, model: MjModel) -> MujocoNames:
     """Names of an asset that was read from the model's own MJCF; what has none there is left out."""
+    # one function: one line for each family of names, comprehensions count as branches
 
     def pick(kind: str, count: int, names: Iterable[str]) -> dict[str, str]:
         known = {getattr(model, kind)(number).name for number in range(count)}

@@ -18,6 +18,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,10 @@ from simwright.ros.transports.transport import (
     TransportOptions,
 )
 
+_FAST_DDS = (
+    "FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_BUILTIN_TRANSPORTS",
+)  # fmt: skip
+"""Variables by which users say how Fast DDS sends; then ours says nothing."""
 _PATIENCE = 10.0
 """How long a peer's request waits for the simulation [s]."""
 _LOOK = 0.25
@@ -53,6 +58,8 @@ def open_rclpy(options: TransportOptions) -> Transport:
         importlib.import_module("rclpy")
     except ImportError as error:
         raise NoTransportError(f"rclpy cannot be imported: {error}", hint=INSTALL["rclpy"]) from None
+    if not any(os.environ.get(name) for name in _FAST_DDS):
+        os.environ["FASTDDS_DEFAULT_PROFILES_FILE"] = str(Path(__file__).with_name("fastdds.xml"))
     if options.local:
         # before a context is made: the middleware reads it then
         os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
