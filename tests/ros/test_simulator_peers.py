@@ -104,7 +104,10 @@ def test_a_client_of_the_standard_uses_every_feature_that_is_claimed(tmp_path: P
     # 100 steps of 2 ms, then 50 more
     assert found["stepped"] == 1
     assert found["fallen"][2] == pytest.approx(3.1 - 9.81 * 0.2**2 / 2, rel=0.01)
-    assert found["action"] == [1, 50, 0]
+    result, told, left = found["action"]
+    # a client of rclpy drops what arrives before it knows that its goal was accepted
+    assert (result, left) == (1, 0)
+    assert 40 <= told <= 50
     assert found["deeper"][2] == pytest.approx(3.1 - 9.81 * 0.3**2 / 2, rel=0.01)
     assert "/twin/arm/joint_states" in found["topics"]
     assert "/twin/tf" in found["topics"]
