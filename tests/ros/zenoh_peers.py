@@ -93,10 +93,8 @@ def use_arm(peer: Peer) -> dict[str, Any]:
     ]  # fmt: skip
     switch = peer.node.create_service_client("/arm/switch", "std_srvs/SetBool", RELIABLE)
     seen["switched"] = switch.call(pa.array([{"data": True}]), 20.0)[0].as_py()["success"]
-    kind = "simulation_interfaces/GetSimulationState"
-    state = peer.node.create_service_client("/get_simulation_state", kind, RELIABLE)
-    answer = state.call(pa.array([{"structure_needs_at_least_one_member": np.uint8(0)}]), 20.0)[0].as_py()
-    seen["state"] = answer["state"]["state"]
+    delete = peer.node.create_service_client("/delete_entity", "simulation_interfaces/DeleteEntity", RELIABLE)
+    seen["deleted"] = delete.call(pa.array([{"entity": "nobody"}]), 20.0)[0].as_py()["result"]["result"]
     return seen
 
 
