@@ -39,8 +39,8 @@ class Imported(ElementIndices):
     The ``path_*_map`` dictionaries have the names of those Newton's own importer returns.  ``joint_paths`` are joints
     that stand for equalities of a stage, by prim; ``shape_paths`` parts of meshes that have materials of their own;
     ``original_bodies`` are body indices by path before fixed joints are collapsed, ``merged_bodies`` those of them that
-    are gone; ``actuator_count`` is the number of Newton's own actuators, ``answer`` what the caller of ``add_usd``
-    gets, filled at the end.
+    are gone; ``scene_values`` are attributes of the scene that the builder has registered; ``actuator_count`` is the
+    number of Newton's own actuators, ``answer`` what the caller of ``add_usd`` gets, filled at the end.
     """
 
     asset: Asset
@@ -51,6 +51,7 @@ class Imported(ElementIndices):
     shape_paths: dict[str, int] = field(default_factory=dict)
     original_bodies: dict[str, int] = field(default_factory=dict)
     merged_bodies: dict[str, int] = field(default_factory=dict)
+    scene_values: dict[str, Any] = field(default_factory=dict)
     actuator_count: int = 0
     answer: UsdImport = field(default_factory=UsdImport)
     resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER
@@ -141,7 +142,8 @@ def describe_import(imported: Imported, stage: Usd.Stage) -> dict[str, Any]:
         },
         "path_particle_map": {},
         "particle_scene_path": None,
-        "scene_attributes": {} if scene is None else {a.GetName(): a.Get() for a in scene.GetAttributes()},
+        "scene_attributes": ({} if scene is None else {a.GetName(): a.Get() for a in scene.GetAttributes()})
+        | imported.scene_values,
         "path_body_relative_transform": {
             path: moved[index] for path, index in imported.merged_bodies.items() if index in moved
         },
