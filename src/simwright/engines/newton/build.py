@@ -35,7 +35,7 @@ from simwright.engines.newton.joints import (
     set_motors,
     set_springs,
 )
-from simwright.engines.newton.looks import StageLooks, open_looks
+from simwright.engines.newton.looks import StageLooks, open_looks, order_shapes
 from simwright.engines.newton.messages import BODY_NOT_KINEMATIC, GRAVITY_SCALE, listen
 from simwright.engines.newton.registered import add_attributes, has_registered, read_registered
 from simwright.engines.newton.result import Imported
@@ -43,7 +43,7 @@ from simwright.engines.newton.shapes import NewtonShapeMaker, approximate, repor
 from simwright.engines.newton.types import ModelBuilder
 from simwright.formats.format import ReadOptions
 from simwright.formats.table import find_near, read_asset
-from simwright.model.asset import Asset, Body
+from simwright.model.asset import Asset, Body, Site
 from simwright.model.branches import Branch, BranchPlan, BranchStep, plan_branches
 from simwright.model.flat_joints import JointPlacement, carry_velocity
 from simwright.model.inertia import Inertial
@@ -78,7 +78,7 @@ def fill_builder(
         fill.root_poses = find_root_poses(asset, stage)
     fill.add_branches(plan.branches)
     # looks are asked of the stage where they are wanted: they cost most of the time of an import
-    fill.add_shapes(open_looks(stage) if choices.load_visual_shapes else None)
+    fill.add_shapes(open_looks(stage) if choices.load_visual_shapes else None, stage)
     fill.add_loops(plan)
     result.equalities = add_equalities(builder, asset, result.bodies, base, reporter)
     set_mimics(builder, asset, result.joints, reporter)
@@ -99,6 +99,9 @@ def fill_builder(
         stand = find_base(builder, None) if choices.override_root_xform else base
         _set_gravity(builder, stand.rotation @ asset.environment.gravity)
     result.original_bodies = dict(result.path_body_map)
+    # shapes that users add later weigh something again
+    for index in result.bodies.values():
+        builder.body_lock_inertia[index] = False
     # last: it gives every body and joint another index
     if choices.collapse_fixed_joints:
         _collapse(builder, result)
@@ -115,6 +118,7 @@ class _BuilderFiller:
         self._base = self._stand = base
         self.root_poses: dict[str, Pose] = {}
         self._bound: set[str] = set()
+        self._jointed: set[str] = set()
         self._bodies = {body.name: body for body in result.asset.bodies}
         self._inertials = body_inertials(result.asset, float(builder.default_shape_cfg.density))
 
@@ -125,6 +129,7 @@ class _BuilderFiller:
         # where nothing declares an articulation, joints are constraints: only bodies without any are set free
         loose = {body.name for body in self._result.asset.bodies if not self._result.asset.articulations}
         self._bound = touched & loose
+        self._jointed = _list_jointed(branches)
         held: list[int] = []
         for number, branch in enumerate(branches):
             after = branches[number + 1] if number + 1 < len(branches) else None
@@ -156,6 +161,10 @@ class _BuilderFiller:
         asked = self._choices.floating is not None or self._choices.base_joint is not None
         if declared is None and not (self._choices.articulate or asked or self._choices.parent_body != -1):
             return self._add_orphans(branch)
+        # below the root of a robot, but on none of its joints
+        beside = declared is not None and declared.name in self._jointed and _is_alone(branch)
+        if beside and not asked and not self._floats(branch.steps[0].body):
+            return []
         return [self._add_step(step) for step in branch.steps]
 
     def _add_orphans(self, branch: Branch) -> list[int]:
@@ -261,8 +270,8 @@ class _BuilderFiller:
                 turned = reverse_joint(joint, self._reporter)
             self._add_joint(dataclasses.replace(turned))
 
-    def add_shapes(self, looks: StageLooks | None) -> None:
-        """Shapes in their order, then sites."""
+    def add_shapes(self, looks: StageLooks | None, stage: Usd.Stage | None) -> None:
+        """Shapes and sites, in the order of Newton's own importer."""
         asset, result = self._result.asset, self._result
         maker = NewtonShapeMaker(
             self._builder,
@@ -272,14 +281,26 @@ class _BuilderFiller:
             hull_limit=self._choices.mesh_maxhullvert,
             looks=looks,
         )
-        for shape in asset.shapes:
-            index = maker.add_shape(shape, result.bodies.get(shape.body, -1))
+        for element in order_shapes(asset, stage, result.bodies):
+            body = result.bodies.get(element.body, -1)
+            if isinstance(element, Site):
+                result.sites[element.name] = maker.add_site(element, body)
+                continue
+            index = maker.add_shape(element, body)
             if index is not None:
-                result.shapes[shape.name] = index
-        for site in asset.sites:
-            result.sites[site.name] = maker.add_site(site, result.bodies.get(site.body, -1))
+                result.shapes[element.name] = index
         result.shape_paths = maker.parts
         report_pictures(asset.materials, maker.pictured, self._reporter)
+
+
+def _list_jointed(branches: list[Branch]) -> set[str]:
+    """Names of articulation roots that declare joints."""
+    return {branch.declared.name for branch in branches if branch.declared and not _is_alone(branch)}
+
+
+def _is_alone(branch: Branch) -> bool:
+    """Is it one body that no joint holds?"""
+    return len(branch.steps) == 1 and branch.steps[0].joint is None
 
 
 def _is_held(branch: Branch) -> bool:

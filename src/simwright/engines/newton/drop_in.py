@@ -362,7 +362,10 @@ def find_theirs() -> Callable[..., dict[str, Any]]:
 
 
 def install() -> None:
-    """Let ``newton.ModelBuilder.add_usd`` be Simwright's, for every builder of this process."""
+    """Let ``newton.ModelBuilder.add_usd`` be Simwright's, for every builder of this process.
+
+    Imports Newton, which loads OpenUSD: what has to come before that, such as PXR_WORK_THREAD_LIMIT, comes before this.
+    """
     builder = import_newton().ModelBuilder
     if not _theirs:
         _theirs.append(builder.add_usd)

@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 CONNECT, WELD, _JOINT = "MjcEqualityConnectAPI", "MjcEqualityWeldAPI", "MjcEqualityJointAPI"
 _ROW = "mujoco:equality_constraint"
 _ACTUATOR = "NewtonActuator"
+_JOINT_TYPES = (
+    "PhysicsFixedJoint", "PhysicsRevoluteJoint", "PhysicsPrismaticJoint", "PhysicsSphericalJoint",
+    "PhysicsDistanceJoint", "PhysicsJoint",
+)  # fmt: skip
+"""Types of joints in the order in which OpenUSD's physics parser gives them."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -93,11 +98,18 @@ def add_stage_equalities(
     if not found.ends and not found.followers:
         return
     adder = _EqualityAdder(builder, stage, result, choices, base)
-    for joint in found.ends:
-        if joint.enabled or not choices.only_load_enabled_joints:
-            adder.add_end(joint)
-    for path in found.followers:
-        adder.add_follower(path)
+    ends = {joint.path: joint for joint in found.ends}
+
+    def rank(path: str) -> int:
+        kind = str(stage.GetPrimAtPath(path).GetTypeName())
+        return _JOINT_TYPES.index(kind) if kind in _JOINT_TYPES else len(_JOINT_TYPES)
+
+    # by type, as Newton numbers the rows
+    for path in sorted((*ends, *found.followers), key=rank):
+        if path not in ends:
+            adder.add_follower(path)
+        elif ends[path].enabled or not choices.only_load_enabled_joints:
+            adder.add_end(ends[path])
 
 
 class _EqualityAdder:

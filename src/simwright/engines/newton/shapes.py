@@ -164,7 +164,7 @@ class NewtonShapeMaker:
         described = _describe_primitive(site.geometry) if site.geometry is not None else None
         if described is not None:
             kind, scale = described
-        return int(
+        index = int(
             self._builder.add_site(
                 body,
                 xform=pose_to_seven(self._base @ site.pose if body < 0 else site.pose),
@@ -174,6 +174,11 @@ class NewtonShapeMaker:
                 visible=described is not None,
             )
         )
+        found = self._seen_by.find_color(site.path) if self._seen_by is not None and site.path else None
+        if found is not None:
+            self._builder.shape_color[index] = _PLAIN if found[0] is None else tuple(found[0])
+            self._builder.shape_opacity[index] = 1.0 if found[1] is None else float(found[1])
+        return index
 
     def _describe(self, shape: Shape, body: int) -> tuple[Any, tuple[float, ...], Any] | None:
         import newton
