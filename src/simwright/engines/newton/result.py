@@ -159,10 +159,11 @@ def _read_scale(prim: Usd.Prim, xforms: Any) -> Any:
 
     if not prim:
         return warp.vec3(1.0, 1.0, 1.0)
-    rows = np.array(xforms.GetLocalToWorldTransform(prim))[:3, :3]
-    lengths = np.linalg.norm(rows, axis=1)
-    if np.linalg.det(rows) < 0.0:
-        lengths = _find_signs(prim) * lengths
+    # OpenUSD's own arithmetic: arrays of three numbers are slower
+    world = xforms.GetLocalToWorldTransform(prim)
+    lengths = [world.GetRow3(number).GetLength() for number in range(3)]
+    if world.GetDeterminant3() < 0.0:
+        lengths = [sign * length for sign, length in zip(_find_signs(prim), lengths, strict=True)]
     return warp.vec3(*(float(v) for v in lengths))
 
 

@@ -51,6 +51,7 @@ class ModelBuilder(FlatBuilder, Protocol):
     joint_limit_kd: list[float]
     articulation_end: list[int]
     shape_flags: list[int]
+    shape_collision_radius: list[float]
     shape_collision_filter_pairs: list[tuple[int, int]]
     shape_sdf_max_resolution: list[int | None]
     shape_sdf_target_voxel_size: list[float | None]
@@ -72,6 +73,7 @@ class ModelBuilder(FlatBuilder, Protocol):
     def articulation_count(self) -> int: ...  # noqa: D102 - Newton's
     def add_link(self, **values: Any) -> int: ...  # noqa: D102 - Newton's
     def add_shape(self, **values: Any) -> int: ...  # noqa: D102 - Newton's
+    def add_shape_gaussian(self, body: int, **values: Any) -> int: ...  # noqa: D102 - Newton's
     def add_site(self, body: int, **values: Any) -> int: ...  # noqa: D102 - Newton's
     def add_joint(self, **values: Any) -> int: ...  # noqa: D102 - Newton's
     def add_joint_fixed(self, *ends: int, **values: Any) -> int: ...  # noqa: D102 - Newton's
