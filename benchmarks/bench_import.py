@@ -3,11 +3,12 @@
 
 Five robots and others picked by a seed, converted here from their MuJoCo models, a stage of 2,000 bodies and crowds of
 16 to 128 humanoids.  Then, without a limit, a hand of many small parts and stages of a few bodies, where OpenUSD alone
-takes about a tenth of Newton's time.  Ours is the neutral model with masses and all three solvers resolved.  Further
-rows fill a builder through the adapter: without visual shapes against all that Newton does by default (with a limit) and
-against Newton without visual shapes, and with them, whose time is mostly Newton's own functions for visual meshes.  The
-floor is what OpenUSD alone takes: open, one walk, and its C++ physics parser.  All are warm and in one process; ours and
-the floor take turns.
+takes about a tenth of Newton's time.  Ours is the neutral model with masses and all three solvers resolved.
+
+Further rows fill a builder through the adapter: without visual shapes against all that Newton does by default (with a
+limit) and against Newton without visual shapes, and with them, whose time is mostly Newton's own functions for visual
+meshes.  The floor is what OpenUSD alone takes: open, one walk, and its C++ physics parser.  All are warm and in one
+process; ours and the floor take turns.
 """
 
 from __future__ import annotations
