@@ -150,11 +150,12 @@ def _make_robots(folder: Path) -> Iterator[tuple[str, Path]]:
 
 def _pick_robots() -> dict[str, str]:
     """Other robots of the shared ones, the same for one seed: the first model of a folder picked at random."""
-    named = {*ROBOTS.values(), HAND}
-    folders = sorted(p for p in (ASSETS / "mjcf").iterdir() if p.is_dir())
-    firsts = [min(folder.glob("*.xml"), default=None) for folder in folders]
-    sources = [str(p.relative_to(ASSETS / "mjcf")) for p in firsts if p is not None]
-    others = [source for source in sources if source not in named]
+    root, named = ASSETS / "mjcf", {Path(source).parent.name for source in (*ROBOTS.values(), HAND)}
+    others = []
+    for folder in sorted(p for p in root.iterdir() if p.is_dir() and p.name not in named):
+        # a scene is a robot on a floor, keyframes are poses alone
+        models = [p for p in folder.glob("*.xml") if not p.stem.startswith(("scene", "keyframes"))]
+        others += [str(model.relative_to(root)) for model in sorted(models)[:1]]
     chosen = random.Random(SEED).sample(others, min(PICKED, len(others)))
     return {source.partition("/")[0]: source for source in sorted(chosen)}
 
