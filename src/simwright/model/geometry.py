@@ -158,7 +158,7 @@ class Recipe(Shown):
 
 
 class Mesh:
-    """A mesh that is loaded when it is first looked at.
+    """A mesh that is loaded when it is first looked at; ``load_solid`` loads its points and faces alone.
 
     ``source`` tells where it came from (file or prim), ``file`` the mesh file if there is one and it has the same
     points.  ``recipe`` is how the engine that made the mesh makes it again, bit for bit; it is the reader's and never
@@ -166,13 +166,14 @@ class Mesh:
     """
 
     kind: ClassVar[str] = "mesh"
-    __slots__ = ("_data", "_load", "file", "gate", "recipe", "source")
+    __slots__ = ("_data", "_load", "_load_solid", "file", "gate", "recipe", "source")
 
     def __init__(
         self,
         data: MeshData | None = None,
         *,
         load: Callable[[], MeshData] | None = None,
+        load_solid: Callable[[], MeshData] | None = None,
         source: str = "",
         file: str = "",
         recipe: Recipe | None = None,
@@ -181,6 +182,7 @@ class Mesh:
         assert (data is None) != (load is None), "a mesh has its data or a way to load it"
         self._data = data
         self._load = load
+        self._load_solid = load_solid
         self.source = source
         self.file = file
         self.recipe = recipe
@@ -203,8 +205,12 @@ class Mesh:
         if self._data is None:
             assert self._load is not None
             self._data = self._load()
-            self._load = None
+            self._load = self._load_solid = None
         return self._data
+
+    def solid(self) -> MeshData:
+        """Points and faces, perhaps without the other arrays; loaded for the caller and not kept."""
+        return self.data if self._load_solid is None else self._load_solid()
 
     @property
     def is_loaded(self) -> bool:

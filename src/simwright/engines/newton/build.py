@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 from collections.abc import Sequence
@@ -10,16 +11,21 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import MissingExtraError, UsageError
 from simwright.core.math3d import IDENTITY, Array, Pose, pose_to_seven, quat_between, quat_rotate, vec3
 from simwright.engines.newton.choices import NAMES, Choices, choose_parts, settle_choices
 from simwright.engines.newton.equalities import (
+    StageParts,
     add_stage_actuators,
     add_stage_equalities,
     find_equalities,
     leave_equalities,
+    sort_prims,
 )
+from simwright.engines.newton.hulls import approximate
 from simwright.engines.newton.joints import (
     add_equalities,
     add_filters,
@@ -35,11 +41,11 @@ from simwright.engines.newton.joints import (
     set_motors,
     set_springs,
 )
-from simwright.engines.newton.looks import StageLooks, open_looks, order_shapes
+from simwright.engines.newton.looks import StageLooks, open_looks, order_shapes, split_at_once
 from simwright.engines.newton.messages import BODY_NOT_KINEMATIC, GRAVITY_SCALE, listen
 from simwright.engines.newton.registered import add_attributes, has_registered, read_registered
 from simwright.engines.newton.result import Imported
-from simwright.engines.newton.shapes import NewtonShapeMaker, approximate, report_pictures
+from simwright.engines.newton.shapes import NewtonShapeMaker, report_pictures
 from simwright.engines.newton.types import ModelBuilder
 from simwright.formats.format import ReadOptions
 from simwright.formats.table import find_near, read_asset
@@ -49,7 +55,6 @@ from simwright.model.flat_joints import JointPlacement, carry_velocity
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Joint
 from simwright.model.mass import body_inertials
-from simwright.model.selection import compile_paths
 from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
 if TYPE_CHECKING:
@@ -63,37 +68,42 @@ def fill_builder(
     result: Imported,
     base: Pose,
     choices: Choices,
-    stage: Usd.Stage | None,
+    parts: StageParts | None,
     *,
     with_mjc: bool,
 ) -> None:
     """Put everything of ``result.asset`` into a builder, in the order in which elements refer to each other."""
     reporter = result.reporter
+    stage = None if parts is None else parts.stage
     equalities = find_equalities(result.asset, stage)
     asset = result.asset = leave_equalities(result.asset, equalities)
     plan = plan_branches(asset, choices.joint_ordering, only_enabled=choices.only_load_enabled_joints)
-    fill = _BuilderFiller(builder, result, base, choices)
+    fill = _BuilderFiller(builder, result, base, choices, stage)
     # needs the stage: articulations may be declared on prims that are no bodies
     if choices.override_root_xform:
         fill.root_poses = find_root_poses(asset, stage)
     fill.add_branches(plan.branches)
     # looks are asked of the stage where they are wanted: they cost most of the time of an import
-    fill.add_shapes(open_looks(stage) if choices.load_visual_shapes else None, stage)
+    looks = open_looks(stage) if choices.load_visual_shapes else None
+    with split_at_once() if looks is not None else contextlib.nullcontext():
+        fill.add_shapes(looks, stage)
+    if parts is not None and looks is not None:
+        looks.add_splats(builder, parts.splats, result, choices, base)
     fill.add_loops(plan)
     result.equalities = add_equalities(builder, asset, result.bodies, base, reporter)
-    set_mimics(builder, asset, result.joints, reporter)
+    set_mimics(builder, asset, result.joints, reporter, partial=choices.allow_partial)
     if stage is not None:
         add_stage_equalities(builder, stage, result, equalities, choices=choices, base=base)
     add_filters(builder, asset, result.shapes)
     add_attributes(builder, asset.custom_attributes, result.by_frequency(), reporter)
     if stage is not None and has_registered(builder):
         read_registered(builder, stage, result, choices, with_mjc=with_mjc)
-    made = add_stage_actuators(builder, stage, result, choices, compile_paths(choices))
+    made = add_stage_actuators(builder, parts, result, choices)
     # after registered attributes: rows of motors are found by the labels that these bring
     set_motors(builder, asset, result.joints, reporter, made)
     report_tendons(builder, asset, reporter)
     if not choices.skip_mesh_approximation:
-        approximate(builder, result.shapes, asset, reporter)
+        approximate(builder, result.shapes, asset, reporter, fill.hulled)
     if asset.environment.gravity is not None:
         # a root that is put at xform leaves the world, and so gravity, as it is
         stand = find_base(builder, None) if choices.override_root_xform else base
@@ -110,13 +120,22 @@ def fill_builder(
 class _BuilderFiller:
     """Adds the parts of one asset to one builder."""
 
-    def __init__(self, builder: ModelBuilder, result: Imported, base: Pose, choices: Choices) -> None:
+    def __init__(
+        self,
+        builder: ModelBuilder,
+        result: Imported,
+        base: Pose,
+        choices: Choices,
+        stage: Usd.Stage | None = None,
+    ) -> None:
         self._builder = builder
+        self._stage = stage
         self._choices = choices
         self._result = result
         self._reporter = result.reporter
         self._base = self._stand = base
         self.root_poses: dict[str, Pose] = {}
+        self.hulled: set[str] = set()
         self._bound: set[str] = set()
         self._jointed: set[str] = set()
         self._bodies = {body.name: body for body in result.asset.bodies}
@@ -201,6 +220,8 @@ class _BuilderFiller:
     def _add_body(self, body: Body, *, is_root: bool) -> None:
         builder = self._builder
         inertial = self._inertials.get(body.name) or Inertial(0.0)
+        if inertial.mass <= 0.0 and self._stage is not None:
+            inertial = dataclasses.replace(inertial, com=self._find_center(body))
         if body.kinematic and not is_root:
             self._reporter.report(BODY_NOT_KINEMATIC, body.source, name=body.name)
         # mass and inertia are locked: Newton would add those of every shape that is put on the link
@@ -208,7 +229,8 @@ class _BuilderFiller:
             xform=pose_to_seven(self._stand @ body.pose),
             com=tuple(float(v) for v in inertial.com),
             inertia=[[float(v) for v in row] for row in inertial.inertia],
-            mass=float(inertial.mass),
+            # in single precision, as Newton's models have it, and centre and inertia in the builder too
+            mass=float(np.float32(inertial.mass)),
             label=body.path or body.name,
             lock_inertia=True,
             is_kinematic=body.kinematic and is_root,
@@ -217,6 +239,19 @@ class _BuilderFiller:
         self._set_velocity(body, int(index))
         if body.gravity_scale != 1.0:
             self._set_gravity_scale(body, int(index))
+
+    def _find_center(self, body: Body) -> Array:
+        """The authored centre of a body without mass [m], which the model has none for."""
+        from simwright.usd.xform import read_world
+
+        prim = self._stage.GetPrimAtPath(body.path) if self._stage is not None and body.path else None
+        authored = prim.GetAttribute("physics:centerOfMass") if prim else None
+        said = authored.Get() if authored and authored.HasAuthoredValue() else None
+        # the schema's fallback is infinite and means "not said"
+        if said is None or not np.all(np.isfinite(said)):
+            return vec3()
+        length = float(self._result.asset.provenance.info.get("metersPerUnit", 1.0))
+        return vec3(said) * read_world(prim).scale * length
 
     def _set_velocity(self, body: Body, index: int) -> None:
         """Authored velocities are along the axes of the asset's world, which may stand turned in the builder."""
@@ -280,6 +315,7 @@ class _BuilderFiller:
             self._reporter,
             hull_limit=self._choices.mesh_maxhullvert,
             looks=looks,
+            with_hulls=not self._choices.skip_mesh_approximation,
         )
         for element in order_shapes(asset, stage, result.bodies):
             body = result.bodies.get(element.body, -1)
@@ -290,6 +326,7 @@ class _BuilderFiller:
             if index is not None:
                 result.shapes[element.name] = index
         result.shape_paths = maker.parts
+        self.hulled = maker.hulled
         report_pictures(asset.materials, maker.pictured, self._reporter)
 
 
@@ -381,7 +418,7 @@ def add_asset(
     *,
     xform: Pose | None = None,
     reporter: Reporter | None = None,
-    stage: Usd.Stage | None = None,
+    stage: Usd.Stage | StageParts | None = None,
     schema_resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER,
     **choices: Any,
 ) -> Imported:
@@ -399,9 +436,10 @@ def add_asset(
     result = Imported(
         asset=choose_parts(asset, settled), reporter=reporter, resolvers=tuple(schema_resolvers)
     )
+    parts = stage if isinstance(stage, StageParts | None) else sort_prims(stage)
     with_mjc = any(getattr(solver, "name", solver) == "mjc" for solver in schema_resolvers)
     with listen(reporter, Where(asset.provenance.file)):
-        fill_builder(builder, result, find_base(builder, xform), settled, stage, with_mjc=with_mjc)
+        fill_builder(builder, result, find_base(builder, xform), settled, parts, with_mjc=with_mjc)
     return result
 
 

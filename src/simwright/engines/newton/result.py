@@ -163,8 +163,12 @@ def _read_scale(prim: Usd.Prim, xforms: Any, signs: dict[str, Any]) -> Any:
     if not prim:
         return warp.vec3(1.0, 1.0, 1.0)
     try:
-        rows = np.array(xforms.GetLocalToWorldTransform(prim))[:3, :3]
-        lengths = _find_signs(prim, signs) * np.linalg.norm(rows, axis=1)
+        # OpenUSD's own arithmetic: arrays of three numbers are slower
+        world = xforms.GetLocalToWorldTransform(prim)
+        rows = zip(
+            _find_signs(prim, signs), (world.GetRow3(number).GetLength() for number in range(3)), strict=True
+        )
+        lengths = [sign * length for sign, length in rows]
     except Tf.ErrorException:
         # an operation that is not there; the reader has said so and takes the place of the prim above
         return _read_scale(prim.GetParent(), xforms, signs)

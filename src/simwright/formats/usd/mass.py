@@ -28,7 +28,6 @@ import numpy as np
 
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import Array, matrices_from_quats, quat_normalize
-from simwright.formats.usd.meshes import load_solid
 from simwright.formats.usd.prims import MASS, RIGID_BODY, FoundPrim
 from simwright.formats.usd.scan import StageScan
 from simwright.formats.usd.stage_reader import ZERO, StageReader, as_floats
@@ -432,7 +431,8 @@ class ColliderSums:
             if not isinstance(geometry, Mesh):
                 self._moments[number, ()] = compute_moments(geometry)
                 continue
-            solid = load_solid(self._reader, geometry)
+            data = geometry.solid()
+            solid = data.vertices, data.triangles()
             keys[number] = key = _digest(*solid)
             if key in known or key in waiting:
                 continue

@@ -215,6 +215,8 @@ def _read_geometry(
         return _read_mesh_geometry(reader, found, bindings, placement, omitted)
     sized = read_primitive(reader, found, placement.scale)
     if sized is None:
+        if found.type in reader.read_elsewhere:
+            return None
         omitted.unsupported.setdefault(found.type or "untyped", []).append(found)
     elif placement.stretch is not None:
         reader.reporter.report(GEOMETRY_SHEARED, reader.where(found), type=found.type, name=found.name)
