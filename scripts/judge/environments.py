@@ -89,21 +89,26 @@ def install_program(name: str, say: Say) -> None:
 
 
 def build_interfaces(python: Path, packages: tuple[str, ...], say: Say) -> None:
-    """Build ROS 2 packages into an environment, unless that was done with the same definitions."""
-    sources = [HERE / "interfaces.py", *(DEFINITIONS / f"{package}.txt" for package in packages)]
-    told = hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()
-    marker = python.parents[1] / ".interfaces"
-    with marker.with_name(".interfaces.lock").open("w") as lock:
+    """Build ROS 2 packages into an environment, each unless that was done with the same definitions."""
+    folder = python.parents[1]
+    with (folder / ".interfaces.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if marker.is_file() and marker.read_text() == told:
-            return
-        say(f"building {', '.join(packages)}")
-        done = subprocess.run(
-            [str(python), str(HERE / "interfaces.py"), *packages], capture_output=True, text=True, check=False
-        )
-        if done.returncode:
-            raise NoEnvironmentError((done.stdout + done.stderr)[-4000:].strip())
-        marker.write_text(told)
+        for package in packages:
+            sources = (HERE / "interfaces.py", DEFINITIONS / f"{package}.txt")
+            told = hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest()
+            marker = folder / f".interfaces-{package}"
+            if marker.is_file() and marker.read_text() == told:
+                continue
+            say(f"building {package}")
+            done = subprocess.run(
+                [str(python), str(HERE / "interfaces.py"), package],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            if done.returncode:
+                raise NoEnvironmentError((done.stdout + done.stderr)[-4000:].strip())
+            marker.write_text(told)
 
 
 def make_environment(name: str, row: dict[str, Any]) -> IsolatedEnvironment:

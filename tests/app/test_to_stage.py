@@ -77,6 +77,14 @@ def test_strict(samples):
         simwright.to_stage(samples / "rover/model.sdf", strict=True)
 
 
+def test_stages_made_at_run_time_conform(source):
+    """REP-0158 1.2.5: what is made of another format in memory has the hierarchies and schemas of the REP."""
+    stage = simwright.to_stage(source)
+    reports = [simwright.check(stage, select=section) for section in ("1.1", "1.3", "2", "4")]
+    findings = [found for report in reports for asset in report.assets for found in asset.findings]
+    assert [str(found) for found in findings if found.level.value == "error"] == []
+
+
 def test_a_stage_can_be_checked(samples):
     report = simwright.check(simwright.to_stage(samples / "arm/urdf/arm.urdf.xacro"), select="1.3")
     assert len(report.assets) == 1

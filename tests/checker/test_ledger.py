@@ -5,9 +5,12 @@ from __future__ import annotations
 import dataclasses
 
 import pytest
+from pxr import Usd
 
 from simwright.checker.catalogue import find_statement, read_ledger
+from simwright.checker.facts.schemas import core_properties, known_properties
 from simwright.checker.run import all_rules
+from simwright.usd.registry import list_classes
 
 ROWS = {row.code: row for row in read_ledger()}
 CHECKING = {rule.code: (rule, row) for rule in all_rules() if (row := find_statement(rule))}
@@ -45,6 +48,23 @@ def test_a_rule_may_name_its_statement_or_have_none():
 
 def test_a_statement_that_a_rule_names_is_in_the_ledger():
     assert [rule.code for rule in all_rules() if rule.statement and not find_statement(rule)] == []
+
+
+def test_core_has_ratified_no_extension_schema():
+    """REP-0158 4.2.1: when it does, assets have to be migrated, and docs/rep0158.md is no longer true."""
+    core = core_properties("physics:")
+    ours = [name for name in known_properties() if name.startswith("ext_physics:")]
+    assert len(ours) > 20
+    assert len(core) > 20
+    # core would say physics:armature, or physics:joint:armature, for ext_physics:joint:armature
+    ratified = {
+        name: {f"physics:{name.rpartition(':')[2]}", name.removeprefix("ext_")} & core for name in ours
+    }
+    assert [name for name, found in ratified.items() if found] == []
+    registry = Usd.SchemaRegistry()
+    names = {found.name for _, found in list_classes() if found.name.startswith("ExtendedPhysics")}
+    assert len(names) > 3
+    assert [n for n in names if registry.FindAppliedAPIPrimDefinition(n.removeprefix("Extended"))] == []
 
 
 def test_reference_ids():

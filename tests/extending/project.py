@@ -119,6 +119,28 @@ ADDITIONS = (
         (("engines", "sketch", "simwright.engines.sketch.engine:ENGINE"),),
     ),
     Addition(
+        "transport",
+        (
+            (
+                "ros/transports/table.py",
+                '"zenoh": "simwright',
+                '        "sketch": "simwright.ros.transports.sketch:open_sketch",',
+            ),
+        ),
+        (("transports", "sketch", "simwright.ros.transports.sketch:open_sketch"),),
+    ),
+    Addition(
+        "controller",
+        (
+            (
+                "ros/control.py",
+                '"rigid_body_twist": "simwright',
+                '        "sketch": "simwright.ros.sketch:SketchController",',
+            ),
+        ),
+        (("controllers", "sketch", "simwright.ros.sketch:SketchController"),),
+    ),
+    Addition(
         "task",
         (
             (

@@ -322,6 +322,35 @@ def test_task(project, simwright, word):
         assert "## sketch_wait" in (project.root / "docs/task-scenes.md").read_text()
 
 
+def test_transport(simwright, word, tmp_path):
+    (tmp_path / "arm.urdf").write_text(ARM)
+    simwright(("run", "arm.urdf", "--ros", word, "--frames", "100", "--no-realtime", "--format", "json"))
+    # the clock and the moving frame in 0.2 s, the fixed one and the description once
+    assert int((tmp_path / f"{word}.txt").read_text()) >= 30
+
+
+def test_controller(project, word, tmp_path):
+    (tmp_path / "arm.urdf").write_text(ARM)
+    code = f"""
+import simwright
+from simwright.core.diag import Reporter
+from simwright.engines.protocol import Settings
+from simwright.engines.table import load_engine
+from simwright.model.ros import Controller
+from simwright.ros.bridge import BridgeOptions, RosBridge
+from simwright.ros.parts import equip_asset
+asset = simwright.load("arm.urdf")
+asset.controllers.append(Controller("mine", {word!r}, joints={{"command": ["turn"]}}))
+asset.joints[0].dofs[0].drive = simwright.model.joint.Drive(stiffness=100.0, damping=20.0)
+with load_engine("mujoco").open(asset, Settings(), Reporter()) as simulation:
+    graph = equip_asset(asset, "mujoco", Settings(), Reporter()).graph
+    with RosBridge(graph, simulation, [], Reporter()) as bridge:
+        bridge.run(2000)
+    assert abs(simulation.get("turn") - 0.1) < 0.01, simulation.get("turn")
+"""
+    project.run("-c", code, plugged=word == "plugged", cwd=tmp_path)
+
+
 def test_policy(simwright, word):
     said = ("--robot", "sample_arm", "--policy", word, "--episodes", "1", "--format", "json")
     done, shown = simwright(

@@ -50,8 +50,10 @@ class MemoryTransport(Transport):
     def act(self, endpoint: RosEndpoint, behaviour: ActionBehaviour) -> Closeable:
         return self._keep(self.actions, endpoint, behaviour)
 
-    def offer_switches(self, switches: dict[str, bool], turn: Callable[[str, bool], str]) -> None:
-        self.turn = turn
+    def offer_switches(self, switches: dict[str, bool], turn: Callable[[str, bool], str]) -> Closeable:
+        if switches:
+            self.turn = turn
+        return Forget({}, "")
 
     def close(self) -> None:
         pass

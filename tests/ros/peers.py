@@ -7,27 +7,34 @@ They import rclpy and messages only.
 
 from __future__ import annotations
 
+import importlib
 import json
+import math
+import struct
 import sys
 import time
 from collections.abc import Callable
 from typing import Any
 
 import rclpy
+import rclpy.executors
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Duration
-from control_msgs.action import FollowJointTrajectory
+from control_msgs.action import FollowJointTrajectory, GripperCommand
 from geometry_msgs.msg import Twist
 from nav_msgs.msg import Odometry
+from pyrobosim_msgs.action import ExecuteTaskAction
+from pyrobosim_msgs.msg import ExecutionResult
+from pyrobosim_msgs.srv import RequestWorldState
 from rcl_interfaces.srv import SetParameters
 from rclpy.action import ActionClient
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import Imu, JointState, LaserScan
-from std_msgs.msg import String
-from std_srvs.srv import SetBool
+from sensor_msgs.msg import Image, Imu, JointState, LaserScan, PointCloud2, Range
+from std_msgs.msg import Bool, String
+from std_srvs.srv import SetBool, Trigger
 from tf2_msgs.msg import TFMessage
 from trajectory_msgs.msg import JointTrajectoryPoint
 
@@ -36,9 +43,11 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class Peer(Node):
-    def __init__(self) -> None:
-        super().__init__("peer")
+    def __init__(self, **options: Any) -> None:
+        super().__init__("peer", **options)
         self.got: dict[str, list[Any]] = {}
+        # a context of its own needs an executor of its own
+        self.own_executor: Any = None
 
     def listen(self, kind: Any, topic: str, qos: Any = 200) -> None:
         self.got[topic] = []
@@ -47,7 +56,7 @@ class Peer(Node):
     def spin(self, seconds: float, until: Callable[[], bool] = lambda: False) -> bool:
         end = time.monotonic() + seconds
         while time.monotonic() < end and not until():
-            rclpy.spin_once(self, timeout_sec=0.05)
+            rclpy.spin_once(self, executor=self.own_executor, timeout_sec=0.05)
         return until()
 
     def wait(self, future: Any, seconds: float = 20.0) -> Any:
@@ -57,12 +66,13 @@ class Peer(Node):
     def describe(self, topic: str) -> dict[str, Any]:
         """What arrived on a topic: how often in time of the simulation, its frame, and what the publisher offers."""
         messages = self.got[topic]
-        times = [m.header.stamp.sec + m.header.stamp.nanosec * 1e-9 for m in messages]
+        headers = [m.transforms[0].header if hasattr(m, "transforms") else m.header for m in messages]
+        times = [header.stamp.sec + header.stamp.nanosec * 1e-9 for header in headers]
         (info,) = self.get_publishers_info_by_topic(topic)
         return {
             "count": len(messages),
             "rate": (len(times) - 1) / (times[-1] - times[0]) if len(times) > 1 else 0.0,
-            "frames": sorted({m.header.frame_id for m in messages}),
+            "frames": sorted({header.frame_id for header in headers}),
             "type": info.topic_type,
             "reliability": info.qos_profile.reliability.name,
             "durability": info.qos_profile.durability.name,
@@ -136,6 +146,15 @@ def look_at_arm(peer: Peer) -> dict[str, Any]:
     reached = peer.wait(peer.wait(send).get_result_async(), 60)
     place = peer.got["/arm/joint_states"][-1].position[0]
     refused = peer.wait(client.send_goal_async(make_goal(["knee"], 1.0, 0.5)))
+    heard: list[Any] = []
+    send = client.send_goal_async(make_goal(["elbow"], 30.0, -1.0), feedback_callback=heard.append)
+    forgotten = peer.wait(send)
+    # it is worked on as soon as it tells how far it is
+    assert peer.spin(20, lambda: bool(heard)), "no feedback"
+    trigger = peer.create_client(Trigger, "/arm/begin")
+    assert trigger.wait_for_service(20)
+    begun = peer.wait(trigger.call_async(Trigger.Request()))
+    dropped = peer.wait(forgotten.get_result_async())
     running = peer.wait(client.send_goal_async(make_goal(["elbow"], 30.0, -1.0)))
     peer.spin(1.0)
     cancelled = peer.wait(running.cancel_goal_async())
@@ -162,6 +181,7 @@ def look_at_arm(peer: Peer) -> dict[str, Any]:
     return {
         "reached": [reached.status == GoalStatus.STATUS_SUCCEEDED, reached.result.error_code, place],
         "feedback": len(told),
+        "trigger": [begun.success, begun.message, dropped.status == GoalStatus.STATUS_ABORTED],
         "refused": refused.accepted,
         "cancelled": [len(cancelled.goals_canceling), ended.status == GoalStatus.STATUS_CANCELED],
         "silent": silent,
@@ -169,6 +189,7 @@ def look_at_arm(peer: Peer) -> dict[str, Any]:
         "heard": heard,
         "answer": [answer.success, answer.message],
         "odd": "/arm/odd" in topics,
+        "variants": ["/arm/chosen" in topics, "/arm/left_out" in topics],
         "matched": [before, matched],
     }
 
@@ -186,7 +207,7 @@ def look_at_frames(peer: Peer) -> dict[str, Any]:
     for message in peer.got["/joint_states"]:
         states[message.header.stamp.sec, message.header.stamp.nanosec] = message
     rows = []
-    for message in peer.got["/tf"][:: max(len(peer.got["/tf"]) // 20, 1)]:
+    for message in peer.got["/tf"][:: max(len(peer.got["/tf"]) // 40, 1)]:
         stamp = message.transforms[0].header.stamp
         state = states.get((stamp.sec, stamp.nanosec))
         if state is not None:
@@ -199,8 +220,213 @@ def look_at_frames(peer: Peer) -> dict[str, Any]:
     }
 
 
-SCENARIOS = {"rover": look_at_rover, "arm": look_at_arm, "frames": look_at_frames}
+def look_at_topics(peer: Peer, *wanted: str) -> dict[str, Any]:
+    """Every topic that is published, with the policies its publisher offers, for two seconds of simulated time."""
+
+    def find() -> dict[str, str]:
+        return {name: kinds[0] for name, kinds in peer.get_topic_names_and_types()}
+
+    assert peer.spin(90, lambda: set(wanted) <= set(find())), f"missing {set(wanted) - set(find())}"
+    peer.listen(Clock, "/clock", SENSOR)
+    for name in wanted:
+        (info,) = peer.get_publishers_info_by_topic(name)
+        depth = 1 if info.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL else 500
+        kept = QoSProfile(
+            depth=depth, reliability=info.qos_profile.reliability, durability=info.qos_profile.durability
+        )
+        peer.listen(import_type(info.topic_type), name, kept)
+    assert peer.spin(60, lambda: all(peer.got[name] for name in wanted)), "some never spoke"
+    for name in wanted:
+        del peer.got[name][:-1]
+    start = peer.got["/clock"][-1].clock
+    assert peer.spin(150, lambda: peer.got["/clock"][-1].clock.sec >= start.sec + 3), "time stands still"
+    edges = {}
+    if "/tf" in wanted:
+        # who comes late gets what was sent once
+        peer.listen(TFMessage, "/tf_static", LATCHED)
+        assert peer.spin(30, lambda: bool(peer.got["/tf_static"])), "no static frames for who comes late"
+        edges = {"edges": list_transforms(peer.got["/tf_static"] + peer.got["/tf"][-1:])}
+    return edges | {
+        "topics": {name: peer.describe(name) for name in wanted},
+        "pictures": {name: describe_picture(peer.got[name][-1]) for name in wanted if "image" in name},
+        "info": {
+            name: [list(peer.got[name][-1].k), peer.got[name][-1].width]
+            for name in wanted
+            if name.endswith("camera_info")
+        },
+        "points": {
+            name: [peer.got[name][-1].width, len(peer.got[name][-1].data)]
+            for name in wanted
+            if "points" in name
+        },
+        "efforts": {
+            name: [len(peer.got[name][-1].name), len(peer.got[name][-1].effort)]
+            for name in wanted
+            if name.endswith("joint_states")
+        },
+        "others": sorted(set(find()) - set(wanted)),
+    }
+
+
+def import_type(name: str) -> Any:
+    package, kind, title = name.split("/")
+    return getattr(importlib.import_module(f"{package}.{kind}"), title)
+
+
+def describe_picture(message: Any) -> dict[str, Any]:
+    values = bytes(message.data)
+    return {"size": [message.width, message.height], "encoding": message.encoding, "bytes": len(values),
+            "colours": len(set(values[:30000]))}  # fmt: skip
+
+
+def look_at_room(peer: Peer) -> dict[str, Any]:
+    """The room of stages.py: depth, range, contact, and a body in another domain."""
+    peer.listen(Image, "/probe/depth", SENSOR)
+    peer.listen(Range, "/probe/range", SENSOR)
+    peer.listen(PointCloud2, "/probe/points", SENSOR)
+    peer.listen(Bool, "/ball/contact", SENSOR)
+    assert peer.spin(90, lambda: all(peer.got.values())), "some never spoke"
+    assert peer.spin(30, lambda: any(m.data for m in peer.got["/ball/contact"])), "no contact"
+    seen_here = {name for name, _ in peer.get_topic_names_and_types()}
+    context = rclpy.Context()
+    rclpy.init(context=context, domain_id=5)
+    other = Peer(context=context)
+    other.own_executor = rclpy.executors.SingleThreadedExecutor(context=context)
+    other.listen(Odometry, "/drone/odom")
+    assert other.spin(30, lambda: bool(other.got["/drone/odom"])), "nothing in domain 5"
+    publisher = other.create_publisher(Twist, "/drone/cmd_vel", 10)
+    other.spin(10, lambda: publisher.get_subscription_count() > 0)
+    command = Twist()
+    command.linear.x, command.angular.z = 0.4, 0.2
+    publisher.publish(command)
+    other.spin(30, lambda: other.got["/drone/odom"][-1].twist.twist.linear.x > 0.39)
+    begin = other.got["/drone/odom"][-1]
+    other.spin(30, lambda: seconds(other.got["/drone/odom"][-1]) > seconds(begin) + 2.0)
+    end = other.got["/drone/odom"][-1]
+    depth = peer.got["/probe/depth"][-1]
+    row = depth.height // 2 * depth.step
+    here = (depth.width // 2) * 4
+    return {
+        "depth": struct.unpack("<f", bytes(depth.data[row + here : row + here + 4]))[0],
+        "encoding": depth.encoding,
+        "range": peer.got["/probe/range"][-1].range,
+        "points": len(peer.got["/probe/points"][-1].data),
+        "elsewhere": "/drone/odom" in seen_here,
+        "time": seconds(end) - seconds(begin),
+        "turned": yaw(end.pose.pose.orientation) - yaw(begin.pose.pose.orientation),
+        "went": math.dist(
+            (end.pose.pose.position.x, end.pose.pose.position.y),
+            (begin.pose.pose.position.x, begin.pose.pose.position.y),
+        ),
+    }
+
+
+def seconds(message: Any) -> float:
+    return float(message.header.stamp.sec + message.header.stamp.nanosec * 1e-9)
+
+
+def yaw(turn: Any) -> float:
+    return 2.0 * math.atan2(turn.z, turn.w)
+
+
+def look_at_sample_arm(peer: Peer) -> dict[str, Any]:
+    """Topics of the sample arm, and its gripper."""
+    found = look_at_topics(peer, "/joint_states", "/wrist_camera/image", "/wrist_camera/camera_info", "/tf")
+    client = ActionClient(peer, GripperCommand, "/gripper_controller/gripper_cmd")
+    assert client.wait_for_server(30)
+    goal = GripperCommand.Goal()
+    goal.command.position = 0.03
+    ended = peer.wait(peer.wait(client.send_goal_async(goal)).get_result_async(), 60)
+    return found | {"gripper": [ended.status == GoalStatus.STATUS_SUCCEEDED, ended.result.position]}
+
+
+def look_at_warehouse(peer: Peer) -> dict[str, Any]:
+    """Topics of the warehouse, and a turn of its rover."""
+    found = look_at_topics(peer, "/scan", "/scan/points", "/imu", "/odom", "/joint_states", "/tf")
+    publisher = peer.create_publisher(Twist, "/cmd_vel", 10)
+    peer.spin(10, lambda: publisher.get_subscription_count() > 0)
+    command = Twist()
+    command.angular.z = 0.5
+    publisher.publish(command)
+    peer.spin(60, lambda: peer.got["/odom"][-1].twist.twist.angular.z > 0.45)
+    begin = peer.got["/odom"][-1]
+    peer.spin(60, lambda: seconds(peer.got["/odom"][-1]) > seconds(begin) + 1.5)
+    end = peer.got["/odom"][-1]
+    turned = yaw(end.pose.pose.orientation) - yaw(begin.pose.pose.orientation)
+    return found | {"turned": turned, "time": seconds(end) - seconds(begin)}
+
+
+def look_at_world(peer: Peer) -> dict[str, Any]:
+    """Robots, map and goals of the sample laboratory."""
+    found = look_at_topics(
+        peer,
+        "/map",
+        "/tender/odom",
+        "/tender/scan",
+        "/tender/battery_state",
+        "/tender/robot_state",
+        "/tender/tf",
+    )
+    grid = peer.got["/map"][-1]
+    client = ActionClient(peer, ExecuteTaskAction, "/execute_action")
+    assert client.wait_for_server(30)
+
+    def do(kind: str, **more: Any) -> Any:
+        goal = ExecuteTaskAction.Goal()
+        goal.action.robot, goal.action.type = "tender", kind
+        for key, value in more.items():
+            setattr(goal.action, key, value)
+        handle = peer.wait(client.send_goal_async(goal))
+        if not handle.accepted:
+            return None
+        return peer.wait(handle.get_result_async(), 90).result.execution_result
+
+    reached = do("navigate", target_location="bench")
+    picked = [do("pick", object="gear").status]
+    while picked[-1] == ExecutionResult.EXECUTION_FAILURE and len(picked) < 10:
+        picked.append(do("pick", object="gear").status)
+    refused = do("dance")
+    service = peer.create_client(RequestWorldState, "/request_world_state")
+    assert service.wait_for_service(20)
+    state = peer.wait(service.call_async(RequestWorldState.Request())).state
+    return found | {
+        "cells": [grid.info.width * grid.info.height, len(grid.data), sorted(set(grid.data))],
+        "battery": peer.got["/tender/battery_state"][-1].percentage,
+        "reached": [reached.status, reached.message],
+        "picked": picked[-1],
+        "refused": refused is None,
+        "holding": [robot.manipulated_object for robot in state.robots if robot.name == "tender"],
+        "objects": len(state.objects),
+    }
+
+
+def look_at_scene(peer: Peer) -> dict[str, Any]:
+    """Two arms of one asset in a scene: one of them is moved."""
+    found = look_at_topics(peer, "/left/arm/joint_states", "/right/arm/joint_states", "/left/tf", "/right/tf")
+    client = ActionClient(peer, FollowJointTrajectory, "/left/arm/follow")
+    assert client.wait_for_server(30)
+    ended = peer.wait(
+        peer.wait(client.send_goal_async(make_goal(["elbow"], 1.0, 0.5))).get_result_async(), 60
+    )
+    peer.spin(1.0)
+    return found | {
+        "moved": ended.status == GoalStatus.STATUS_SUCCEEDED,
+        "places": [peer.got[f"/{name}/arm/joint_states"][-1].position[0] for name in ("left", "right")],
+    }
+
+
+SCENARIOS = {
+    "rover": look_at_rover,
+    "arm": look_at_arm,
+    "frames": look_at_frames,
+    "topics": look_at_topics,
+    "room": look_at_room,
+    "sample_arm": look_at_sample_arm,
+    "warehouse": look_at_warehouse,
+    "world": look_at_world,
+    "scene": look_at_scene,
+}
 
 if __name__ == "__main__":
     rclpy.init()
-    sys.stdout.write(json.dumps(SCENARIOS[sys.argv[1]](Peer())) + "\n")
+    sys.stdout.write(json.dumps(SCENARIOS[sys.argv[1]](Peer(), *sys.argv[2:])) + "\n")

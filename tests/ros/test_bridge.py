@@ -37,7 +37,7 @@ SERVICE = """
 def serve(asset: Asset, dt: float = 0.002) -> Iterator[tuple[RosBridge, MemoryTransport, Reporter]]:
     reporter, transport = Reporter(), MemoryTransport()
     settings = Settings(dt=dt)
-    bridged = BridgedSource(AssetSource(asset, asset.name), "", "mujoco", settings, reporter)
+    bridged = BridgedSource(AssetSource(asset, asset.name), "mujoco", settings, reporter)
     with load_engine("mujoco").open(bridged.asset, settings, reporter) as simulation:
         options = BridgeOptions(added=bridged.added)
         with RosBridge(bridged.graph, simulation, [transport], reporter, options) as bridge:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ import pytest
 import simwright
 from simwright.app.bridging import RosOptions
 from simwright.core.math3d import Pose
-from stages import make_arm, make_topic, write_stage
+from stages import TRIGGER, make_arm, make_topic, write_room, write_stage
 
 HERE = Path(__file__).resolve().parent
 SAMPLES = HERE.parents[1] / "samples" / "simwright_samples"
@@ -36,12 +37,13 @@ SERVICE = """
 """
 
 
-def meet(scenario: str, *arguments: str) -> dict[str, Any]:
+def meet(scenario: str, *arguments: str, command: str = "run", peer: Sequence[str] = ()) -> dict[str, Any]:
     """What a peer sees of a simulation; both end, and the simulation ends well by Ctrl-C."""
-    inner = f"{NETWORK} exec {sys.executable} {HERE / 'test_peers.py'} {scenario} {' '.join(arguments)}"
-    command = ["unshare", "--net", "--map-root-user", "sh", "-c", inner]
+    said = " ".join((",".join((scenario, *peer)), command, *arguments))
+    inner = f"{NETWORK} exec {sys.executable} {HERE / 'test_peers.py'} {said}"
+    whole = ["unshare", "--net", "--map-root-user", "sh", "-c", inner]
     environment = os.environ | {"RMW_IMPLEMENTATION": "rmw_fastrtps_cpp"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment, check=False)
+    done = subprocess.run(whole, capture_output=True, text=True, timeout=240, env=environment, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
     found = json.loads(done.stdout.splitlines()[-1])
     assert found.pop("exit") == 130, done.stderr[-3000:]
@@ -50,11 +52,11 @@ def meet(scenario: str, *arguments: str) -> dict[str, Any]:
 
 def main(scenario: str, arguments: list[str]) -> None:
     """Within the network: a simulation, and a peer that looks at it."""
-    run = [sys.executable, "-m", "simwright", "run", *arguments, "--ros", "rclpy"]
+    run = [sys.executable, "-m", "simwright", *arguments, "--ros", "rclpy"]
     simulation = subprocess.Popen(run, stdout=sys.stderr)
     try:
         peer = subprocess.run(
-            [sys.executable, str(HERE / "peers.py"), scenario],
+            [sys.executable, str(HERE / "peers.py"), *scenario.split(",")],
             stdout=subprocess.PIPE,
             timeout=200,
             check=True,
@@ -109,6 +111,134 @@ def test_topics_of_the_rover_arrive_and_it_drives() -> None:
     assert found["went"] == pytest.approx(found["expected"], rel=0.05)
 
 
+def make_variants() -> str:
+    """Two variants of the arm, each with a topic."""
+    rows = (("full", "chosen"), ("none", "left_out"))
+    bodies = (
+        f'"{name}" {{\n{make_topic(topic, topic, "sensor_msgs/msg/JointState")}\n}}\n' for name, topic in rows
+    )
+    return f'variantSet "parts" = {{\n{"".join(bodies)}\n}}\n'
+
+
+def check_tree(found: dict[str, Any], root: str) -> None:
+    """One root, no cycle, no frame with two parents."""
+    edges = read_edges(found["edges"])
+    assert {find_in_root(edges, frame)[0] for frame in edges} == {root}
+
+
+def expect(found: dict[str, Any], topic: str, kind: str, rate: float, frame: str, *policies: str) -> None:
+    """A topic arrives with its type, its rate in simulated time, its frame, and the policies it should offer."""
+    seen = found["topics"][topic]
+    assert seen["type"] == kind, topic
+    assert seen["frames"] == [frame], topic
+    assert (seen["reliability"], seen["durability"]) == policies, topic
+    if rate:
+        assert seen["rate"] == pytest.approx(rate, rel=0.05), topic
+
+
+def test_topics_of_the_sample_arm_arrive_and_its_gripper_moves() -> None:
+    found = meet("sample_arm", str(SAMPLES / "arm" / "urdf" / "arm.urdf"))
+    optical = "wrist_camera_optical_frame"
+    expect(found, "/joint_states", "sensor_msgs/msg/JointState", 50.0, "", "RELIABLE", "VOLATILE")
+    expect(found, "/wrist_camera/image", "sensor_msgs/msg/Image", 30.0, optical, "BEST_EFFORT", "VOLATILE")
+    expect(
+        found,
+        "/wrist_camera/camera_info",
+        "sensor_msgs/msg/CameraInfo",
+        30.0,
+        optical,
+        "BEST_EFFORT",
+        "VOLATILE",
+    )
+    expect(found, "/tf", "tf2_msgs/msg/TFMessage", 50.0, "base_link", "RELIABLE", "VOLATILE")
+    check_tree(found, "world")
+    picture, (matrix, width) = (
+        found["pictures"]["/wrist_camera/image"],
+        found["info"]["/wrist_camera/camera_info"],
+    )
+    assert picture["encoding"] == "rgb8"
+    assert picture["size"][0] == width
+    assert picture["bytes"] == 3 * picture["size"][0] * picture["size"][1]
+    assert matrix[0] == matrix[4] > 0.0
+    joints, efforts = found["efforts"]["/joint_states"]
+    assert joints == efforts == 8
+    assert found["gripper"][0]
+    assert found["gripper"][1] == pytest.approx(0.03, abs=0.011)
+
+
+def test_topics_of_the_warehouse_arrive_and_its_rover_turns() -> None:
+    found = meet("warehouse", str(SAMPLES / "warehouse" / "warehouse.sdf"))
+    lidar = "lidar_link"
+    expect(found, "/scan", "sensor_msgs/msg/LaserScan", 10.0, lidar, "BEST_EFFORT", "VOLATILE")
+    expect(found, "/scan/points", "sensor_msgs/msg/PointCloud2", 10.0, lidar, "BEST_EFFORT", "VOLATILE")
+    expect(found, "/imu", "sensor_msgs/msg/Imu", 100.0, "imu_link", "BEST_EFFORT", "VOLATILE")
+    expect(found, "/odom", "nav_msgs/msg/Odometry", 50.0, "odom", "RELIABLE", "VOLATILE")
+    expect(found, "/joint_states", "sensor_msgs/msg/JointState", 50.0, "", "RELIABLE", "VOLATILE")
+    check_tree(found, "odom")
+    (points, size) = found["points"]["/scan/points"]
+    assert size == 12 * points > 0
+    assert found["turned"] == pytest.approx(0.5 * found["time"], rel=0.05)
+
+
+def test_endpoints_of_a_room_measure_what_is_there(tmp_path: Path) -> None:
+    found = meet("room", str(write_room(tmp_path)))
+    assert found["encoding"] == "32FC1"
+    assert found["depth"] == pytest.approx(1.9, rel=1e-3)
+    assert found["range"] == pytest.approx(1.9, rel=1e-5)
+    assert found["points"] == 360 * 12
+    # the body in domain 5 is heard there only, and goes along an arc of 0.4 / 0.2 m
+    assert not found["elsewhere"]
+    assert found["turned"] == pytest.approx(0.2 * found["time"], rel=0.05)
+    chord = 2.0 * 2.0 * np.sin(found["turned"] / 2.0)
+    assert found["went"] == pytest.approx(chord, rel=0.05)
+
+
+def test_two_robots_of_one_asset_in_a_scene_do_not_clash(tmp_path: Path) -> None:
+    write_stage(tmp_path, make_arm())
+    scene = tmp_path / "pair.yaml"
+    rows = (f"  - {{id: {n}, type: usd, source: arm.usda, xform: {{p: [0, {y}, 0]}}}}\n" for y, n in enumerate(
+        ("left", "right")))  # fmt: skip
+    scene.write_text("schema_version: 1\nassets:\n" + "".join(rows))
+    found = meet("scene", str(scene))
+    for name in ("left", "right"):
+        kind = "sensor_msgs/msg/JointState"
+        expect(found, f"/{name}/arm/joint_states", kind, 50.0, "arm", "RELIABLE", "VOLATILE")
+        expect(found, f"/{name}/tf", "tf2_msgs/msg/TFMessage", 50.0, "base", "RELIABLE", "VOLATILE")
+    assert found["moved"]
+    assert found["places"] == pytest.approx([0.5, 0.0], abs=0.02)
+
+
+def test_a_world_serves_its_robots() -> None:
+    found = meet("world", str(SAMPLES / "lab" / "lab.yaml"), command="world run")
+    expect(found, "/map", "nav_msgs/msg/OccupancyGrid", 0.0, "map", "RELIABLE", "TRANSIENT_LOCAL")
+    expect(found, "/tender/odom", "nav_msgs/msg/Odometry", 50.0, "odom", "RELIABLE", "VOLATILE")
+    expect(found, "/tender/scan", "sensor_msgs/msg/LaserScan", 10.0, "lidar", "BEST_EFFORT", "VOLATILE")
+    expect(found, "/tender/tf", "tf2_msgs/msg/TFMessage", 50.0, "odom", "RELIABLE", "VOLATILE")
+    battery = "sensor_msgs/msg/BatteryState"
+    expect(found, "/tender/battery_state", battery, 1.0, "base_link", "BEST_EFFORT", "VOLATILE")
+    state = "pyrobosim_msgs/msg/RobotState"
+    expect(found, "/tender/robot_state", state, 10.0, "map", "RELIABLE", "VOLATILE")
+    cells, length, values = found["cells"]
+    assert cells == length
+    assert values == [0, 100]
+    assert 0.5 < found["battery"] <= 0.8
+    assert found["reached"] == [0, ""]
+    assert found["picked"] == 0
+    assert found["refused"]
+    assert found["holding"][0].startswith("gear")
+    assert found["objects"] == 7
+
+
+def test_a_task_runs_behind_ros() -> None:
+    robot = str(SAMPLES / "arm" / "robot.yaml")
+    asked = ["tabletop_push", "--robot", robot, "--max-steps", "1000000"]
+    wanted = ["/joint_states", "/tf"]
+    found = meet("topics", *asked, command="task run", peer=wanted)
+    expect(found, "/joint_states", "sensor_msgs/msg/JointState", 50.0, "", "RELIABLE", "VOLATILE")
+    expect(found, "/tf", "tf2_msgs/msg/TFMessage", 50.0, "base_link", "RELIABLE", "VOLATILE")
+    assert {"/task/success", "/task/score", "/task/instruction"} <= set(found["others"])
+
+
 def test_goals_switches_and_services_of_an_arm(tmp_path: Path) -> None:
     odd = make_topic("odd", "odd", "nobody_msgs/msg/Nothing")
     follows = "uniform bool ros:topic:qos:match_publisher = true"
@@ -116,17 +246,23 @@ def test_goals_switches_and_services_of_an_arm(tmp_path: Path) -> None:
     kind = "sensor_msgs/msg/JointState"
     odd += make_topic("commands", "commands", kind, role="subscription", more=follows)
     silent = "uniform bool ros:topic:starts_enabled = false"
-    file = write_stage(tmp_path, make_arm(interfaces=SERVICE + odd, imu=silent))
+    more = '\n    variants = {\n        string parts = "full"\n    }\n    prepend variantSets = "parts"'
+    file = write_stage(
+        tmp_path, make_arm(interfaces=SERVICE + odd, imu=silent, extra=TRIGGER + make_variants(), more=more)
+    )
     found = meet("arm", str(file))
     reached, code, place = found["reached"]
     assert (reached, code) == (True, 0)
     assert place == pytest.approx(0.5, abs=0.02)
     assert found["feedback"] > 3
+    assert found["trigger"] == [True, "the trajectory is forgotten", True]
     assert not found["refused"]
     assert found["cancelled"] == [1, True]
     assert (found["silent"], found["switched"], found["heard"]) == (0, True, True)
     assert found["answer"][0], found["answer"][1]
     assert not found["odd"]
+    # of two variants, the one that is selected has its interfaces, the other none
+    assert found["variants"] == [True, False]
     assert found["matched"] == ["RELIABLE", True]
 
 
@@ -134,7 +270,7 @@ def test_frames_of_the_sample_arm_are_where_forward_kinematics_has_them() -> Non
     file = SAMPLES / "arm" / "urdf" / "arm.urdf"
     found = meet("frames", str(file))
     assert found["status"]
-    assert len(found["rows"]) >= 15
+    assert len(found["rows"]) >= 20
     asset = simwright.load(file)
     for joints, moving in found["rows"]:
         edges = read_edges(found["static"] + moving)
@@ -172,7 +308,7 @@ def test_a_bag_is_read_by_others(tmp_path: Path, suffix: str) -> None:
 def test_hashes_of_types_are_those_of_ros() -> None:
     import rosidl_parser  # noqa: F401 - tells a plain environment from one of ROS
 
-    from simwright.ros.transports.bag import open_store
+    from simwright.ros.transports.types import open_store
 
     share = Path(sys.prefix) / "share"
     store, seen = open_store(), 0

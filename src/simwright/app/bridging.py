@@ -1,20 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""ROS beside a run: an asset opened for its controllers, with a bridge and its transports."""
+"""ROS beside a run: an asset, a scene, a task or a world in the plane, with a bridge and its transports."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simwright.app.run_sources import AssetSource, RunSource
+from simwright.app.run_sources import RunSource
 from simwright.core.diag import Reporter
 from simwright.core.errors import UsageError
+from simwright.core.gate import parse_folders
+from simwright.core.packages import PackageMap, find_packages
 from simwright.engines.protocol import Settings, Simulation
+from simwright.formats.format import ReadOptions
+from simwright.formats.table import detect_format, read_asset
+from simwright.model.asset import Asset
 
 if TYPE_CHECKING:
-    from simwright.ros.bridge import RosBridge
-    from simwright.ros.graph import RosGraph
+    from simwright.ros.serving import SteppedRun
+    from simwright.ros.transports.transport import Transport
+    from simwright.ros.worlds import WorldBridge, WorldServing
+    from simwright.worlds.acting.simulation import WorldSimulation
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,44 +52,88 @@ class RosOptions:
         return bool(self.transport) if self.realtime is None else self.realtime
 
 
+NO_ROS = RosOptions()
+
+
 class BridgedSource:
-    """A robot that a bridge is to serve: ``source`` is what to run, with drives on all commanded joints."""
+    """What a bridge is to serve: ``source`` is what to run, with drives on all commanded joints."""
 
-    def __init__(
-        self, found: RunSource, keyframe: str, engine: str, settings: Settings, reporter: Reporter
-    ) -> None:
-        from simwright.engines.table import load_engine
-        from simwright.ros.graph import build_graph
-        from simwright.ros.servos import equip, list_undriven
+    def __init__(self, found: RunSource, engine: str, settings: Settings, reporter: Reporter) -> None:
+        from simwright.ros.parts import equip_asset
 
-        asset = found.asset
-        if asset is None:
-            raise UsageError("scenes have no ROS side yet", hint="run a robot file with --ros")
-        graph = build_graph(asset, reporter)
-        self.asset, self.added = asset, frozenset[str]()
-        if list_undriven(asset, graph):
-            # what it reports is reported again when the asset itself is opened
-            with load_engine(engine).open(asset, settings, Reporter()) as probe:
-                self.asset, self.added = equip(asset, graph, probe, reporter)
-        self.graph: RosGraph = graph if self.asset is asset else build_graph(self.asset, Reporter())
-        self.source = AssetSource(self.asset, found.name, 1, keyframe)
+        self._engine, self._settings = engine, found.settle(engine, settings)
+        self.equipped = equip_asset(found.prepare_ros(engine), engine, self._settings, reporter)
+        self.asset, self.added, self.graph = (
+            self.equipped.asset, self.equipped.added, self.equipped.graph,
+        )  # fmt: skip
+        self.source = found.take_equipped(self.asset)
 
     def connect(
-        self, simulation: Simulation, options: RosOptions, reporter: Reporter, stack: contextlib.ExitStack
-    ) -> RosBridge:
-        """A bridge to a simulation of the asset; the stack closes all that it opens."""
-        from simwright.ros.bridge import BridgeOptions, RosBridge
-        from simwright.ros.transports.table import open_transport
-        from simwright.ros.transports.transport import TransportOptions
+        self,
+        simulation: Simulation,
+        options: RosOptions,
+        reporter: Reporter,
+        stack: contextlib.ExitStack,
+        *,
+        allow_outside: Iterable[str | os.PathLike[str]] = (),
+        is_recorded: bool = False,
+    ) -> tuple[SteppedRun, Simulation]:
+        """What moves a simulation of the asset with ROS, and the simulation of the asset from then on.
 
-        if simulation.worlds != 1:
-            raise UsageError(f"{simulation.worlds} worlds", hint="ROS is served by a single one")
-        made = []
-        for name, target in ((options.transport, ""), ("bag" if options.bag else "", options.bag)):
-            if name:
-                reach = TransportOptions(
-                    domain_id=options.domain_id, local=not options.everywhere, target=target
-                )
-                made.append(stack.enter_context(open_transport(name, reach)))
+        With peers it is a simulator of its own, whose services spawn and delete.  The stack closes all that is opened.
+        """
+        from simwright.ros.bridge import BridgeOptions, RosBridge
+        from simwright.ros.entities import Resources
+        from simwright.ros.parts import SharedSimulation
+        from simwright.ros.simulator import RosSimulator, SimulatorParts
+
         settings = BridgeOptions(realtime=options.is_paced, added=self.added)
-        return stack.enter_context(RosBridge(self.graph, simulation, made, reporter, settings))
+        made = open_transports(options, stack)
+        if not any(transport.listens for transport in made):
+            return stack.enter_context(
+                RosBridge(self.graph, simulation, made, reporter, settings)
+            ), simulation
+        file = self.asset.provenance.file
+        packages = find_packages(near=[Path(file).parent], allowed=parse_folders(allow_outside))
+        shared = stack.enter_context(SharedSimulation(simulation, self._engine, self._settings, reporter))
+        resources = Resources(file, functools.partial(_read_resource, packages), packages)
+        uri = Path(file).resolve().as_uri() if file else ""
+        parts = SimulatorParts(
+            shared, self.equipped, self._engine, self._settings, resources, uri, is_recorded
+        )
+        simulator = stack.enter_context(RosSimulator(parts, made, reporter, settings))
+        return simulator, simulator.view
+
+
+def _read_resource(packages: PackageMap, path: Path, reporter: Reporter) -> Asset:
+    """The asset of a file that a peer names."""
+    if detect_format(path).name == "world":
+        raise UsageError("a 2D world has nothing that moves by forces")
+    return read_asset(path, options=ReadOptions(packages), reporter=reporter)
+
+
+def connect_world(
+    simulation: WorldSimulation,
+    options: RosOptions,
+    serving: WorldServing,
+    reporter: Reporter,
+    stack: contextlib.ExitStack,
+) -> WorldBridge:
+    """What moves a world in the plane with ROS; the stack closes all that is opened."""
+    from simwright.ros.worlds import WorldBridge
+
+    made = open_transports(options, stack)
+    return stack.enter_context(WorldBridge(simulation, made, reporter, serving))
+
+
+def open_transports(options: RosOptions, stack: contextlib.ExitStack) -> list[Transport]:
+    """The transports that are asked for; the stack closes them."""
+    from simwright.ros.transports.table import open_transport
+    from simwright.ros.transports.transport import TransportOptions
+
+    made = []
+    for name, target in ((options.transport, ""), ("bag" if options.bag else "", options.bag)):
+        if name:
+            reach = TransportOptions(domain_id=options.domain_id, local=not options.everywhere, target=target)
+            made.append(stack.enter_context(open_transport(name, reach)))
+    return made

@@ -7,6 +7,7 @@ file is run as it is: its own options, its own start, nothing added unless it is
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -32,10 +33,10 @@ from simwright.model.joint import WORLD, Joint, JointKind
 from simwright.model.kinematics import build_tree, forward_kinematics
 from simwright.scenes.control import ControlSequence, TimedRows, load_control
 from simwright.scenes.document import read_scene
-from simwright.scenes.exporting import export_world
+from simwright.scenes.exporting import ExportedWorld, export_served, export_world
 from simwright.scenes.load import LoadedScene, assemble_scene
 from simwright.scenes.replicate import place_worlds
-from simwright.scenes.simulation import ArrayMap, SceneSimulation, open_scene
+from simwright.scenes.simulation import ArrayMap, SceneSimulation, open_scene, settle_scene
 
 _GROUND = "ground"
 _REACH = 100.0
@@ -60,6 +61,18 @@ class RunSource(Protocol):
 
     def open(self, engine: str, settings: Settings, reporter: Reporter) -> Simulation:
         """Open it in an engine."""
+        ...
+
+    def settle(self, engine: str, settings: Settings) -> Settings:
+        """The settings it is opened with, where its file says some."""
+        ...
+
+    def prepare_ros(self, engine: str) -> Asset:
+        """The asset whose ROS side is served; one of several worlds is an error."""
+        ...
+
+    def take_equipped(self, asset: Asset) -> RunSource:
+        """The same with the drives that the ROS side needs."""
         ...
 
     def start(self, simulation: Simulation, sequence: ControlSequence | None) -> None:
@@ -207,6 +220,21 @@ class AssetSource:
         """See the protocol."""
         return load_engine(engine).open(self.asset, settings, reporter, worlds=self.worlds)
 
+    def settle(self, engine: str, settings: Settings) -> Settings:
+        """See the protocol."""
+        del engine
+        return settings
+
+    def prepare_ros(self, engine: str) -> Asset:
+        """See the protocol."""
+        del engine
+        _expect_one(self.worlds)
+        return self.asset
+
+    def take_equipped(self, asset: Asset) -> RunSource:
+        """See the protocol."""
+        return AssetSource(asset, self.name, 1, "" if self._keyframe is None else self._keyframe.name)
+
     def start(self, simulation: Simulation, sequence: ControlSequence | None) -> None:
         """A keyframe, then what the control sequence begins with."""
         if self._keyframe is not None:
@@ -346,6 +374,11 @@ def find_extent(asset: Asset, poses: Array) -> tuple[Array, Array]:
     return middle - half, middle + half
 
 
+def _expect_one(worlds: int) -> None:
+    if worlds != 1:
+        raise UsageError(f"{worlds} worlds", hint="ROS is served by a single one: --num-worlds 1")
+
+
 class SceneSource:
     """A loaded scene, whose arrays follow the simulation."""
 
@@ -355,10 +388,28 @@ class SceneSource:
         self.loaded: LoadedScene = loaded
         self.sequence, self.name = sequence, loaded.source_path
         self._scene: SceneSimulation | None = None
+        self._served: ExportedWorld | None = None
+
+    def settle(self, engine: str, settings: Settings) -> Settings:
+        """See the protocol."""
+        return settle_scene(self.loaded, settings, load_engine(engine))
+
+    def prepare_ros(self, engine: str) -> Asset:
+        """See the protocol."""
+        _expect_one(self.loaded.model.world_count)
+        pairs = load_engine(engine).capabilities.contact_pairs
+        self._served = export_served(self.loaded, pairs=pairs)
+        return self._served.asset
+
+    def take_equipped(self, asset: Asset) -> RunSource:
+        """See the protocol."""
+        assert self._served is not None
+        self._served = dataclasses.replace(self._served, asset=asset)
+        return self
 
     def open(self, engine: str, settings: Settings, reporter: Reporter) -> Simulation:
         """See the protocol."""
-        self._scene = open_scene(self.loaded, settings, reporter, engine=engine)
+        self._scene = open_scene(self.loaded, settings, reporter, engine=engine, served=self._served)
         self._scene.load(self.loaded.state, self.loaded.control)
         return self._scene.inner
 
@@ -400,8 +451,9 @@ class SceneSource:
 
     def take(self, simulation: Simulation) -> tuple[Array, ...]:
         """Coordinates as the arrays have them."""
-        del simulation
         assert self._scene is not None
+        # with ROS, what is simulated may have been opened again since
+        self._scene.inner = simulation
         state = self.loaded.state
         self._scene.write(state, poses=False)
         places: Array = state.joint_q.copy()  # type: ignore[assignment] # single precision, as the arrays
@@ -452,6 +504,6 @@ class SceneSource:
 
     def finish(self, simulation: Simulation) -> None:
         """Bring the arrays in line with the engine."""
-        del simulation
         assert self._scene is not None
+        self._scene.inner = simulation
         self._scene.write(self.loaded.state, poses=True)

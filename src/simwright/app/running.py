@@ -30,7 +30,7 @@ from simwright.scenes.control import ControlSequence, read_control
 from simwright.scenes.load import LoadedScene
 
 if TYPE_CHECKING:
-    from simwright.ros.bridge import RosBridge
+    from simwright.ros.serving import SteppedRun
 
 VERSION = 1
 FRAMES = 1000
@@ -275,7 +275,7 @@ def run(
     sequence = found.sequence
     if control is not None:
         sequence = control if isinstance(control, ControlSequence) else read_control(Path(control), loop=loop)
-    bridged = BridgedSource(found, keyframe, engine, settings, reporter) if ros.is_asked else None
+    bridged = BridgedSource(found, engine, settings, reporter) if ros.is_asked else None
     found = found if bridged is None else bridged.source
     after = time.perf_counter()
     simulation = found.open(engine, settings, reporter)
@@ -297,7 +297,9 @@ def run(
         )
         runner.start()
         if bridged is not None:
-            runner.bridge = bridged.connect(simulation, ros, reporter, stack)
+            runner.bridge, runner.simulation = bridged.connect(
+                simulation, ros, reporter, stack, allow_outside=allow_outside, is_recorded=target is not None
+            )
             runner.is_endless = frames is None and bool(ros.transport)
         runner.go(reporter)
         runner.save()
@@ -326,22 +328,22 @@ class _Runner:
         sequence: ControlSequence | None,
         progress: Progress | None,
     ) -> None:
-        self._source, self._simulation, self._result, self._recording = source, simulation, result, recording
+        self._source, self.simulation, self._result, self._recording = source, simulation, result, recording
         self._sequence, self._progress = sequence, progress
         self._every = recording.choose_every(result.dt)
         self._rows: tuple[int, ...] = ()
         self._block = _UNIT
         self._recorder: Recorder | None = None
-        self.bridge: RosBridge | None = None
+        self.bridge: SteppedRun | None = None
         self.is_endless = False
 
     def start(self) -> None:
         """Put the initial state in place."""
-        self._source.start(self._simulation, self._sequence)
+        self._source.start(self.simulation, self._sequence)
 
     def go(self, reporter: Reporter) -> None:
         """All frames, or until something stops them."""
-        result, simulation = self._result, self._simulation
+        result, simulation = self._result, self.simulation
         if self._recording.record is not None:
             self._recorder = Recorder(self._source, simulation, self._every, result.asked)
             self._recorder.keep(0)
@@ -376,16 +378,18 @@ class _Runner:
             reporter.extend([error.finding])
         result.wall_time, result.cpu_time = time.perf_counter() - wall, time.process_time() - cpu
         result.positions, result.velocities = simulation.positions, simulation.velocities
+        # peers may have loaded another world
+        result.layout = simulation.layout
         self._source.finish(simulation)
 
-    def _go_bridged(self, bridge: RosBridge) -> None:
+    def _go_bridged(self, bridge: SteppedRun) -> None:
         """Step by step, with ROS; peers command, not a sequence."""
         result = self._result
 
         def watch(done: int) -> None:
             result.frames = done
             if self._recorder is not None and done % self._every == 0:
-                self._recorder.keep(self._simulation.count)
+                self._recorder.keep(self.simulation.count)
             if self._progress is not None and not self.is_endless:
                 self._progress("frames", done, result.asked)
 
@@ -408,7 +412,7 @@ class _Runner:
         # targets are only written when the row changes: between two rows they hold
         if rows != self._rows:
             self._rows = rows
-            self._source.command(self._simulation, sequence, done * result.dt)
+            self._source.command(self.simulation, sequence, done * result.dt)
         steps = 1
         while steps < most and sequence.find_rows((done + steps) * result.dt) == rows:
             steps += 1

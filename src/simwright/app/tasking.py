@@ -3,19 +3,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from simwright.core.diag import Diagnostic
+from simwright.app.bridging import NO_ROS, RosOptions, open_transports
+from simwright.core.diag import Diagnostic, Reporter
 from simwright.core.documents.read import parse_document
 from simwright.core.documents.validate import validate_document
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.files import resolve_inside
 from simwright.core.gate import Gate, find_root
 from simwright.core.math3d import Pose
+from simwright.core.scratch import Scratch
 from simwright.tasks.baselines.policy import POLICIES, find_mode, make_policy
 from simwright.tasks.environments import EnvironmentFile, expect_robot, find_option, read_environment
 from simwright.tasks.manifest import ControlMode
@@ -47,6 +50,7 @@ class RunRequest:
     dataset: str | None = None
     view: bool = False
     camera: str = ""
+    ros: RosOptions = NO_ROS
 
 
 @dataclass(slots=True)
@@ -59,12 +63,15 @@ class TaskRun:
     listeners: tuple[Listener, ...]
     findings: tuple[Diagnostic, ...] = ()
     """What the pre-flight report says."""
+    ros: RosOptions = NO_ROS
 
-    def run(self, progress: Progress | None = None) -> RunSummary:
-        """Run all episodes."""
+    def run(self, progress: Progress | None = None, reporter: Reporter | None = None) -> RunSummary:
+        """Run all episodes; what of it cannot be served to ROS is reported."""
         said = self.said
         policy = make_policy(self.policy, said.seed)
         if said.num_worlds > 1:
+            if self.ros.is_asked:
+                raise UsageError(f"{said.num_worlds} worlds", hint="ROS is served by a single one")
             from simwright.tasks.batch import BatchRollout
 
             # films and data sets are made of one world, from its camera
@@ -78,7 +85,70 @@ class TaskRun:
             finally:
                 batch.close()
         runner = SimRunner(self.rollout, policy, name=self.policy, listeners=self.listeners)
-        return runner.run(said.episodes, said.seed, progress)
+        with contextlib.ExitStack() as stack:
+            if self.ros.is_asked:
+                BridgedTask(self.rollout, self.ros, reporter or Reporter(), stack)
+            return runner.run(said.episodes, said.seed, progress)
+
+
+class BridgedTask:
+    """Serves a task while a rollout runs it: its robot, its things as frames, and how it stands.
+
+    The scene owns the physics: every time step is the rollout's own, and looking changes nothing.  Targets of peers
+    take the place of the policy's from the first one on, until the episode ends.
+    """
+
+    def __init__(
+        self, rollout: SimRollout, options: RosOptions, reporter: Reporter, stack: contextlib.ExitStack
+    ) -> None:
+        from simwright.ros.bridge import RosBridge
+        from simwright.ros.graph import build_graph
+        from simwright.ros.qos import LATCHED_QOS
+        from simwright.ros.serving import ClockPace
+        from simwright.tasks.export import TaskSimulation, read_task
+
+        folder = Scratch()
+        stack.callback(folder.close)
+        rollout.reset(seed=0)
+        asset = read_task(rollout, folder.path, reporter)
+        self._simulation = stack.enter_context(TaskSimulation(rollout, asset))
+        self._simulation.follow()
+        made = open_transports(options, stack)
+        self.bridge = stack.enter_context(
+            RosBridge(build_graph(asset, reporter), self._simulation, made, reporter)
+        )
+        bridge, scene = self.bridge, rollout.scene
+        bridge.add_topic(
+            "/task/instruction",
+            "std_msgs/msg/String",
+            lambda _: {"data": scene.instruction},
+            0.0,
+            LATCHED_QOS,
+        )
+        bridge.add_topic("/task/success", "std_msgs/msg/Bool", lambda _: {"data": rollout.success}, 10.0)
+        bridge.add_topic(
+            "/task/score", "std_msgs/msg/Float64", lambda _: {"data": float(rollout.verdict.score)}, 10.0
+        )
+        self._pace = ClockPace(0) if options.is_paced else None
+        rollout.watch = self
+        stack.callback(setattr, rollout, "watch", None)
+
+    def begin_episode(self) -> None:
+        """See :class:`~simwright.tasks.rollout.StepWatch`."""
+        self._simulation.follow()
+        self.bridge.reset_controllers()
+
+    def before_step(self) -> None:
+        """Hear peers, and let controllers write their targets."""
+        self.bridge.poll()
+        self.bridge.command()
+
+    def after_step(self) -> None:
+        """Tell what there is to see."""
+        self._simulation.follow(1)
+        self.bridge.observe()
+        if self._pace is not None:
+            self._pace.wait(self.bridge.time)
 
 
 def prepare_run(request: RunRequest) -> TaskRun:
@@ -107,7 +177,7 @@ def prepare_run(request: RunRequest) -> TaskRun:
     # with --force a rollout may still be missing, where the robot could not even be put in the scene:
     # then it is an error
     rollout = report.rollout if request.force and report.rollout else report.expect_clear()
-    return TaskRun(said, rollout, policy, listeners, tuple(report.findings))
+    return TaskRun(said, rollout, policy, listeners, tuple(report.findings), request.ros)
 
 
 def _read(request: RunRequest) -> tuple[EnvironmentFile, dict[str, Any], Path]:

@@ -6,6 +6,8 @@ Planning and running in worlds is one call each, with the results as JSON.
 
 from __future__ import annotations
 
+import contextlib
+import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +22,9 @@ from simwright.core.files import write_atomic
 from simwright.core.math3d import IDENTITY
 
 if TYPE_CHECKING:
+    from simwright.app.bridging import RosOptions
     from simwright.model.inertia import Inertial
+    from simwright.ros.worlds import WorldBridge
     from simwright.worlds.acting.action import Action
     from simwright.worlds.acting.simulation import PlanResult, WorldSimulation
     from simwright.worlds.entities import WorldRobot
@@ -200,6 +204,12 @@ def run_plans(
     world: World, plans: Mapping[str, Sequence[Action]], *, seed: int | None = None
 ) -> tuple[WorldSimulation, dict[str, PlanResult]]:
     """Run plans to their ends; robots without a planner use A*."""
+    simulation = open_world(world, seed=seed)
+    return simulation, simulation.run(plans)
+
+
+def open_world(world: World, *, seed: int | None = None) -> WorldSimulation:
+    """A world ready to run; robots without a planner use A*."""
     from simwright.worlds.acting.simulation import WorldSimulation
     from simwright.worlds.planning.planner import make_planner
 
@@ -208,8 +218,71 @@ def run_plans(
         for robot in world.robots
         if robot.path_planner is None
     }
-    simulation = WorldSimulation(world, seed=seed, planners=planners)
-    return simulation, simulation.run(plans)
+    return WorldSimulation(world, seed=seed, planners=planners)
+
+
+def serve_world(
+    simulation: WorldSimulation,
+    ros: RosOptions,
+    *,
+    plans: Mapping[str, Sequence[Action]] | None = None,
+    goals: Sequence[str] = (),
+    robot: str = "",
+    seconds: float | None = None,
+    reporter: Reporter | None = None,
+) -> tuple[dict[str, PlanResult], bool]:
+    """Run a world beside ROS: plans, then goals one after the other, peers at any time.
+
+    It ends with the plans and goals, after ``seconds`` of simulated time, or by Ctrl-C where nothing else ends it.
+    Gives what came of the plans, and whether it was interrupted.
+    """
+    from simwright.app.bridging import connect_world
+    from simwright.ros.worlds import WorldServing
+    from simwright.worlds.acting.task_plan import choose_robot
+
+    waiting = list(goals)
+    if not plans and not waiting and seconds is None and not ros.transport:
+        raise UsageError("nothing says when the bag is complete", hint="--plan, --goal or --seconds")
+    name = choose_robot(simulation.world, robot) if waiting else ""
+    with contextlib.ExitStack() as stack:
+        bridge = connect_world(
+            simulation, ros, WorldServing(realtime=ros.is_paced), reporter or Reporter(), stack
+        )
+        answers = {who: simulation.start_plan(who, actions) for who, actions in (plans or {}).items()}
+        try:
+            _work_off(bridge, answers, waiting, name, seconds)
+        except KeyboardInterrupt:
+            return answers, True
+    return answers, False
+
+
+def _work_off(
+    bridge: WorldBridge, answers: dict[str, PlanResult], goals: list[str], robot: str, seconds: float | None
+) -> None:
+    """Go on until plans and goals are done, or for so long; goals are planned from where the one before led."""
+    from simwright.worlds.acting.task_plan import make_plan
+
+    simulation = bridge.simulation
+
+    def is_over() -> bool:
+        if any(simulation.is_busy(who) for who in answers):
+            return False
+        if goals and all(answer.ok for answer in answers.values()):
+            actions = make_plan(simulation.world, simulation.find_robot(robot), goals.pop(0))
+            answers[robot] = _join(answers.get(robot), simulation.start_plan(robot, actions))
+            return False
+        # with nothing to do but to serve, time or Ctrl-C ends it
+        return bool(answers) and seconds is None
+
+    bridge.run(math.inf if seconds is None else seconds, is_over)
+
+
+def _join(first: PlanResult | None, then: PlanResult) -> PlanResult:
+    """A plan that goes on with another one."""
+    if first is not None:
+        then.total += first.total
+        then.results[:0] = first.results
+    return then
 
 
 def describe_path(answer: PathAnswer) -> dict[str, Any]:

@@ -250,6 +250,11 @@ class Simulation(Closeable):
         del world
         return None
 
+    def actuator_efforts(self, world: int = 0) -> Array | None:
+        """What drives and actuators exert on each dof at the present state (nv) [N m, N]."""
+        del world
+        return None
+
     def body_velocities(self, world: int = 0) -> Array | None:
         """Velocities of all bodies (bodies x 6): of the body's origin [m/s], then of its turning [rad/s].
 

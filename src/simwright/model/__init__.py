@@ -6,6 +6,7 @@ elements     bodies, shapes, sites, cameras, lights, sensors, actuators, contact
 joint        joints as ordered dofs; drives, mimics, equalities, tendons
 geometry     primitives and meshes, shared between shapes; equal points
 material     how surfaces look and how they touch; display colours and linear ones
+ros_sides    what an asset is to ROS, carried into another one that has its bodies already
 ros          interfaces, namespaces and controllers of ROS; optical frames, frames of messages (REP-0158)
 extras       attributes kept without a translation; custom attributes; where a value came from
 display      how elements show themselves in a terminal and in a notebook

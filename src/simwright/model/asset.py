@@ -208,13 +208,15 @@ class Asset(Shown):
         pose: PoseLike = IDENTITY,
         prefix: str = "",
         joint: Joint | None = None,
+        hold: bool = True,
         reporter: Reporter | None = None,
     ) -> Attachment:
         """Put a copy of ``other`` onto a body or a site of this asset (or the world, the empty name).
 
         The frame of ``other`` comes to lie on ``at``, moved by ``pose``; its root bodies are held there by fixed
         joints, or its only one by ``joint``, whose frames count from there.  Joints of ``other`` that start at the
-        world and move stay as they are, from ``at``; shapes of its world sit on ``at`` and bring no mass.  All its
+        world and move stay as they are, from ``at``; shapes of its world sit on ``at`` and bring no mass.  With
+        ``hold`` false, what floats in the world of ``other`` floats in that of this asset.  All its
         names, and what refers to them, get ``prefix`` in front.  Gravity, step and solver options stay those of this
         asset: ``reporter`` hears where ``other`` was made for others.  What :meth:`detach` takes is given back; on a
         name that both have, nothing is changed.
@@ -222,7 +224,9 @@ class Asset(Shown):
         # the caller's joint stays as it was: attaching changes its ends and frames
         own = None if joint is None else _copy_element(joint)
         heard = reporter or Reporter()
-        return attach_asset(self, other.copy(), at, pose=pose, prefix=prefix, joint=own, reporter=heard)
+        return attach_asset(
+            self, other.copy(), at, pose=pose, prefix=prefix, joint=own, hold=hold, reporter=heard
+        )
 
     def detach(self, what: str | Attachment, *, reporter: Reporter | None = None) -> Asset:
         """Take a body out of this asset, with everything that hangs on it, as an asset of its own.

@@ -133,6 +133,7 @@ def attach_asset(
     pose: PoseLike,
     prefix: str,
     joint: Joint | None,
+    hold: bool,
     reporter: Reporter,
 ) -> Attachment:
     """Put ``part``, a copy that nobody else holds, into ``host``; nothing is changed where that fails."""
@@ -142,7 +143,12 @@ def attach_asset(
     base = mount if body == WORLD else host.body(body).pose @ mount
     # the order matters: names are changed when the part has its joints, and checked before the host is touched
     part.contexts = [_seat_context(context, part) for context in part.contexts]
-    _hold_roots(part, joint, reporter)
+    if hold or joint is not None:
+        _hold_roots(part, joint, reporter)
+    elif body != WORLD:
+        raise UsageError(
+            f"{part.name!r} cannot hang on {name!r} without a joint", hint="hold=False is for the world"
+        )
     touching = [] if body == WORLD else _settle_articulations(host, part, body)
     _rename(host, part, prefix, joint)
     place_asset(part, base, body, mount)

@@ -5,7 +5,13 @@ graph        robots, endpoints and controllers of an asset with absolute names, 
 frames       the TF tree of each robot
 qos          quality of service with nothing left open, and which of them match
 checking     what peers would stumble over: clashes, policies that do not match, frames with two parents
+serving      endpoints over transports: publishers that send when they are due, and what listens
 bridge       the graph bound to a running simulation, over transports
+simulator    the services of simulation_interfaces: spawn, delete, move, step, pause, reset, load worlds
+entities     what those services are about: entities, and the files that peers may name
+parts        several assets in one simulation, each with its own view of it
+worlds       a world in the plane behind ROS: robots, map, questions
+world_goals  what peers tell the robots of a world to do, as PyRoboSim has it
 moment       one moment of a simulation, read when it is asked for
 sources      what publishers send, by type
 messages     times, headers, vectors and poses as parts of messages; robots as URDF texts

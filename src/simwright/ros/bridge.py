@@ -7,9 +7,10 @@ on, and what is due is sent.  Rates hold in time of the simulation; stamps are t
 
 from __future__ import annotations
 
-import time as clock
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+
+import numpy as np
 
 from simwright.core.diag import Level, Reporter, declare
 from simwright.core.math3d import Pose, vec3
@@ -25,28 +26,19 @@ from simwright.ros.control import (
     make_controller,
 )
 from simwright.ros.graph import GraphRobot, RosEndpoint, RosGraph
-from simwright.ros.messages import NANO, RobotDescriptions, make_stamp
+from simwright.ros.messages import NANO, RobotDescriptions
 from simwright.ros.moment import SimulationMoment
-from simwright.ros.qos import CLOCK_QOS, LATCHED_QOS, TF_QOS
+from simwright.ros.qos import LATCHED_QOS, TF_QOS
+from simwright.ros.serving import EndpointServer, MessageSource, NoDataError, SteppedRun
 from simwright.ros.servos import JointTargets
 from simwright.ros.sources import (
-    MessageSource,
-    NoDataError,
     SourceContext,
     find_freedoms,
     make_source,
     make_tf_source,
 )
-from simwright.ros.transports.transport import Message, Sender, Transport
+from simwright.ros.transports.transport import Message, Transport
 
-ENDPOINT_DISABLED = declare(
-    "ros-endpoint-disabled",
-    Level.WARNING,
-    "{kind} {name!r} is not served: {reason}",
-    hint="all other interfaces are",
-    doc="An interface of an asset cannot be brought to life; the others work as usual.",
-    section="2.3",
-)
 CONTROLLER_IDLE = declare(
     "ros-controller-idle",
     Level.WARNING,
@@ -54,7 +46,6 @@ CONTROLLER_IDLE = declare(
     doc="A controller of an asset cannot be brought to life, or another one commands its joints.",
     section="4.2.3",
 )
-CLOCK = "rosgraph_msgs/msg/Clock"
 TF = "tf2_msgs/msg/TFMessage"
 GRAVITY = 9.80665
 SET_BOOL, TRIGGER = "std_srvs/srv/SetBool", "std_srvs/srv/Trigger"
@@ -69,52 +60,13 @@ class BridgeOptions:
     realtime: bool = False
     added: frozenset[str] = frozenset()
     """Joints that got a drive for their controllers."""
+    has_clock: bool = True
+    """Whether /clock is sent: by one bridge of a simulation."""
+    start: int | None = None
+    """Step of the simulation at which time is zero; None is the present one."""
 
 
-@dataclass(slots=True, eq=False)
-class _Publisher:
-    """A publisher with its source; ``sent`` messages so far, at ``period`` [ns]; no period: sent once."""
-
-    endpoint: RosEndpoint
-    source: MessageSource
-    period: int
-    senders: list[Sender] = field(default_factory=list)
-    is_on: bool = False
-    sent: int = 0
-    origin: int = 0
-
-    def is_due(self, time: int) -> bool:
-        """Whether the next message belongs to this time, or an earlier one."""
-        if not self.is_on:
-            return False
-        if not self.period:
-            return self.sent == 0
-        return time >= self.origin + self.sent * self.period
-
-    def send(self, moment: SimulationMoment) -> None:
-        message = self.source.read(moment)
-        # what cannot be told yet is left out, not told late
-        if message is not None:
-            for sender in self.senders:
-                sender.send(message, moment.time)
-        if self.period:
-            # slower than the step is kept up with; faster cannot be, and does not pile up
-            self.sent = max(self.sent + 1, (moment.time - self.origin) // self.period + 1)
-        else:
-            self.sent += 1
-
-
-@dataclass(slots=True, eq=False)
-class _Listener:
-    """A subscription, service or action: opened when it is turned on."""
-
-    endpoint: RosEndpoint
-    open: Callable[[Transport], Closeable]
-    opened: list[Closeable] = field(default_factory=list)
-    is_on: bool = False
-
-
-class RosBridge(Closeable):
+class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
     """Serves a graph; ``with`` closes it, not the simulation and not the transports."""
 
     def __init__(
@@ -125,25 +77,24 @@ class RosBridge(Closeable):
         reporter: Reporter,
         options: BridgeOptions | None = None,
     ) -> None:
-        self._graph, self._simulation, self._transports = graph, simulation, list(transports)
-        self._reporter, self._options = reporter, options or BridgeOptions()
+        super().__init__(transports, reporter)
+        self._graph, self._simulation = graph, simulation
+        self._options = options or BridgeOptions()
         self.targets = JointTargets(simulation, self._options.added)
-        self.time = 0
-        """Of the simulation [ns]."""
-        self._start = simulation.count
-        self.is_paused = False
-        self.is_stopping = False
-        self._publishers: list[_Publisher] = []
-        self._listeners: list[_Listener] = []
+        self.is_realtime = self._options.realtime
+        self._start = simulation.count if self._options.start is None else self._options.start
+        self.time = self._read_time()
+        self._switches: list[Closeable] = []
         self.controllers: dict[str, ActiveController] = {}
-        self._moment = SimulationMoment(simulation, 0)
+        self._derives_velocities = simulation.body_velocities() is None
+        self._moment = SimulationMoment(simulation, self.time, derives=self._derives_velocities)
         self._descriptions = RobotDescriptions(graph)
         for robot in graph.robots:
             self._bind(robot)
-        self._add_own()
+        if self._options.has_clock:
+            self._add_clock(self._options.clock_rate)
         self._offer_switches()
-        self._look()
-        self._publish()
+        self.observe()
 
     # what is made when the bridge begins
 
@@ -214,13 +165,7 @@ class RosBridge(Closeable):
         try:
             self._open_endpoint(endpoint, context, controllers)
         except NoDataError as error:
-            self._reporter.report(
-                ENDPOINT_DISABLED,
-                endpoint.source,
-                kind=endpoint.kind.value,
-                name=endpoint.name,
-                reason=str(error),
-            )
+            self._tell_disabled(endpoint, str(error))
 
     def _open_endpoint(
         self, endpoint: RosEndpoint, context: SourceContext, controllers: dict[str, ActiveController]
@@ -246,12 +191,6 @@ class RosBridge(Closeable):
             if behaviour is None:
                 raise NoDataError(f"no controller takes goals of {endpoint.type}")
             self._add_listener(endpoint, lambda transport: transport.act(endpoint, behaviour))
-
-    def _check_type(self, endpoint: RosEndpoint) -> None:
-        reasons = [transport.explain_unknown(endpoint.type) for transport in self._transports]
-        # one that can carry it is enough; with none, the first says why
-        if reasons and all(reasons):
-            raise NoDataError(reasons[0])
 
     def _find_receiver(
         self,
@@ -307,19 +246,6 @@ class RosBridge(Closeable):
         said = "; ".join(text for text in done if text)
         return {"success": bool(said), "message": said or "there is nothing to begin anew beside it"}
 
-    def _add_publisher(self, endpoint: RosEndpoint, source: MessageSource, rate: float) -> None:
-        period = max(round(NANO / rate), 1) if rate > 0.0 else 0
-        made = _Publisher(endpoint, source, period)
-        self._publishers.append(made)
-        if endpoint.enabled:
-            self._turn_publisher(made, True)
-
-    def _add_listener(self, endpoint: RosEndpoint, open_on: Callable[[Transport], Closeable]) -> None:
-        made = _Listener(endpoint, open_on)
-        self._listeners.append(made)
-        if endpoint.enabled:
-            self._turn_listener(made, True)
-
     def _add_frames(self, robot: GraphRobot, controllers: dict[str, ActiveController]) -> None:
         odometry: dict[str, Callable[[], Pose]] = {
             name: made.odometry for name, made in controllers.items() if made.odometry is not None
@@ -349,25 +275,6 @@ class RosBridge(Closeable):
         if text:
             self._add_own_publisher(endpoint, lambda _: {"data": text}, 0.0)
 
-    def _add_own(self) -> None:
-        endpoint = RosEndpoint(InterfaceKind.TOPIC, "publisher", "/clock", CLOCK, None, None, CLOCK_QOS)
-        source = lambda moment: {"clock": make_stamp(moment.time)}  # noqa: E731
-        self._add_own_publisher(endpoint, source, self._options.clock_rate)
-        # time first: who gets a message should know that its time has come
-        self._publishers.insert(0, self._publishers.pop())
-
-    def _add_own_publisher(
-        self, endpoint: RosEndpoint, read: Callable[[SimulationMoment], Message | None], rate: float
-    ) -> None:
-        try:
-            self._check_type(endpoint)
-        except NoDataError as error:
-            self._reporter.report(
-                ENDPOINT_DISABLED, kind=endpoint.kind.value, name=endpoint.name, reason=str(error)
-            )
-            return
-        self._add_publisher(endpoint, MessageSource(read), rate)
-
     # what is turned on and off while it runs
 
     def _list_endpoints(self) -> Iterator[RosEndpoint]:
@@ -377,8 +284,7 @@ class RosBridge(Closeable):
     def _offer_switches(self) -> None:
         states = {e.name: e.enabled for e in self._list_endpoints()}
         states |= {name: made.is_enabled for name, made in self.controllers.items()}
-        for transport in self._transports:
-            transport.offer_switches(dict(states), self.turn)
+        self._switches = [t.offer_switches(dict(states), self.turn) for t in self._transports]
 
     def turn(self, name: str, state: bool) -> str:
         """Turn an endpoint (by its absolute name) or a controller on or off; gives why not, "" if it is done."""
@@ -386,47 +292,15 @@ class RosBridge(Closeable):
         for publisher in self._publishers:
             if publisher.endpoint.name == name and publisher.endpoint.interface is not None:
                 known = True
-                self._turn_publisher(publisher, state)
+                publisher.turn(state, self.time, self._transports)
         for listener in self._listeners:
             if listener.endpoint.name == name:
                 known = True
-                self._turn_listener(listener, state)
+                listener.turn(state, self._transports)
         controller = self.controllers.get(name)
         if controller is not None:
             return self._turn_controller(controller, state)
         return "" if known else f"there is no endpoint or controller {name!r}"
-
-    def _turn_publisher(self, publisher: _Publisher, state: bool) -> None:
-        if publisher.is_on is state:
-            return
-        publisher.is_on = state
-        if state:
-            # the grid of times is that of the simulation, whenever it is turned on
-            publisher.origin, publisher.sent = 0, 0
-            if publisher.period:
-                publisher.sent = -(-self.time // publisher.period)
-            publisher.senders = [
-                t.advertise(publisher.endpoint)
-                for t in self._transports
-                if not t.explain_unknown(publisher.endpoint.type)
-            ]
-            return
-        for sender in publisher.senders:
-            sender.close()
-        publisher.senders = []
-
-    def _turn_listener(self, listener: _Listener, state: bool) -> None:
-        if listener.is_on is state:
-            return
-        listener.is_on = state
-        if state:
-            listener.opened = [
-                listener.open(t) for t in self._transports if not t.explain_unknown(listener.endpoint.type)
-            ]
-            return
-        for opened in listener.opened:
-            opened.close()
-        listener.opened = []
 
     def _turn_controller(self, controller: ActiveController, state: bool) -> str:
         if controller.is_enabled is state:
@@ -442,69 +316,66 @@ class RosBridge(Closeable):
 
     # what happens in every step
 
-    def poll(self) -> None:
-        """Handle what has arrived."""
-        for transport in self._transports:
-            transport.poll()
-
     def step(self) -> None:
         """One step of the simulation with all that belongs to it."""
         self.poll()
+        self.command()
+        self._simulation.step(1)
+        self.observe()
+
+    def command(self) -> None:
+        """Let controllers write their targets, before a step."""
         for controller in self.controllers.values():
             if controller.is_enabled:
                 controller.update(self._moment, self.targets)
         moment = self._moment
         self.targets.apply(lambda: moment.positions)
-        self._simulation.step(1)
+
+    def observe(self) -> None:
+        """See the present, after a step, and send what is due."""
         self._look()
-        self._publish()
+        self._publish(self._moment, round(self._simulation.dt * NANO))
 
     def _look(self) -> None:
         """See the present, and let those know who count."""
-        dt = self._simulation.dt
-        self.time = round((self._simulation.count - self._start) * dt * NANO)
-        self._moment = SimulationMoment(self._simulation, self.time)
+        self.time, derives = self._read_time(), self._derives_velocities
+        self._moment = SimulationMoment(self._simulation, self.time, self._moment, derives=derives)
         for controller in self.controllers.values():
             controller.look(self._moment)
 
-    def _publish(self) -> None:
-        following = self.time + round(self._simulation.dt * NANO)
-        for publisher in self._publishers:
-            if publisher.is_due(self.time):
-                publisher.send(self._moment)
-            elif publisher.source.looks_ahead and publisher.is_due(following):
-                publisher.source.read(self._moment)
+    def _read_time(self) -> int:
+        return round((self._simulation.count - self._start) * self._simulation.dt * NANO)
 
-    def run(self, steps: int | None = None, watch: Callable[[int], None] | None = None) -> int:
-        """So many steps, or until it is stopped; gives how many there were.  Ctrl-C is for the caller."""
-        done = 0
-        began = clock.perf_counter() - self.time / NANO
-        while (steps is None or done < steps) and not self.is_stopping:
-            if self.is_paused:
-                self.poll()
-                clock.sleep(0.005)
-                began = clock.perf_counter() - self.time / NANO
-                continue
-            self.step()
-            done += 1
-            if watch is not None:
-                watch(done)
-            if self._options.realtime:
-                ahead = self.time / NANO - (clock.perf_counter() - began)
-                # peers are heard while it waits
-                if ahead > 0.0:
-                    clock.sleep(ahead)
-                elif ahead < -1.0:
-                    # what cannot be caught up is forgotten
-                    began = clock.perf_counter() - self.time / NANO
-        return done
+    def restart(self, start: int) -> None:
+        """Let time be zero at a step, and all that is sent begin anew; states of controllers are not touched."""
+        self._start = start
+        for publisher in self._publishers:
+            publisher.origin, publisher.sent = 0, 0
+        self.observe()
+
+    def reset_controllers(self) -> None:
+        """End all goals, forget all commands, and aim where the simulation is now."""
+        self._look()
+        for controller in self.controllers.values():
+            controller.stop(self.targets, self._moment.positions)
+            controller.reset()
+        self.targets = JointTargets(self._simulation, self._options.added)
+
+    def send_static(self) -> None:
+        """Send again what is sent once: frames may have been moved."""
+        self._look()
+        for publisher in self._publishers:
+            if not publisher.period and publisher.is_on:
+                publisher.send(self._moment)
 
     def close(self) -> None:
-        """Close all endpoints."""
-        for publisher in self._publishers:
-            self._turn_publisher(publisher, False)
-        for listener in self._listeners:
-            self._turn_listener(listener, False)
+        """Close all endpoints, and end all goals; the simulation may have forgotten the asset already."""
+        for controller in self.controllers.values():
+            controller.stop(self.targets, np.zeros(self._simulation.layout.nq))
+        for switches in self._switches:
+            switches.close()
+        self._switches = []
+        super().close()
         self._descriptions.close()
 
 

@@ -63,6 +63,14 @@ FRAME_CLASH = declare(
     doc="A TF frame has one parent; of two things with one name, one is not told.",
     section="2.7",
 )
+FRAME_CYCLE = declare(
+    "ros-frame-cycle",
+    Level.ERROR,
+    "frame {frame!r} hangs on itself: {chain}",
+    hint="give one of the contexts another parent frame, or a namespace of its own",
+    doc="Frames of robots that tell their frames on one topic make one tree; a circle of them has no root.",
+    section="2.7",
+)
 JOINT_CLASH = declare(
     "ros-joint-clash",
     Level.ERROR,
@@ -98,6 +106,7 @@ def check_graph(graph: RosGraph, reporter: Reporter) -> None:
         _check_endpoint(endpoint, reporter)
     for robot in graph.robots:
         _check_robot(robot, reporter)
+    _check_cycles(graph.robots, reporter)
 
 
 def is_simulators(endpoint: RosEndpoint) -> bool:
@@ -147,3 +156,24 @@ def _check_robot(robot: GraphRobot, reporter: Reporter) -> None:
         if count > 1:
             at = next(joint.source for joint in robot.joints if joint.public_name == name)
             reporter.report(JOINT_CLASH, at, count=count, robot=robot.name, name=name)
+
+
+def _check_cycles(robots: Sequence[GraphRobot], reporter: Reporter) -> None:
+    """Robots may hang on frames of each other, where they tell them on one topic; but not in a circle."""
+    trees: dict[tuple[int | None, str], dict[str, str]] = {}
+    for robot in robots:
+        parents = trees.setdefault((robot.domain_id, robot.tf_topic), {})
+        parents |= {frame.id: frame.parent for frame in robot.frames.frames if frame.parent}
+    for parents in trees.values():
+        settled: set[str] = set()
+        for start in parents:
+            chain: dict[str, None] = {}
+            frame = start
+            while frame in parents and frame not in settled and frame not in chain:
+                chain[frame] = None
+                frame = parents[frame]
+            if frame in chain:
+                names = [*chain][[*chain].index(frame) :]
+                shown = " -> ".join([*names[:10], frame])
+                reporter.report(FRAME_CYCLE, frame=frame, chain=shown)
+            settled |= set(chain)

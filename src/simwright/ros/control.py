@@ -24,8 +24,9 @@ from simwright.model.ros import Controller
 from simwright.ros.graph import GraphController, RosEndpoint
 from simwright.ros.messages import NANO, are_finite
 from simwright.ros.moment import SimulationMoment
+from simwright.ros.serving import NoDataError
 from simwright.ros.servos import COMMAND_ROLES, JointTargets
-from simwright.ros.sources import NoDataError, Read
+from simwright.ros.sources import Read
 from simwright.ros.transports.transport import ActionBehaviour, Message, Receive
 
 

@@ -17,8 +17,9 @@ from simwright.ros.control import ActiveController, ControllerParts, ControllerS
 from simwright.ros.graph import RosEndpoint
 from simwright.ros.messages import are_finite, make_header, make_pose, make_twist, read_vector
 from simwright.ros.moment import SimulationMoment
+from simwright.ros.serving import NoDataError
 from simwright.ros.servos import JointTargets
-from simwright.ros.sources import NoDataError, Read
+from simwright.ros.sources import Read
 from simwright.ros.transports.transport import Message, Receive
 
 TWIST = "geometry_msgs/msg/Twist"

@@ -19,8 +19,8 @@ from simwright.ros.control import ActiveController, ControllerParts, ControllerS
 from simwright.ros.graph import RosEndpoint
 from simwright.ros.messages import NANO, are_finite, make_header, read_seconds
 from simwright.ros.moment import SimulationMoment
+from simwright.ros.serving import NoDataError
 from simwright.ros.servos import JointTargets
-from simwright.ros.sources import NoDataError
 from simwright.ros.transports.transport import ActionBehaviour, GoalHandle, Message, Receive
 
 TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -36,7 +37,18 @@ TYPE_UNKNOWN = declare(
     doc="A type that cannot be resolved disables its own interface only (REP-0158 2.3).",
     section="2.3",
 )
+NAME_INVALID = declare(
+    "ros-name-invalid",
+    Level.WARNING,
+    "{kind} {name!r} has no name that ROS takes; it is disabled, all others are served",
+    hint="letters, digits and underscores between slashes, no digit first, at most 240 characters",
+    doc="A middleware refuses such a name, or takes it for a pattern of names.",
+    section="2.3",
+)
 JOINT_STATE = "sensor_msgs/msg/JointState"
+_NAME = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]*)+")
+_LONGEST_NAME = 240
+"""Of 255 characters that DDS has, ROS needs some for itself."""
 _KIND_WORDS = {InterfaceKind.TOPIC: "msg", InterfaceKind.SERVICE: "srv", InterfaceKind.ACTION: "action"}
 
 
@@ -270,6 +282,10 @@ def _make_endpoint(asset: Asset, interface: Interface, chain: Sequence[RosContex
 
 
 def _look_up(endpoint: RosEndpoint, types: InterfaceTypes, reporter: Reporter) -> RosEndpoint:
+    if not _NAME.fullmatch(endpoint.name) or len(endpoint.name) > _LONGEST_NAME:
+        shown = endpoint.name[:_LONGEST_NAME]
+        reporter.report(NAME_INVALID, endpoint.source, kind=endpoint.kind.value, name=shown)
+        return replace(endpoint, problem="its name is none that ROS takes", enabled=False)
     kind = endpoint.type.split("/")[1] if is_well_formed(endpoint.type) else ""
     if kind == _KIND_WORDS[endpoint.kind] and types.knows(endpoint.type):
         return endpoint

@@ -7,17 +7,33 @@ from functools import cached_property
 
 import numpy as np
 
-from simwright.core.math3d import IDENTITY, Array, Pose, vec3
+from simwright.core.math3d import IDENTITY, Array, Pose, quat_conjugate, quat_multiply, vec3
 from simwright.engines.protocol import Contact, Simulation
 from simwright.model.joint import WORLD
 from simwright.ros.frames import GraphFrame
 
 
 class SimulationMoment:
-    """State of the first world at ``time`` [ns]."""
+    """State of the first world at ``time`` [ns].
 
-    def __init__(self, simulation: Simulation, time: int) -> None:
-        self.simulation, self.time = simulation, time
+    Of engines that do not tell velocities of bodies (``derives``), they are what poses changed by since the moment
+    ``before``.
+    """
+
+    def __init__(
+        self,
+        simulation: Simulation,
+        time: int,
+        before: SimulationMoment | None = None,
+        *,
+        derives: bool = False,
+    ) -> None:
+        self.simulation, self.time, self._derives = simulation, time, derives
+        self._before: tuple[int, Array] | None = None
+        if derives:
+            # kept now: when the next moment asks, the engine has moved on
+            self._before = None if before is None or before.time >= time else (before.time, before.poses)
+            _ = self.poses
 
     @cached_property
     def positions(self) -> Array:
@@ -30,8 +46,14 @@ class SimulationMoment:
         return np.asarray(self.simulation.velocities[0])
 
     @cached_property
-    def _poses(self) -> Array:
+    def poses(self) -> Array:
+        """Of all bodies in the world: position, quaternion."""
         return np.asarray(self.simulation.body_poses()[0])
+
+    @cached_property
+    def efforts(self) -> Array | None:
+        """What actuators exert on each dof of the layout [N m, N]; None where the engine does not tell."""
+        return self.simulation.actuator_efforts()
 
     @cached_property
     def body_velocities(self) -> Array | None:
@@ -47,7 +69,7 @@ class SimulationMoment:
         """The pose of a body in the world."""
         if body == WORLD:
             return IDENTITY
-        row = self._poses[self.simulation.layout.find_body(body)]
+        row = self.poses[self.simulation.layout.find_body(body)]
         return Pose.of(row[:3], row[3:])
 
     def find_frame(self, frame: GraphFrame) -> Pose:
@@ -58,9 +80,11 @@ class SimulationMoment:
         """Velocity of a point of the world that moves with a body, and its turning, along the axes of the world."""
         if body == WORLD:
             return vec3(), vec3()
-        if self.body_velocities is None:
+        number = self.simulation.layout.find_body(body)
+        told = None if self._derives else self.body_velocities
+        row = self._derive_velocity(number) if told is None else told[number]
+        if row is None:
             return None
-        row = self.body_velocities[self.simulation.layout.find_body(body)]
         arm = point - self.find_pose(body).p
         turn = row[3:]
         swept = vec3(
@@ -69,3 +93,18 @@ class SimulationMoment:
             turn[0] * arm[1] - turn[1] * arm[0],
         )
         return row[:3] + swept, turn
+
+    def _derive_velocity(self, number: int) -> Array | None:
+        """Velocity and turning of a body since the moment before; None where there was none."""
+        if self._before is None:
+            return None
+        before, poses = self._before
+        seconds = (self.time - before) * 1e-9
+        old, new = poses[number], self.poses[number]
+        turn = quat_multiply(new[3:], quat_conjugate(old[3:]))
+        # the short way round
+        turn = turn if turn[0] >= 0.0 else -turn
+        sine = float(np.linalg.norm(turn[1:]))
+        angle = 2.0 * np.arctan2(sine, turn[0])
+        spin = turn[1:] * (angle / sine if sine > 1e-12 else 2.0)
+        return np.concatenate([new[:3] - old[:3], spin]) / seconds

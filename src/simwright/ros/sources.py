@@ -15,7 +15,7 @@ import numpy as np
 
 from simwright.core.diag import Level, Reporter, declare
 from simwright.core.errors import SimwrightError
-from simwright.core.math3d import Array, Pose, quat_conjugate, quat_rotate, vec3
+from simwright.core.math3d import Array, Pose, quat_conjugate, quat_rotate
 from simwright.engines.layout import Layout, LayoutDof
 from simwright.engines.protocol import Simulation
 from simwright.model.asset import Asset, Camera, Sensor
@@ -32,6 +32,7 @@ from simwright.ros.messages import (
     make_vector,
 )
 from simwright.ros.moment import SimulationMoment
+from simwright.ros.serving import MessageSource, NoDataError
 from simwright.ros.transports.transport import Message
 
 SENSOR_ASSUMED = declare(
@@ -44,18 +45,7 @@ SENSOR_ASSUMED = declare(
 Read = Callable[[SimulationMoment], Message | None]
 _SCAN = {"samples": 360, "lower": -math.pi, "upper": math.pi, "near": 0.1, "far": 30.0}
 _RESOLUTION = (640, 480)
-
-
-class NoDataError(Exception):
-    """An endpoint cannot be served; the message says why."""
-
-
-@dataclass(frozen=True, slots=True)
-class MessageSource:
-    """What a publisher sends; ``looks_ahead`` asks it one step before it is due as well, for what changes."""
-
-    read: Read
-    looks_ahead: bool = False
+_CONTACT_WORDS = ("contact", "bumper", "touch")
 
 
 @dataclass(slots=True)
@@ -115,7 +105,7 @@ class SourceContext:
         return near[0] if len(near) == 1 else None
 
 
-def make_source(endpoint: RosEndpoint, context: SourceContext) -> MessageSource:
+def make_source(endpoint: RosEndpoint, context: SourceContext) -> MessageSource[SimulationMoment]:
     """What an endpoint sends; raises :class:`NoDataError` where nothing can be computed."""
     maker = _MAKERS.get(endpoint.type)
     if maker is None:
@@ -166,12 +156,14 @@ def _make_joint_states(endpoint: RosEndpoint, context: SourceContext) -> Read:
     v = [freedoms[name].v for name in names]
 
     def read(moment: SimulationMoment) -> Message:
-        # efforts are left out, as the message allows: engines do not tell them alike
+        # left out where the engine does not tell them, as the message allows
+        efforts = {} if moment.efforts is None else {"effort": moment.efforts[v]}
         return {
             "header": make_header(moment.time, endpoint.frame_id),
             "name": names,
             "position": moment.positions[q],
             "velocity": moment.velocities[v],
+            **efforts,
         }
 
     return read
@@ -187,11 +179,13 @@ def _make_true_odometry(endpoint: RosEndpoint, context: SourceContext) -> Read:
     origin = context.frames.find(endpoint.frame_id)
     frame = endpoint.frame_id if origin is not None and origin.body == WORLD else "world"
 
-    def read(moment: SimulationMoment) -> Message:
+    def read(moment: SimulationMoment) -> Message | None:
         start = moment.find_frame(origin) if origin is not None and origin.body == WORLD else Pose.identity()
         pose = moment.find_pose(body)
         moved = moment.find_velocity(body, pose.p)
-        linear, angular = moved if moved is not None else (vec3(), vec3())
+        if moved is None:
+            return None
+        linear, angular = moved
         turn = quat_conjugate(pose.q)
         return {
             "header": make_header(moment.time, frame),
@@ -280,7 +274,9 @@ class _Beams:
         return np.asarray(found).reshape(len(self.upwards), len(self.across))
 
 
-def _read_beams(endpoint: RosEndpoint, context: SourceContext, *, flat: bool) -> _Beams:
+def _read_beams(endpoint: RosEndpoint, context: SourceContext, *, flat: bool, single: bool = False) -> _Beams:
+    """What a sensor says of its rays; without one, all round, or ``single`` ahead, told in a finding."""
+    # one function: three ways to say the same, SDFormat's, URDF's and none
     sensor = context.find_sensor(endpoint, "lidar", "ray", "gpu_lidar", "gpu_ray")
     said = {} if sensor is None else sensor.settings
     if "scan_horizontal_samples" in said:
@@ -299,9 +295,11 @@ def _read_beams(endpoint: RosEndpoint, context: SourceContext, *, flat: bool) ->
         upwards = np.linspace(-high / 2, high / 2, rows) if rows > 1 else np.zeros(1)
         near, far = float(said.get("min_range", 0.0)), float(said.get("max_range", math.inf))
     else:
-        assumed = f"{_SCAN['samples']} beams all round, {_SCAN['near']} to {_SCAN['far']} m"
+        count = 1 if single else int(_SCAN["samples"])
+        beams = "one beam ahead" if single else f"{count} beams all round"
+        assumed = f"{beams}, {_SCAN['near']} to {_SCAN['far']} m"
         context.reporter.report(SENSOR_ASSUMED, endpoint.source, name=endpoint.name, assumed=assumed)
-        across = np.linspace(_SCAN["lower"], _SCAN["upper"], int(_SCAN["samples"]), endpoint=False)
+        across = np.linspace(_SCAN["lower"], _SCAN["upper"], count, endpoint=False) * (not single)
         upwards, near, far = np.zeros(1), _SCAN["near"], _SCAN["far"]
     far = far if math.isfinite(far) else 1e6
     return _Beams(across, upwards, near, far, _read_noise(sensor))
@@ -368,7 +366,8 @@ def _make_cloud(endpoint: RosEndpoint, context: SourceContext) -> Read:
 
 
 def _make_range(endpoint: RosEndpoint, context: SourceContext) -> Read:
-    frame, beams = _check_rays(context, endpoint), _read_beams(endpoint, context, flat=True)
+    frame = _check_rays(context, endpoint)
+    beams = _read_beams(endpoint, context, flat=True, single=True)
     wide = float(beams.across[-1] - beams.across[0])
 
     def read(moment: SimulationMoment) -> Message:
@@ -461,14 +460,19 @@ def _make_camera_info(endpoint: RosEndpoint, context: SourceContext) -> Read:
 
 
 def _make_contact(endpoint: RosEndpoint, context: SourceContext) -> Read:
-    sensor = context.find_sensor(endpoint, "contact", "bumper", "touch")
-    if sensor is None or not sensor.body:
+    sensor = context.find_sensor(endpoint, *_CONTACT_WORDS)
+    body = "" if sensor is None else sensor.body
+    at = endpoint.interface.at if endpoint.interface is not None else ""
+    # OpenUSD has no sensor for it: the name of a topic on a body tells what it is about
+    if not body and at in context.layout.bodies and any(word in endpoint.name for word in _CONTACT_WORDS):
+        body = at
+    if not body:
         raise NoDataError("no contact sensor is there")
+    if context.simulation.contacts() is None:
+        raise NoDataError("the engine does not tell what touches what")
 
-    def read(moment: SimulationMoment) -> Message | None:
-        if moment.contacts is None:
-            return None
-        return {"data": any(sensor.body in (one.a, one.b) and one.force > 0.0 for one in moment.contacts)}
+    def read(moment: SimulationMoment) -> Message:
+        return {"data": any(body in (one.a, one.b) and one.force > 0.0 for one in moment.contacts or ())}
 
     return read
 

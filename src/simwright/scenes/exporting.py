@@ -21,12 +21,13 @@ import numpy as np
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import LimitError
 from simwright.core.math3d import Pose, vec3
-from simwright.core.names import NameScope
+from simwright.core.names import NameScope, make_identifier
 from simwright.formats.mjcf.writer.meshes import is_flat
 from simwright.model.asset import Articulation, Asset, Body, ContactFilter, Provenance, scaled
 from simwright.model.geometry import Box, Mesh, Plane
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Dof, Drive, Joint, JointKind, Mimic, Motion
+from simwright.model.ros_sides import RosSeat, carry_ros_side
 from simwright.runtime.kinds import BodyFlag, JointType, ShapeFlag, TargetMode
 from simwright.runtime.model import Model
 from simwright.scenes.builder_config import NO_BOUND, NO_LIMIT
@@ -165,6 +166,28 @@ def export_world(
             # engines without pairs mix materials themselves: each has to say its own
             if material.damping is None:
                 material.damping = (material.stiffness or 0.0) * DEFAULT_TAU
+    return exported
+
+
+def export_served(loaded: LoadedScene, *, pairs: bool = True) -> ExportedWorld:
+    """The one world of a scene with what its assets are to ROS, each in the namespace of its name in the scene."""
+    exported = export_world(loaded.model, 0, pairs=pairs, visuals=True)
+    # sites of the arrays come again with the assets, under the names that ROS has for them
+    exported.asset.sites = []
+    exported.asset.provenance.file = loaded.source_path
+    exported.asset.name = loaded.scene.name or Path(loaded.source_path).stem or "scene"
+    bodies = dict(zip(exported.model.body_label, exported.bodies, strict=True))
+    joints = dict(zip(exported.model.joint_label, exported.joints, strict=True))
+    scope = NameScope()
+    for part in loaded.parts:
+        name = scope.claim(make_identifier(part.name, "robot"))
+        seat = RosSeat(
+            f"/{name}",
+            {name: bodies[label] for name, label in part.bodies.items() if label in bodies},
+            {name: joints[label] for name, label in part.joints.items() if label in joints},
+            part.pose,
+        )
+        carry_ros_side(exported.asset, part.asset, seat, namespace=name)
     return exported
 
 

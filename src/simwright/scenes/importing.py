@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import IDENTITY, Array, pose_to_seven, quat_rotate
+from simwright.core.math3d import IDENTITY, Array, Pose, pose_to_seven, quat_rotate
 from simwright.model.asset import Articulation, Asset, Body, Shape, Site
 from simwright.model.branches import Branch, BranchPlan, BranchStep, plan_branches
 from simwright.model.filtering import find_filtered_pairs
@@ -53,6 +53,17 @@ class ImportedAsset(ElementIndices):
     """Builder indices of what came in, by the names of the asset."""
 
     asset: Asset
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScenePart:
+    """An asset in a scene: what it is called there, where its world stands, and labels of its bodies and joints."""
+
+    name: str
+    asset: Asset
+    pose: Pose
+    bodies: Mapping[str, str]
+    joints: Mapping[str, str]
 
 
 def import_asset(

@@ -32,7 +32,7 @@ from simwright.scenes.document import SceneDocument, SceneFile, read_scene
 from simwright.scenes.document_assets import AssetOptions, MjcfAsset, UnsupportedAsset
 from simwright.scenes.document_mechanics import UnsupportedJoint
 from simwright.scenes.finish import WorldArrays, finish_world
-from simwright.scenes.importing import import_asset
+from simwright.scenes.importing import ScenePart, import_asset
 from simwright.scenes.importing_messages import ARTICULATION_MADE, BODY_ALONE
 from simwright.scenes.importing_options import OPTION_NAMES, ImportOptions
 from simwright.scenes.messages import SceneError, UnsupportedSceneFeature
@@ -63,6 +63,8 @@ class LoadedScene:
     source_path: str = ""
     scene: SceneDocument = field(default_factory=lambda: SceneDocument.model_validate({}))
     findings: tuple[Diagnostic, ...] = ()
+    parts: tuple[ScenePart, ...] = ()
+    """The assets of one world, with what arrays do not have: sensors, cameras, interfaces of ROS."""
 
     def __repr__(self) -> str:
         sizes = self.model.per_world
@@ -147,7 +149,8 @@ def assemble_scene(
     count = _count_worlds(scene, num_worlds, compat)
     builder = Builder(compat=compat)
     # strict is judged after everything is built, so that one error lists all features
-    unsupported = build_world(builder, file, sources or SourceFinder(file, reporter), reporter)
+    built = build_world(builder, file, sources or SourceFinder(file, reporter), reporter)
+    unsupported = built.unsupported
     _check_size(builder, scene, count, file)
     # measured: SAP Warp runs forward kinematics only where joint_q was edited
     world = finish_world(builder, move=compat != "sap" or builder.joint_q_edited)
@@ -181,6 +184,7 @@ def assemble_scene(
         source_path=file.path,
         scene=scene,
         findings=tuple(reporter.found),
+        parts=tuple(built.parts),
     )
 
 
@@ -218,8 +222,8 @@ def _choose_capacity(scene: SceneDocument, asked: int | None, count: int, compat
     return int(said) if compat == "sap" else int(said) * count
 
 
-def build_world(builder: Builder, file: SceneFile, sources: SourceFinder, reporter: Reporter) -> list[str]:
-    """Fill a builder with what a scene file says of one world; gives the features that are not supported."""
+def build_world(builder: Builder, file: SceneFile, sources: SourceFinder, reporter: Reporter) -> _WorldBuild:
+    """Fill a builder with what a scene file says of one world; tells its parts and what is not supported."""
     building = _WorldBuild(builder, file, sources, reporter)
     # the order of the format: each step may name what the ones before made
     building.set_defaults()
@@ -230,7 +234,7 @@ def build_world(builder: Builder, file: SceneFile, sources: SourceFinder, report
     building.complete_articulations()
     set_initial_positions(builder, file, sources, reporter)
     building.unsupported += run_operations(builder, file, sources, reporter)
-    return building.unsupported
+    return building
 
 
 class _WorldBuild:
@@ -243,6 +247,7 @@ class _WorldBuild:
         self._sap = builder.compat == "sap"
         self._first_joint = self._first_body = 0
         self.unsupported: list[str] = []
+        self.parts: list[ScenePart] = []
 
     def set_defaults(self) -> None:
         """Builder defaults."""
@@ -273,15 +278,21 @@ class _WorldBuild:
         file = self._sources.find_asset(asset, where)
         packages = find_packages({}, near=[file.parent], allowed=sorted(self._sources.roots))
         # SAP Warp reads newton:* attributes and no other solver's
-        options = ReadOptions(packages, schema_resolvers=("newton",)) if self._sap else ReadOptions(packages)
-        read = read_asset(file, format_name=asset.type, options=options, reporter=self._reporter)
+        reading = ReadOptions(packages, schema_resolvers=("newton",)) if self._sap else ReadOptions(packages)
+        read = read_asset(file, format_name=asset.type, options=reading, reporter=self._reporter)
         # labels of stages are prim paths, of the others names: both may repeat between assets
         key = read.name if read.provenance.format != "usd" else (read.bodies[0].path if read.bodies else "")
         prefix = f"{asset.id or f'asset_{len(seen)}'}/" if key in seen else ""
         seen.add(key)
-        import_asset(
-            self._builder, read, make_options(asset, sap=self._sap), reporter=self._reporter, prefix=prefix
+        options = make_options(asset, sap=self._sap)
+        found = import_asset(self._builder, read, options, reporter=self._reporter, prefix=prefix)
+        # labels, not indices: articulations are sorted later
+        labels = self._builder.body_label, self._builder.joint_label
+        bodies, joints = (
+            {name: label[index] for name, index in indices.items()}
+            for label, indices in zip(labels, (found.bodies, found.joints), strict=True)
         )
+        self.parts.append(ScenePart(asset.id or read.name, found.asset, options.xform, bodies, joints))
 
     def add_bodies(self) -> None:
         """Inline bodies with their shapes."""

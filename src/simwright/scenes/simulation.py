@@ -24,7 +24,7 @@ from simwright.core.errors import UsageError
 from simwright.core.math3d import Array, quats_conjugate, quats_rotate, to_wxyz
 from simwright.engines.flat import FlatDofPlace, FlatMap
 from simwright.engines.layout import Layout
-from simwright.engines.protocol import Closeable, Settings, Simulation, UnstableError, WorldSet
+from simwright.engines.protocol import Closeable, Engine, Settings, Simulation, UnstableError, WorldSet
 from simwright.engines.table import DEFAULT_ENGINE, load_engine
 from simwright.runtime.arrays import AnyArray
 from simwright.runtime.kinds import TargetMode
@@ -48,19 +48,48 @@ def open_scene(
     reporter: Reporter | None = None,
     *,
     engine: str = DEFAULT_ENGINE,
+    served: ExportedWorld | None = None,
 ) -> SceneSimulation:
     """Open the worlds of a scene in an engine.
 
     Options that ``settings`` leaves out are those that the engine has for scenes; the time step is the scene's, or
-    0.002 s.
+    0.002 s.  ``served`` is its one world with what it is to ROS, of :func:`~simwright.scenes.exporting.export_served`.
     """
     adapter = load_engine(engine)
     settings = settings or Settings()
     settings.check(adapter.capabilities)
     model = loaded.model if isinstance(loaded, LoadedScene) else loaded
+    settings = settle_scene(loaded, settings, adapter)
+    reporter = Reporter() if reporter is None else reporter
+    # equal worlds are compiled once; they differ in their states only
+    groups = group_worlds(model)
+    exported = (
+        [served]
+        if served is not None
+        else [
+            export_world(
+                model,
+                rows[0],
+                pairs=adapter.capabilities.contact_pairs,
+                # what is lost is the same for every kind of world: said once
+                reporter=reporter if not kind else None,
+            )
+            for kind, rows in enumerate(groups)
+        ]
+    )
+    kinds = np.zeros(model.world_count, dtype=np.int64)
+    for kind, rows in enumerate(groups):
+        kinds[rows] = kind
+    scene = WorldSet(tuple(world.asset for world in exported), tuple(kinds.tolist()))
+    inner = adapter.open(scene, settings, reporter)
+    return SceneSimulation(model, inner, ArrayMap(model, exported[0], inner.layout))
+
+
+def settle_scene(loaded: LoadedScene | Model, settings: Settings, adapter: Engine) -> Settings:
+    """Settings with what the scene says, and what the engine has for scenes, where nothing is said."""
     # a bare model has no document
     said = loaded.scene.simulation.dt if isinstance(loaded, LoadedScene) else None
-    settings = Settings(
+    return Settings(
         dt=settings.dt if settings.dt is not None else float(said or DEFAULT_DT),
         solver=settings.solver,
         # what the caller says is stronger than what the engine suggests for scenes
@@ -68,25 +97,6 @@ def open_scene(
         threads=settings.threads,
         device=settings.device,
     )
-    reporter = Reporter() if reporter is None else reporter
-    # equal worlds are compiled once; they differ in their states only
-    groups = group_worlds(model)
-    exported = [
-        export_world(
-            model,
-            rows[0],
-            pairs=adapter.capabilities.contact_pairs,
-            # what is lost is the same for every kind of world: said once
-            reporter=reporter if not kind else None,
-        )
-        for kind, rows in enumerate(groups)
-    ]
-    kinds = np.zeros(model.world_count, dtype=np.int64)
-    for kind, rows in enumerate(groups):
-        kinds[rows] = kind
-    scene = WorldSet(tuple(world.asset for world in exported), tuple(kinds.tolist()))
-    inner = adapter.open(scene, settings, reporter)
-    return SceneSimulation(model, inner, ArrayMap(model, exported[0], inner.layout))
 
 
 class ArrayMap:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +22,19 @@ from pydantic import ValidationError
 from simwright.core.diag import Reporter, Where, relocate
 from simwright.core.errors import InputError, OutputError
 from simwright.core.files import write_atomic
-from simwright.core.math3d import Pose
+from simwright.core.math3d import Array, Pose
 from simwright.core.scratch import scratch_folder
 from simwright.core.visible import make_visible
 from simwright.engines.mujoco.actuation import ActuatorKind
+from simwright.engines.mujoco.batch import ModelBatch
+from simwright.engines.mujoco.engine import MujocoSimulation
 from simwright.engines.mujoco.queries import MjModel
 from simwright.formats.format import ReadOptions, WriteOptions
-from simwright.formats.table import choose_writer, read_asset, write_asset
+from simwright.formats.mjcf.memory import CompiledAsset, MujocoNames
+from simwright.formats.table import choose_writer, find_near, read_asset, write_asset
+from simwright.model.asset import Asset
+from simwright.model.ros import Controller, Interface, InterfaceKind
+from simwright.model.ros_sides import RosSeat, carry_ros_side
 from simwright.tasks.compose import PREFIX, Composed, compose_scene
 from simwright.tasks.environments import validate_options
 from simwright.tasks.home import find_home
@@ -122,6 +128,112 @@ def _place(rollout: SimRollout, composed: Composed) -> None:
     for key in list(spec.keys):
         spec.delete(key)
     spec.add_key(name=_START, qpos=rollout.qpos.tolist(), ctrl=rollout.worlds.view("ctrl")[0].tolist())
+
+
+def read_task(rollout: SimRollout, folder: Path, reporter: Reporter) -> Asset:
+    """A task with its robot as one asset, with what the robot is to ROS; its files are kept in a folder.
+
+    Elements have the names of the rollout's own model; ROS has the robot's names without the prefix.  A robot that
+    says nothing for ROS gets its joint states, and actions for its joints and its gripper.
+    """
+    asset = read_asset(
+        stage_scene(rollout, folder, rollout.scene.name), options=ReadOptions(), reporter=Reporter()
+    )
+    asset.keyframes = []
+    file = rollout.robot.file
+    part = read_asset(file, options=ReadOptions(find_near(file)), reporter=reporter)
+    bodies, joints = (
+        {element.name: PREFIX + element.name for element in mine if PREFIX + element.name in known}
+        for mine, known in (
+            (part.bodies, {body.name for body in asset.bodies}),
+            (part.joints, {joint.name for joint in asset.joints}),
+        )
+    )
+    if not part.interfaces:
+        _add_interfaces(part, rollout)
+    carry_ros_side(asset, part, RosSeat("/robot", bodies, joints, rollout.base))
+    return asset
+
+
+def _add_interfaces(part: Asset, rollout: SimRollout) -> None:
+    """What every robot can tell and be told."""
+    grip, known = rollout.robot.gripper_actuators, {joint.name for joint in part.joints}
+    moved = {
+        actuator.index: rollout.model.joint(actuator.joint).name.removeprefix(PREFIX)
+        for actuator in rollout.actuators
+        if actuator.joint >= 0
+    }
+    arm = [name for index, name in moved.items() if index not in grip and name in known]
+    fingers = [name for index, name in moved.items() if index in grip and name in known]
+    part.interfaces.append(
+        Interface(InterfaceKind.TOPIC, "publisher", "joint_states", "sensor_msgs/msg/JointState", rate=50.0)
+    )
+    for kind, joints, name, action in (
+        ("joint_trajectory", arm, "follow_joint_trajectory", "FollowJointTrajectory"),
+        ("gripper_action", fingers[:1], "gripper_cmd", "GripperCommand"),
+    ):
+        if joints:
+            part.interfaces.append(
+                Interface(InterfaceKind.ACTION, "server", name, f"control_msgs/action/{action}")
+            )
+            part.controllers.append(Controller(kind, kind, {"command": joints}, {"server": name}))
+
+
+class TaskSimulation(MujocoSimulation):
+    """A rollout as a simulation: the task makes the steps, others read them and aim its servos.
+
+    It has a state of its own, which follows that of the rollout (:meth:`follow`), so that looking changes nothing.
+    """
+
+    def __init__(self, rollout: SimRollout, asset: Asset) -> None:
+        self._rollout, model = rollout, rollout.model
+        names = _name_elements(asset, model)
+        compiled = CompiledAsset(model, rollout.composed.spec, b"", {}, names)
+        self.adopt(asset, compiled, ModelBatch(model))
+
+    def follow(self, steps: int = 0) -> None:
+        """Take the state of the rollout, after so many steps."""
+        self.batch.states[:] = self._rollout.worlds.states
+        self.count += steps
+
+    def set_targets(
+        self,
+        positions: Array | None = None,
+        velocities: Array | None = None,
+        efforts: Array | None = None,
+    ) -> None:
+        """See the protocol; controls are the rollout's."""
+        self.follow()
+        super().set_targets(positions, velocities, efforts)
+        self._rollout.worlds.view("ctrl")[:] = self.batch.view("ctrl")
+
+
+def _name_elements(asset: Asset, model: MjModel) -> MujocoNames:
+    """Names of an asset that was read from the model's own MJCF; what has none there is left out."""
+    # one function: one line for each family of names, comprehensions count as branches
+
+    def pick(kind: str, count: int, names: Iterable[str]) -> dict[str, str]:
+        known = {getattr(model, kind)(number).name for number in range(count)}
+        return {name: name for name in names if name in known}
+
+    dofs = {dof.name: dof.name or joint.name for joint in asset.joints for dof in joint.dofs}
+    dofs |= {joint.name: joint.name for joint in asset.joints if len(joint.dofs) == 1}
+    known = pick("joint", model.njnt, dofs.values())
+    sensors = pick("sensor", model.nsensor, (sensor.name for sensor in asset.sensors))
+    return MujocoNames(
+        bodies=pick("body", model.nbody, (body.name for body in asset.bodies)),
+        joints={ours: (made,) for ours, made in dofs.items() if made in known},
+        free_joints={},
+        geoms={},
+        sites=pick("site", model.nsite, (site.name for site in asset.sites)),
+        cameras=pick("camera", model.ncam, (camera.name for camera in asset.cameras)),
+        tendons={},
+        actuators=pick("actuator", model.nu, (actuator.name for actuator in asset.actuators)),
+        drives={},
+        sensors={name: (made,) for name, made in sensors.items()},
+        keyframes={},
+        initial=None,
+    )
 
 
 class _AssetFiles:

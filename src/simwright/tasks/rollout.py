@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -48,6 +48,19 @@ class StepResult:
     terminated: bool
     truncated: bool
     info: dict[str, Any] = field(default_factory=dict)
+
+
+class StepWatch(Protocol):
+    """Looks on at every time step, and may command actuators before it."""
+
+    def begin_episode(self) -> None:
+        """An episode is at its beginning."""
+
+    def before_step(self) -> None:
+        """A time step is about to be made; controls may be written."""
+
+    def after_step(self) -> None:
+        """It is made."""
 
 
 class SimRollout:
@@ -108,6 +121,7 @@ class SimRollout:
         self.steps = 0
         self.start = self.base
         self.verdict: Verdict
+        self.watch: StepWatch | None = None
         self._rng = np.random.default_rng(0)
         self.randomizer: Randomizer | None = None
         self.vary(randomize)
@@ -155,18 +169,19 @@ class SimRollout:
         self.controller.reset(self.data)
         self.steps = 0
         self.verdict = self.judge()
+        if self.watch is not None:
+            self.watch.begin_episode()
         return self.observe()
 
     def step(self, action: Array) -> StepResult:
         """Act for one control period."""
         ctrl = self.worlds.view("ctrl")[0]
         self.controller.command(self.data, ctrl, action)
-        if self.controller.is_direct:
+        if self.controller.is_direct and self.watch is None:
             self.worlds.step(self.composed.substeps)
         else:
             for _ in range(self.composed.substeps):
-                self.controller.update(self.data, ctrl)
-                self.worlds.step()
+                self._make_step(ctrl)
         self.data = self.worlds.look()
         self.steps += 1
         self.verdict = self.judge()
@@ -178,6 +193,15 @@ class SimRollout:
         if unstable:
             info["unstable"] = True
         return StepResult(self.observe(), float(self.verdict.score), terminated, truncated, info)
+
+    def _make_step(self, ctrl: Array) -> None:
+        if not self.controller.is_direct:
+            self.controller.update(self.data, ctrl)
+        if self.watch is not None:
+            self.watch.before_step()
+        self.worlds.step()
+        if self.watch is not None:
+            self.watch.after_step()
 
     def observe(self) -> Observation:
         """Joint positions and velocities, the tool, and the poses of the task's things."""

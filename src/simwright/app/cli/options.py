@@ -126,6 +126,52 @@ package_option = click.option(
 )
 
 
+def ros_options(command: F) -> F:
+    """``--ros``, ``--bag`` and what belongs to them; the values become one argument ``ros``."""
+
+    @functools.wraps(command)
+    def call(
+        *arguments: Any,
+        transport: str,
+        bag: str,
+        domain_id: int | None,
+        realtime: bool | None,
+        everywhere: bool,
+        **more: Any,
+    ) -> Any:
+        from simwright.app.bridging import RosOptions
+
+        ros = RosOptions(transport, bag, domain_id, realtime, everywhere)
+        return command(*arguments, ros=ros, **more)
+
+    made: Any = call
+    for option in (
+        click.option(
+            "--everywhere", is_flag=True, help="Let other machines see it in ROS; else this one only."
+        ),
+        click.option(
+            "--realtime/--no-realtime",
+            default=None,
+            help="Go no faster than the clock.  [default: with --ros]",
+        ),
+        click.option("--domain-id", type=click.IntRange(0, 232), help="The ROS domain; else ROS_DOMAIN_ID."),
+        click.option(
+            "--bag", type=click.Path(), default="", metavar="FILE", help="Write a ROS 2 bag (.mcap, .db3)."
+        ),
+        click.option(
+            "--ros",
+            "transport",
+            is_flag=False,
+            flag_value="rclpy",
+            default="",
+            metavar="[TRANSPORT]",
+            help="Serve it to ROS 2, by rclpy unless another transport is named.",
+        ),
+    ):
+        made = option(made)
+    return made  # type: ignore[no-any-return]
+
+
 def limit_options(command: F) -> F:
     """``--timeout`` and ``--max-memory`` of each file; they are read with :func:`read_limits`."""
     for option in (

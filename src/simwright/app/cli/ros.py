@@ -133,17 +133,19 @@ def check_command(
 @format_option("text", "json")
 def doctor_command(output_format: str) -> int:
     """Tell which transports work here, and what is missing for the others.  Exit code 1 means that none works."""
+    from simwright.ros.simulator import FEATURES
     from simwright.ros.transports.table import examine_transports
 
     rows = examine_transports()
     if output_format == "json":
-        print_json({"version": 1, "transports": rows})
+        print_json({"version": 1, "transports": rows, "simulator": sorted(FEATURES)})
     else:
         out = console()
         for row in rows:
             out.print(f"{'ok' if row['works'] else '--'}  {row['name']:<8} {row['about']}")
             for note in row["notes"]:
                 out.print(f"              {note}")
+        out.print(f"simulator (simulation_interfaces): {', '.join(sorted(FEATURES)).lower()}")
     return 0 if any(row["works"] for row in rows) else 1
 
 

@@ -4,13 +4,21 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import click
 
-from simwright.app.cli.options import console, format_option, gate_options, parse_pairs, print_json
+from simwright.app.cli.options import (
+    console,
+    format_option,
+    gate_options,
+    parse_pairs,
+    print_json,
+    ros_options,
+)
 
 if TYPE_CHECKING:
     from simwright.app.running import RunResult
@@ -64,27 +72,7 @@ INTERRUPTED = 130
     "--floating/--fixed", default=None, help="Robot files: a free or a fixed base; else as the file says."
 )
 @click.option("--ground/--no-ground", default=False, help="Robot files: add a plane to stand on.")
-@click.option(
-    "--ros",
-    "transport",
-    is_flag=False,
-    flag_value="rclpy",
-    default="",
-    metavar="[TRANSPORT]",
-    help="Robot files: serve its ROS 2 interfaces, by rclpy unless another transport is named.",
-)
-@click.option(
-    "--bag",
-    type=click.Path(),
-    default="",
-    metavar="FILE",
-    help="Robot files: write a ROS 2 bag (.mcap, .db3).",
-)
-@click.option("--domain-id", type=click.IntRange(0, 232), help="The ROS domain; else ROS_DOMAIN_ID.")
-@click.option(
-    "--realtime/--no-realtime", default=None, help="Go no faster than the clock.  [default: with --ros]"
-)
-@click.option("--everywhere", is_flag=True, help="Let other machines see it in ROS; else this one only.")
+@ros_options
 @gate_options
 @click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
 @format_option("text", "json")
@@ -94,11 +82,6 @@ def run(
     size: str,
     notes: bool,
     output_format: str,
-    transport: str,
-    bag: str,
-    domain_id: int | None,
-    realtime: bool | None,
-    everywhere: bool,
     **more: object,
 ) -> int:
     """Run a scene or a robot file, and tell how fast it went.
@@ -107,16 +90,14 @@ def run(
     Ctrl-C stops and keeps what was recorded.  Exit code 1 means that the simulation became unstable, or that reading
     found errors.
     """
-    from simwright.app.bridging import RosOptions
     from simwright.app.running import run as run_source
 
     width, height = _read_size(size)
-    with show_bars() as progress:
+    with show_bars() as progress, end_on_term():
         result = run_source(
             source,
             options=parse_pairs(options, "--set"),
             size=(width, height),
-            ros=RosOptions(transport, bag, domain_id, realtime, everywhere),
             progress=progress,
             **more,  # type: ignore[arg-type]
         )
@@ -136,6 +117,25 @@ def _read_size(text: str) -> tuple[int, int]:
         raise click.BadParameter(f"{text!r} is no size, like 1280x720", param_hint="--size")
     # H.264 with the usual colour format takes even sizes only
     return int(width) // 2 * 2, int(height) // 2 * 2
+
+
+@contextlib.contextmanager
+def end_on_term() -> Iterator[None]:
+    """Let SIGTERM end a run as Ctrl-C does: what was recorded is kept, bags are completed, nothing is left behind."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:
+        # signals are for the main thread; elsewhere, whoever started it has to end it
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 @contextlib.contextmanager

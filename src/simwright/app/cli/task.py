@@ -9,7 +9,15 @@ from typing import Any
 
 import click
 
-from simwright.app.cli.options import console, echo, format_option, gate_options, print_json, report_option
+from simwright.app.cli.options import (
+    console,
+    echo,
+    format_option,
+    gate_options,
+    print_json,
+    report_option,
+    ros_options,
+)
 
 EPILOG = """\b
 Examples:
@@ -27,6 +35,7 @@ Examples:
   simwright task run tabletop_push --robot panda --set cube_mass=0.1 --format json
   simwright task run locomotion_flat --robot h1.xml --policy random --num-worlds 64 --episodes 64
   simwright task run env.yaml --dataset data/push
+  simwright task run reach --robot sample_arm --ros --max-steps 100000
 """
 CHECK_EPILOG = """\b
 Examples:
@@ -124,6 +133,7 @@ def _spell_needs(needs: dict[str, Any]) -> str:
 @click.option("--record", type=click.Path(), help="Write a film (.mp4) or arrays (.npz).")
 @click.option("--camera", default="", help="Camera of the film.  [default: side]")
 @click.option("--dataset", type=click.Path(), help="Write a data set in LeRobot's layout into this folder.")
+@ros_options
 @format_option("text", "json")
 def run_command(output_format: str, what: str, **asked: Any) -> int:
     """Run episodes of a TASK with a robot, or what an environment FILE (YAML) says.
@@ -134,7 +144,7 @@ def run_command(output_format: str, what: str, **asked: Any) -> int:
     from simwright.app.cli.findings import print_findings
     from simwright.app.cli.progress import show_progress
     from simwright.app.tasking import RunRequest, prepare_run
-    from simwright.core.diag import Level
+    from simwright.core.diag import Level, Reporter
     from simwright.core.errors import EXIT_BAD_INPUT
     from simwright.tasks.preflight import PreflightError
 
@@ -147,8 +157,12 @@ def run_command(output_format: str, what: str, **asked: Any) -> int:
     for finding in ready.findings:
         if finding.level is not Level.INFO:
             console(stderr=True).print(str(finding))
+    reporter = Reporter()
     with show_progress("episodes") as progress:
-        summary = ready.run(progress)
+        summary = ready.run(progress, reporter)
+    for finding in reporter:
+        if finding.level is not Level.INFO:
+            console(stderr=True).print(str(finding))
     if output_format == "json":
         print_json(summary.describe())
         return 0

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -16,9 +16,15 @@ from simwright.app.cli.options import (
     parse_pairs,
     print_json,
     report_option,
+    ros_options,
 )
 
+if TYPE_CHECKING:
+    from simwright.app.bridging import RosOptions
+    from simwright.core.diag import Reporter
+
 F = TypeVar("F", bound=Callable[..., Any])
+INTERRUPTED = 130
 EPILOG = """\b
 Examples:
   simwright world check flat.yaml
@@ -56,6 +62,8 @@ Examples:
   simwright world run lab.yaml --plan plan.yaml
   simwright world run lab.yaml --robot tender --goal "gear0 at desk0" --goal "at dock" --seed 7
   simwright world run lab.yaml --plan plan.yaml --format json --picture after.png
+  simwright world run lab.yaml --ros
+  simwright world run lab.yaml --plan plan.yaml --bag run.mcap
 """
 
 
@@ -275,6 +283,12 @@ def plan(
 )
 @click.option("--robot", default="", help="Who acts, for goals and for plans without names.")
 @click.option("--picture", type=click.Path(), help="Draw the world afterwards and where the robots went.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(min=0, min_open=True),
+    help="With --ros or --bag: simulated time to run.",
+)
+@ros_options
 @format_option("text", "json")
 def run(
     file: str,
@@ -286,7 +300,9 @@ def run(
     goals: tuple[str, ...],
     robot: str,
     picture: str | None,
+    seconds: float | None,
     output_format: str,
+    ros: RosOptions,
 ) -> int:
     """Run plans in the world of FILE, in simulated time.
 
@@ -296,13 +312,18 @@ def run(
     from simwright.app.worlds import describe_run, render_world, run_plans
     from simwright.core.errors import UsageError
 
-    # true where both are given and where none is
-    if (plan_file is None) == (not goals):
+    # true where both are given and where none is; with ROS, peers may say what to do
+    if (plan_file is None) == (not goals) and (goals or not ros.is_asked):
         raise UsageError(
             "a plan or goals are needed, not both", hint="--plan plan.yaml, or --goal 'at kitchen'"
         )
     found = _load_quietly(file, seed=seed, reference=reference, data_folder=data_folder, strict=strict)
-    if plan_file is not None:
+    interrupted = False
+    if ros.is_asked:
+        simulation, answers, interrupted = _serve(
+            found, ros, plan_file, goals, robot, seed=seed, seconds=seconds
+        )
+    elif plan_file is not None:
         from simwright.worlds.acting.task_plan import read_plan
 
         simulation, answers = run_plans(found, read_plan(plan_file, found, robot), seed=seed)
@@ -316,7 +337,33 @@ def run(
         _print_run(simulation, answers)
         if picture is not None:
             echo(f"wrote {picture}")
+    if interrupted:
+        return INTERRUPTED
     return 0 if all(answer.ok for answer in answers.values()) else 1
+
+
+def _serve(
+    found: Any,
+    ros: RosOptions,
+    plan_file: str | None,
+    goals: tuple[str, ...],
+    robot: str,
+    *,
+    seed: int | None,
+    seconds: float | None,
+) -> Any:
+    """Run beside ROS; what could not be served goes to standard error."""
+    from simwright.app.worlds import open_world, serve_world
+    from simwright.core.diag import Reporter
+    from simwright.worlds.acting.task_plan import read_plan
+
+    plans = None if plan_file is None else read_plan(plan_file, found, robot)
+    simulation, reporter = open_world(found, seed=seed), Reporter()
+    answers, interrupted = serve_world(
+        simulation, ros, plans=plans, goals=goals, robot=robot, seconds=seconds, reporter=reporter
+    )
+    _print_problems(reporter)
+    return simulation, answers, interrupted
 
 
 def _find_paths(found: Any, targets: tuple[str, ...], robot: str, plan_file: str | None) -> list[Any]:
@@ -387,15 +434,21 @@ def _print_run(simulation: Any, answers: Any) -> None:
 def _load_quietly(file: str, **options: Any) -> Any:
     """Load a world; what is wrong with it goes to standard error, errors and warnings only."""
     from simwright.app.worlds import load_world
-    from simwright.core.diag import Level, Reporter, sort_diagnostics
+    from simwright.core.diag import Reporter
 
     reporter = Reporter()
     world = load_world(file, reporter=reporter, **options)
+    _print_problems(reporter)
+    return world
+
+
+def _print_problems(reporter: Reporter) -> None:
+    from simwright.core.diag import Level, sort_diagnostics
+
     out = console(stderr=True)
     for item in sort_diagnostics(reporter):
         if item.level is not Level.INFO:
             out.print(f"{item.where}: {item.level}: {item.message}")
-    return world
 
 
 def _read_values(pairs: tuple[str, ...]) -> dict[str, Any]:

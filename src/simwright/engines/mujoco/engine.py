@@ -169,6 +169,21 @@ class MujocoSimulation(Simulation):
         self._servos = [find_servos(self.layout, part.asset, part.compiled) for part in self.parts]
         self.findings = tuple(list(reporter)[before:])
 
+    def adopt(self, asset: Asset, compiled: CompiledAsset, batch: ModelBatch) -> None:
+        """Take a model that somebody else has compiled, with the names it has for the elements of an asset."""
+        self._renderers = {}
+        self.worlds, self.layout, self.batch = 1, Layout(asset), batch
+        self.parts = [
+            _WorldGroup(
+                np.zeros(1, dtype=np.int64), asset, compiled,
+                CoordinateMap(self.layout, compiled.names, compiled.model),
+            )
+        ]  # fmt: skip
+        self.threads, self.dt = batch.threads, float(compiled.model.opt.timestep)
+        self.actuators = name_controls(compiled.model, compiled.names)
+        self.sensors = tuple(compiled.names.sensors)
+        self._servos = [find_servos(self.layout, asset, compiled)]
+
     def _open_part(
         self,
         asset: Asset,
@@ -446,6 +461,12 @@ class MujocoSimulation(Simulation):
                 )
             )  # fmt: skip
         return found
+
+    def actuator_efforts(self, world: int = 0) -> Array:
+        """See the protocol."""
+        data = self.batch.hold(world)
+        turn = self._find_part(world).map.jacobian(np.array(data.qpos))
+        return np.asarray(turn.T @ np.array(data.qfrc_actuator))
 
     def body_velocities(self, world: int = 0) -> Array:
         """See the protocol."""

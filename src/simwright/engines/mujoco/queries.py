@@ -38,6 +38,7 @@ class MjModel(Protocol):
     njnt: int
     ngeom: int
     nsite: int
+    nsensor: int
     ncam: int
     nkey: int
     nmocap: int
@@ -140,6 +141,7 @@ class MjData(Protocol):
     qvel: Array
     ctrl: Array
     qfrc_bias: Array
+    qfrc_actuator: Array
     actuator_length: Array
     actuator_velocity: Array
     actuator_force: Array

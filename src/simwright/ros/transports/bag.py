@@ -3,25 +3,16 @@
 
 ``FILE.mcap`` and ``FILE.db3`` are single files; any other name is a folder with an MCAP file and its metadata.  A bag
 appears under its name when it is complete.
-
-At the end: message types without ROS.  ``../definitions/<package>.txt`` has the fields of packages that rosbags does
-not know, in the language of ROS's own interface files: a line ``=== package/kind/Name``, then what the file of that
-name says.  :func:`make_message` turns the dictionaries of the bridge into what rosbags writes.
 """
 
 from __future__ import annotations
 
-import re
 import shutil
 import tempfile
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from simwright.core.errors import MissingExtraError, OutputError, UsageError
+from simwright.core.errors import OutputError, UsageError
 from simwright.engines.protocol import Closeable
 from simwright.ros.graph import RosEndpoint
 from simwright.ros.qos import EndpointQos
@@ -35,6 +26,7 @@ from simwright.ros.transports.transport import (
     Transport,
     TransportOptions,
 )
+from simwright.ros.transports.types import open_store, write_message
 
 _VERSION = 9
 """Of the metadata that rosbag2 writes since Iron."""
@@ -145,82 +137,3 @@ def _make_profile(qos: EndpointQos) -> Any:
         never,
         False,
     )
-
-
-_SECTION = re.compile(r"^=== (\S+)\n(.*?)(?=^===|\Z)", re.MULTILINE | re.DOTALL)
-_PARTS = {"srv": ("_Request", "_Response"), "action": ("_Goal", "_Result", "_Feedback")}
-PACKAGES = ("tf2_msgs", "control_msgs", "simulation_interfaces")
-_UINT8 = 3
-"""What ``char`` is to the hash of types (``type_description_interfaces/msg/FieldType``)."""
-
-
-@cache
-def read_definitions() -> dict[str, str]:
-    """The definitions of ours: ``package/kind/Name`` -> text."""
-    found: dict[str, str] = {}
-    for package in PACKAGES:
-        file = resources.files("simwright.ros").joinpath(f"definitions/{package}.txt")
-        found |= {name: text.strip() for name, text in _SECTION.findall(file.read_text(encoding="utf-8"))}
-    return found
-
-
-@cache
-def open_store() -> Any:
-    """A type store with everything of ROS 2 Kilted that rosbags has, and ours; an error where rosbags is missing."""
-    try:
-        from rosbags.typesys import Stores, get_types_from_msg, get_typestore
-        from rosbags.typesys import store as store_module
-    except ImportError:
-        raise MissingExtraError("rosbags", "ros", "writing bags") from None
-    # rosbags 0.11 takes char for a type of its own; in ROS 2 it is another word for uint8
-    store_module.TIDMAP["char"] = _UINT8
-    made = get_typestore(Stores.ROS2_KILTED)
-    types: dict[str, Any] = {}
-    for name, text in read_definitions().items():
-        package, kind, title = name.split("/")
-        # services and actions are several messages each
-        bodies = re.split(r"^---$", text, flags=re.MULTILINE)
-        for suffix, body in zip(_PARTS.get(kind, ("",)), bodies, strict=True):
-            whole = f"{package}/{kind}/{title}{suffix}"
-            if whole not in made.fielddefs:
-                types |= get_types_from_msg(
-                    body.strip() or "uint8 structure_needs_at_least_one_member", whole
-                )
-    made.register(types)
-    return made
-
-
-def make_message(type_name: str, values: dict[str, Any]) -> Any:
-    """An object of the store from a dictionary; what it does not name is zero or empty."""
-    store = open_store()
-    fields = {
-        name: _convert(description, values.get(name), store)
-        for name, description in store.fielddefs[type_name][1]
-    }
-    return store.types[type_name](**fields)
-
-
-def write_message(type_name: str, values: dict[str, Any]) -> bytes:
-    """A dictionary as CDR, little endian."""
-    return bytes(open_store().serialize_cdr(make_message(type_name, values), type_name))
-
-
-def _convert(description: tuple[Any, Any], value: Any, store: Any) -> Any:
-    from rosbags.interfaces import Nodetype
-
-    kind, inner = description
-    if kind is Nodetype.NAME:
-        return make_message(inner, value or {})
-    if kind is Nodetype.BASE:
-        if value is None:
-            return {"string": "", "bool": False}.get(inner[0], 0)
-        return value
-    # sequences and arrays: numbers as numpy arrays, all else as lists
-    (element, of), count = inner
-    if element is Nodetype.BASE and of[0] != "string":
-        digits = {"byte": "uint8", "char": "uint8"}.get(of[0], of[0])
-        if value is None:
-            return np.zeros(count if kind is Nodetype.ARRAY else 0, dtype=digits)
-        return np.asarray(value, dtype=digits).ravel()
-    items = value if value is not None else [None] * (count if kind is Nodetype.ARRAY else 0)
-    return [_convert((element, of), item, store) for item in items]

@@ -18,6 +18,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,9 @@ from simwright.ros.transports.table import INSTALL, NoTransportError
 from simwright.ros.transports.transport import (
     ActionBehaviour,
     Answer,
+    ArrivalQueue,
     GoalHandle,
+    LateAnswer,
     Message,
     Receive,
     Sender,
@@ -37,12 +40,14 @@ from simwright.ros.transports.transport import (
     TransportOptions,
 )
 
+_FAST_DDS = (
+    "FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE", "FASTDDS_BUILTIN_TRANSPORTS",
+)  # fmt: skip
+"""Variables by which users say how Fast DDS sends; then ours says nothing."""
 _PATIENCE = 10.0
 """How long a peer's request waits for the simulation [s]."""
 _LOOK = 0.25
 """How often publishers are looked for, to match their policies [s]."""
-_LARGEST_QUEUE = 10_000
-"""Messages that wait for the simulation; a peer that floods loses the oldest."""
 _DIGITS = {"double": "d", "float": "f", "uint8": "B", "octet": "B", "int8": "b", "uint16": "H", "int16": "h"}
 _DIGITS |= {"uint32": "I", "int32": "i", "uint64": "Q", "int64": "q"}
 
@@ -53,6 +58,8 @@ def open_rclpy(options: TransportOptions) -> Transport:
         importlib.import_module("rclpy")
     except ImportError as error:
         raise NoTransportError(f"rclpy cannot be imported: {error}", hint=INSTALL["rclpy"]) from None
+    if not any(os.environ.get(name) for name in _FAST_DDS):
+        os.environ["FASTDDS_DEFAULT_PROFILES_FILE"] = str(Path(__file__).with_name("fastdds.xml"))
     if options.local:
         # before a context is made: the middleware reads it then
         os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
@@ -67,8 +74,10 @@ class RclpyTransport(Transport):
     def __init__(self, options: TransportOptions) -> None:
         self._options = options
         self._nodes: dict[int | None, _DomainNode] = {}
-        self._arrived: queue.Queue[Callable[[], None]] = queue.Queue(_LARGEST_QUEUE)
+        self._arrived = ArrivalQueue()
         self._is_closed = threading.Event()
+        self._is_listening = False
+        self._turns: list[tuple[dict[str, bool], Callable[[str, bool], str]]] = []
         self._find_node(None)
 
     def _find_node(self, domain: int | None) -> _DomainNode:
@@ -95,7 +104,7 @@ class RclpyTransport(Transport):
         node = self._find_node(endpoint.domain_id)
 
         def arrive(message: Any) -> None:
-            self._put(lambda: receive(read_message(message)))
+            self._arrived.put(lambda: receive(read_message(message)))
 
         return _RclpySubscription(node, endpoint, arrive)
 
@@ -105,6 +114,10 @@ class RclpyTransport(Transport):
 
         def handle(request: Any, response: Any) -> Any:
             given = self._ask(lambda: answer(read_message(request)))
+            if isinstance(given, LateAnswer):
+                while not given.wait(_LOOK) and not self._is_closed.is_set():
+                    pass
+                given = given.message
             return fill_message(response, given) if given is not None else response
 
         made = node.node.create_service(
@@ -126,7 +139,7 @@ class RclpyTransport(Transport):
 
         def execute(goal: Any) -> Any:
             handle = _RclpyGoal(goal, kind)
-            self._put(lambda: behaviour.begin(handle))
+            self._arrived.put(lambda: behaviour.begin(handle))
             # in a thread of the executor: the simulation goes on meanwhile
             while not handle.done.wait(_LOOK):
                 if self._is_closed.is_set():
@@ -139,52 +152,56 @@ class RclpyTransport(Transport):
         )  # fmt: skip
         return _Closing(made.destroy)
 
-    def offer_switches(self, switches: dict[str, bool], turn: Callable[[str, bool], str]) -> None:
+    def offer_switches(self, switches: dict[str, bool], turn: Callable[[str, bool], str]) -> Closeable:
         """A parameter ``enabled.<name>`` for each."""
+        node = self._find_node(None).node
+        added = [name for name in switches if not node.has_parameter(f"enabled.{name}")]
+        # before anybody listens: declaring asks those who do, in this thread
+        for name in added:
+            node.declare_parameter(f"enabled.{name}", switches[name])
+        if not self._is_listening:
+            self._is_listening = True
+            node.add_on_set_parameters_callback(self._change)
+        offered = (switches, turn)
+        self._turns.append(offered)
+
+        def withdraw() -> None:
+            self._turns.remove(offered)
+            for name in added:
+                node.undeclare_parameter(f"enabled.{name}")
+
+        return _Closing(withdraw)
+
+    def _change(self, parameters: list[Any]) -> Any:
+        """Called by rclpy for parameters that are set, also while they are declared."""
         from rcl_interfaces.msg import SetParametersResult
 
-        node = self._find_node(None).node
-        for name, state in switches.items():
-            node.declare_parameter(f"enabled.{name}", state)
-
-        def change(parameters: list[Any]) -> Any:
-            for parameter in parameters:
-                name = parameter.name.removeprefix("enabled.")
-                if parameter.name == name or name not in switches:
-                    continue
+        for parameter in parameters:
+            name = parameter.name.removeprefix("enabled.")
+            turns = [turn for switches, turn in self._turns if name in switches]
+            for turn in turns if parameter.name != name else ():
                 reason = self._ask(functools.partial(turn, name, bool(parameter.value)))
                 if reason:
                     return SetParametersResult(successful=False, reason=reason)
-            return SetParametersResult(successful=True)
-
-        node.add_on_set_parameters_callback(change)
+        return SetParametersResult(successful=True)
 
     def poll(self) -> None:
         """See the base class."""
-        # as many as were there at the beginning: a peer that floods does not stop the simulation
-        for _ in range(self._arrived.qsize()):
-            try:
-                handle = self._arrived.get_nowait()
-            except queue.Empty:
-                return
-            handle()
-
-    def _put(self, handle: Callable[[], None]) -> None:
-        while True:
-            try:
-                self._arrived.put_nowait(handle)
-            except queue.Full:
-                with contextlib.suppress(queue.Empty):
-                    self._arrived.get_nowait()
-            else:
-                return
+        self._arrived.work()
 
     def _ask(self, question: Callable[[], Any]) -> Any:
-        """What the bridge's thread answers, None if it does not."""
+        """What the bridge's thread answers, None if it does not begin to in time."""
         answered: queue.Queue[Any] = queue.Queue(1)
-        self._put(lambda: answered.put(question()))
+        begun = threading.Event()
+
+        def work() -> None:
+            begun.set()
+            answered.put(question())
+
+        self._arrived.put(work)
         waited = 0.0
-        while not self._is_closed.is_set() and waited < _PATIENCE:
+        # what has begun is waited for: opening a world takes its time
+        while not self._is_closed.is_set() and (waited < _PATIENCE or begun.is_set()):
             with contextlib.suppress(queue.Empty):
                 return answered.get(timeout=_LOOK)
             waited += _LOOK

@@ -9,6 +9,9 @@ simulation runs in one thread.
 from __future__ import annotations
 
 import abc
+import contextlib
+import queue
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -18,7 +21,36 @@ from simwright.ros.graph import RosEndpoint
 
 Message: TypeAlias = dict[str, Any]
 Receive = Callable[[Message], None]
-Answer = Callable[[Message], Message]
+
+
+class LateAnswer:
+    """An answer that is not known yet: who serves gives it later, in the thread of the bridge."""
+
+    def __init__(self) -> None:
+        self._done = threading.Event()
+        self.message: Message = {}
+        self._told: list[Callable[[Message], None]] = []
+
+    def give(self, message: Message) -> None:
+        """Answer."""
+        self.message = message
+        self._done.set()
+        for tell in self._told:
+            tell(message)
+
+    def wait(self, seconds: float) -> bool:
+        """Whether it is known, after so long at most; for transports whose threads wait."""
+        return self._done.wait(seconds)
+
+    def pass_on(self, tell: Callable[[Message], None]) -> None:
+        """Call ``tell`` when it is known; for transports that do not wait."""
+        if self._done.is_set():
+            tell(self.message)
+        else:
+            self._told.append(tell)
+
+
+Answer = Callable[[Message], Message | LateAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +129,10 @@ class Transport(Closeable):
     def act(self, endpoint: RosEndpoint, behaviour: ActionBehaviour) -> Closeable:
         """Open an action; its behaviour is called by :meth:`poll`."""
 
-    def offer_switches(self, switches: dict[str, bool], turn: Callable[[str, bool], str]) -> None:
+    def offer_switches(self, switches: dict[str, bool], turn: Callable[[str, bool], str]) -> Closeable:
         """Let peers turn endpoints and controllers on and off; ``turn`` gives the reason why not, "" if done."""
+        del switches, turn
+        return Nothing()
 
     def poll(self) -> None:
         """Handle all that has arrived, in this thread."""
@@ -109,3 +143,34 @@ class Nothing(Closeable):
 
     def close(self) -> None:
         """Nothing."""
+
+
+_LARGEST_QUEUE = 10_000
+"""What waits for the simulation; of a peer that floods, the oldest is lost."""
+
+
+class ArrivalQueue:
+    """What has arrived in threads of a middleware, until the bridge asks for it."""
+
+    def __init__(self) -> None:
+        self._waiting: queue.Queue[Callable[[], None]] = queue.Queue(_LARGEST_QUEUE)
+
+    def put(self, handle: Callable[[], None]) -> None:
+        """Keep what to do; where there is no room, the oldest goes."""
+        while True:
+            try:
+                self._waiting.put_nowait(handle)
+            except queue.Full:
+                with contextlib.suppress(queue.Empty):
+                    self._waiting.get_nowait()
+            else:
+                return
+
+    def work(self) -> None:
+        """Do all that was there at the beginning: a peer that floods does not stop the simulation."""
+        for _ in range(self._waiting.qsize()):
+            try:
+                handle = self._waiting.get_nowait()
+            except queue.Empty:
+                return
+            handle()

@@ -214,21 +214,28 @@ class WorldSimulation:
 
         ``pause`` [s] lies between two actions.  After ``limit`` [s] whatever still runs is canceled.
         """
-        answers = {}
         until = self.time + limit
-        for name, actions in plans.items():
-            robot = self.find_robot(name)
-            # unknown actions are errors before anything moves, not halfway through
-            for action in actions:
-                ACTIONS.get(action.type)
-            answers[name] = PlanResult(robot.name, len(actions))
-            self._begin_task(robot, self._follow_plan(robot, list(actions), answers[name], pause))
+        # unknown actions are errors before anything moves, not halfway through
+        for action in (action for actions in plans.values() for action in actions):
+            ACTIONS.get(action.type)
+        answers = {name: self.start_plan(name, actions, pause) for name, actions in plans.items()}
         while any(self.is_busy(name) for name in answers) and self._clock.next_time <= until:
             self._clock.advance()
         for name in [name for name in answers if self.is_busy(name)]:
             answers[name].results.append(self.cancel(name))
             answers[name].finished = self.time
         return answers
+
+    def start_plan(
+        self, robot: str | WorldRobot, actions: Sequence[Action], pause: float = 0.0
+    ) -> PlanResult:
+        """Begin a plan; :meth:`step` lets it go on, and what is given back tells how far it has come."""
+        found = self.find_robot(robot)
+        for action in actions:
+            ACTIONS.get(action.type)
+        answer = PlanResult(found.name, len(actions))
+        self._begin_task(found, self._follow_plan(found, list(actions), answer, pause))
+        return answer
 
     def step(self, dt: float) -> list[Event]:
         """Let time pass [s]; what happened in it."""
@@ -255,6 +262,12 @@ class WorldSimulation:
 
     def drive(self, robot: str | WorldRobot, command: Sequence[float], dt: float) -> bool:
         """Move by forward, sideways [m/s] and turning [rad/s] speed, and let the time pass; False where blocked."""
+        free = self.displace(robot, command, dt)
+        self.step(dt)
+        return free
+
+    def displace(self, robot: str | WorldRobot, command: Sequence[float], dt: float) -> bool:
+        """The same without letting time pass: for several robots that are driven at once."""
         found = self.find_robot(robot)
         self._expect_idle(found)
         if found.name not in self._dynamics:
@@ -266,7 +279,6 @@ class WorldSimulation:
             dynamics.stop()
         self.move(found, pose if free else found.pose)
         self.settle(found)
-        self.step(dt)
         return free
 
     # -- asking ------------------------------------------------------------------------------------------------
@@ -328,6 +340,10 @@ class WorldSimulation:
                 seed = _derive_seed(self.seed, 2, self._number(robot))
                 self._planners[robot.name] = make_planner(self.world, robot, given, seed=seed)
         return self._planners[robot.name]
+
+    def forget_planner(self, robot: WorldRobot) -> None:
+        """Let the next path be planned from nothing, without what a planner remembers of earlier ones."""
+        self._planners.pop(robot.name, None)
 
     def find_sensor(self, robot: WorldRobot, name: str) -> Any:
         """A sensor of a robot, made when it is first needed."""

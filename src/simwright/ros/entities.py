@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Entities of a running simulation: which there are, where they are, how they are moved, filtered and measured.
+
+An entity is a mechanism of the asset that is run, or a whole asset that was spawned.  Its pose is that of its first
+root body.  At the end: the files and texts that peers may name (:class:`Resources`), which pass the gate.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+
+from simwright.core.diag import Level, Reporter
+from simwright.core.errors import NotFoundError, SimwrightError, UnknownNameError, UsageError
+from simwright.core.gate import Gate
+from simwright.core.math3d import IDENTITY, Array, Pose, quat_conjugate, quat_rotate, vec3
+from simwright.core.names import NameScope
+from simwright.core.packages import PackageMap
+from simwright.core.scratch import Scratch
+from simwright.engines.protocol import Closeable
+from simwright.formats.table import FORMATS
+from simwright.model.asset import Asset, scaled
+from simwright.model.geometry import box_bounds
+from simwright.model.joint import WORLD, Motion
+from simwright.model.kinematics import build_tree
+from simwright.model.renaming import ON_BODY
+from simwright.ros.messages import are_finite, read_vector
+from simwright.ros.parts import PartSimulation, SharedSimulation
+from simwright.ros.transports.transport import Message
+
+ROBOT, DYNAMIC, STATIC = 1, 4, 5
+"""Categories of EntityCategory that are told from the asset; peers may set others."""
+BOX, SPHERE = 1, 3
+"""Types of Bounds."""
+_LONGEST_FILTER, _MOST_REPEATS = 200, 3
+
+
+@dataclass(slots=True, eq=False)
+class Entity:
+    """Something that peers know by its name: ``bodies`` of a part by root, its category, description and tags.
+
+    ``place`` is where one without bodies was put.
+    """
+
+    name: str
+    part: PartSimulation
+    bodies: dict[str, tuple[str, ...]]
+    is_spawned: bool = False
+    place: Pose = IDENTITY
+    category: int = 0
+    description: str = ""
+    tags: list[str] = field(default_factory=list)
+
+    def find_pose(self, body: str = "") -> Pose:
+        """Where a body is, the first root unless another one is named."""
+        name = body or next(iter(self.bodies), "")
+        if not name:
+            return self.place
+        row = self.part.body_poses()[0, self.part.layout.find_body(name)]
+        return Pose.of(row[:3], row[3:])
+
+    def find_twist(self) -> tuple[Array, Array]:
+        """Velocity of the first root body and its turning, along the axes of the world; zero for what stands."""
+        if not self.bodies:
+            return vec3(), vec3()
+        rates = self.part.body_velocities()
+        if rates is None:
+            raise UsageError("this engine does not tell velocities of bodies")
+        row = rates[self.part.layout.find_body(next(iter(self.bodies)))]
+        return row[:3], row[3:]
+
+
+def list_entities(part: PartSimulation, name: str = "") -> list[Entity]:
+    """The mechanisms of an asset; with a ``name``, all of it is one entity of that name."""
+    asset = part.asset
+    tree = build_tree(asset)
+    groups: dict[str, list[str]] = {root: [root] for root in tree.roots}
+    owner = {root: root for root in tree.roots}
+    for edge in tree.edges:
+        # what hangs on the world begins a mechanism of its own
+        owner[edge.child] = edge.child if edge.parent == WORLD else owner[edge.parent]
+        groups.setdefault(owner[edge.child], []).append(edge.child)
+    bodies = {root: tuple(names) for root, names in groups.items()}
+    if name:
+        return [Entity(name, part, bodies, True, category=_categorize(part, [*owner]))]
+    taken, found = NameScope(), []
+    scopes = {body.name: body.scope for body in asset.bodies}
+    for root, names in bodies.items():
+        own = asset.name if len(bodies) == 1 and asset.name else scopes[root] or root
+        entity = Entity(taken.claim(own), part, {root: names}, category=_categorize(part, names))
+        found.append(entity)
+    return found
+
+
+def _categorize(part: PartSimulation, bodies: Sequence[str]) -> int:
+    """A robot has joints that something drives or commands; what has none and is held stands still."""
+    # one function: three answers from the same freedoms; comprehensions count as branches
+    own, asset = set(bodies), part.asset
+    moving = [freedom for freedom in part.layout.freedoms if freedom.body in own]
+    if not moving:
+        return STATIC
+    driven = {actuator.target for actuator in asset.actuators}
+    for controller in asset.controllers:
+        driven |= {name for names in controller.joints.values() for name in names}
+    for freedom in moving:
+        if freedom.joint is None or freedom.dof is None or freedom.motion is Motion.FREE:
+            continue
+        if freedom.dof.drive is not None or {freedom.name, freedom.joint.name} & driven:
+            return ROBOT
+    return DYNAMIC
+
+
+def move_entity(entity: Entity, pose: Pose, shared: SharedSimulation) -> bool:
+    """Put an entity somewhere, joints as they are; tells whether something was moved that nothing can move by itself.
+
+    What floats gets other coordinates; what is held gets another place in the asset, which is opened again.
+    """
+    part = entity.part
+    delta = pose @ ~entity.find_pose()
+    free = _find_free(part)
+    held = [root for root in entity.bodies if root not in free]
+    if held or (entity.is_spawned and _list_in_world(part.asset)):
+        before, part.asset = part.asset, _shift(entity, held, delta)
+        try:
+            shared.reopen(shared.parts)
+        except SimwrightError:
+            part.asset = before
+            raise
+    positions = part.positions
+    for root in entity.bodies:
+        if root in free:
+            freedom = free[root]
+            place = ~freedom.near @ delta @ entity.find_pose(root) @ freedom.far
+            positions[0, freedom.positions] = [*place.p, *place.q]
+    part.set_state(positions)
+    entity.place = delta @ entity.place
+    return bool(held)
+
+
+def _find_free(part: PartSimulation) -> dict[str, Any]:
+    return {
+        f.body: f
+        for f in part.layout.freedoms
+        if f.motion is Motion.FREE and f.parent == WORLD and not f.inverted
+    }
+
+
+def _shift(entity: Entity, roots: Sequence[str], delta: Pose) -> Asset:
+    """The asset with these mechanisms of an entity elsewhere."""
+    asset = entity.part.asset.copy()
+    moved = {name for root in roots for name in entity.bodies[root]}
+    for body in asset.bodies:
+        if body.name in moved:
+            body.pose = delta @ body.pose
+    for joint in asset.joints:
+        _shift_end(joint, ("parent", "parent_frame"), ("child", "child_frame"), moved, delta)
+    for equality in asset.equalities:
+        _shift_end(equality, ("a", "frame_a"), ("b", "frame_b"), moved, delta)
+    # shapes of the world belong to a spawned asset as a whole
+    for element in _list_in_world(asset) if entity.is_spawned else ():
+        element.pose = delta @ element.pose
+    return asset
+
+
+def _shift_end(
+    element: Any, first: tuple[str, str], second: tuple[str, str], moved: set[str], delta: Pose
+) -> None:
+    """Where something holds a moved body in the world, its frame in the world goes along."""
+    for (own, frame), (other, _) in ((first, second), (second, first)):
+        if getattr(element, own) == WORLD and getattr(element, other) in moved:
+            setattr(element, frame, delta @ getattr(element, frame))
+
+
+def _list_in_world(asset: Asset) -> list[Any]:
+    return [element for family in ON_BODY for element in getattr(asset, family) if element.body == WORLD]
+
+
+def set_twist(entity: Entity, linear: Array, angular: Array) -> None:
+    """Let an entity move as one piece; what is held can only be told to stand."""
+    part, free = entity.part, _find_free(entity.part)
+    if not set(entity.bodies) & set(free):
+        if linear.any() or angular.any():
+            raise UsageError(f"{entity.name!r} is held in its place, and cannot have a velocity")
+        return
+    rates = part.velocities
+    origin = entity.find_pose().p
+    for root in set(entity.bodies) & set(free):
+        freedom, place = free[root], entity.find_pose(root)
+        arm = place.apply(freedom.far.p) - origin
+        turn = quat_conjugate(freedom.near.q)
+        moving = quat_rotate(turn, linear + np.cross(angular, arm))
+        rates[0, freedom.velocities] = [*moving, *quat_rotate(turn, angular)]
+    part.set_state(velocities=rates)
+
+
+def measure_bounds(entity: Entity, frame: Pose) -> tuple[Array, Array] | None:
+    """Corners of the box along the axes of a frame around all shapes that have an end; None without any [m]."""
+    names = {name for names in entity.bodies.values() for name in names}
+    if entity.is_spawned:
+        names.add(WORLD)
+    corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
+    points = []
+    for shape in entity.part.asset.shapes:
+        bounds = box_bounds(shape.geometry) if shape.body in names else None
+        if bounds is not None:
+            place = IDENTITY if shape.body == WORLD else entity.find_pose(shape.body)
+            own = np.take_along_axis(np.stack(bounds), corners, axis=0) * scaled(shape)
+            points.append((~frame @ place @ shape.pose).apply(own))
+    if not points:
+        return None
+    everything = np.concatenate(points)
+    return everything.min(axis=0), everything.max(axis=0)
+
+
+class EntityFilter:
+    """Which entities a request is about: by name, category, tags, and what they overlap."""
+
+    def __init__(self, filters: Message) -> None:
+        self._name = _read_pattern(str(filters["filter"]))
+        self._categories = {int(one["category"]) for one in filters["categories"]}
+        self._tags, self._needs_all = set(filters["tags"]["tags"]), int(filters["tags"]["filter_mode"]) == 1
+        self._kind = int(filters["bounds"]["type"])
+        self._points = np.array([read_vector(point) for point in filters["bounds"]["points"]]).reshape(-1, 3)
+        if self._kind not in (0, BOX, SPHERE):
+            raise UnsupportedError("only boxes and spheres are filtered by")
+        if self._kind and (len(self._points) != 2 or not are_finite(self._points.ravel())):
+            raise UsageError("a box or a sphere has two points")
+
+    def accepts(self, entity: Entity) -> bool:
+        """Whether the entity is asked for."""
+        if self._name is not None and not self._name.search(entity.name):
+            return False
+        if self._categories and entity.category not in self._categories:
+            return False
+        own = set(entity.tags)
+        if self._tags and not (self._tags <= own if self._needs_all else self._tags & own):
+            return False
+        return not self._kind or self._overlaps(entity)
+
+    def _overlaps(self, entity: Entity) -> bool:
+        place = entity.find_pose().p
+        lower, upper = measure_bounds(entity, IDENTITY) or (place, place)
+        if self._kind == BOX:
+            low, high = self._points.min(axis=0), self._points.max(axis=0)
+            return bool((lower <= high).all() and (upper >= low).all())
+        nearest = np.clip(self._points[0], lower, upper)
+        return bool(np.linalg.norm(nearest - self._points[0]) <= abs(self._points[1, 0]))
+
+
+class UnsupportedError(SimwrightError):
+    """A peer asks for something that the standard has and Simwright has not."""
+
+    code = "ros-unsupported"
+
+
+def _read_pattern(text: str) -> re.Pattern[str] | None:
+    """A regular expression that cannot take long: a repeated group may take longer than the simulation lives."""
+    if not text:
+        return None
+    repeats = len(re.findall(r"(?<!\\)[*+{]", text))
+    if len(text) > _LONGEST_FILTER or repeats > _MOST_REPEATS or re.search(r"(?<!\\)\)[*+{]", text):
+        raise UsageError(
+            "the filter is too costly",
+            hint=f"at most {_LONGEST_FILTER} characters and {_MOST_REPEATS} repetitions, none of a group",
+        )
+    try:
+        return re.compile(text)
+    except re.error as error:
+        raise UsageError(f"the filter is no regular expression: {error}") from None
+
+
+# --- files and texts ---------------------------------------------------------------------------------------
+
+_BEGINNINGS = {"<robot": ".urdf", "<sdf": ".sdf", "<mujoco": ".xml", "#usda": ".usda"}
+_LONGEST_TEXT = 50_000_000
+_MOST_FILES = 1000
+_ENDINGS = (".urdf", ".xacro", ".sdf", ".world", ".xml", ".usd", ".usda", ".usdc", ".usdz", ".yaml", ".yml")
+_ABSENT = (
+    "mesh-missing",
+    "mjcf-file-missing",
+    "sdf-mesh-failed",
+    "sdf-include-failed",
+    "mesh-broken",
+    "file-outside",
+)
+"""Findings that say that a file an asset needs is not there."""
+
+
+class ResourceError(SimwrightError):
+    """A resource of a request cannot be used; ``reason`` is the word that the standard has for it."""
+
+    code = "ros-resource"
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class Resources(Closeable):
+    """Reads what peers name: files in the folders of the asset that is run, in ROS packages, and where users allow it.
+
+    ``read`` makes an asset of a file.
+    """
+
+    def __init__(
+        self, file: str, read: Callable[[Path, Reporter], Asset], packages: PackageMap | None = None
+    ) -> None:
+        self._packages = PackageMap() if packages is None else packages
+        at_hand = Path(file) if file and Path(file).exists() else Path.cwd() / "none"
+        self._gate = Gate.around(at_hand, self._packages)
+        self._read = read
+        self._scratch: list[Scratch] = []
+
+    @property
+    def formats(self) -> list[str]:
+        """Names of the formats that can be read."""
+        return [name for name, row in FORMATS.items() if row.reader and name != "world"]
+
+    def open(self, resource: Message, reporter: Reporter) -> Asset:
+        """The asset of a URI or a text."""
+        uri, text = str(resource["uri"]), str(resource["resource_string"])
+        if not uri and not text:
+            raise ResourceError("NO_RESOURCE", "there is neither a URI nor a text")
+        path = self.find(uri) if uri else self._write(text)
+        try:
+            asset = self._read(path, reporter)
+        except (UnknownNameError, UsageError) as error:
+            raise ResourceError("UNSUPPORTED_FORMAT", error.message) from None
+        except NotFoundError as error:
+            raise ResourceError("MISSING_ASSETS", error.message) from None
+        except SimwrightError as error:
+            raise ResourceError("RESOURCE_PARSE_ERROR", error.message) from None
+        broken = next((found for found in reporter if found.level is Level.ERROR), None)
+        if broken is not None and broken.kind not in _ABSENT:
+            raise ResourceError("RESOURCE_PARSE_ERROR", broken.message)
+        return asset
+
+    def check_files(self, reporter: Reporter) -> None:
+        """Raise an error for files that an asset needs and that are not there."""
+        absent = next((found for found in reporter if found.kind in _ABSENT), None)
+        if absent is not None:
+            raise ResourceError("MISSING_ASSETS", absent.message)
+
+    def find(self, uri: str) -> Path:
+        """The file of a URI: ``file://``, ``package://``, or a path."""
+        if uri.startswith("package://"):
+            return self._gate.admit(self._packages.resolve(uri), said=uri)
+        path = uri
+        if "://" in uri or uri.startswith("file:"):
+            parts = urlsplit(uri)
+            if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+                raise ResourceError(
+                    "UNSUPPORTED_FORMAT", f"{uri[:200]!r} is no file:// or package:// address"
+                )
+            path = unquote(parts.path)
+        found = self._gate.admit(path, said=uri)
+        if not found.exists():
+            raise NotFoundError(f"there is no file {uri[:200]!r}")
+        return found
+
+    def _write(self, text: str) -> Path:
+        if len(text) > _LONGEST_TEXT:
+            raise ResourceError("RESOURCE_PARSE_ERROR", f"a text of {len(text):,} characters is too long")
+        ending = next((ending for word, ending in _BEGINNINGS.items() if word in text[:4000]), "")
+        if not ending:
+            raise ResourceError("UNSUPPORTED_FORMAT", "the text is no URDF, SDFormat, MJCF or OpenUSD")
+        scratch = Scratch()
+        self._scratch.append(scratch)
+        path = scratch.path / f"text{ending}"
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def list_files(self, sources: Sequence[str]) -> tuple[list[Path], list[str]]:
+        """Files that may be spawned or loaded, of the folder of the asset and of sources; and sources that are none."""
+        folders, unknown = list(self._gate.roots), []
+        for source in sources:
+            try:
+                folders.append(self.find(source))
+            except SimwrightError as error:
+                unknown.append(f"{source[:100]}: {error.message}")
+        found: dict[Path, None] = {}
+        for folder in folders:
+            # the first that are found: a folder may be a whole disk
+            for path in islice(folder.rglob("*") if folder.is_dir() else [folder], 10 * _MOST_FILES):
+                if path.suffix.lower() in _ENDINGS and path.is_file() and self._gate.admits(path):
+                    found[path] = None
+        return sorted(found)[:_MOST_FILES], unknown
+
+    def close(self) -> None:
+        """Remove texts that were spawned."""
+        for scratch in self._scratch:
+            scratch.close()
+        self._scratch.clear()

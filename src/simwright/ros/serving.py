@@ -1,0 +1,298 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Endpoints over one transport or several: publishers that send when they are due, and what listens.
+
+Rates hold in time of the simulation.  What the moments are that publishers read is up to who serves: an asset in an
+engine (:mod:`simwright.ros.bridge`), or a world in the plane (:mod:`simwright.ros.worlds`).
+"""
+
+from __future__ import annotations
+
+import abc
+import time as clock
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from simwright.core.diag import Level, Reporter, declare
+from simwright.engines.protocol import Closeable
+from simwright.model.ros import InterfaceKind
+from simwright.ros.graph import RosEndpoint
+from simwright.ros.messages import NANO, make_stamp
+from simwright.ros.qos import CLOCK_QOS, DEFAULT_QOS, EndpointQos
+from simwright.ros.transports.transport import (
+    ActionBehaviour,
+    Answer,
+    Message,
+    Receive,
+    Sender,
+    Transport,
+)
+
+ENDPOINT_DISABLED = declare(
+    "ros-endpoint-disabled",
+    Level.WARNING,
+    "{kind} {name!r} is not served: {reason}",
+    hint="all other interfaces are",
+    doc="An interface of an asset cannot be brought to life; the others work as usual.",
+    section="2.3",
+)
+CLOCK = "rosgraph_msgs/msg/Clock"
+
+
+class NoDataError(Exception):
+    """An endpoint cannot be served; the message says why."""
+
+
+class TimedMoment(Protocol):
+    """A moment of what is served."""
+
+    @property
+    def time(self) -> int:
+        """Of the simulation [ns]."""
+        ...
+
+
+MomentT = TypeVar("MomentT", bound=TimedMoment)
+
+
+@dataclass(frozen=True, slots=True)
+class MessageSource(Generic[MomentT]):
+    """What a publisher sends; ``looks_ahead`` asks it one step before it is due as well, for what changes."""
+
+    read: Callable[[MomentT], Message | None]
+    looks_ahead: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class ServedPublisher(Generic[MomentT]):
+    """A publisher with its source; ``sent`` messages so far, at ``period`` [ns]; no period: sent once."""
+
+    endpoint: RosEndpoint
+    source: MessageSource[MomentT]
+    period: int
+    senders: list[Sender] = field(default_factory=list)
+    is_on: bool = False
+    sent: int = 0
+    origin: int = 0
+
+    def is_due(self, time: int) -> bool:
+        """Whether the next message belongs to this time, or an earlier one."""
+        if not self.is_on:
+            return False
+        if not self.period:
+            return self.sent == 0
+        return time >= self.origin + self.sent * self.period
+
+    def send(self, moment: MomentT) -> None:
+        """Send what there is to say now."""
+        message = self.source.read(moment)
+        # what cannot be told yet is left out, not told late
+        if message is not None:
+            for sender in self.senders:
+                sender.send(message, moment.time)
+        if self.period:
+            # slower than the step is kept up with; faster cannot be, and does not pile up
+            self.sent = max(self.sent + 1, (moment.time - self.origin) // self.period + 1)
+        else:
+            self.sent += 1
+
+    def turn(self, state: bool, time: int, transports: Sequence[Transport]) -> None:
+        """Advertise it, or take it back."""
+        if self.is_on is state:
+            return
+        self.is_on = state
+        if state:
+            # the grid of times is that of the simulation, whenever it is turned on
+            self.origin, self.sent = 0, -(-time // self.period) if self.period else 0
+            self.senders = [
+                t.advertise(self.endpoint) for t in transports if not t.explain_unknown(self.endpoint.type)
+            ]
+            return
+        for sender in self.senders:
+            sender.close()
+        self.senders = []
+
+
+@dataclass(slots=True, eq=False)
+class ServedListener:
+    """A subscription, service or action: opened when it is turned on."""
+
+    endpoint: RosEndpoint
+    open: Callable[[Transport], Closeable]
+    opened: list[Closeable] = field(default_factory=list)
+    is_on: bool = False
+
+    def turn(self, state: bool, transports: Sequence[Transport]) -> None:
+        """Open it, or close it."""
+        if self.is_on is state:
+            return
+        self.is_on = state
+        if state:
+            self.opened = [self.open(t) for t in transports if not t.explain_unknown(self.endpoint.type)]
+            return
+        for opened in self.opened:
+            opened.close()
+        self.opened = []
+
+
+class EndpointServer(Closeable, Generic[MomentT]):
+    """Serves endpoints; ``with`` closes them, not the transports."""
+
+    def __init__(self, transports: Sequence[Transport], reporter: Reporter) -> None:
+        self._transports, self._reporter = list(transports), reporter
+        self.time = 0
+        """Of the simulation [ns]."""
+        self._publishers: list[ServedPublisher[MomentT]] = []
+        self._listeners: list[ServedListener] = []
+
+    def _check_type(self, endpoint: RosEndpoint) -> None:
+        reasons = [transport.explain_unknown(endpoint.type) for transport in self._transports]
+        # one that can carry it is enough; with none, the first says why
+        if reasons and all(reasons):
+            raise NoDataError(reasons[0])
+
+    def _add_publisher(self, endpoint: RosEndpoint, source: MessageSource[MomentT], rate: float) -> None:
+        period = max(round(NANO / rate), 1) if rate > 0.0 else 0
+        made = ServedPublisher(endpoint, source, period)
+        self._publishers.append(made)
+        if endpoint.enabled:
+            made.turn(True, self.time, self._transports)
+
+    def _add_listener(self, endpoint: RosEndpoint, open_on: Callable[[Transport], Closeable]) -> None:
+        made = ServedListener(endpoint, open_on)
+        self._listeners.append(made)
+        if endpoint.enabled:
+            made.turn(True, self._transports)
+
+    def _add_own_publisher(
+        self, endpoint: RosEndpoint, read: Callable[[MomentT], Message | None], rate: float
+    ) -> None:
+        """A publisher that no asset says; a type that nothing can carry is told."""
+        if self._is_carried(endpoint):
+            self._add_publisher(endpoint, MessageSource(read), rate)
+
+    def add_topic(
+        self,
+        name: str,
+        kind: str,
+        read: Callable[[MomentT], Message | None],
+        rate: float,
+        qos: EndpointQos = DEFAULT_QOS,
+    ) -> None:
+        """A topic of the simulator's own; without a rate it is sent once."""
+        endpoint = RosEndpoint(InterfaceKind.TOPIC, "publisher", name, kind, None, rate or None, qos)
+        self._add_own_publisher(endpoint, read, rate)
+
+    def add_subscription(self, name: str, kind: str, receive: Receive) -> None:
+        """A topic of the simulator's own that it listens to."""
+        endpoint = RosEndpoint(InterfaceKind.TOPIC, "subscription", name, kind)
+        if self._is_carried(endpoint):
+            self._add_listener(endpoint, lambda transport: transport.subscribe(endpoint, receive))
+
+    def add_service(self, name: str, kind: str, answer: Answer) -> None:
+        """A service of the simulator's own."""
+        endpoint = RosEndpoint(InterfaceKind.SERVICE, "server", name, kind)
+        if self._is_carried(endpoint):
+            self._add_listener(endpoint, lambda transport: transport.serve(endpoint, answer))
+
+    def add_action(self, name: str, kind: str, behaviour: ActionBehaviour) -> None:
+        """An action of the simulator's own."""
+        endpoint = RosEndpoint(InterfaceKind.ACTION, "server", name, kind)
+        if self._is_carried(endpoint):
+            self._add_listener(endpoint, lambda transport: transport.act(endpoint, behaviour))
+
+    def _is_carried(self, endpoint: RosEndpoint) -> bool:
+        try:
+            self._check_type(endpoint)
+        except NoDataError as error:
+            self._tell_disabled(endpoint, str(error))
+            return False
+        return True
+
+    def _tell_disabled(self, endpoint: RosEndpoint, reason: str) -> None:
+        self._reporter.report(
+            ENDPOINT_DISABLED, endpoint.source, kind=endpoint.kind.value, name=endpoint.name, reason=reason
+        )
+
+    def _add_clock(self, rate: float) -> None:
+        self.add_topic("/clock", CLOCK, lambda moment: {"clock": make_stamp(moment.time)}, rate, CLOCK_QOS)
+        # time first: who gets a message should know that its time has come
+        self._publishers.insert(0, self._publishers.pop())
+
+    def poll(self) -> None:
+        """Handle what has arrived."""
+        for transport in self._transports:
+            transport.poll()
+
+    def _publish(self, moment: MomentT, step: int) -> None:
+        """Send what is due; ``step`` [ns] is how long it is to the next moment."""
+        for publisher in self._publishers:
+            if publisher.is_due(moment.time):
+                publisher.send(moment)
+            elif publisher.source.looks_ahead and publisher.is_due(moment.time + step):
+                publisher.source.read(moment)
+
+    def close(self) -> None:
+        """Close all endpoints."""
+        for publisher in self._publishers:
+            publisher.turn(False, self.time, self._transports)
+        for listener in self._listeners:
+            listener.turn(False, self._transports)
+
+
+class ClockPace:
+    """Keeps a simulation from going faster than the clock."""
+
+    def __init__(self, time: int) -> None:
+        self._began = clock.perf_counter() - time / NANO
+
+    def wait(self, time: int) -> None:
+        """Sleep until it is that time of the simulation [ns]; what cannot be caught up is forgotten."""
+        ahead = time / NANO - (clock.perf_counter() - self._began)
+        if ahead > 0.0:
+            clock.sleep(ahead)
+        elif ahead < -1.0:
+            self._began = clock.perf_counter() - time / NANO
+
+
+class SteppedRun(Closeable):
+    """Something that moves on step by step, hears peers, and may keep to the clock; ``time`` is simulated [ns]."""
+
+    time: int = 0
+    is_paused: bool = False
+    is_stopping: bool = False
+    is_realtime: bool = False
+
+    @abc.abstractmethod
+    def poll(self) -> None:
+        """Handle what has arrived."""
+
+    @abc.abstractmethod
+    def step(self) -> None:
+        """One step of the simulation with all that belongs to it."""
+
+    def has_step_to_do(self) -> bool:
+        """Whether the next step is to be taken now."""
+        return not self.is_paused
+
+    def run(self, steps: int | None = None, watch: Callable[[int], None] | None = None) -> int:
+        """So many steps, or until it is stopped; gives how many there were.  Ctrl-C is for the caller."""
+        done, pace = 0, ClockPace(self.time)
+        while (steps is None or done < steps) and not self.is_stopping:
+            if not self.has_step_to_do():
+                self.poll()
+                clock.sleep(0.005)
+                pace = ClockPace(self.time)
+                continue
+            before = self.time
+            self.step()
+            done += 1
+            if watch is not None:
+                watch(done)
+            if self.time < before:
+                # a peer let time begin anew
+                pace = ClockPace(self.time)
+            # steps that are asked for one by one are taken at once
+            if self.is_realtime and not self.is_paused:
+                pace.wait(self.time)
+        return done

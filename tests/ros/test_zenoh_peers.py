@@ -1,0 +1,104 @@
+"""The wire of rmw_zenoh, held against a peer that is not ours: dora-rs, beside ``simwright run --ros zenoh``."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_peers import NETWORK, SAMPLES, SERVICE
+
+from simwright.ros.transports.types import hash_type
+from stages import make_arm, write_stage
+
+HERE = Path(__file__).resolve().parent
+pytestmark = pytest.mark.judge("ros")
+CONFIG = {
+    "mode": "peer",
+    "connect": {"endpoints": ["tcp/127.0.0.1:7447"]},
+    "scouting": {"multicast": {"enabled": False}},
+}
+
+
+def meet(scenario: str, folder: Path, *arguments: str) -> dict[str, Any]:
+    """What a peer sees of a simulation; both end, and the simulation ends well by Ctrl-C."""
+    config = folder / "zenoh.json5"
+    config.write_text(json.dumps(CONFIG))
+    program = f"{sys.executable} {HERE / 'test_zenoh_peers.py'} {scenario} {config} {' '.join(arguments)}"
+    command = ["unshare", "--net", "--map-root-user", "sh", "-c", f"{NETWORK} exec {program}"]
+    environment = os.environ | {"AMENT_PREFIX_PATH": sys.prefix}
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    assert found.pop("exit") == 130, done.stderr[-3000:]
+    return found
+
+
+def main(scenario: str, config: str, arguments: list[str]) -> None:
+    """Within the network: a simulation without ROS, and a peer."""
+    run = [sys.executable, "-m", "simwright", "run", *arguments, "--ros", "zenoh"]
+    simulation = subprocess.Popen(run, stdout=sys.stderr)
+    try:
+        peer = subprocess.run(
+            [sys.executable, str(HERE / "zenoh_peers.py"), scenario, config],
+            stdout=subprocess.PIPE,
+            timeout=200,
+            check=True,
+        )
+        found = json.loads(peer.stdout.splitlines()[-1])
+    finally:
+        simulation.send_signal(signal.SIGINT)
+        try:
+            code = simulation.wait(20)
+        except subprocess.TimeoutExpired:
+            simulation.kill()
+            code = -1
+    sys.stdout.write(json.dumps(found | {"exit": code}) + "\n")
+
+
+def test_topics_services_and_actions_of_an_arm(tmp_path: Path) -> None:
+    file = write_stage(tmp_path, make_arm(interfaces=SERVICE))
+    found = meet("arm", tmp_path, str(file))
+    assert (found["names"], found["frame"]) == (["elbow"], "arm")
+    assert found["rate"] == pytest.approx(50.0, rel=0.05)
+    assert "base" in found["late"]
+    assert found["feedback"] == 5
+    assert found["reached"] == ["succeeded", 0]
+    assert found["place"] == pytest.approx(0.5, abs=0.05)
+    assert found["refused"] is None
+    assert found["cancel"] == 0
+    assert found["stands"][1] == pytest.approx(found["stands"][0], abs=0.01)
+    assert found["switched"]
+    assert found["state"] == 1
+
+
+def test_a_command_drives_the_rover(tmp_path: Path) -> None:
+    found = meet("rover", tmp_path, str(SAMPLES / "rover" / "model.sdf"), "--ground")
+    assert found["went"] == pytest.approx(found["expected"], rel=0.05)
+
+
+def test_hashes_of_services_and_actions_are_those_of_ros() -> None:
+    share = Path(sys.prefix) / "share"
+    for name in (
+        "std_srvs/srv/SetBool",
+        "std_srvs/srv/Trigger",
+        "action_msgs/srv/CancelGoal",
+        "control_msgs/action/FollowJointTrajectory",
+        "simulation_interfaces/srv/SpawnEntities",
+        "simulation_interfaces/action/SimulateSteps",
+    ):
+        package, kind, title = name.split("/")
+        described = json.loads((share / package / kind / f"{title}.json").read_text())
+        hashes = {row["type_name"]: row["hash_string"] for row in described["type_hashes"]}
+        suffixes = ("",) if kind == "srv" else ("_SendGoal", "_GetResult", "_FeedbackMessage")
+        for suffix in suffixes:
+            assert hash_type(f"{name}{suffix}") == hashes[f"{name}{suffix}"], f"{name}{suffix}"
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2], sys.argv[3:])
