@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,16 @@ import pytest
 from test_peers import NETWORK
 
 from simwright.ros.simulator import FEATURES
-from stages import make_arm, write_stage
+from stages import make_arm, make_topic, write_stage
 
 HERE = Path(__file__).resolve().parent
 pytestmark = pytest.mark.judge("ros")
 
 
-def meet(scenario: str, file: Path, *more: str) -> dict[str, Any]:
-    """What a peer sees of a simulation, which ends well by Ctrl-C."""
-    inner = f"{NETWORK} exec {sys.executable} {HERE / 'test_simulator_peers.py'} {scenario} {file} {' '.join(more)}"
+def meet(program: str, scenarios: str, file: Path) -> dict[str, Any]:
+    """What peers see of a simulation, one after the other; it ends well by Ctrl-C."""
+    arguments = f"{program} {scenarios} {file}"
+    inner = f"{NETWORK} exec {sys.executable} {HERE / 'test_simulator_peers.py'} {arguments}"
     command = ["unshare", "--net", "--map-root-user", "sh", "-c", inner]
     environment = os.environ | {"RMW_IMPLEMENTATION": "rmw_fastrtps_cpp"}
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment, check=False)
@@ -32,18 +34,20 @@ def meet(scenario: str, file: Path, *more: str) -> dict[str, Any]:
     return found
 
 
-def main(scenario: str, file: str, more: list[str]) -> None:
-    """Within the network: a simulation, and a peer that uses it."""
-    run = [sys.executable, "-m", "simwright", "run", file, "--ros", "rclpy", "--dt", "0.002", *more]
+def main(program: str, scenarios: str, file: str) -> None:
+    """Within the network: a simulation, and peers that use it."""
+    run = [sys.executable, "-m", "simwright", "run", file, "--ros", "rclpy", "--dt", "0.002"]
     simulation = subprocess.Popen(run, stdout=sys.stderr)
+    found: dict[str, Any] = {}
     try:
-        peer = subprocess.run(
-            [sys.executable, str(HERE / "simulator_peers.py"), scenario, file],
-            stdout=subprocess.PIPE,
-            timeout=200,
-            check=True,
-        )
-        found = json.loads(peer.stdout.splitlines()[-1])
+        for scenario in scenarios.split(","):
+            peer = subprocess.run(
+                [sys.executable, str(HERE / program), scenario, file],
+                stdout=subprocess.PIPE,
+                timeout=200,
+                check=True,
+            )
+            found |= json.loads(peer.stdout.splitlines()[-1])
     finally:
         simulation.send_signal(signal.SIGINT)
         try:
@@ -54,9 +58,43 @@ def main(scenario: str, file: str, more: list[str]) -> None:
     sys.stdout.write(json.dumps(found | {"exit": code}) + "\n")
 
 
+def test_peers_that_flood_and_vanish_hold_nothing_up(tmp_path: Path) -> None:
+    kind = "sensor_msgs/msg/JointState"
+    commands = make_topic("commands", "commands", kind, role="subscription")
+    found = meet(
+        "hostile_peers.py", "flood,vanish,reach", write_stage(tmp_path, make_arm(interfaces=commands))
+    )
+    assert found["sent"] > 500
+    assert found["ticks"] > 20
+    assert (found["accepted"], found["reached"]) == (True, True)
+    assert found["place"] == pytest.approx(-0.4, abs=0.02)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_ended_leaves_a_whole_bag_and_nothing_else(tmp_path: Path, number: int) -> None:
+    from rosbags.highlevel import AnyReader
+
+    file, bag = write_stage(tmp_path, make_arm()), tmp_path / "run.mcap"
+    run = [sys.executable, "-m", "simwright", "run", str(file), "--bag", str(bag), "--frames", "1000000000"]
+    with subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as simulation:
+        try:
+            end = time.monotonic() + 60.0
+            while not any(path.stat().st_size for path in tmp_path.glob(".simwright-bag-*/*/*.mcap")):
+                assert time.monotonic() < end
+                time.sleep(0.1)
+            simulation.send_signal(number)
+            assert simulation.wait(30) == 130
+        finally:
+            simulation.kill()
+    with AnyReader([bag]) as reader:
+        assert {"/clock", "/arm/joint_states"} <= set(reader.topics)
+        assert reader.message_count > 10
+    assert not list(tmp_path.glob(".simwright-bag-*"))
+
+
 def test_a_client_of_the_standard_uses_every_feature_that_is_claimed(tmp_path: Path) -> None:
     file = write_stage(tmp_path, make_arm())
-    found = meet("everything", file)
+    found = meet("simulator_peers.py", "everything", file)
     assert found["features"] == sorted(FEATURES)
     assert {"urdf", "sdf", "mjcf", "usd"} <= set(found["formats"])
     assert len(found["services"]) == 21
@@ -66,7 +104,10 @@ def test_a_client_of_the_standard_uses_every_feature_that_is_claimed(tmp_path: P
     # 100 steps of 2 ms, then 50 more
     assert found["stepped"] == 1
     assert found["fallen"][2] == pytest.approx(3.1 - 9.81 * 0.2**2 / 2, rel=0.01)
-    assert found["action"] == [1, 50, 0]
+    result, told, left = found["action"]
+    # a client of rclpy drops what arrives before it knows that its goal was accepted
+    assert (result, left) == (1, 0)
+    assert 40 <= told <= 50
     assert found["deeper"][2] == pytest.approx(3.1 - 9.81 * 0.3**2 / 2, rel=0.01)
     assert "/twin/arm/joint_states" in found["topics"]
     assert "/twin/tf" in found["topics"]
@@ -90,4 +131,4 @@ def test_a_client_of_the_standard_uses_every_feature_that_is_claimed(tmp_path: P
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3:])
+    main(sys.argv[1], sys.argv[2], sys.argv[3])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ import pytest
 from test_peers import NETWORK, SAMPLES, SERVICE
 
 from simwright.ros.transports.types import hash_type
+from simwright.ros.transports.zenoh import PORT
 from stages import make_arm, write_stage
 
 HERE = Path(__file__).resolve().parent
@@ -39,11 +43,23 @@ def meet(scenario: str, folder: Path, *arguments: str) -> dict[str, Any]:
     return found
 
 
+def wait_for_router() -> None:
+    """Until somebody listens: dora-rs tries once."""
+    end = time.monotonic() + 90.0
+    while time.monotonic() < end:
+        with contextlib.closing(socket.socket()) as probe:
+            if probe.connect_ex(("127.0.0.1", PORT)) == 0:
+                return
+        time.sleep(0.2)
+    raise AssertionError("there is no router")
+
+
 def main(scenario: str, config: str, arguments: list[str]) -> None:
     """Within the network: a simulation without ROS, and a peer."""
     run = [sys.executable, "-m", "simwright", "run", *arguments, "--ros", "zenoh"]
     simulation = subprocess.Popen(run, stdout=sys.stderr)
     try:
+        wait_for_router()
         peer = subprocess.run(
             [sys.executable, str(HERE / "zenoh_peers.py"), scenario, config],
             stdout=subprocess.PIPE,

@@ -75,7 +75,6 @@ class ZenohTransport(Transport):
         # types first: without rosbags nothing can be sent
         knows_type("std_msgs/msg/Header")
         self._options = options
-        self._router = _open_router(options)
         self._session = _open_session(options)
         self._arrived = ArrivalQueue()
         self._numbers = itertools.count(1)
@@ -186,8 +185,6 @@ class ZenohTransport(Transport):
             token.undeclare()
         self._nodes.clear()
         self._session.close()
-        if self._router is not None:
-            self._router.close()
 
 
 def _make_config(settings: dict[str, Any]) -> Any:
@@ -199,47 +196,30 @@ def _make_config(settings: dict[str, Any]) -> Any:
     return config
 
 
-def _open_router(options: TransportOptions) -> Any:
-    """The router of this machine, unless there is one."""
-    import zenoh
-
-    if os.environ.get(CONFIG):
-        return None
-    with contextlib.closing(socket.socket()) as probe:
-        probe.settimeout(0.5)
-        if probe.connect_ex(("127.0.0.1", PORT)) == 0:
-            return None
-    place = "127.0.0.1" if options.local else "0.0.0.0"  # noqa: S104 - asked for by --everywhere
-    settings = {
-        "mode": "router",
-        "listen/endpoints": [f"tcp/{place}:{PORT}"],
-        "scouting/multicast/enabled": not options.local,
-        "timestamping/enabled": True,
-    }
-    try:
-        return zenoh.open(_make_config(settings))
-    except zenoh.ZError as error:
-        raise NoTransportError(f"port {PORT} cannot be listened to: {error}") from None
-
-
 def _open_session(options: TransportOptions) -> Any:
+    """A session with the router of this machine; where there is none, it is the router itself."""
     import zenoh
 
     chosen = os.environ.get(CONFIG, "")
+    # everything goes through the router: peers of a machine need not find each other
+    settings: dict[str, Any] = {"mode": "client", "connect/endpoints": [f"tcp/127.0.0.1:{PORT}"]}
+    if not _has_router():
+        place = "127.0.0.1" if options.local else "0.0.0.0"  # noqa: S104 - asked for by --everywhere
+        settings = {"mode": "router", "listen/endpoints": [f"tcp/{place}:{PORT}"]}
+    # publishers that keep what they sent number it by time
+    settings |= {"scouting/multicast/enabled": False, "timestamping/enabled": True}
     try:
-        if chosen:
-            return zenoh.open(zenoh.Config.from_file(chosen))
-        settings = {
-            "mode": "peer",
-            "connect/endpoints": [f"tcp/127.0.0.1:{PORT}"],
-            "listen/endpoints": [f"tcp/{'127.0.0.1' if options.local else '0.0.0.0'}:0"],  # noqa: S104 - as above
-            "scouting/multicast/enabled": False,
-            # publishers that keep what they sent number it by time
-            "timestamping/enabled": True,
-        }
-        return zenoh.open(_make_config(settings))
+        return zenoh.open(zenoh.Config.from_file(chosen) if chosen else _make_config(settings))
     except zenoh.ZError as error:
-        raise NoTransportError(f"no session of Zenoh: {error}", hint=f"look at {CONFIG}") from None
+        raise NoTransportError(
+            f"no session of Zenoh: {error}", hint=f"look at port {PORT}, or {CONFIG}"
+        ) from None
+
+
+def _has_router() -> bool:
+    with contextlib.closing(socket.socket()) as probe:
+        probe.settimeout(0.5)
+        return probe.connect_ex(("127.0.0.1", PORT)) == 0
 
 
 def name_in_dds(type_name: str) -> str:
