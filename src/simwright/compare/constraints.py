@@ -39,6 +39,7 @@ from simwright.core.names import make_identifier
 from simwright.model.asset import Actuator, Asset, Shape
 from simwright.model.joint import Dof, Drive, Equality, EqualityKind, Joint, Mimic, Tendon
 from simwright.model.material import PhysicsMaterial, RenderMaterial, Texture
+from simwright.model.mechanism import Freedom
 from simwright.model.servo import make_law
 
 _HELD = (EqualityKind.CONNECT, EqualityKind.WELD)
@@ -240,10 +241,15 @@ def compare_drives(section: DifferenceSection, pairing: Pairing, ruler: ValueCom
         _compare_drive(section, ruler, element, (a.dof, b.dof), zeros)
         if a.joint is not None and b.joint is not None:
             found = (element, "joint", a.joint, b.joint)
-            parts = [f.dof.name if f.joint and len(f.joint.dofs) > 1 else "" for f in (a, b)]
+            parts = [_name_part(a), _name_part(b)]
             _compare_mujoco(section, pairing, ruler, found, usual=_MUJOCO_JOINT, unsaid=unsaid, parts=parts)
     for what, count in unsaid.items():
         section.notes.append(f"{what} is said by one side only: {count} joint(s)")
+
+
+def _name_part(freedom: Freedom) -> str:
+    """The name of a freedom where its joint has several."""
+    return freedom.dof.name if freedom.joint is not None and len(freedom.joint.dofs) > 1 else ""
 
 
 def _compare_drive(

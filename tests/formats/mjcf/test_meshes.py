@@ -202,11 +202,3 @@ def test_faces_with_many_corners_are_cut_as_mujoco_does(read_text, tmp_path):
     compiled = mujoco.MjModel.from_xml_path(str(tmp_path / "model.xml"))
     found = {tuple(sorted(row)) for row in shape.geometry.data.triangles().tolist()}
     assert found == {tuple(sorted(row)) for row in compiled.mesh_face.tolist()}
-
-
-def test_clip_distances_count_in_the_extent_of_all_meshes(read_text, tmp_path):
-    """Even where the mass of a mesh does not count, and it need not be compiled for it."""
-    text = model('file="wedge.obj" scale="3 3 3"', INERTIAL + GEOM + '<camera name="c" pos="0 0 2"/>')
-    (camera,) = read_text(text, wedge__obj=WEDGE).cameras
-    compiled = mujoco.MjModel.from_xml_path(str(tmp_path / "model.xml"))
-    assert camera.far == pytest.approx(compiled.vis.map.zfar * compiled.stat.extent, rel=1e-6)

@@ -147,9 +147,6 @@ def _put_stand_ins(mujoco: Any, spec: Any, source: MjcfSource) -> dict[str, Arra
     # in attached models names are changed while compiling, so a mesh cannot be found again
     if source.attached or not _has_own_inertia(mujoco, spec):
         return {}
-    # clip distances of cameras count in extents of the model, which MuJoCo takes from the meshes where none is said
-    if spec.cameras and math.isnan(float(spec.stat.extent)):
-        return {}
     shown, needed = _list_uses(mujoco, spec)
     needed |= _list_projected(mujoco, spec, source)
     scales: dict[str, Array] = {}
