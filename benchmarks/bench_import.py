@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Import of USD physics against Newton's ``ModelBuilder.add_usd``, in one run (extra ``newton``).
 
-Five robots, converted here from their MuJoCo models, a stage of 2,000 bodies and crowds of 16 to 128 humanoids.  Then,
-without a limit, a hand of many small parts and stages of a few bodies, where OpenUSD alone takes about a tenth of
-Newton's time.  Ours is the neutral model with masses and all three solvers resolved; a further row fills a builder
-through the adapter, whose time is mostly Newton's.  The floor is what OpenUSD alone takes: open, one walk, and its
-C++ physics parser.  All are warm and in one process; ours and the floor take turns.
+Five robots and others picked by a seed, converted here from their MuJoCo models, a stage of 2,000 bodies and crowds of
+16 to 128 humanoids.  Then, without a limit, a hand of many small parts and stages of a few bodies, where OpenUSD alone
+takes about a tenth of Newton's time.  Ours is the neutral model with masses and all three solvers resolved.
+
+Further rows fill a builder through the adapter: without visual shapes against all that Newton does by default (with a
+limit) and against Newton without visual shapes, and with them, whose time is mostly Newton's own functions for visual
+meshes.  The floor is what OpenUSD alone takes: open, one walk, and its C++ physics parser.  All are warm and in one
+process; ours and the floor take turns.
 """
 
 from __future__ import annotations
 
 import importlib.util
 import math
+import random
+import shutil
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -21,6 +26,8 @@ from pathlib import Path
 from benchmarks.measure import Result, cpu_time, cpu_times
 
 ADD_USD = "newton add_usd"
+BARE = "newton add_usd without visuals"
+SEED, PICKED = 20, 4
 FLOOR = "open, walk, C++ parse"
 LIMIT = 0.15
 FLOOR_LIMIT = 3.0
@@ -51,22 +58,25 @@ def _run_all(folder: Path) -> Iterator[Result]:
     boxes = folder / "boxes.usda"
     write_boxes(boxes, BODIES)
     yield from compare(f"{BODIES:,} boxes", boxes, is_large=True)
-    times: list[float] = []
+    # of the rows with the limit: the reader, and the adapter
+    times: dict[str, list[float]] = {}
     for count in CROWDS:
         crowd = folder / f"crowd{count}.usda"
         write_crowd(crowd, _find_humanoid(folder), count)
         for result in compare(f"{count} humanoids", crowd, is_large=True):
-            if result.limit == LIMIT:
-                times.append(result.seconds)
-            last = result.limit == LIMIT and count == CROWDS[-1]
-            yield replace(result, note=_growth(times)) if last else result
+            if result.limit != LIMIT:
+                yield result
+                continue
+            grown = times.setdefault(result.name.partition(",")[0], [])
+            grown.append(result.seconds)
+            yield replace(result, note=_growth(grown)) if count == CROWDS[-1] else result
     for name, path in _list_others(folder):
         for result in compare(name, path):
             yield replace(result, limit=None)
 
 
 def compare(name: str, path: Path, *, is_large: bool = False) -> Iterator[Result]:
-    """Reading against Newton and against the floor; reading into a builder against Newton.
+    """Reading against Newton and against the floor; reading into a builder, without and with visuals, against Newton.
 
     Large stages are given to Newton once: by then the others have warmed it up.
     """
@@ -80,22 +90,31 @@ def compare(name: str, path: Path, *, is_large: bool = False) -> Iterator[Result
     warp.config.quiet = True
     file = str(path)
 
-    def theirs() -> None:
+    def theirs(**choices: bool) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            newton.ModelBuilder().add_usd(file)
+            newton.ModelBuilder().add_usd(file, **choices)
 
+    def fill(**choices: bool) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            add_usd(newton.ModelBuilder(), file, **choices)
+
+    bare = {"load_visual_shapes": False}
     if is_large:
         reference = cpu_time(theirs, 1, warm=False)
+        plain = cpu_time(lambda: theirs(**bare), 1, warm=False)
     else:
-        (reference,) = cpu_times([theirs], 5)
+        reference, plain = cpu_times([theirs, lambda: theirs(**bare)], 5)
     ours, floor = cpu_times(
         [lambda: body_inertials(load(file)), lambda: _run_floor(file)], 5 if is_large else 15
     )
     share = f"the floor alone is {floor / reference:.3f} of it"
     yield Result(f"import, {name}", ours, ADD_USD, reference, LIMIT, share)
     yield Result(f"import, {name}", ours, FLOOR, floor, FLOOR_LIMIT)
-    filled = cpu_time(lambda: add_usd(newton.ModelBuilder(), file), 1 if is_large else 2, warm=not is_large)
+    physics, filled = cpu_times([lambda: fill(**bare), fill], 2 if is_large else 5)
+    yield Result(f"import into a builder without visuals, {name}", physics, ADD_USD, reference, LIMIT)
+    yield Result(f"import into a builder without visuals, {name}", physics, BARE, plain)
     yield Result(f"import into a builder, {name}", filled, ADD_USD, reference)
 
 
@@ -120,13 +139,25 @@ def _make_robots(folder: Path) -> Iterator[tuple[str, Path]]:
     from simwright.app.api import convert
 
     if (ASSETS / "mjcf").is_dir():
-        for name, source in ROBOTS.items():
+        for name, source in (ROBOTS | _pick_robots()).items():
             yield name, convert(ASSETS / "mjcf" / source, folder / name.replace(" ", "_"))
         return
     for bodies in (20, 30, 40, 50, 60):
         path = folder / f"tree{bodies}.usda"
         write_robot(path, bodies)
         yield f"tree of {bodies}", path
+
+
+def _pick_robots() -> dict[str, str]:
+    """Other robots of the shared ones, the same for one seed: the first model of a folder picked at random."""
+    root, named = ASSETS / "mjcf", {Path(source).parent.name for source in (*ROBOTS.values(), HAND)}
+    others = []
+    for folder in sorted(p for p in root.iterdir() if p.is_dir() and p.name not in named):
+        # a scene is a robot on a floor, keyframes are poses alone
+        models = [p for p in folder.glob("*.xml") if not p.stem.startswith(("scene", "keyframes"))]
+        others += [str(model.relative_to(root)) for model in sorted(models)[:1]]
+    chosen = random.Random(SEED).sample(others, min(PICKED, len(others)))
+    return {source.partition("/")[0]: source for source in sorted(chosen)}
 
 
 def _list_others(folder: Path) -> Iterator[tuple[str, Path]]:
@@ -142,11 +173,13 @@ def _list_others(folder: Path) -> Iterator[tuple[str, Path]]:
 
 def _find_humanoid(folder: Path) -> Path:
     """The shared humanoid if it is there; else a tree of as many bodies."""
-    shared = ASSETS / "usd" / "humanoid.usda"
+    shared, path = ASSETS / "usd" / "humanoid.usda", folder / "humanoid.usda"
+    if path.exists():
+        return path
+    # beside the crowd: a stage may not name files outside of its folder
     if shared.is_file():
-        return shared
-    path = folder / "humanoid.usda"
-    if not path.exists():
+        shutil.copyfile(shared, path)
+    else:
         write_robot(path, 16)
     return path
 

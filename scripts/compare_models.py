@@ -58,6 +58,10 @@ TOLERANCE = 1e-6
 """Of a number, relative to the largest of its row: OpenUSD keeps some values as floats."""
 MESH_TOLERANCE = 1e-4
 """Of volume, area and bounds of meshes: files of meshes keep floats."""
+SHOWN_GROUPS = 3
+"""MuJoCo's viewer hides the groups above: nobody sees the normals of their geoms."""
+NORMAL_TOLERANCE = 1e-2
+"""Of normals, which are averages over faces."""
 DERIVED_TOLERANCE = 1e-5
 """Of numbers that MuJoCo computes from many others, each of them within the tolerance above."""
 LENGTH_TOLERANCE = 1e-3
@@ -125,7 +129,18 @@ LAYOUT = frozenset((
     "key_qpos", "key_qvel", "key_ctrl", "key_act", "key_mpos", "key_mquat", "eq_data", "sensor_intprm",
     "flex_elem", "mesh_polynum", "numeric_size", "text_size", "tuple_size", "tendon_num",
 ))  # fmt: skip
-OWN_POOLS = ("mesh_", "tex_", "hfield_", "skin_", "flex_", "text_", "tuple_", "plugin_")
+OWN_POOLS = ("mesh_", "tex_", "hfield_", "text_", "tuple_", "plugin_")
+STILL = ("texture", "material", "light", "camera", "skin", "numeric", "text", "tuple", "statistic", "layer")
+"""Families that move nothing."""
+STILL_FIELDS = (
+    "mesh texcoords",
+    "mesh normals",
+    "geom_rgba",
+    "geom_matid",
+    "geom_group",
+    "site_rgba",
+    "site_matid",
+)
 BODY, JOINT, GEOM, SITE = "body", "joint", "geom", "site"
 REFERENCES = {
     "body_parentid": BODY, "body_rootid": BODY, "body_weldid": BODY, "jnt_bodyid": BODY, "geom_bodyid": BODY,
@@ -133,7 +148,8 @@ REFERENCES = {
     "light_targetbodyid": BODY, "geom_matid": "material", "site_matid": "material", "tendon_matid": "material",
     "light_texid": "texture", "mat_texid": "texture", "pair_geom1": GEOM, "pair_geom2": GEOM,
     "jnt_actuatorid": "actuator", "tendon_actuatorid": "actuator", "body_plugin": "plugin", "geom_plugin": "plugin",
-    "actuator_plugin": "plugin", "sensor_plugin": "plugin", "site_dataid": "mesh",
+    "actuator_plugin": "plugin", "sensor_plugin": "plugin", "site_dataid": "mesh", "skin_matid": "material",
+    "flex_matid": "material",
 }  # fmt: skip
 OBJECTS = {getattr(mujoco.mjtObj, f"mjOBJ_{family.kind}").value: name for name, family in FAMILIES.items()}
 OBJECTS[mujoco.mjtObj.mjOBJ_XBODY.value] = BODY
@@ -167,7 +183,8 @@ class Change:
     field: str
     before: str
     after: str
-    told: bool = False
+    told: str = ""
+    """The kind of the finding that speaks of it."""
 
     def __str__(self) -> str:
         return f"{self.family} {self.element!r} {self.field}: {self.before} -> {self.after}"
@@ -293,15 +310,16 @@ def travel(file: Path, source: Any, route: str, folder: Path, steps: int) -> Lin
     comparison = Comparison(source, result)
     line.changes += comparison.list_changes()
     for change in line.changes:
-        change.told = is_told(change, reporter.found)
+        change.told = find_teller(change, reporter.found)
     # numbers of the whole model follow from the elements that it has
-    if any(change.told and change.field == "element" for change in line.changes):
-        for change in line.changes:
-            change.told = change.told or change.family == "statistic"
+    gone = [change.told for change in line.changes if change.told and change.field == "element"]
+    for change in line.changes if gone else ():
+        if change.family == "statistic":
+            change.told = change.told or gone[0]
     line.drift, line.exact = comparison.roll(steps)
     errors = [finding for finding in reporter if finding.level is Level.ERROR]
-    # a drift whose cause is a field is reported by that field
-    if not line.drift <= DRIFT and not line.changes:
+    # a drift whose cause is a field is reported by that field; looks are no cause
+    if not line.drift <= DRIFT and all(is_look(change) for change in line.changes):
         line.changes.append(Change("rollout", "", "qpos", "0", f"{line.drift:.3g} apart after {steps} steps"))
     if errors:
         line.verdict, line.text = "error", errors[0].message[:200]
@@ -321,23 +339,29 @@ def list_host_paths(work: Path, base: Path) -> Iterator[Change]:
                     yield Change("layer", file.name, "path of this machine", "", text[start : start + 80])
 
 
-def is_told(change: Change, findings: Sequence[Diagnostic]) -> bool:
-    """Does a finding that is a loss or worse than info speak of the element, or of such elements?"""
-    texts = [f"{f.kind} {f.message}" for f in findings if f.loss or f.level is not Level.INFO]
-    if change.element and any(repr(change.element) in text for text in texts):
-        return True
+def is_look(change: Change) -> bool:
+    """Is it something that moves nothing?"""
+    return change.family in STILL or change.family.startswith("visual ") or change.field in STILL_FIELDS
+
+
+def find_teller(change: Change, findings: Sequence[Diagnostic]) -> str:
+    """The kind of a finding that is a loss or worse than info and speaks of the element, or of such elements."""
+    loud = [f for f in findings if f.loss or f.level is not Level.INFO]
     # an asset that nothing uses is told of as such, which is no loss to a simulation
-    if change.field == "element" and any(
-        finding.kind == "mjcf-asset-unused" and repr(change.element) in finding.message
-        for finding in findings
-    ):
-        return True
+    if change.field == "element":
+        loud += [f for f in findings if f.kind == "mjcf-asset-unused"]
     if change.family not in FAMILIES:
-        return False
+        return next((f.kind for f in loud if change.element and repr(change.element) in f.message), "")
     words = (change.family, *FAMILIES[change.family].words)
-    # without the name, the finding has to be about many elements of the kind, or the element has none
     is_nameless = change.element.startswith("#")
-    return any(word in text.lower() and (is_nameless or ", ..." in text) for word in words for text in texts)
+    for finding in loud:
+        text = f"{finding.kind} {finding.message}"
+        if change.element and repr(change.element) in text:
+            return finding.kind
+        # without the name, the finding has to be about many elements of the kind, or the element has none
+        if (is_nameless or ", ..." in text) and any(word in text.lower() for word in words):
+            return finding.kind
+    return ""
 
 
 class Comparison:
@@ -441,12 +465,12 @@ class Comparison:
     def _compare_contacts(self) -> Iterator[Change]:
         """Which geoms may touch: exclusions are compared by what they do, since some of them do nothing."""
         places = np.array(self.matches[GEOM], dtype=int)
-        if len(places) == 0 or places.min() < 0:
-            return
-        before, after = find_touching(self.a), find_touching(self.b)[np.ix_(places, places)]
+        kept = np.flatnonzero(places >= 0)  # one that is gone is told of itself
+        before = find_touching(self.a)[np.ix_(kept, kept)]
+        after = find_touching(self.b)[np.ix_(places[kept], places[kept])]
         for i, j in np.argwhere(np.triu(before != after))[:1]:
             count = int(np.count_nonzero(np.triu(before != after)))
-            names = " and ".join(find_name(self.a, GEOM, int(k)) or f"#{k}" for k in (i, j))
+            names = " and ".join(find_name(self.a, GEOM, int(kept[k])) or f"#{kept[k]}" for k in (i, j))
             words = [f"{'touch' if touching else 'do not touch'}" for touching in (before[i, j], after[i, j])]
             yield Change("contact", names, f"{count} pairs", *words)
 
@@ -476,9 +500,6 @@ class Comparison:
                 "hfield_size",
                 "hfield_nrow",
                 "hfield_ncol",
-                "skin_rgba",
-                "skin_group",
-                "skin_inflate",
             ):
                 continue
             value = getattr(self.a, name)
@@ -494,6 +515,9 @@ class Comparison:
             if self._means_nothing(name, i):
                 continue
             before, after = getattr(a, name)[i], getattr(b, name)[j]
+            # one mesh may be several afterwards: what it is is compared below, by its points and faces
+            if name == "geom_dataid" and not is_hfield(a, i) and min(int(before), int(after)) >= 0:
+                continue
             if name in REFERENCES or name in (
                 "geom_dataid",
                 "eq_obj1id",
@@ -593,11 +617,16 @@ class Comparison:
             return
         before, after = measure_mesh(a, i), measure_mesh(b, j)
         # where MuJoCo makes coordinates itself, they may be written
-        if not before["mesh texcoords"]:
-            after["mesh texcoords"] = False
+        if before["mesh texcoords"] is None:
+            after["mesh texcoords"] = None
         for name, value in before.items():
+            if value is None or after[name] is None:
+                if value is not after[name]:
+                    yield name, "there", "gone"
+                continue
+            limit = NORMAL_TOLERANCE if name == "mesh normals" else MESH_TOLERANCE
             # beside a one, since volume and area of a flat mesh are nothing but rounding
-            yield from differ(name, np.append(1.0, value), np.append(1.0, after[name]), MESH_TOLERANCE)
+            yield from differ(name, np.append(1.0, value), np.append(1.0, after[name]), limit)
 
     def _compare_site(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
         columns = SIZES.get(mujoco.mjtGeom(int(self.a.site_type[i])).name, 3)
@@ -659,6 +688,16 @@ class Comparison:
                 for m, k in ((self.a, i), (self.b, j))
             ),
         )
+
+    def _compare_plugin(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
+        texts = []
+        for model, number in ((self.a, i), (self.b, j)):
+            start = int(model.plugin_attradr[number])
+            ends = [int(end) for end in model.plugin_attradr if end > start]
+            text = bytes(np.asarray(model.plugin_attr, dtype=np.int8).tobytes())
+            texts.append((int(model.plugin[number]), text[start : min(ends, default=len(text))]))
+        if texts[0] != texts[1]:
+            yield "plugin_attr", str(texts[0])[:80], str(texts[1])[:80]
 
     def _compare_text(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
         texts = [
@@ -863,15 +902,29 @@ def measure_mesh(model: Any, geom: int) -> dict[str, Any]:
     # points without a face are in the hull only
     seen = points if touches else points[np.unique(model.mesh_face[first : first + faces])]
     placed = seen @ make_matrix(model.geom_quat[geom]).T + model.geom_pos[geom]
-    # the same whichever axes MuJoCo chose
-    size = float(np.linalg.norm(seen - seen.mean(axis=0), axis=1).max())
     material = int(model.geom_matid[geom])
     is_textured = material >= 0 and bool(np.any(model.mat_texid[material] >= 0))
+    is_shown = bool(model.geom_group[geom] < SHOWN_GROUPS)
+    areas = np.linalg.norm(normals, axis=1)
+    shares = areas / max(float(areas.sum()), 1e-30)
+    # the same whichever axes MuJoCo chose, and however often a point is in the file
+    middle = np.einsum("i,ijk->k", shares / 3.0, corners)
+    size = float(np.linalg.norm(seen - middle, axis=1).max())
+    start = int(model.mesh_normaladr[mesh])
+    smooth = model.mesh_normal[start + model.mesh_facenormal[first : first + faces]].mean(axis=1)
+    straight = normals / np.maximum(areas, 1e-30)[:, None]
+    coordinates = None
+    if is_textured and model.mesh_texcoordadr[mesh] >= 0:
+        start = int(model.mesh_texcoordadr[mesh])
+        rows = model.mesh_texcoord[start + model.mesh_facetexcoord[first : first + faces]]
+        coordinates = np.einsum("i,ijk->k", shares / 3.0, rows)
     return {
         "mesh bounds": np.array([placed.min(axis=0), placed.max(axis=0)]),
         "mesh area": float(np.linalg.norm(normals, axis=1).sum() / 2.0) / size**2,
         "mesh volume": float(np.einsum("ij,ij->", corners[:, 0], normals) / 6.0) / size**3,
-        "mesh texcoords": is_textured and bool(model.mesh_texcoordadr[mesh] >= 0),
+        # how far normals lean from their faces, and the mean of coordinates, both by area
+        "mesh normals": float(np.einsum("i,ij,ij->", shares, smooth, straight)) if is_shown else None,
+        "mesh texcoords": coordinates,
     }
 
 

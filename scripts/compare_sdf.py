@@ -186,8 +186,10 @@ def compare(file: Path, formats: list[str]) -> Iterator[Line]:
 
 def judge_names(line: Line, different: list[str], found: list[Diagnostic]) -> Line:
     """The line, with what libsdformat resolves otherwise in the file that was written."""
-    silent = [text for text in different if not is_told(NAMED[text.split(" ")[0]], found)]
-    text = "; ".join((silent or different) + ([line.text] if line.text else []))[:300]
+    tellers = [find_teller(NAMED[text.split(" ")[0]], found) for text in different]
+    silent = [text for text, kind in zip(different, tellers, strict=True) if not kind]
+    told = [f"{text} ({kind})" for text, kind in zip(different, tellers, strict=True)]
+    text = "; ".join((silent or told) + ([line.text] if line.text else []))[:300]
     verdict = "silent" if silent else "told" if line.verdict == "same" else line.verdict
     return Line(verdict, line.file, line.to, text)
 
@@ -279,20 +281,24 @@ def is_near(word: str, before: Any, after: Any) -> bool:
 def judge_values(name: str, word: str, source: Facts, written: Facts, found: list[Diagnostic]) -> Line:
     """The line of a conversion that went through."""
     different = [text for text in list_differences(source, written, word) if text]
-    silent = [text for text in different if not is_told(text.split(" ")[0], found)]
+    tellers = [find_teller(text.split(" ")[0], found) for text in different]
+    silent = [text for text, kind in zip(different, tellers, strict=True) if not kind]
+    told = [f"{text} ({kind})" for text, kind in zip(different, tellers, strict=True)]
     errors = [f for f in found if f.level is Level.ERROR]
     if silent:
         return Line("silent", name, word, "; ".join(silent)[:300])
     if errors:
         return Line("error", name, word, f"{len(errors)}: {errors[0].message}"[:200])
-    return Line("told" if different else "same", name, word, "; ".join(different)[:200])
+    return Line("told" if different else "same", name, word, "; ".join(told)[:300])
 
 
-def is_told(what: str, found: list[Diagnostic]) -> bool:
-    """Does a finding speak of such values?"""
-    words = WORDS[what]
-    texts = [f"{f.kind} {f.message}".lower() for f in found if f.level is not Level.INFO or f.loss]
-    return any(word in text for word in words for text in texts)
+def find_teller(what: str, found: list[Diagnostic]) -> str:
+    """The kind of a finding that speaks of such values."""
+    for finding in found:
+        text = f"{finding.kind} {finding.message}".lower()
+        if (finding.level is not Level.INFO or finding.loss) and any(word in text for word in WORDS[what]):
+            return finding.kind
+    return ""
 
 
 def list_differences(source: Facts, written: Facts, word: str) -> Iterator[str]:

@@ -16,11 +16,13 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
-from itertools import combinations
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -31,13 +33,15 @@ import numpy as np
 REPO = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPO))
 
-from scripts.compare_models import Change, Line, differ, is_told, list_host_paths, load, show  # noqa: E402
+from scripts.compare_models import Change, Line, differ, find_teller, list_host_paths, load, show  # noqa: E402
 
 import simwright  # noqa: E402
 from simwright.core.diag import Level, Reporter  # noqa: E402
 
 TOLERANCE = 1e-5
 """Relative: OpenUSD keeps masses and limits as floats."""
+MESH_TOLERANCE = 1e-4
+"""Of bounds of shapes: files of meshes keep floats."""
 TURN = 0.1
 MOVING = ("revolute", "continuous", "prismatic")
 Array = np.ndarray[Any, Any]
@@ -83,7 +87,7 @@ def compare_file(file: Path, corpus: Path, packages: dict[str, str]) -> Line:
                 allow_outside=[base],
             )  # fmt: skip
             entry = simwright.convert(stage, Path(work) / "urdf" / file.name, to="urdf", reporter=reporter)
-            after = read_facts(entry)
+            after = read_facts(entry, {})
             line.changes += list_host_paths(Path(work), base)
         except simwright.SimwrightError as error:
             line.verdict, line.text = "refused", str(error).replace("\n", " ")[:300]
@@ -91,9 +95,9 @@ def compare_file(file: Path, corpus: Path, packages: dict[str, str]) -> Line:
         except Exception as error:  # noqa: BLE001 - the point is to find them
             line.verdict, line.text = "crash", repr(error)[:300]
             return line
-    line.changes += list_changes(read_facts(file), after)
+    line.changes += list_changes(read_facts(file, packages), after)
     for change in line.changes:
-        change.told = is_told(change, reporter.found) or is_frame_of_camera(change, reporter)
+        change.told = find_teller(change, reporter.found) or find_camera(change, reporter)
     return judge(line, reporter)
 
 
@@ -132,7 +136,7 @@ def compare_contacts(file: Path, corpus: Path, packages: dict[str, str]) -> Line
     links = {name(model, "BODY", number) for number in range(model.nbody)}
     before = {pair for pair in list_source_pairs(file) if pair <= links}
     after, found = list_pairs(model), list_contacts(model)
-    told = any(finding.kind == "mjcf-write-pairs-apart" for finding in reporter)
+    told = next((f.kind for f in reporter if f.kind == "mjcf-write-pairs-apart"), "")
     for pair in before - after:
         line.changes.append(Change("contact", " and ".join(sorted(pair)), "touch", "yes", "no", told))
     for pair in (after | found) - before:
@@ -205,13 +209,11 @@ def list_contacts(model: Any) -> set[frozenset[str]]:
     return found
 
 
-def is_frame_of_camera(change: Change, reporter: Reporter) -> bool:
-    """Is it an optical frame that a finding says is written for a camera?"""
-    return (
-        change.after == "new"
-        and change.element.removesuffix("_joint").endswith("_optical_frame")
-        and any(finding.loss and "camera" in finding.message for finding in reporter)
-    )
+def find_camera(change: Change, reporter: Reporter) -> str:
+    """The kind of the finding that says that an optical frame, which is new, is written for a camera."""
+    if change.after != "new" or not change.element.removesuffix("_joint").endswith("_optical_frame"):
+        return ""
+    return next((f.kind for f in reporter if f.loss and "camera" in f.message), "")
 
 
 def list_changes(before: Facts, after: Facts) -> Iterator[Change]:
@@ -227,18 +229,20 @@ def list_changes(before: Facts, after: Facts) -> Iterator[Change]:
                 if found is None or value != found:
                     yield Change(family, name, word, str(value)[:60], str(found)[:60])
             else:
-                for text in differ(word, np.append(1e-3, value), np.append(1e-3, found), TOLERANCE):
+                limit = MESH_TOLERANCE if word.endswith("bounds") else TOLERANCE
+                for text in differ(word, np.append(1e-3, value), np.append(1e-3, found), limit):
                     yield Change(family, name, *text)
     for family, name in after.keys() - before.keys():
         yield Change(family, name, "element", "none", "new")
 
 
-def read_facts(file: Path) -> Facts:
+def read_facts(file: Path, packages: dict[str, str]) -> Facts:
     """Links and joints by name, and where links are."""
+    place = partial(place_file, file=file, packages=packages)
     root = ET.parse(file).getroot()
     facts: Facts = {}
     for link in root.findall("link"):
-        facts["body", link.get("name", "")] = read_link(link)
+        facts["body", link.get("name", "")] = read_link(link, place)
     joints = root.findall("joint")
     for joint in joints:
         facts["joint", joint.get("name", "")] = read_joint(joint)
@@ -248,7 +252,7 @@ def read_facts(file: Path) -> Facts:
     return facts
 
 
-def read_link(link: Any) -> dict[str, Any]:
+def read_link(link: Any, place: Callable[[str], Path | None]) -> dict[str, Any]:
     """Mass, centre and tensor in the axes of the link, and the shapes."""
     values: dict[str, Any] = {}
     inertial = link.find("inertial")
@@ -265,9 +269,70 @@ def read_link(link: Any) -> dict[str, Any]:
         values["centre"] = pose[:3, 3] if values["mass"] else np.zeros(3)
         values["inertia"] = pose[:3, :3] @ tensor @ pose[:3, :3].T
     for word in ("visual", "collision"):
-        kinds = [shape.find("geometry") for shape in link.findall(word)]
-        values[word] = " ".join(sorted(kind[0].tag for kind in kinds if kind is not None and len(kind)))
+        shapes = [shape for shape in link.findall(word) if len(shape.find("geometry") or ())]
+        values[word] = " ".join(sorted(shape.find("geometry")[0].tag for shape in shapes))
+        boxes = [find_bounds(shape, place) for shape in shapes]
+        read = [box for box in boxes if box is not None]
+        if read and len(read) == len(boxes):
+            values[f"{word} bounds"] = np.sum(read, axis=0)
     return values
+
+
+def find_bounds(shape: Any, place: Callable[[str], Path | None]) -> Array | None:
+    """The corners of a box around a shape in the axes of the link; None of a mesh that trimesh does not read.
+
+    Their sum over the shapes of a link needs no order.
+    """
+    node = shape.find("geometry")[0]
+    if node.tag == "mesh":
+        file = place(node.get("filename", ""))
+        points = read_points(file) if file is not None else None
+        if points is None:
+            return None
+        points = points * read_numbers(node.get("scale", "1 1 1"))
+    else:
+        radius, length = (float(node.get(word, 0.0)) for word in ("radius", "length"))
+        half = {
+            "box": read_numbers(node.get("size", "0 0 0")) / 2.0,
+            "sphere": np.full(3, radius),
+            "cylinder": np.array((radius, radius, length / 2.0)),
+            "capsule": np.array((radius, radius, length / 2.0 + radius)),
+        }[node.tag]
+        points = half * np.array(list(product((-1.0, 1.0), repeat=3)))
+    pose = read_pose(shape.find("origin"))
+    placed = points @ pose[:3, :3].T + pose[:3, 3]
+    return np.array((placed.min(axis=0), placed.max(axis=0)))
+
+
+@lru_cache(maxsize=256)
+def read_points(file: Path) -> Array | None:
+    """The points of faces of a mesh file as trimesh reads it."""
+    import trimesh
+
+    try:
+        mesh = trimesh.load(file, force="mesh", process=False)
+    except Exception:  # noqa: BLE001 - whatever it raises on a broken file
+        return None
+    faces = getattr(mesh, "faces", ())
+    return np.asarray(mesh.vertices)[np.unique(faces)] if len(faces) else None
+
+
+def read_numbers(text: str) -> Array:
+    """Numbers of a text."""
+    return np.array([float(word) for word in text.split()])
+
+
+def place_file(name: str, file: Path, packages: dict[str, str]) -> Path | None:
+    """The mesh file that a URDF file names."""
+    match = re.match(r"package://([^/]+)/(.*)", name)
+    if match:
+        roots = [Path(packages[match[1]])] if match[1] in packages else []
+        roots += [parent / match[1] for parent in file.parents] + [
+            p for p in file.parents if p.name == match[1]
+        ]
+        return next((root / match[2] for root in roots if (root / match[2]).is_file()), None)
+    path = file.parent / name.removeprefix("file://")
+    return path if path.is_file() else None
 
 
 def read_joint(joint: Any) -> dict[str, Any]:

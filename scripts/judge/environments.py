@@ -6,6 +6,8 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import hashlib
+import os
+import shutil
 import subprocess
 import tomllib
 from collections.abc import Iterator
@@ -34,6 +36,7 @@ class Judge:
     inside: bool
     environments: tuple[IsolatedEnvironment, ...]
     interfaces: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
 
     def make_variables(self) -> dict[str, str]:
         """IsolatedEnvironment variables for tests: its own, and where the interpreter of each of its modules is."""
@@ -60,11 +63,29 @@ def find_environment(module: str) -> IsolatedEnvironment:
 @contextlib.contextmanager
 def hold_all(judge: Judge, say: Say) -> Iterator[list[Path]]:
     """The interpreters of a judge, made if they are not there; nobody removes them meanwhile."""
+    for program in judge.programs:
+        install_program(program, say)
     with contextlib.ExitStack() as stack:
         pythons = [stack.enter_context(hold(environment, say)) for environment in judge.environments]
         if judge.interfaces:
             build_interfaces(pythons[0], judge.interfaces, say)
         yield pythons
+
+
+def install_program(name: str, say: Say) -> None:
+    """A command of the system, from Debian's package of its name where it is missing."""
+    if shutil.which(name):
+        return
+    say(f"installing {name}")
+    prefix = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    install = ["apt-get", "install", "-y", "-qq", "--no-install-recommends", name]
+    for command in (["apt-get", "update", "-qq"], install):
+        try:
+            done = subprocess.run([*prefix, *command], capture_output=True, text=True, check=False)
+        except FileNotFoundError as error:
+            raise NoEnvironmentError(f"{name} is missing and cannot be installed: {error}") from None
+    if not shutil.which(name):
+        raise NoEnvironmentError(f"{name} is missing and cannot be installed:\n{done.stderr[-2000:].strip()}")
 
 
 def build_interfaces(python: Path, packages: tuple[str, ...], say: Say) -> None:
@@ -121,7 +142,8 @@ def _make_judge(name: str, row: dict[str, Any]) -> Judge:
     else:
         environments = (make_environment(name, row),)
     interfaces = tuple(row.get("interfaces", ()))
-    return Judge(name, tuple(row["tests"]), bool(row.get("inside")), environments, interfaces)
+    programs = tuple(row.get("programs", ()))
+    return Judge(name, tuple(row["tests"]), bool(row.get("inside")), environments, interfaces, programs)
 
 
 def _read_lines(file: Path) -> list[str]:

@@ -33,8 +33,14 @@ ROBOT = """<mujoco model="one">
       <geom name="ball" size=".1" pos="0 0 .5" material="skinned"/>
       <geom name="plate" type="box" size=".1 .1 .01" pos="0 0 -.5" material="printed" rgba="1 0.5 0.5 1"/>
       <site name="s"/>
+      <body name="c" pos="0 0 1">
+        <joint name="k" type="slide" range="-1 1" solreflimit="0.06 1" margin="0.01"/>
+        <joint name="l" axis="1 0 0" range="-1 1" solimplimit="0.7 0.9 0.01 0.5 2"/>
+        <geom name="end" size=".1"/>
+      </body>
     </body>
   </worldbody>
+  <equality><connect name="pin" body1="c" anchor="0 0 0" solref="0.07 1" active="false"/></equality>
   <sensor><touch name="t" site="s" cutoff="3"/><accelerometer name="acc" site="s" noise="0.1"/></sensor>
 </mujoco>"""
 
@@ -64,6 +70,10 @@ CHANGES = {
     'solreflimit="0.03 1"': ('solreflimit="0.04 1"', "drives: freedom 'j': solreflimit"),
     'solimplimit="0.8 0.9 0.01 0.5 2"': ("", "drives: freedom 'j': solimplimit"),
     'solreffriction="0.05 1"': ("", "drives: freedom 'j': solreffriction"),
+    'solreflimit="0.06 1"': ('solreflimit="0.05 1"', "drives: freedom 'k': solreflimit"),
+    'margin="0.01"': ("", "drives: freedom 'k': margin"),
+    'solimplimit="0.7 0.9 0.01 0.5 2"': ("", "drives: freedom 'l': solimplimit"),
+    'solref="0.07 1"': ('solref="0.08 1"', "constraints: equality 'pin': solref"),
     'cutoff="3"': ('cutoff="4"', "sensors: sensor 't': cutoff"),
     'noise="0.1"': ('noise="0.2"', "sensors: sensor 'acc': noise"),
 }

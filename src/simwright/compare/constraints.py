@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
@@ -36,8 +37,9 @@ from simwright.core.errors import SimwrightError
 from simwright.core.math3d import Pose
 from simwright.core.names import make_identifier
 from simwright.model.asset import Actuator, Asset, Shape
-from simwright.model.joint import Dof, Drive, EqualityKind, Mimic, Tendon
+from simwright.model.joint import Dof, Drive, Equality, EqualityKind, Joint, Mimic, Tendon
 from simwright.model.material import PhysicsMaterial, RenderMaterial, Texture
+from simwright.model.mechanism import Freedom
 from simwright.model.servo import make_law
 
 _HELD = (EqualityKind.CONNECT, EqualityKind.WELD)
@@ -52,6 +54,8 @@ class FrameConstraint:
     a: tuple[str, Pose]
     b: tuple[str, Pose]
     enabled: bool
+    origin: Equality | Joint
+    """What says so."""
 
 
 def compare_constraints(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
@@ -97,13 +101,13 @@ def _law(mimic: Mimic, refs: dict[str, float]) -> list[float]:
 def list_holds(side: ComparedAsset) -> list[FrameConstraint]:
     """Connects and welds of a side, and joints that close loops likewise."""
     holds = [
-        FrameConstraint(e.name, e.kind, (e.a, e.frame_a), (e.b, e.frame_b), e.enabled)
+        FrameConstraint(e.name, e.kind, (e.a, e.frame_a), (e.b, e.frame_b), e.enabled, e)
         for e in side.asset.equalities
         if e.kind in _HELD
     ]
     holds += [
         FrameConstraint(
-            j.name, HOLDS[j.kind], (j.parent, j.parent_frame), (j.child, j.child_frame), j.enabled
+            j.name, HOLDS[j.kind], (j.parent, j.parent_frame), (j.child, j.child_frame), j.enabled, j
         )
         for j in side.asset.joints
         if is_hold(side, j)
@@ -129,6 +133,8 @@ def _compare_holds(section: DifferenceSection, pairing: Pairing, ruler: ValueCom
                 DifferenceItem(element, "where it holds", hold.name, best.name, error=gap / ruler.length)
             )
         ruler.compare(section, element, "enabled", hold.enabled, best.enabled)
+        found = (element, "equality", hold.origin, best.origin)
+        _compare_mujoco(section, pairing, ruler, found, usual=_MUJOCO_EQUALITY, unsaid=Counter())
     section.items += [
         DifferenceItem(f"equality {hold.name!r}", str(hold.kind), None, hold.name) for hold in left
     ]
@@ -200,6 +206,8 @@ def _compare_equalities(section: DifferenceSection, pairing: Pairing, ruler: Val
                 )
         ruler.compare(section, element, "law", equality.polynomial, twin.polynomial)
         ruler.compare(section, element, "enabled", equality.enabled, twin.enabled)
+        found = (element, "equality", equality, twin)
+        _compare_mujoco(section, pairing, ruler, found, usual=_MUJOCO_EQUALITY, unsaid=Counter())
     taken = set(matches.values())
     section.items += [
         DifferenceItem(f"equality {e.name!r}", str(e.kind), None, e.name)
@@ -231,12 +239,17 @@ def compare_drives(section: DifferenceSection, pairing: Pairing, ruler: ValueCom
             rests = [(f.dof.spring_ref or 0.0) - zero for f, zero in zip((a, b), zeros, strict=True)]
             ruler.compare(section, element, "rest of the spring", *rests, scale=1.0)
         _compare_drive(section, ruler, element, (a.dof, b.dof), zeros)
-        # several freedoms of one joint are joints of their own in MJCF, under names that OpenUSD does not keep
-        if all(f.joint is not None and len(f.joint.dofs) == 1 for f in (a, b)):
+        if a.joint is not None and b.joint is not None:
             found = (element, "joint", a.joint, b.joint)
-            _compare_mujoco(section, pairing, ruler, found, usual=_MUJOCO_JOINT, unsaid=unsaid)
+            parts = [_name_part(a), _name_part(b)]
+            _compare_mujoco(section, pairing, ruler, found, usual=_MUJOCO_JOINT, unsaid=unsaid, parts=parts)
     for what, count in unsaid.items():
         section.notes.append(f"{what} is said by one side only: {count} joint(s)")
+
+
+def _name_part(freedom: Freedom) -> str:
+    """The name of a freedom where its joint has several."""
+    return freedom.dof.name if freedom.joint is not None and len(freedom.joint.dofs) > 1 else ""
 
 
 def _compare_drive(
@@ -312,7 +325,8 @@ _MUJOCO_JOINT: dict[str, Any] = {
     "solreflimit": (0.02, 1.0), "solimplimit": (0.9, 0.95, 0.001, 0.5, 2.0), "solreffriction": (0.02, 1.0),
     "solimpfriction": (0.9, 0.95, 0.001, 0.5, 2.0), "margin": 0.0,
 }  # fmt: skip
-"""MuJoCo's own attributes of contacts and limits, with what it takes where nothing is said."""
+_MUJOCO_EQUALITY: dict[str, Any] = {"solref": (0.02, 1.0), "solimp": (0.9, 0.95, 0.001, 0.5, 2.0)}
+"""MuJoCo's own attributes of contacts, limits and equalities, with what it takes where nothing is said."""
 
 
 def compare_materials(
@@ -362,12 +376,14 @@ def _compare_mujoco(
     *,
     usual: dict[str, Any],
     unsaid: Counter[str],
+    parts: Sequence[str] = ("", ""),
 ) -> None:
     """Attributes of MuJoCo's own, where both sides give such attributes."""
     element, family, a, b = pair
     sides = (pairing.a.asset, pairing.b.asset)
     for name, default in usual.items():
-        x, y = (find_mujoco(side, e, family, name) for side, e in zip(sides, (a, b), strict=True))
+        owners = zip(sides, (a, b), parts, strict=True)
+        x, y = (find_mujoco(side, owner, family, name, part) for side, owner, part in owners)
         if x is None and y is None:
             continue
         if all(speaks_mujoco(side) for side in sides):

@@ -326,13 +326,25 @@ def speaks_mujoco(asset: Asset) -> bool:
     return asset.provenance.format == "mjcf" or MUJOCO in asset.extras.table
 
 
-def find_mujoco(asset: Asset, element: Any, family: str, attribute: str) -> Any:
-    """An attribute of MuJoCo's that was kept for an element, None if it is not said."""
+def find_mujoco(asset: Asset, element: Any, family: str, attribute: str, part: str = "") -> Any:
+    """An attribute of MuJoCo's that was kept for an element, None if it is not said.
+
+    ``part`` is the freedom that is meant where a joint has several, which are joints of their own in MJCF.
+    """
     # the reader of MJCF keeps it by family and name, that of OpenUSD by prim; a mesh may be inside of an instance
     path = getattr(element, "path", "")
-    keys = (path, f"{family}/{element.name}", element.source.prim, path.rpartition("/")[0])
+    keys: tuple[str | None, ...] = (
+        path,
+        f"{family}/{element.name}",
+        element.source.prim,
+        path.rpartition("/")[0],
+    )
+    names = (attribute, f"{MUJOCO}:{attribute}")
+    if part:
+        keys = (f"{family}/{part}", path)
+        names = (attribute, f"{MUJOCO}:{family}:{make_identifier(part)}:{attribute}")
     for key in dict.fromkeys(key for key in keys if key):
-        for name in (attribute, f"{MUJOCO}:{attribute}"):
+        for name in names:
             value = asset.extras.get(MUJOCO, key, name)
             if value is not None:
                 return _scale_width(asset, value) if attribute.startswith("solimp") else value

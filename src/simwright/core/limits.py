@@ -64,7 +64,7 @@ def distrust(path: str | os.PathLike[str]) -> Iterator[None]:
 
 def _is_set(name: str, environment: Mapping[str, str] | None = None) -> bool:
     found = os.environ if environment is None else environment
-    return found.get(name, "").strip().lower() in _YES
+    return name in found and found[name].strip().lower() in _YES
 
 
 VARIABLE = "SIMWRIGHT_LIMITS"

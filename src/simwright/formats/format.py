@@ -47,6 +47,7 @@ class ReadOptions:
     file that names this one; without it, a reader makes one around its own file (:meth:`make_gate`).
     ``unsaid_meters_per_unit`` is the length unit of a USD stage that says none; None for OpenUSD's own, 0.01 (Newton
     takes 1).  ``default_density`` is that of USD colliders for which nobody says one [kg/m^3].
+    ``read_elsewhere`` are types of USD geometry that the caller reads from the stage: they are not reported as lost.
     ``hidden_shapes`` reads invisible USD geometry too, as shapes that are neither seen nor touched.
     ``lock_unlimited_axes`` locks the axes of generic USD joints that no limit is applied to, as Newton does; by
     UsdPhysics they are free.
@@ -63,6 +64,7 @@ class ReadOptions:
     unsaid_meters_per_unit: float | None = None
     default_density: float = DEFAULT_DENSITY
     hidden_shapes: bool = False
+    read_elsewhere: frozenset[str] = frozenset()
     lock_unlimited_axes: bool = False
 
     def make_gate(self, path: Path, reporter: Reporter) -> Gate:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -20,6 +21,7 @@ from simwright.core.math3d import Array, vec3
 from simwright.model.display import Shown, show_file
 
 Faces: TypeAlias = npt.NDArray[np.int32]
+Singles: TypeAlias = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -158,7 +160,7 @@ class Recipe(Shown):
 
 
 class Mesh:
-    """A mesh that is loaded when it is first looked at.
+    """A mesh that is loaded when it is first looked at; ``load_solid`` loads its points and faces alone.
 
     ``source`` tells where it came from (file or prim), ``file`` the mesh file if there is one and it has the same
     points.  ``recipe`` is how the engine that made the mesh makes it again, bit for bit; it is the reader's and never
@@ -166,13 +168,14 @@ class Mesh:
     """
 
     kind: ClassVar[str] = "mesh"
-    __slots__ = ("_data", "_load", "file", "gate", "recipe", "source")
+    __slots__ = ("_data", "_load", "_load_solid", "file", "gate", "recipe", "source")
 
     def __init__(
         self,
         data: MeshData | None = None,
         *,
         load: Callable[[], MeshData] | None = None,
+        load_solid: Callable[[], MeshData] | None = None,
         source: str = "",
         file: str = "",
         recipe: Recipe | None = None,
@@ -181,6 +184,7 @@ class Mesh:
         assert (data is None) != (load is None), "a mesh has its data or a way to load it"
         self._data = data
         self._load = load
+        self._load_solid = load_solid
         self.source = source
         self.file = file
         self.recipe = recipe
@@ -203,8 +207,12 @@ class Mesh:
         if self._data is None:
             assert self._load is not None
             self._data = self._load()
-            self._load = None
+            self._load = self._load_solid = None
         return self._data
+
+    def solid(self) -> MeshData:
+        """Points and faces, perhaps without the other arrays; loaded for the caller and not kept."""
+        return self.data if self._load_solid is None else self._load_solid()
 
     @property
     def is_loaded(self) -> bool:
@@ -240,25 +248,98 @@ def fan_triangles(counts: Faces, indices: Faces) -> Faces:
     return triangles
 
 
-def cut_squares(data: MeshData) -> Faces:
+def cut_faces(data: MeshData, *, with_holes: bool = False) -> Faces:
     """``(n, 3)`` corner numbers of the triangles that MuJoCo makes of faces, in the turn that they have.
 
-    Faces with four corners are cut along the shorter diagonal (tinyobjloader), others are fanned.
+    Faces with four corners are cut along the shorter diagonal, larger ones lose one ear after the other
+    (tinyobjloader, in single precision).  MuJoCo leaves a hole where it finds no more ear: so do we if asked for
+    ``with_holes``, else the rest is fanned, and a face of n corners has n - 2 triangles.
     """
     numbers: Faces = np.arange(len(data.indices), dtype=np.int32)
     if data.counts is None:
         return numbers.reshape(-1, 3)
     counts = np.asarray(data.counts)
     cut = fan_triangles(counts, numbers)
-    starts = (np.cumsum(counts) - counts)[counts == 4]
+    starts = np.cumsum(counts) - counts
     # fans of the faces before it have two triangles less than corners
-    rows = (np.cumsum(np.maximum(counts - 2, 0)) - np.maximum(counts - 2, 0))[counts == 4]
-    points = np.asarray(data.vertices)[data.indices[starts[:, None] + np.arange(4)]]
-    first, second = (np.square(points[:, k] - points[:, k + 2]).sum(axis=1) for k in (0, 1))
-    other = first >= second
-    cut[rows[other]] = starts[other, None] + np.array((0, 1, 3))
-    cut[rows[other] + 1] = starts[other, None] + np.array((1, 2, 3))
-    return cut
+    rows = np.cumsum(np.maximum(counts - 2, 0)) - np.maximum(counts - 2, 0)
+    points = np.asarray(data.vertices, dtype=np.float32)
+    for count in np.unique(counts[counts > 3]).tolist():
+        chosen = counts == count
+        corners = starts[chosen, None] + np.arange(count)
+        places = points[data.indices[corners]]
+        if count == 4:
+            first, second = (np.square(places[:, k] - places[:, k + 2]).sum(axis=1) for k in (0, 1))
+            other = np.flatnonzero(first >= second)
+            cuts = np.broadcast_to(np.array(((0, 1, 3), (1, 2, 3))), (len(other), 2, 3))
+        else:
+            flat = _flatten_faces(places)
+            # the ears of a convex face are its fan: few faces are left to be cut one by one
+            other = np.flatnonzero(~_is_fan(flat))
+            cuts = np.array([_clip_ears(face, with_holes) for face in flat[other]], dtype=np.int64)
+            cuts = cuts.reshape(-1, count - 2, 3)
+        chosen_rows = rows[chosen][other, None] + np.arange(count - 2)
+        cut[chosen_rows] = np.where(cuts < 0, -1, corners[other, 0][:, None, None] + cuts)
+    return cut[cut[:, 0] >= 0] if with_holes else cut
+
+
+def _flatten_faces(places: Singles) -> Singles:
+    """Corners ``(faces, corners, 2)`` seen along the axis to which the first real corner is turned most."""
+    edges = np.roll(places, -1, axis=1) - places
+    turns: Any = np.abs(np.cross(edges, np.roll(edges, -1, axis=1)))
+    is_corner = np.any(turns > np.finfo(np.float32).eps, axis=2)
+    turn = turns[np.arange(len(places)), is_corner.argmax(axis=1)]
+    x, y, z = turn.T
+    kept = np.full((len(places), 2), (0, 2))
+    kept[(z > x) & (z > y)] = (0, 1)
+    kept[((x > y) & (x > z)) | ~is_corner.any(axis=1)] = (1, 2)
+    flat: Singles = np.take_along_axis(places, kept[:, None, :], axis=2)
+    return flat
+
+
+def _is_fan(flat: Singles) -> npt.NDArray[np.bool_]:
+    """Which faces have an ear at their first corner, and again when it is cut, to the end."""
+    is_fan = np.ones(len(flat), dtype=bool)
+    for step in range(1, flat.shape[1] - 2):
+        rest = np.concatenate((flat[:, :1], flat[:, step:]), axis=1)
+        is_fan &= _is_ear(rest)
+    return is_fan
+
+
+def _is_ear(flat: Singles) -> npt.NDArray[np.bool_]:
+    """Which faces can lose their first three corners as a triangle: it turns as they do, and has no other corner."""
+    a, b, c = (flat[:, k] for k in range(3))
+    turn = (b - a)[:, 0] * (c - b)[:, 1] - (b - a)[:, 1] * (c - b)[:, 0]
+    area = (a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]) * np.float32(0.5)
+    inside = np.zeros((len(flat), flat.shape[1] - 3), dtype=bool)
+    x, y = flat[:, 3:, 0], flat[:, 3:, 1]
+    for tip, end in ((a, c), (b, a), (c, b)):
+        crosses = (tip[:, 1, None] > y) != (end[:, 1, None] > y)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            at = (end - tip)[:, 0, None] * (y - tip[:, 1, None]) / (end - tip)[:, 1, None] + tip[:, 0, None]
+        inside ^= crosses & (x < at)
+    is_ear: npt.NDArray[np.bool_] = ~(turn * area < 0.0) & ~inside.any(axis=1)
+    return is_ear
+
+
+def _clip_ears(flat: Singles, with_holes: bool) -> list[tuple[int, int, int]]:
+    """The triangles of one face, ear by ear from the corner where the last one was found; -1 for those of a hole."""
+    left, guess, tries = list(range(len(flat))), 0, len(flat)
+    found: list[tuple[int, int, int]] = []
+    # tries are counted as tinyobjloader counts them: an ear at the very last one is the end
+    before = len(left)
+    while len(left) > 3 and tries:
+        tries = len(left) if len(left) != before else tries - 1
+        before, guess = len(left), guess % len(left)
+        turned = left[guess:] + left[:guess]
+        if _is_ear(flat[None, turned])[0]:
+            found.append((turned[0], turned[1], turned[2]))
+            left.remove(turned[1])
+        else:
+            guess += 1
+    if with_holes and len(left) > 3:
+        return found + [(-1, -1, -1)] * (len(left) - 2)
+    return found + [(left[0], a, b) for a, b in pairwise(left[1:])]
 
 
 def box_bounds(geometry: Geometry) -> tuple[Array, Array] | None:

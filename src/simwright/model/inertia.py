@@ -134,7 +134,10 @@ def principal_axes(inertia: npt.NDArray[Any]) -> tuple[Array, Array]:
     return values, quat_from_matrix(vectors)
 
 
-_PERMUTATIONS = ((0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0))
+_PERMUTATIONS = {
+    (0, 1, 2): False, (0, 2, 1): True, (1, 0, 2): True, (1, 2, 0): False, (2, 0, 1): False, (2, 1, 0): True,
+}  # fmt: skip
+"""Orders of three axes, and whether each turns a rotation into a reflection."""
 
 
 def find_nearest_moments(moments: VectorLike) -> Array:
@@ -167,19 +170,23 @@ _ROUNDING = 4e-4
 
 def _closest_to_identity(vectors: Array) -> tuple[list[int], Array]:
     """Column order and signs that make a proper rotation with the largest trace."""
-    best: tuple[float, list[int], Array] | None = None
-    for order in _PERMUTATIONS:
-        columns = vectors[:, order]
-        signs = np.where(np.diag(columns) < 0, -1.0, 1.0)
+    best: tuple[float, list[int], list[float]] | None = None
+    # plain numbers: for three axes they are several times faster than small arrays
+    rows: list[list[float]] = vectors.tolist()
+    turned = float(np.linalg.det(vectors)) < 0
+    for order, odd in _PERMUTATIONS.items():
+        along = [rows[axis][column] for axis, column in enumerate(order)]
+        signs = [-1.0 if value < 0 else 1.0 for value in along]
         # a reflection is no rotation: the axis that matters least changes its sign
-        if np.linalg.det(columns * signs) < 0:
-            signs[int(np.argmin(np.abs(np.diag(columns))))] *= -1.0
-        trace = float(np.sum(np.diag(columns) * signs))
+        if (signs.count(-1.0) % 2 == 1) != (odd != turned):
+            least = min(range(3), key=lambda axis: abs(along[axis]))
+            signs[least] *= -1.0
+        trace = math.fsum(value * sign for value, sign in zip(along, signs, strict=True))
         # the margin keeps rounding from choosing between equal orders
         if best is None or trace > best[0] + 1e-12:
             best = (trace, list(order), signs)
     assert best is not None
-    return best[1], best[2]
+    return best[1], np.array(best[2])
 
 
 def _symmetric(m: npt.NDArray[Any]) -> Array:

@@ -250,7 +250,7 @@ def _descend(joint: Joint, way: Pose, start: Array) -> Array:
     now, best, least = start, start, math.inf
     for _ in range(_ROUNDS):
         pose = compute_joint_pose(joint, now)
-        error = _subtract(way, pose)
+        error = subtract_poses(way, pose)
         size = float(error @ error)
         if size < least:
             best, least = now, size
@@ -269,10 +269,10 @@ def _find_slope(joint: Joint, at: Array, pose: Pose, number: int) -> Array:
     small = 1e-6
     moved = at.copy()
     moved[number] += small
-    return _subtract(compute_joint_pose(joint, moved), pose) / small
+    return subtract_poses(compute_joint_pose(joint, moved), pose) / small
 
 
-def _subtract(a: Pose, b: Pose) -> Array:
+def subtract_poses(a: Pose, b: Pose) -> Array:
     """From one pose to another: shift [m], and turn as a vector [rad]."""
     turn = quat_multiply(a.q, quat_conjugate(b.q))
     turn = turn if turn[0] >= 0.0 else -turn

@@ -200,6 +200,67 @@ def _batch_moments(meshes: list[tuple[npt.NDArray[Any], Faces]]) -> list[Moments
     return result
 
 
+def encloses(vertices: npt.NDArray[Any], triangles: Faces) -> bool:
+    """Does a triangle mesh enclose a volume: does every edge have its reverse?
+
+    Points at the same place, within a millionth of the mesh's size, are one: exporters split them, some by rounding.
+    Sums of hashes tell, so of 2**64 open meshes one may pass.
+    """
+    corners = triangles.astype(np.int64)
+    # welding is slow; most closed meshes need none
+    return len(corners) > 0 and (_pairs_up(corners) or _pairs_up(weld(vertices)[corners]))
+
+
+def _pairs_up(corners: npt.NDArray[np.int64]) -> bool:
+    starts, ends = corners, corners[:, (1, 2, 0)]
+    size = int(corners.max()) + 1
+    return sum_hashes((starts * size + ends).reshape(-1)) == sum_hashes((ends * size + starts).reshape(-1))
+
+
+def sum_hashes(keys: npt.NDArray[np.int64]) -> int:
+    """A number that is the same for the same keys in any order, and another one for others."""
+    mixed = keys.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(29)
+    mixed *= np.uint64(0xBF58476D1CE4E5B9)
+    mixed ^= mixed >> np.uint64(32)
+    return int(mixed.sum(dtype=np.uint64))
+
+
+_FLAT = 1e-6
+
+
+def weld(points: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """A number for each place: points in one group along every axis are one."""
+    limit = _FLAT * float(np.ptp(points, axis=0).max())
+    number = np.zeros(len(points), dtype=np.int64)
+    for values in points.T:
+        order = np.argsort(values, kind="stable")
+        group = np.zeros(len(points), dtype=np.int64)
+        group[order[1:]] = np.cumsum(np.diff(values[order]) > limit)
+        number = np.unique(number * (len(points) + 1) + group, return_inverse=True)[1].reshape(-1)
+    return number
+
+
+def hull_points(points: npt.NDArray[Any]) -> tuple[Array, Faces] | None:
+    """Vertices and triangles of the convex hull; None where the points have no volume."""
+    import manifold3d
+
+    # flat points have no hull with a volume
+    if len(points) < 4 or _is_flat(points):
+        return None
+    mesh = manifold3d.Manifold.hull_points(np.ascontiguousarray(points, dtype=np.float32)).to_mesh()
+    faces = np.asarray(mesh.tri_verts, dtype=np.int32)
+    if len(faces) < 4:
+        return None
+    return np.asarray(mesh.vert_properties, dtype=np.float64)[:, :3], faces
+
+
+def _is_flat(points: npt.NDArray[Any]) -> bool:
+    centred = points - points.mean(axis=0)
+    spread = np.linalg.eigvalsh(centred.T @ centred)
+    return bool(spread[0] <= _FLAT**2 * max(float(spread[2]), 1e-30))
+
+
 def _polyline_moments(geometry: Polyline) -> Moments:
     """Extruded outlines: holes (loops after the first) subtract."""
     area, first, second = 0.0, np.zeros(2), np.zeros((2, 2))

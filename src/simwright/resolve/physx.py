@@ -110,3 +110,30 @@ ROWS = (
         "PhysxArticulationAPI", default=True, form=ValueForm.FLAG, doc="Do the links touch each other?",
     ),
 )  # fmt: skip
+
+UNREAD = {
+    "physxJoint:jointFriction": (0.0, "friction in proportion to the force that the joint carries"),
+    "physxJointAxis:*:armature": (0.0, "inertia that only the motion along one axis feels"),
+    "physxJointAxis:*:maxJointVelocity": (1e6, "largest speed along one axis"),
+    "physxJointAxis:*:staticFrictionEffort": (0.0, "effort that it takes to start moving along one axis"),
+    "physxJointAxis:*:dynamicFrictionEffort": (0.0, "friction along one axis"),
+    "physxJointAxis:*:viscousFrictionCoefficient": (0.0, "damping along one axis"),
+    "physxDrivePerformanceEnvelope:*:maxActuatorVelocity": (_INF, "largest speed of a drive"),
+    "physxDrivePerformanceEnvelope:*:speedEffortGradient": (0.0, "effort that a drive loses with its speed"),
+    "physxDrivePerformanceEnvelope:*:velocityDependentResistance": (0.0, "resistance of a drive"),
+    "physxLimit:*:restitution": (0.0, "how far a joint bounces off its stop"),
+    "physxPhysicsDistanceJoint:springStiffness": (0.0, "spring of a distance joint"),
+    "physxPhysicsDistanceJoint:springDamping": (0.0, "damper of a distance joint"),
+    "physxRigidBody:lockedPosAxis": (0, "axes along which the body cannot move"),
+    "physxRigidBody:lockedRotAxis": (0, "axes about which the body cannot turn"),
+    "physxRigidBody:maxLinearVelocity": (_INF, "largest speed of the body"),
+    "physxMaterial:frictionCombineMode": ("average", "how the frictions of two materials become one"),
+    "physxMaterial:restitutionCombineMode": ("average", "how the restitutions of two materials become one"),
+    "physxSurfaceVelocity:surfaceVelocity": ((0.0, 0.0, 0.0), "speed of a conveyor's surface"),
+    "physxSurfaceVelocity:surfaceAngularVelocity": ((0.0, 0.0, 0.0), "turning speed of a conveyor's surface"),
+    "physxForce:force": ((0.0, 0.0, 0.0), "a force that always acts"),
+    "physxForce:torque": ((0.0, 0.0, 0.0), "a torque that always acts"),
+}
+"""Attributes that change how a machine moves and have no row, since other engines have no such quantity: the value that
+changes nothing, and what they say.  The instance of an API is written ``*``.
+"""

@@ -269,6 +269,119 @@ def test_a_unit_that_nobody_says_is_a_metre_and_one_that_is_said_is_converted(ne
     assert any(found.kind == "usd-unit-unsaid" for found in result["findings"]) == (not meters)
 
 
+def test_splats_are_shapes_of_their_bodies(newton, write):
+    text = (
+        HEAD
+        + """
+def Xform "body" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"] ) {
+    float physics:mass = 1
+    double3 xformOp:translate = (1, 0, 0)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+    def ParticleField3DGaussianSplat "seen" {
+        point3f[] positions = [(0, 0, 0)]
+        double3 xformOp:translate = (0, 2, 0)
+        float3 xformOp:scale = (3, 3, 3)
+        uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:scale"]
+    }
+}
+def ParticleField3DGaussianSplat "empty" { }
+"""
+    )
+    ours, theirs = newton.ModelBuilder(), newton.ModelBuilder()
+    result = add_usd(ours, write(text))
+    from pxr import Usd
+
+    # Newton's import ends at a splat without points
+    stage = Usd.Stage.CreateInMemory()
+    stage.GetRootLayer().ImportFromString(text.replace('def ParticleField3DGaussianSplat "empty" { }', ""))
+    theirs.add_usd(stage)
+    assert {path.rpartition("/")[2] for path in result["path_shape_map"]} == {"seen"}
+    for name in ("shape_type", "shape_body", "shape_scale", "shape_label", "shape_flags"):
+        assert getattr(ours, name) == getattr(theirs, name), name
+    np.testing.assert_allclose(ours.shape_transform[0], theirs.shape_transform[0], atol=1e-6)
+    assert {found.kind for found in result["findings"]} >= {"newton-geometry-lost"}
+
+
+def test_a_body_without_mass_keeps_the_centre_that_is_authored(newton, write):
+    text = (
+        HEAD
+        + """
+def Xform "scaled" {
+    double3 xformOp:scale = (2, 2, 2)
+    uniform token[] xformOpOrder = ["xformOp:scale"]
+    def Xform "body" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"] ) {
+        point3f physics:centerOfMass = (0.3, 0, 0)
+    }
+    def Xform "silent" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"] ) { }
+}
+"""
+    )
+    builder = newton.ModelBuilder()
+    with pytest.warns(UserWarning, match="zero mass"):
+        add_usd(builder, write(text))
+    np.testing.assert_allclose(builder.body_com, [[0.6, 0, 0], [0, 0, 0]], atol=1e-6)
+
+
+def write_follower(with_slide):
+    """A hinge that follows another one; with a slide beside it, both are one joint."""
+    beside = """def PhysicsPrismaticJoint "slide" {
+        rel physics:body0 = </R/a>
+        rel physics:body1 = </R/b>
+    }"""
+    return (
+        HEAD
+        + f"""
+def Xform "R" ( prepend apiSchemas = ["PhysicsArticulationRootAPI"] ) {{
+    def Cube "a" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"] ) {{ }}
+    def Cube "b" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"] ) {{ }}
+    def PhysicsRevoluteJoint "leader" {{
+        rel physics:body1 = </R/a>
+    }}
+    def PhysicsRevoluteJoint "follower" ( prepend apiSchemas = ["NewtonMimicAPI"] ) {{
+        rel physics:body0 = </R/a>
+        rel physics:body1 = </R/b>
+        uniform token physics:axis = "Z"
+        rel newton:mimicJoint = </R/leader>
+    }}
+    {beside if with_slide else ""}
+}}
+"""
+    )
+
+
+def test_a_mimic_that_newton_cannot_hold_is_refused_unless_a_part_is_wanted(newton, write):
+    builder = newton.ModelBuilder()
+    result = add_usd(builder, write(write_follower(with_slide=False)))
+    joints = result["path_joint_map"]
+    assert builder.joint_mimic_joint[joints["/R/follower"]] == joints["/R/leader"]
+    with pytest.raises(ValueError, match="matching position"), pytest.warns(UserWarning, match="merged"):
+        add_usd(newton.ModelBuilder(), write(write_follower(with_slide=True)))
+    builder = newton.ModelBuilder()
+    with pytest.warns(UserWarning, match="merged"):
+        result = add_usd(builder, write(write_follower(with_slide=True)), allow_partial=True)
+    assert set(builder.joint_mimic_joint) == {-1}
+    assert "newton-mimic-lost" in {found.kind for found in result["findings"]}
+
+
+def test_hulls_are_those_of_newton(newton):
+    from newton._src.geometry.utils import remesh_convex_hull
+
+    from simwright.engines.newton.hulls import make_hull
+
+    random = np.random.default_rng(3)
+    for count, limit in ((8, None), (40, None), (3000, None), (3000, 12), (500, 200)):
+        points = random.normal(size=(count, 3)) * (1, 2, 0.1)
+        hull = make_hull(points, limit)
+        vertices, faces = remesh_convex_hull(points.astype(np.float32), maxhullvert=limit or 64)
+        assert np.array_equal(hull.mesh.vertices, vertices)
+        assert np.array_equal(hull.mesh.indices, faces.reshape(-1))
+        box = np.ptp(points, axis=0) * (1, 2, 3)
+        assert hull.find_radius((1.0, 2.0, 3.0)) == pytest.approx(np.linalg.norm(box) / 2, rel=1e-6)
+    # flat ones are Newton's to deal with
+    assert make_hull(random.normal(size=(50, 3)) * (1, 1, 0), None) is None
+    assert make_hull(np.zeros((0, 3)), None) is None
+
+
 def test_newtons_own_tests(newton):
     """All of Newton's tests of its importer pass, but those that the page of differences lists."""
     file = Path(__file__).resolve().parents[3] / "scripts" / "run_newton_tests.py"

@@ -112,3 +112,28 @@ def test_pictures_without_a_place_are_said(builder, tmp_path):
     add_usd(builder, write(tmp_path, ""), reporter=reporter)
     (lost,) = [d for d in reporter if d.kind == "newton-texture-lost"]
     assert lost.data["first"] == "diffuse"
+
+
+def test_vertices_are_split_as_newton_splits_them():
+    from newton._src.usd.utils import _split_corners_into_vertices
+
+    from simwright.engines.newton.looks import split_vertices
+
+    random = np.random.default_rng(5)
+    for trial in range(20):
+        count, corners = int(random.integers(1, 200)), int(random.integers(0, 900))
+        points = random.normal(size=(count, 3)).astype(np.float32)
+        indices = random.integers(0, count, size=corners).astype(np.int32)
+        # one point with very many corners, as the tip of a cone has
+        indices[: corners // 4] = 0
+        spread = (0.0, 0.05, 0.3, 1.0)[trial % 4]
+        directions = random.normal(size=(count, 3))[indices] + random.normal(size=(corners, 3)) * spread
+        directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+        uvs = None if trial % 2 else random.integers(0, 2, size=(corners, 2)).astype(np.float32)
+        given = points, indices, directions, uvs, 25.0
+        ours, theirs = split_vertices(*given), _split_corners_into_vertices(*given)
+        for mine, other in zip(ours, theirs, strict=True):
+            assert (mine is None) == (other is None)
+            if mine is not None:
+                assert mine.dtype == other.dtype
+                np.testing.assert_allclose(mine, other, atol=1e-6)

@@ -13,7 +13,12 @@ import pytest
 import simwright
 from simwright.core.diag import Reporter
 from simwright.core.errors import OutputError, StrictError, UsageError
+from simwright.core.math3d import Pose
+from simwright.formats.format import WriteOptions
+from simwright.formats.gltf.document import GltfDocument
 from simwright.formats.gltf.scene import choose_keys
+from simwright.model.asset import Asset
+from simwright.model.kinematics import build_tree
 
 from .conftest import QUAD
 from .reading import open_gltf
@@ -341,3 +346,10 @@ def test_a_glb_is_no_source(export, tmp_path):
 
 def test_empty_stage(export, accept_gltf):
     accept_gltf(export('def Xform "R" {}').file)
+
+
+def test_rotations_stay_within_one():
+    """Rounding leaves unit quaternions of half a turn with parts just above one, which glTF forbids."""
+    document = GltfDocument(Asset("a"), build_tree(Asset("a")), Reporter(), WriteOptions())
+    document.add_node("half", None, Pose(np.zeros(3), np.array((1e-17, 1.0000000000000002, -1e-17, 0.0))))
+    assert document.nodes[-1]["rotation"] == [1.0, -1e-17, 0.0, 1e-17]

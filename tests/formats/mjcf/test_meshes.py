@@ -181,3 +181,24 @@ def test_faces_are_the_triangles_that_mujoco_makes(read_text, tmp_path):
     assert sorted(map(sorted, data.triangles().tolist())) == sorted(map(sorted, compiled.mesh_face.tolist()))
     corners = np.array([(0, 0), (1, 0), (1, 1), (0, 1), (0.5, 0.5)])
     assert np.array_equal(data.uvs, corners[data.indices])
+
+
+def test_faces_with_many_corners_are_cut_as_mujoco_does(read_text, tmp_path):
+    """Faces that are not convex, not flat or far from the origin, turned into every direction."""
+    random = np.random.default_rng(11)
+    points, faces = [], []
+    for count in (5, 5, 5, 6, 6, 7, 8, 9) * 25:
+        angles = np.sort(random.uniform(0.0, 2.0 * np.pi, count))
+        radii = random.uniform(0.2, 1.0, count)
+        flat = np.stack((radii * np.cos(angles), radii * np.sin(angles), 0.1 * random.normal(size=count)))
+        turn, _ = np.linalg.qr(random.normal(size=(3, 3)))
+        faces.append(len(points) + 1 + np.arange(count))
+        points += (turn @ flat).T.tolist()
+        points = [*points[:-count], *(np.array(points[-count:]) + 3.0 * random.normal(size=3)).tolist()]
+    text = "".join("v {:.9g} {:.9g} {:.9g}\n".format(*np.float32(point)) for point in points)
+    text += "".join(f"f {' '.join(map(str, face))}\n" for face in faces)
+    geom = INERTIAL + '<geom type="mesh" mesh="m" contype="0" conaffinity="0"/>'
+    (shape,) = read_text(model('file="many.obj" inertia="shell"', geom), many__obj=text).shapes
+    compiled = mujoco.MjModel.from_xml_path(str(tmp_path / "model.xml"))
+    found = {tuple(sorted(row)) for row in shape.geometry.data.triangles().tolist()}
+    assert found == {tuple(sorted(row)) for row in compiled.mesh_face.tolist()}

@@ -119,6 +119,14 @@ def test_static_model_becomes_world_shapes_and_sites(read_text):
         assert thing.pose.is_close(Pose.of((1, 1, 0)))
 
 
+def test_the_mass_of_a_static_link_is_told(read_model, found):
+    link = '<link name="a"><inertial><mass>3</mass></inertial></link>'
+    read_model('<static>true</static><link name="a"/>')
+    assert not found("sdf-static-mass")
+    assert not read_model(f"<static>true</static>{link}").bodies
+    assert len(found("sdf-static-mass")) == 1
+
+
 def test_self_collision_and_articulation(read_model):
     joint = '<joint name="j" type="fixed"><parent>a</parent><child>b</child></joint>'
     links = '<link name="a"/><link name="b"/>'

@@ -63,6 +63,10 @@ FAULTS = {
         robot(body("a", apis=ROOT), body("b", apis=ROOT), joint("x", "a", "b")),
         "usd-articulation-roots",
     ),
+    "a type without Physics before it": (
+        robot(body("a"), body("b"), joint("x", "a", "b").replace("PhysicsRevoluteJoint", "RevoluteJoint")),
+        "usd-type-misnamed",
+    ),
     "a missing body": (robot(body("a"), joint("x", "a", "nothing")), "usd-joint-target-missing"),
     "a joint on itself": (robot(body("a"), joint("x", "a", "a")), "usd-joint-on-itself"),
     "NaN in a position": (

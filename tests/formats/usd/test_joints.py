@@ -393,3 +393,37 @@ def Xform "R" {
 }""")
     ends = [(j.name, j.parent, j.child) for j in found.asset.joints]
     assert ends == [("x_j", "x_a", "x_b"), ("y_j", "y_a", "y_b")]
+
+
+MOVED = """
+def Xform "R" ( prepend apiSchemas = ["PhysicsArticulationRootAPI"] ) {
+    double3 xformOp:translate = (5, 3, 1)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+    def Cube "base" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"] ) { }
+    def TYPE "root_joint" {
+        rel physics:body1 = </R/base>
+        PLACE
+    }
+}
+"""
+
+
+def test_the_empty_world_side_of_a_base_joint_is_where_the_base_stands(read):
+    found = read(MOVED.replace("TYPE", "PhysicsFixedJoint").replace("PLACE", ""))
+    (joint,) = found.asset.joints
+    assert joint.parent_frame.p.tolist() == pytest.approx([5, 3, 1])
+    assert "usd-joint-unplaced" in found.kinds
+    # a side that says where it is stays there
+    placed = read(
+        MOVED.replace("TYPE", "PhysicsFixedJoint").replace("PLACE", "point3f physics:localPos0 = (0, 0, 2)")
+    )
+    assert placed.asset.joints[0].parent_frame.p.tolist() == pytest.approx([0, 0, 2])
+    assert "usd-joint-unplaced" not in placed.kinds
+
+
+def test_a_generic_joint_without_limits_holds_the_base_of_an_articulation(read):
+    found = read(MOVED.replace("TYPE", "PhysicsJoint").replace("PLACE", ""))
+    (joint,) = found.asset.joints
+    assert (joint.kind, joint.dofs) == (JointKind.FIXED, [])
+    assert joint.parent_frame.p.tolist() == pytest.approx([5, 3, 1])
+    assert "usd-generic-holds-base" in found.kinds

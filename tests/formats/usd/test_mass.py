@@ -192,6 +192,43 @@ def test_open_collider_adds_nothing(read):
     assert "usd-collider-without-volume" in found.kinds
 
 
+OPEN = """def Mesh "m" ( prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"] ) {
+    uniform token physics:approximation = "TOKEN"
+    point3f[] points = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)]
+    int[] faceVertexCounts = [4, 4, 4, 4, 4]
+    int[] faceVertexIndices = [0, 3, 2, 1, 0, 1, 5, 4, 1, 2, 6, 5, 2, 3, 7, 6, 3, 0, 4, 7]
+    float3 xformOp:scale = (1, 2, 3)
+    uniform token[] xformOpOrder = ["xformOp:scale"]
+}"""
+
+
+def test_an_open_mesh_weighs_what_its_hull_weighs_if_it_collides_as_its_hull(read):
+    found = read(body("", OPEN.replace("TOKEN", "convexHull"), mass_api=False))
+    assert inertial_of(found).mass == pytest.approx(6000)
+    np.testing.assert_allclose(inertial_of(found).com, (0.5, 1.0, 1.5), atol=1e-6)
+    assert "usd-collider-open" in found.kinds
+
+
+def test_a_mass_that_rests_on_an_open_surface_is_said(read):
+    found = read(body("", OPEN.replace("TOKEN", "none"), mass_api=False))
+    (said,) = [d for d in found.reporter if d.kind == "usd-collider-open"]
+    assert "m^3 are weighed" in said.message
+    # the lid closes it; corners that an exporter has split are one
+    lid = OPEN.replace("TOKEN", "none").replace(
+        "(0, 1, 1)]", "(0, 1, 1), (0, 0, 1), (1, 0, 1), (1, 1, 1), (0, 1, 1)]"
+    )
+    lid = lid.replace("[4, 4, 4, 4, 4]", "[4, 4, 4, 4, 4, 4]").replace(
+        "3, 0, 4, 7]", "3, 0, 4, 7, 8, 9, 10, 11]"
+    )
+    closed = read(body("", lid, mass_api=False))
+    assert inertial_of(closed).mass == pytest.approx(6000)
+    assert "usd-collider-open" not in closed.kinds
+    # nothing rests on it where everything is authored
+    whole = "float physics:mass = 1\n float3 physics:diagonalInertia = (1, 1, 1)"
+    whole += "\n point3f physics:centerOfMass = (0, 0, 0)"
+    assert "usd-collider-open" not in read(body(whole, OPEN.replace("TOKEN", "none"))).kinds
+
+
 def test_agrees_with_openusd(read):
     """The same numbers as UsdPhysicsRigidBodyAPI.ComputeMassProperties, given the geometry of the cubes."""
     from pxr import Gf, UsdPhysics

@@ -154,3 +154,28 @@ def test_rules_that_make_no_sense(read, kind, inside, why):
     (finding,) = found.reporter
     assert finding.kind == "usd-mimic-invalid"
     assert why in finding.message
+
+
+def test_joints_of_the_same_freedoms_follow_each_other_freedom_by_freedom(read):
+    limits = "\n".join(
+        f"float limit:{axis}:physics:low = -1\n float limit:{axis}:physics:high = 1" for axis in AXES
+    )
+    locked = "\n".join(
+        f"float limit:{axis}:physics:low = 1\n float limit:{axis}:physics:high = -1" for axis in LOCKED
+    )
+    apis = ", ".join(f'"PhysicsLimitAPI:{axis}"' for axis in (*AXES, *LOCKED))
+    rule = f"{LEADER}\n float newton:mimicCoef0 = 0.5\n float newton:mimicCoef1 = -2"
+    leader = joint(1, "", apis, limits + "\n" + locked)
+    follower = joint(2, "", f"{apis}, {NEWTON}", f"{limits}\n{locked}\n{rule}")
+    found = read(robot(leader, follower))
+    first, second = found.asset.joints
+    pairs = [(mimic.follower, mimic.leader) for mimic in found.asset.mimics]
+    assert pairs == [(b.name, a.name) for a, b in zip(first.dofs, second.dofs, strict=True)]
+    assert len(pairs) == 2
+    # one number cannot be degrees and metres
+    assert {(mimic.offset, mimic.multiplier) for mimic in found.asset.mimics} == {(0.5, -2)}
+    assert "usd-mimic-unitless" in found.kinds
+
+
+AXES = ("transX", "rotZ")
+LOCKED = ("transY", "transZ", "rotX", "rotY")

@@ -488,6 +488,19 @@ float newton:namespace_a:gear_ratio = 5""",
     assert found.asset.copy().origins == found.asset.origins
 
 
+def test_words_of_physx_that_change_motion_and_that_nobody_reads_are_said(read):
+    said = """
+float physxJoint:jointFriction = 0.1
+float physxJointAxis:angular:dynamicFrictionEffort = 3
+float physxLimit:angular:restitution = 0"""
+    found = read(joint(said))
+    told = {d.data["attribute"]: d for d in found.reporter if d.kind == "usd-solver-word-unread"}
+    # a restitution of 0 changes nothing
+    assert told.keys() == {"physxJoint:jointFriction", "physxJointAxis:angular:dynamicFrictionEffort"}
+    assert told["physxJoint:jointFriction"].where.prim == "/R/j"
+    assert schema_attrs(found.asset)["physx"]["/R/j"]["physxJoint:jointFriction"] == pytest.approx(0.1)
+
+
 @pytest.mark.parametrize(
     ("order", "first"), [(("mjc", "newton"), True), (("newton", "mjc"), False), (("mjc",), True)]
 )

@@ -60,6 +60,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.run:run",
         "Run a scene or a robot file by a physics engine, and record it.",
     ),
+    "view": (
+        "simwright.app.cli.view:view",
+        "Show a file in the browser: links, joints, colliders, masses; move its joints.",
+    ),
     "prove": (
         "simwright.app.cli.prove:prove",
         "Ask several physics engines whether an asset is the same machine in all of them.",

@@ -17,7 +17,8 @@ drop_in     ``add_usd`` with Newton's signature and answer; ``install`` puts it 
 choices     what a user may ask of an import, in the words of ``ModelBuilder.add_usd``
 joints      joints, what holds the roots; mimics, equalities, motors, tendons, filters
 equalities  MuJoCo's equalities and Newton's actuators of a stage
-looks       visual meshes of a stage, as Newton builds them
+looks       visual meshes and splats of a stage, as Newton builds them
+hulls       convex hulls and other approximations of mesh colliders
 shapes      shapes, sites, pictures on meshes, distance fields
 registered  custom attributes, and those that solvers have registered on the builder
 result      where the parts of an asset are in the builder

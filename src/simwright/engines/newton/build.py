@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 from collections.abc import Sequence
@@ -10,16 +11,21 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import MissingExtraError, UsageError
 from simwright.core.math3d import IDENTITY, Array, Pose, pose_to_seven, quat_between, quat_rotate, vec3
 from simwright.engines.newton.choices import NAMES, Choices, choose_parts, settle_choices
 from simwright.engines.newton.equalities import (
+    StageParts,
     add_stage_actuators,
     add_stage_equalities,
     find_equalities,
     leave_equalities,
+    sort_prims,
 )
+from simwright.engines.newton.hulls import approximate
 from simwright.engines.newton.joints import (
     add_equalities,
     add_filters,
@@ -35,21 +41,20 @@ from simwright.engines.newton.joints import (
     set_motors,
     set_springs,
 )
-from simwright.engines.newton.looks import StageLooks, open_looks
+from simwright.engines.newton.looks import StageLooks, open_looks, order_shapes, split_at_once
 from simwright.engines.newton.messages import BODY_NOT_KINEMATIC, GRAVITY_SCALE, listen
 from simwright.engines.newton.registered import add_attributes, has_registered, read_registered
 from simwright.engines.newton.result import Imported
-from simwright.engines.newton.shapes import NewtonShapeMaker, approximate, report_pictures
+from simwright.engines.newton.shapes import NewtonShapeMaker, report_pictures
 from simwright.engines.newton.types import ModelBuilder
 from simwright.formats.format import ReadOptions
 from simwright.formats.table import find_near, read_asset
-from simwright.model.asset import Asset, Body
+from simwright.model.asset import Asset, Body, Site
 from simwright.model.branches import Branch, BranchPlan, BranchStep, plan_branches
 from simwright.model.flat_joints import JointPlacement, carry_velocity
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Joint
 from simwright.model.mass import body_inertials
-from simwright.model.selection import compile_paths
 from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
 if TYPE_CHECKING:
@@ -63,42 +68,50 @@ def fill_builder(
     result: Imported,
     base: Pose,
     choices: Choices,
-    stage: Usd.Stage | None,
+    parts: StageParts | None,
     *,
     with_mjc: bool,
 ) -> None:
     """Put everything of ``result.asset`` into a builder, in the order in which elements refer to each other."""
     reporter = result.reporter
+    stage = None if parts is None else parts.stage
     equalities = find_equalities(result.asset, stage)
     asset = result.asset = leave_equalities(result.asset, equalities)
     plan = plan_branches(asset, choices.joint_ordering, only_enabled=choices.only_load_enabled_joints)
-    fill = _BuilderFiller(builder, result, base, choices)
+    fill = _BuilderFiller(builder, result, base, choices, stage)
     # needs the stage: articulations may be declared on prims that are no bodies
     if choices.override_root_xform:
         fill.root_poses = find_root_poses(asset, stage)
     fill.add_branches(plan.branches)
     # looks are asked of the stage where they are wanted: they cost most of the time of an import
-    fill.add_shapes(open_looks(stage) if choices.load_visual_shapes else None)
+    looks = open_looks(stage) if choices.load_visual_shapes else None
+    with split_at_once() if looks is not None else contextlib.nullcontext():
+        fill.add_shapes(looks, stage)
+    if parts is not None and looks is not None:
+        looks.add_splats(builder, parts.splats, result, choices, base)
     fill.add_loops(plan)
     result.equalities = add_equalities(builder, asset, result.bodies, base, reporter)
-    set_mimics(builder, asset, result.joints, reporter)
+    set_mimics(builder, asset, result.joints, reporter, partial=choices.allow_partial)
     if stage is not None:
         add_stage_equalities(builder, stage, result, equalities, choices=choices, base=base)
     add_filters(builder, asset, result.shapes)
     add_attributes(builder, asset.custom_attributes, result.by_frequency(), reporter)
     if stage is not None and has_registered(builder):
         read_registered(builder, stage, result, choices, with_mjc=with_mjc)
-    made = add_stage_actuators(builder, stage, result, choices, compile_paths(choices))
+    made = add_stage_actuators(builder, parts, result, choices)
     # after registered attributes: rows of motors are found by the labels that these bring
     set_motors(builder, asset, result.joints, reporter, made)
     report_tendons(builder, asset, reporter)
     if not choices.skip_mesh_approximation:
-        approximate(builder, result.shapes, asset, reporter)
+        approximate(builder, result.shapes, asset, reporter, fill.hulled)
     if asset.environment.gravity is not None:
         # a root that is put at xform leaves the world, and so gravity, as it is
         stand = find_base(builder, None) if choices.override_root_xform else base
         _set_gravity(builder, stand.rotation @ asset.environment.gravity)
     result.original_bodies = dict(result.path_body_map)
+    # shapes that users add later weigh something again
+    for index in result.bodies.values():
+        builder.body_lock_inertia[index] = False
     # last: it gives every body and joint another index
     if choices.collapse_fixed_joints:
         _collapse(builder, result)
@@ -107,14 +120,24 @@ def fill_builder(
 class _BuilderFiller:
     """Adds the parts of one asset to one builder."""
 
-    def __init__(self, builder: ModelBuilder, result: Imported, base: Pose, choices: Choices) -> None:
+    def __init__(
+        self,
+        builder: ModelBuilder,
+        result: Imported,
+        base: Pose,
+        choices: Choices,
+        stage: Usd.Stage | None = None,
+    ) -> None:
         self._builder = builder
+        self._stage = stage
         self._choices = choices
         self._result = result
         self._reporter = result.reporter
         self._base = self._stand = base
         self.root_poses: dict[str, Pose] = {}
+        self.hulled: set[str] = set()
         self._bound: set[str] = set()
+        self._jointed: set[str] = set()
         self._bodies = {body.name: body for body in result.asset.bodies}
         self._inertials = body_inertials(result.asset, float(builder.default_shape_cfg.density))
 
@@ -125,6 +148,7 @@ class _BuilderFiller:
         # where nothing declares an articulation, joints are constraints: only bodies without any are set free
         loose = {body.name for body in self._result.asset.bodies if not self._result.asset.articulations}
         self._bound = touched & loose
+        self._jointed = _list_jointed(branches)
         held: list[int] = []
         for number, branch in enumerate(branches):
             after = branches[number + 1] if number + 1 < len(branches) else None
@@ -156,6 +180,10 @@ class _BuilderFiller:
         asked = self._choices.floating is not None or self._choices.base_joint is not None
         if declared is None and not (self._choices.articulate or asked or self._choices.parent_body != -1):
             return self._add_orphans(branch)
+        # below the root of a robot, but on none of its joints
+        beside = declared is not None and declared.name in self._jointed and _is_alone(branch)
+        if beside and not asked and not self._floats(branch.steps[0].body):
+            return []
         return [self._add_step(step) for step in branch.steps]
 
     def _add_orphans(self, branch: Branch) -> list[int]:
@@ -192,6 +220,8 @@ class _BuilderFiller:
     def _add_body(self, body: Body, *, is_root: bool) -> None:
         builder = self._builder
         inertial = self._inertials.get(body.name) or Inertial(0.0)
+        if inertial.mass <= 0.0 and self._stage is not None:
+            inertial = dataclasses.replace(inertial, com=self._find_center(body))
         if body.kinematic and not is_root:
             self._reporter.report(BODY_NOT_KINEMATIC, body.source, name=body.name)
         # mass and inertia are locked: Newton would add those of every shape that is put on the link
@@ -199,7 +229,8 @@ class _BuilderFiller:
             xform=pose_to_seven(self._stand @ body.pose),
             com=tuple(float(v) for v in inertial.com),
             inertia=[[float(v) for v in row] for row in inertial.inertia],
-            mass=float(inertial.mass),
+            # in single precision, as Newton's models have it, and centre and inertia in the builder too
+            mass=float(np.float32(inertial.mass)),
             label=body.path or body.name,
             lock_inertia=True,
             is_kinematic=body.kinematic and is_root,
@@ -208,6 +239,19 @@ class _BuilderFiller:
         self._set_velocity(body, int(index))
         if body.gravity_scale != 1.0:
             self._set_gravity_scale(body, int(index))
+
+    def _find_center(self, body: Body) -> Array:
+        """The authored centre of a body without mass [m], which the model has none for."""
+        from simwright.usd.xform import read_world
+
+        prim = self._stage.GetPrimAtPath(body.path) if self._stage is not None and body.path else None
+        authored = prim.GetAttribute("physics:centerOfMass") if prim else None
+        said = authored.Get() if authored and authored.HasAuthoredValue() else None
+        # the schema's fallback is infinite and means "not said"
+        if said is None or not np.all(np.isfinite(said)):
+            return vec3()
+        length = float(self._result.asset.provenance.info.get("metersPerUnit", 1.0))
+        return vec3(said) * read_world(prim).scale * length
 
     def _set_velocity(self, body: Body, index: int) -> None:
         """Authored velocities are along the axes of the asset's world, which may stand turned in the builder."""
@@ -261,8 +305,8 @@ class _BuilderFiller:
                 turned = reverse_joint(joint, self._reporter)
             self._add_joint(dataclasses.replace(turned))
 
-    def add_shapes(self, looks: StageLooks | None) -> None:
-        """Shapes in their order, then sites."""
+    def add_shapes(self, looks: StageLooks | None, stage: Usd.Stage | None) -> None:
+        """Shapes and sites, in the order of Newton's own importer."""
         asset, result = self._result.asset, self._result
         maker = NewtonShapeMaker(
             self._builder,
@@ -271,15 +315,29 @@ class _BuilderFiller:
             self._reporter,
             hull_limit=self._choices.mesh_maxhullvert,
             looks=looks,
+            with_hulls=not self._choices.skip_mesh_approximation,
         )
-        for shape in asset.shapes:
-            index = maker.add_shape(shape, result.bodies.get(shape.body, -1))
+        for element in order_shapes(asset, stage, result.bodies):
+            body = result.bodies.get(element.body, -1)
+            if isinstance(element, Site):
+                result.sites[element.name] = maker.add_site(element, body)
+                continue
+            index = maker.add_shape(element, body)
             if index is not None:
-                result.shapes[shape.name] = index
-        for site in asset.sites:
-            result.sites[site.name] = maker.add_site(site, result.bodies.get(site.body, -1))
+                result.shapes[element.name] = index
         result.shape_paths = maker.parts
+        self.hulled = maker.hulled
         report_pictures(asset.materials, maker.pictured, self._reporter)
+
+
+def _list_jointed(branches: list[Branch]) -> set[str]:
+    """Names of articulation roots that declare joints."""
+    return {branch.declared.name for branch in branches if branch.declared and not _is_alone(branch)}
+
+
+def _is_alone(branch: Branch) -> bool:
+    """Is it one body that no joint holds?"""
+    return len(branch.steps) == 1 and branch.steps[0].joint is None
 
 
 def _is_held(branch: Branch) -> bool:
@@ -360,7 +418,7 @@ def add_asset(
     *,
     xform: Pose | None = None,
     reporter: Reporter | None = None,
-    stage: Usd.Stage | None = None,
+    stage: Usd.Stage | StageParts | None = None,
     schema_resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER,
     **choices: Any,
 ) -> Imported:
@@ -378,9 +436,10 @@ def add_asset(
     result = Imported(
         asset=choose_parts(asset, settled), reporter=reporter, resolvers=tuple(schema_resolvers)
     )
+    parts = stage if isinstance(stage, StageParts | None) else sort_prims(stage)
     with_mjc = any(getattr(solver, "name", solver) == "mjc" for solver in schema_resolvers)
     with listen(reporter, Where(asset.provenance.file)):
-        fill_builder(builder, result, find_base(builder, xform), settled, stage, with_mjc=with_mjc)
+        fill_builder(builder, result, find_base(builder, xform), settled, parts, with_mjc=with_mjc)
     return result
 
 

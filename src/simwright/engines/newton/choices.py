@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from simwright.model.asset import Asset, Shape
-from simwright.model.joint import WORLD
+from simwright.model.asset import Articulation, Asset, Shape
+from simwright.model.joint import WORLD, Joint
 from simwright.model.selection import Selection, compile_paths, drop_disabled, leave_out, scale_drives
 
 
@@ -22,6 +23,7 @@ class Choices(Selection):
     ``base_joint`` has the arguments of ``ModelBuilder.add_joint`` for the joint of the root; it leads to the body
     ``parent_body`` of the builder, if there is one.  ``articulate`` makes an articulation of every tree of joints;
     without it, trees that no articulation root declares stay outside, as Newton's own importer leaves them.
+    ``allow_partial`` imports the rest where Newton cannot hold a relation between joints; without it that raises.
     """
 
     base_joint: Mapping[str, Any] | None = None
@@ -34,6 +36,7 @@ class Choices(Selection):
     legacy_springref_units: bool = False
     allow_unsafe_torch_checkpoints: bool = False
     articulate: bool = True
+    allow_partial: bool = True
 
 
 NAMES = frozenset(field.name for field in dataclasses.fields(Choices))
@@ -55,25 +58,40 @@ def choose_parts(asset: Asset, choices: Choices) -> Asset:
     """The part of an asset that is wanted, as it is wanted; the asset itself if that is all of it."""
     if choices == Choices():
         return asset
-    # choice by choice, in the order in which Newton's importer applies them
-    asset = asset.copy()
-    is_out = compile_paths(choices)
-    leave_out(asset, lambda _, path: is_out(path))
+    # choice by choice, in the order in which Newton's importer applies them; lists and elements that change are made
+    # anew, so that only drives, which change in place, ask for a copy of everything
+    is_changed = choices.joint_drive_gains_scaling != 1.0 or choices.only_load_enabled_rigid_bodies
+    asset = asset.copy() if is_changed else copy.copy(asset)
+    if choices.ignore_paths or choices.root_path != "/":
+        is_out = compile_paths(choices)
+        leave_out(asset, lambda _, path: is_out(path))
     if choices.only_load_enabled_rigid_bodies:
         drop_disabled(asset)
     if choices.floating is not None or choices.base_joint is not None:
-        asset.joints = [j for j in asset.joints if WORLD not in (j.parent, j.child) or j.closes_loop]
-    asset.shapes = [shape for shape in asset.shapes if _is_wanted(shape, choices)]
-    _show_colliders(asset, choices)
+        asset.joints = [joint for joint in asset.joints if _is_inside(joint)]
+    asset.shapes = _show_colliders(asset.shapes, choices)
     if not choices.load_sites:
         asset.sites = []
-    for articulation in asset.articulations:
-        known = asset.origins.get(articulation.path, {})
-        if not choices.enable_self_collisions and "self_collision_enabled" not in known:
-            articulation.self_collide = False
+    if not choices.enable_self_collisions:
+        asset.articulations = _part_bodies(asset)
     if choices.joint_drive_gains_scaling != 1.0:
         scale_drives(asset, choices.joint_drive_gains_scaling)
     return asset
+
+
+def _is_inside(joint: Joint) -> bool:
+    """Is it more than what holds a root on the world?"""
+    return WORLD not in (joint.parent, joint.child) or joint.closes_loop
+
+
+def _part_bodies(asset: Asset) -> list[Articulation]:
+    """Articulations whose bodies do not touch each other, except where one of them says."""
+    return [
+        found
+        if "self_collision_enabled" in asset.origins.get(found.path, {})
+        else dataclasses.replace(found, self_collide=False)
+        for found in asset.articulations
+    ]
 
 
 def _is_wanted(shape: Shape, choices: Choices) -> bool:
@@ -82,10 +100,18 @@ def _is_wanted(shape: Shape, choices: Choices) -> bool:
     return not shape.body and choices.load_visual_shapes and choices.load_static_visual_shapes
 
 
-def _show_colliders(asset: Asset, choices: Choices) -> None:
-    seen = {shape.body for shape in asset.shapes if not shape.collision}
-    for shape in asset.shapes:
-        if shape.collision and shape.enabled and choices.force_show_colliders:
-            shape.visual, shape.purpose = True, "default"
-        elif shape.collision and choices.hide_collision_shapes and shape.body in seen:
-            shape.visual = False
+def _show_colliders(shapes: list[Shape], choices: Choices) -> list[Shape]:
+    """The shapes that are wanted, with the visibility that is asked for."""
+    shapes = [shape for shape in shapes if _is_wanted(shape, choices)]
+    if not (choices.force_show_colliders or choices.hide_collision_shapes):
+        return shapes
+    seen = {shape.body for shape in shapes if not shape.collision}
+    return [_show(shape, choices, seen) if shape.collision else shape for shape in shapes]
+
+
+def _show(collider: Shape, choices: Choices, seen: set[str]) -> Shape:
+    if collider.enabled and choices.force_show_colliders:
+        return dataclasses.replace(collider, visual=True, purpose="default")
+    if choices.hide_collision_shapes and collider.body in seen:
+        return dataclasses.replace(collider, visual=False)
+    return collider

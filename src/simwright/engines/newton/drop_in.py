@@ -29,6 +29,7 @@ from simwright.core.diag import Level, Reporter
 from simwright.core.errors import InputError, UsageError
 from simwright.core.math3d import Pose, quat_normalize, vec3
 from simwright.engines.newton.build import add_asset, import_newton
+from simwright.engines.newton.equalities import SPLAT, sort_prims
 from simwright.engines.newton.messages import COMPOSED_PARTLY, HANDED_OVER, LEGACY_WORD, NEWTON_SAYS
 from simwright.engines.newton.result import Imported, UsdImport, describe_import
 from simwright.engines.newton.types import ModelBuilder
@@ -39,7 +40,6 @@ from simwright.resolve.table import NUMBER, PrimType, Row, Unit, ValueForm, Valu
 if TYPE_CHECKING:
     from pxr import Sdf, Usd
 
-_DEFORMABLE = ("Deformable", "PhysicsAttachment", "PhysicsElementCollisionFilter", "NewtonMPM")
 _LEGACY = {
     "legacy_margin_gap": "mjc:margin includes mjc:gap, as in MuJoCo before 3.9",
     "legacy_angular_velocity_units": "angular joint velocities are not converted from degrees",
@@ -103,7 +103,8 @@ def add_usd(
 
     Words and defaults are those of Newton 1.7.  ``schema_resolvers`` are Newton's objects, ours, or names, the first
     before the second; None is Newton's own schemas alone.  A stage that does not say metersPerUnit is in metres, as in
-    Newton.  A stage of which a part does not compose is refused, unless ``allow_partial`` asks for the rest of it.
+    Newton.  A stage of which a part does not compose, or with a relation between joints that Newton cannot hold, is
+    refused, unless ``allow_partial`` asks for the rest of it.
     ``reading`` are further fields of :class:`~simwright.formats.format.ReadOptions`, such as ``variants`` or ``time``.
     Findings at warning level or above go through :mod:`warnings`; all of them are in ``reporter`` and in the result.
     """
@@ -138,7 +139,6 @@ _OWN = frozenset(
         "return_deformable_results",
         "legacy_margin_gap",
         "legacy_angular_velocity_units",
-        "allow_partial",
     }
 )
 """Those that are dealt with here; the others are fields of Choices."""
@@ -156,7 +156,8 @@ def _import(
     options = make_options(builder, source, resolvers, reading)
     with _as_newton_raises():
         stage = open_source(source, options, reporter, partial=words["allow_partial"])
-        if has_deformables(stage):
+        parts = sort_prims(stage)
+        if parts.deformable:
             return _hand_over(builder, stage, words, reporter)
         if words["apply_up_axis_from_stage"]:
             set_up_axis(builder, stage)
@@ -168,7 +169,7 @@ def _import(
             asset,
             xform=pose,
             reporter=reporter,
-            stage=stage,
+            stage=parts,
             schema_resolvers=resolvers,
             **_make_choices(words),
         )
@@ -221,6 +222,7 @@ def make_options(
         "default_density": float(builder.default_shape_cfg.density),
         "hidden_shapes": True,
         "lock_unlimited_axes": True,
+        "read_elsewhere": frozenset({SPLAT}),
         **reading,
     }
     if is_path(source):
@@ -272,17 +274,6 @@ def set_up_axis(builder: ModelBuilder, stage: Any) -> None:
     from pxr import UsdGeom
 
     builder.up_axis = newton.Axis.from_string(str(UsdGeom.GetStageUpAxis(stage)))
-
-
-def has_deformables(stage: Any) -> bool:
-    """Is there cloth, a cable, a soft body, a particle system or what holds them?"""
-    from pxr import Usd
-
-    for prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
-        words = (str(prim.GetTypeName()), *prim.GetAppliedSchemas())
-        if "TetMesh" in words or any(part in word for word in words for part in _DEFORMABLE):
-            return True
-    return False
 
 
 def _hand_over(builder: ModelBuilder, stage: Any, words: dict[str, Any], reporter: Reporter) -> UsdImport:
@@ -362,7 +353,10 @@ def find_theirs() -> Callable[..., dict[str, Any]]:
 
 
 def install() -> None:
-    """Let ``newton.ModelBuilder.add_usd`` be Simwright's, for every builder of this process."""
+    """Let ``newton.ModelBuilder.add_usd`` be Simwright's, for every builder of this process.
+
+    Imports Newton, which loads OpenUSD: what has to come before that, such as PXR_WORK_THREAD_LIMIT, comes before this.
+    """
     builder = import_newton().ModelBuilder
     if not _theirs:
         _theirs.append(builder.add_usd)

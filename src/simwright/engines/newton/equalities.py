@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from simwright.core.diag import Where
 from simwright.core.errors import UsageError
-from simwright.core.math3d import IDENTITY, Pose, pose_to_seven
+from simwright.core.math3d import IDENTITY, Array, Pose, pose_to_seven
 from simwright.engines.newton.choices import Choices
 from simwright.engines.newton.messages import ACTUATOR_LOST, EQUALITY_LOST, POLYNOMIAL_KEPT
 from simwright.engines.newton.result import Imported
 from simwright.engines.newton.types import ModelBuilder
 from simwright.model.asset import Asset
 from simwright.model.joint import WORLD, Joint
+from simwright.model.selection import compile_paths
 
 if TYPE_CHECKING:
     from pxr import Usd
@@ -28,6 +29,49 @@ if TYPE_CHECKING:
 CONNECT, WELD, _JOINT = "MjcEqualityConnectAPI", "MjcEqualityWeldAPI", "MjcEqualityJointAPI"
 _ROW = "mujoco:equality_constraint"
 _ACTUATOR = "NewtonActuator"
+_JOINT_TYPES = (
+    "PhysicsFixedJoint", "PhysicsRevoluteJoint", "PhysicsPrismaticJoint", "PhysicsSphericalJoint",
+    "PhysicsDistanceJoint", "PhysicsJoint",
+)  # fmt: skip
+"""Types of joints in the order in which OpenUSD's physics parser gives them."""
+SPLAT = "ParticleField3DGaussianSplat"
+_DEFORMABLE = ("Deformable", "PhysicsAttachment", "PhysicsElementCollisionFilter", "NewtonMPM")
+
+
+@dataclasses.dataclass(slots=True, eq=False)
+class StageParts:
+    """A stage, and those of its prims that Newton has objects for and the model has not.
+
+    ``deformable`` says whether there is cloth, a cable, a soft body, a particle system or what holds them.
+    """
+
+    stage: Usd.Stage
+    deformable: bool = False
+    actuators: list[Usd.Prim] = dataclasses.field(default_factory=list)
+    splats: list[Usd.Prim] = dataclasses.field(default_factory=list)
+
+
+def sort_prims(stage: Usd.Stage) -> StageParts:
+    """Look at every prim once, those of instances too."""
+    from pxr import Usd
+
+    parts = StageParts(stage)
+    lists = {_ACTUATOR: parts.actuators, SPLAT: parts.splats}
+    known: dict[tuple[str, ...], bool] = {}
+    for prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
+        words = (str(prim.GetTypeName()), *prim.GetAppliedSchemas())
+        # few kinds of prims, and many of each
+        if words not in known:
+            known[words] = _is_deformable(words)
+        if known[words]:
+            parts.deformable = True
+        if words[0] in lists:
+            lists[words[0]].append(prim)
+    return parts
+
+
+def _is_deformable(words: tuple[str, ...]) -> bool:
+    return "TetMesh" in words or any(part in word for word in words for part in _DEFORMABLE)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -93,11 +137,18 @@ def add_stage_equalities(
     if not found.ends and not found.followers:
         return
     adder = _EqualityAdder(builder, stage, result, choices, base)
-    for joint in found.ends:
-        if joint.enabled or not choices.only_load_enabled_joints:
-            adder.add_end(joint)
-    for path in found.followers:
-        adder.add_follower(path)
+    ends = {joint.path: joint for joint in found.ends}
+
+    def rank(path: str) -> int:
+        kind = str(stage.GetPrimAtPath(path).GetTypeName())
+        return _JOINT_TYPES.index(kind) if kind in _JOINT_TYPES else len(_JOINT_TYPES)
+
+    # by type, as Newton numbers the rows
+    for path in sorted((*ends, *found.followers), key=rank):
+        if path not in ends:
+            adder.add_follower(path)
+        elif ends[path].enabled or not choices.only_load_enabled_joints:
+            adder.add_end(ends[path])
 
 
 class _EqualityAdder:
@@ -111,6 +162,9 @@ class _EqualityAdder:
 
         self._builder, self._stage, self._result, self._choices = builder, stage, result, choices
         self._base = base
+        # once: the maps are made anew each time they are asked for
+        self._places = result.path_joint_map
+        self._paths = {body.name: body.path for body in result.asset.bodies}
         self._rows, self._joints, self._newton = equality, utils, newton
         self._columns = [
             attribute
@@ -128,8 +182,10 @@ class _EqualityAdder:
         bodies = [self._result.bodies.get(name, -1) for name, _ in (first, second)]
         on_first, on_second = ((self._base if not n else IDENTITY) @ frame for n, frame in (first, second))
         kinds = self._rows.EqType
-        row: dict[str, Any] = {"anchor": warp.vec3(*_floats((on_second if is_weld else on_first).p))}
+        row: dict[str, Any] = {"anchor": warp.vec3(*_floats(on_first.p))}
         if is_weld:
+            site = self._find_site(prim, second[0])
+            row["anchor"] = warp.vec3(*_floats(on_second.p if site is None else site))
             scale = prim.GetAttribute("mjc:torqueScale").Get()
             relative = on_first @ ~on_second
             row["relpose"] = warp.transform(*pose_to_seven(relative))
@@ -154,11 +210,23 @@ class _EqualityAdder:
             return
         self._result.joint_paths[joint.path] = int(index)
 
+    def _find_site(self, prim: Usd.Prim, name: str) -> Array | None:
+        """Where a weld to a site measures its error, as MuJoCo does: at the site; None for a weld to a body."""
+        from simwright.usd.xform import read_world
+
+        targets = prim.GetRelationship("physics:body1").GetTargets()
+        body = self._paths.get(name, "")
+        if not body or not targets or str(targets[0]) == body:
+            return None
+        site, frame = (read_world(self._stage.GetPrimAtPath(path)).pose for path in (targets[0], body))
+        length = float(self._result.asset.provenance.info["metersPerUnit"])
+        return (~frame @ site).p * length
+
     def _order(self, joint: Joint, prim: Usd.Prim) -> tuple[tuple[str, Pose], tuple[str, Pose]]:
         """The two ends as the stage names them; the model has the world first."""
         ends = (joint.parent, joint.parent_frame), (joint.child, joint.child_frame)
         # a world that stands second was turned to the front when it was read
-        child = next(body.path for body in self._result.asset.bodies if body.name == joint.child)
+        child = self._paths[joint.child]
         first = [str(target) for target in prim.GetRelationship("physics:body0").GetTargets()]
         if joint.parent == WORLD and first and f"{first[0]}/".startswith(f"{child}/"):
             return ends[1], ends[0]
@@ -168,7 +236,7 @@ class _EqualityAdder:
         """A joint whose coordinate is a polynomial of another one's."""
         prim = self._stage.GetPrimAtPath(path)
         leader, coefficients = read_polynomial(prim)
-        places = self._result.path_joint_map
+        places = self._places
         where = Where(self._result.asset.provenance.file, prim=path)
         if leader not in places or path not in places:
             why = f"joint {leader or path!r} is not there"
@@ -226,25 +294,25 @@ def _floats(values: Iterable[float]) -> list[float]:
 
 
 def add_stage_actuators(
-    builder: ModelBuilder, stage: Usd.Stage | None, result: Imported, choices: Choices, is_out: Any
+    builder: ModelBuilder, parts: StageParts | None, result: Imported, choices: Choices
 ) -> set[str]:
     """Newton's actuators with gains, clamping and delay; gives the prims that became one."""
-    if stage is None or not hasattr(builder, "add_actuator"):
+    if parts is None or not parts.actuators or not hasattr(builder, "add_actuator"):
         return set()
-    from pxr import Usd
-
     made: set[str] = set()
-    root = stage.GetPrimAtPath(choices.root_path)
-    for prim in Usd.PrimRange(root) if root else ():
+    is_out, joints = compile_paths(choices), result.path_joint_map
+    for prim in parts.actuators:
         path = prim.GetPath().pathString
-        if prim.GetTypeName() == _ACTUATOR and not is_out(path):
-            _add_actuator(builder, prim, result, unsafe=choices.allow_unsafe_torch_checkpoints)
+        if not is_out(path) and not prim.IsInstanceProxy():
+            _add_actuator(builder, prim, result, joints, unsafe=choices.allow_unsafe_torch_checkpoints)
             made.add(path)
     result.actuator_count = len(made)
     return made
 
 
-def _add_actuator(builder: ModelBuilder, prim: Usd.Prim, result: Imported, *, unsafe: bool) -> None:
+def _add_actuator(
+    builder: ModelBuilder, prim: Usd.Prim, result: Imported, joints: dict[str, int], *, unsafe: bool
+) -> None:
     from newton.actuators import Delay, parse_actuator_prim
 
     path = prim.GetPath().pathString
@@ -256,13 +324,14 @@ def _add_actuator(builder: ModelBuilder, prim: Usd.Prim, result: Imported, *, un
         where = Where(result.asset.provenance.file, prim=path)
         result.reporter.report(ACTUATOR_LOST, where, name=path, why="Newton reads no drive from it")
         return
-    joint = result.path_joint_map.get(parsed.target_path)
+    joint = joints.get(parsed.target_path)
     if joint is None:
         raise UsageError(
             f"Actuator prim {path} targets {parsed.target_path!r} which does not resolve to a known joint DOF"
         )
-    starts = (*builder.joint_qd_start, builder.joint_dof_count)
-    count = starts[joint + 1] - starts[joint]
+    # the last joint ends where all of them end
+    starts = builder.joint_qd_start
+    count = (starts[joint + 1] if joint + 1 < len(starts) else builder.joint_dof_count) - starts[joint]
     if count != 1:
         raise UsageError(
             f"Actuator prim {path} targets {parsed.target_path!r} which has {count} DOF(s); only "

@@ -21,7 +21,7 @@ from simwright.engines.newton.messages import (
 from simwright.engines.newton.types import ModelBuilder
 from simwright.model import flat_joints
 from simwright.model.asset import Actuator, Articulation, Asset
-from simwright.model.coordinates import list_couplings, plan_closures
+from simwright.model.coordinates import Coupling, list_couplings, plan_closures
 from simwright.model.filtering import find_filtered_pairs
 from simwright.model.flat_joints import find_single_dofs, is_plain, set_servo
 from simwright.model.joint import Dof, Joint, JointKind, Mimic, Motion
@@ -263,26 +263,71 @@ def _find_body_pose(asset: Asset, articulation: Articulation) -> Pose | None:
 _LABEL = "mujoco:actuator_label"
 
 
-def set_mimics(builder: ModelBuilder, asset: Asset, joints: dict[str, int], reporter: Reporter) -> None:
-    """Let followers follow; one that follows a follower follows its leader instead."""
-    for coupling in list_couplings(asset):
+def set_mimics(
+    builder: ModelBuilder, asset: Asset, joints: dict[str, int], reporter: Reporter, *, partial: bool
+) -> None:
+    """Let followers follow; one that follows a follower follows its leader instead.
+
+    A relation that Newton cannot hold is reported, and raises unless ``partial`` imports are wanted.
+    """
+    couplings = list(list_couplings(asset))
+    done: set[tuple[int, int]] = set()
+    for coupling in couplings:
         mimic, indices = coupling.mimic, coupling.find_indices(joints)
         if coupling.is_bent:
             why = "its relation is not linear; the linear part is used"
             reporter.report(MIMIC_LOST, mimic.source, follower=mimic.follower, leader=mimic.leader, why=why)
+        # Newton couples whole joints: the first of their freedoms stands for all
+        if indices in done:
+            continue
         if indices is None:
             why = "one of them is not in the model"
         elif indices[0] == indices[1]:
             why = "it leads back to itself"
         else:
-            try:
-                builder.set_joint_mimic(*indices, coeffs=(coupling.offset, coupling.multiplier))
+            refusal = _couple(builder, coupling, couplings, indices)
+            if not refusal:
+                done.add(indices)
                 _report_softness(asset, mimic, reporter)
                 continue
-            # Newton knows best which pairs of joints it can couple
-            except ValueError as error:
-                why = str(error)
+            why = refusal
         reporter.report(MIMIC_LOST, mimic.source, follower=mimic.follower, leader=mimic.leader, why=why)
+        if indices is not None and indices[0] != indices[1] and not partial:
+            raise UsageError(
+                f"{mimic.follower!r} cannot follow {mimic.leader!r} in Newton: {why}",
+                where=mimic.source,
+                hint="correct the mimic, or import the rest of the stage with allow_partial=True",
+            )
+
+
+def _couple(
+    builder: ModelBuilder, coupling: Coupling, couplings: list[Coupling], indices: tuple[int, int]
+) -> str:
+    """Couple two joints; empty if that went well, else the reason why not."""
+    if not _is_whole(coupling, couplings):
+        return (
+            "it was merged into a multi-DOF joint, and Newton couples whole joints with matching position and "
+            "velocity dimensions"
+        )
+    try:
+        builder.set_joint_mimic(*indices, coeffs=(coupling.offset, coupling.multiplier))
+    # Newton knows best which pairs of joints it can couple
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _is_whole(coupling: Coupling, couplings: list[Coupling]) -> bool:
+    """Do all freedoms of a follower follow one joint by one relation?"""
+    freedoms = 1 if coupling.follower is None else len(coupling.follower.dofs)
+    alike = (
+        c
+        for c in couplings
+        if c.follower is coupling.follower
+        and c.leader is coupling.leader
+        and (c.offset, c.multiplier) == (coupling.offset, coupling.multiplier)
+    )
+    return freedoms == 1 or sum(1 for _ in alike) == freedoms
 
 
 def _report_softness(asset: Asset, mimic: Mimic, reporter: Reporter) -> None:

@@ -84,6 +84,7 @@ def read_registered(
     for frequency in ("ONCE", "WORLD"):
         for key, value in reading.ask(frequency, reading.scene):
             reading.put(key, 0, value)
+            result.scene_values[key] = value
     for joint in result.asset.joints:
         if joint.path and joint.name in result.joints:
             reading.read_joint(joint, result.joints[joint.name], with_mjc=with_mjc)

@@ -39,8 +39,8 @@ class Imported(ElementIndices):
     The ``path_*_map`` dictionaries have the names of those Newton's own importer returns.  ``joint_paths`` are joints
     that stand for equalities of a stage, by prim; ``shape_paths`` parts of meshes that have materials of their own;
     ``original_bodies`` are body indices by path before fixed joints are collapsed, ``merged_bodies`` those of them that
-    are gone; ``actuator_count`` is the number of Newton's own actuators, ``answer`` what the caller of ``add_usd``
-    gets, filled at the end.
+    are gone; ``scene_values`` are attributes of the scene that the builder has registered; ``actuator_count`` is the
+    number of Newton's own actuators, ``answer`` what the caller of ``add_usd`` gets, filled at the end.
     """
 
     asset: Asset
@@ -51,6 +51,7 @@ class Imported(ElementIndices):
     shape_paths: dict[str, int] = field(default_factory=dict)
     original_bodies: dict[str, int] = field(default_factory=dict)
     merged_bodies: dict[str, int] = field(default_factory=dict)
+    scene_values: dict[str, Any] = field(default_factory=dict)
     actuator_count: int = 0
     answer: UsdImport = field(default_factory=UsdImport)
     resolvers: Sequence[str | SchemaResolver] = DEFAULT_ORDER
@@ -129,7 +130,7 @@ def describe_import(imported: Imported, stage: Usd.Stage) -> dict[str, Any]:
 
     info = imported.as_newton()
     scene = stage.GetPrimAtPath(info["physics_scene_path"]) if info["physics_scene_path"] else None
-    xforms = UsdGeom.XformCache(Usd.TimeCode.Default())
+    xforms, signs = UsdGeom.XformCache(Usd.TimeCode.Default()), dict[str, Any]()
     collapsed = imported.collapse_results
     moved = collapsed["body_merged_transform"] if collapsed else {}
     return info | {
@@ -137,11 +138,12 @@ def describe_import(imported: Imported, stage: Usd.Stage) -> dict[str, Any]:
         "duration": stage.GetEndTimeCode() - stage.GetStartTimeCode(),
         "up_axis": newton.Axis.from_string(str(UsdGeom.GetStageUpAxis(stage))),
         "path_shape_scale": {
-            path: _read_scale(stage.GetPrimAtPath(path), xforms) for path in info["path_shape_map"]
+            path: _read_scale(stage.GetPrimAtPath(path), xforms, signs) for path in info["path_shape_map"]
         },
         "path_particle_map": {},
         "particle_scene_path": None,
-        "scene_attributes": {} if scene is None else {a.GetName(): a.Get() for a in scene.GetAttributes()},
+        "scene_attributes": ({} if scene is None else {a.GetName(): a.Get() for a in scene.GetAttributes()})
+        | imported.scene_values,
         "path_body_relative_transform": {
             path: moved[index] for path, index in imported.merged_bodies.items() if index in moved
         },
@@ -153,31 +155,41 @@ def describe_import(imported: Imported, stage: Usd.Stage) -> dict[str, Any]:
     }
 
 
-def _read_scale(prim: Usd.Prim, xforms: Any) -> Any:
-    """The scale of a prim in the world, with the sign of a mirroring."""
+def _read_scale(prim: Usd.Prim, xforms: Any, signs: dict[str, Any]) -> Any:
+    """The scale of a prim in the world, with the signs that are authored; ``signs`` are those of prims known so far."""
     import warp
+    from pxr import Tf
 
     if not prim:
         return warp.vec3(1.0, 1.0, 1.0)
-    rows = np.array(xforms.GetLocalToWorldTransform(prim))[:3, :3]
-    lengths = np.linalg.norm(rows, axis=1)
-    if np.linalg.det(rows) < 0.0:
-        lengths = _find_signs(prim) * lengths
+    try:
+        # OpenUSD's own arithmetic: arrays of three numbers are slower
+        world = xforms.GetLocalToWorldTransform(prim)
+        rows = zip(
+            _find_signs(prim, signs), (world.GetRow3(number).GetLength() for number in range(3)), strict=True
+        )
+        lengths = [sign * length for sign, length in rows]
+    except Tf.ErrorException:
+        # an operation that is not there; the reader has said so and takes the place of the prim above
+        return _read_scale(prim.GetParent(), xforms, signs)
     return warp.vec3(*(float(v) for v in lengths))
 
 
-def _find_signs(prim: Usd.Prim) -> Any:
-    """Signs of the authored scales above a prim, multiplied."""
+def _find_signs(prim: Usd.Prim, known: dict[str, Any]) -> Any:
+    """Signs of the authored scales of a prim and those above it, multiplied."""
     from pxr import Gf, UsdGeom
 
-    signs = np.ones(3)
-    while prim and not prim.IsPseudoRoot():
-        if prim.IsA(UsdGeom.Xformable):
+    if prim.IsPseudoRoot():
+        return np.ones(3)
+    path = prim.GetPath().pathString
+    if path not in known:
+        signs = _find_signs(prim.GetParent(), known)
+        if prim.HasAttribute("xformOpOrder") and prim.IsA(UsdGeom.Xformable):
             for op in UsdGeom.Xformable(prim).GetOrderedXformOps():
                 if op.GetOpType() == UsdGeom.XformOp.TypeScale and op.Get() is not None:
-                    signs *= np.sign(np.array(Gf.Vec3d(op.Get())))
-        prim = prim.GetParent()
-    return signs
+                    signs = signs * np.sign(np.array(Gf.Vec3d(op.Get())))
+        known[path] = signs
+    return known[path]
 
 
 def _by_path(elements: Iterable[Any], indices: dict[str, int]) -> dict[str, int]:

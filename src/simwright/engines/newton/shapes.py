@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from simwright.core.diag import Level, Reporter, declare
 from simwright.core.math3d import Pose, pose_to_seven
+from simwright.engines.newton.hulls import ColliderHull, is_hull, make_hull
 from simwright.engines.newton.looks import SeenMesh, StageLooks
-from simwright.engines.newton.messages import APPROXIMATION_UNUSED, GEOMETRY_LOST, GEOMETRY_MESHED
+from simwright.engines.newton.messages import GEOMETRY_LOST, GEOMETRY_MESHED
 from simwright.engines.newton.types import ModelBuilder
 from simwright.model.asset import Asset, Shape, Site, scaled
 from simwright.model.extras import Origin
@@ -39,13 +40,6 @@ from simwright.model.geometry import (
 from simwright.model.material import RenderMaterial, Texture, to_display
 from simwright.model.moments import heightfield_solid
 
-_METHODS = {
-    "convexdecomposition": "coacd",
-    "convexhull": "convex_hull",
-    "boundingsphere": "bounding_sphere",
-    "boundingcube": "bounding_box",
-    "meshsimplification": "quadratic",
-}
 _SITE_SIZE = 0.01
 _PLAIN = (to_display(0.18),) * 3
 """OpenUSD's colour of what has none, as Newton's viewers take it."""
@@ -90,8 +84,15 @@ class NewtonShapeMaker:
         *,
         hull_limit: int | None = None,
         looks: StageLooks | None = None,
+        with_hulls: bool = False,
     ) -> None:
         self._seen_by = looks
+        cfg = builder.default_shape_cfg
+        # who gives every shape a distance field wants the mesh
+        has_field = (
+            cfg.is_hydroelastic or cfg.sdf_max_resolution is not None or cfg.sdf_target_voxel_size is not None
+        )
+        self._with_hulls = with_hulls and not has_field
         self.parts: dict[str, int] = {}
         self._builder = builder
         self._base = base
@@ -101,30 +102,36 @@ class NewtonShapeMaker:
         self._contacts = {material.name: material for material in asset.physics_materials}
         self._looks = {material.name: material for material in asset.materials}
         self._meshes: dict[tuple[int, int | None, str], Any] = {}
+        self._hulls: dict[tuple[int, int | None], ColliderHull | None] = {}
+        self.hulled: set[str] = set()
         self.pictured: set[str] = set()
 
     def add_shape(self, shape: Shape, body: int) -> int | None:
         """The index of a shape; None (reported) where Newton has none."""
-        described = self._describe(shape, body)
+        seen, hull = self._find_seen(shape), self._find_hull(shape)
+        described = self._describe(shape, body, seen, hull)
         if described is None:
             return None
         kind, scale, source = described
         color, opacity = self._choose_look(shape)
         place = pose_to_seven(self._base @ shape.pose if body < 0 else shape.pose)
         common = {"body": body, "type": kind, "xform": place, "scale": scale, "is_static": True}
-        seen = self._find_seen(shape)
         if seen and seen[0].is_part:
             return self._add_parts(seen, common, shape)
         index = int(
             self._builder.add_shape(
                 cfg=self._build_config(shape),
-                src=self._limit_hull(seen[0].mesh, shape) if seen else source,
+                src=source,
                 color=color,
                 opacity=opacity,
                 label=shape.path or shape.name,
                 **common,
             )
         )
+        if hull is not None:
+            # that of the whole mesh: a hull with few vertices may be smaller
+            self._builder.shape_collision_radius[index] = hull.find_radius(scale)
+            self.hulled.add(shape.name)
         if shape.collision:
             put_field(
                 self._builder, index, resolve_field(shape, self._builder.default_shape_cfg, self._reporter)
@@ -140,7 +147,22 @@ class NewtonShapeMaker:
             return []
         return self._seen_by.find_meshes(shape.path, parts=not shape.collision)
 
-    def _limit_hull(self, mesh: Any, shape: Shape) -> Any:
+    def _find_hull(self, shape: Shape) -> ColliderHull | None:
+        """The hull of a collider that is one and is not drawn; others are left to Newton (see approximate)."""
+        if not self._with_hulls or shape.visual or not is_hull(shape):
+            return None
+        limit = shape.settings.get("max_hull_vertices", self._hull_limit)
+        key = id(shape.geometry), limit
+        if key not in self._hulls:
+            assert isinstance(shape.geometry, Mesh)
+            self._hulls[key] = make_hull(shape.geometry.solid().vertices, limit)
+        return self._hulls[key]
+
+    def _take_seen(self, seen: list[SeenMesh], shape: Shape) -> Any:
+        """Newton's mesh for a shape; its material is drawn if it has a picture and coordinates."""
+        if any(part.mesh.texture is not None and part.mesh.uvs is not None for part in seen):
+            self.pictured.add(shape.material)
+        mesh = seen[0].mesh
         limit = shape.settings.get("max_hull_vertices", self._hull_limit)
         if limit is not None:
             mesh.maxhullvert = int(limit)
@@ -164,7 +186,7 @@ class NewtonShapeMaker:
         described = _describe_primitive(site.geometry) if site.geometry is not None else None
         if described is not None:
             kind, scale = described
-        return int(
+        index = int(
             self._builder.add_site(
                 body,
                 xform=pose_to_seven(self._base @ site.pose if body < 0 else site.pose),
@@ -174,11 +196,23 @@ class NewtonShapeMaker:
                 visible=described is not None,
             )
         )
+        found = self._seen_by.find_color(site.path) if self._seen_by is not None and site.path else None
+        if found is not None:
+            self._builder.shape_color[index] = _PLAIN if found[0] is None else tuple(found[0])
+            self._builder.shape_opacity[index] = 1.0 if found[1] is None else float(found[1])
+        return index
 
-    def _describe(self, shape: Shape, body: int) -> tuple[Any, tuple[float, ...], Any] | None:
+    def _describe(
+        self, shape: Shape, body: int, seen: list[SeenMesh], hull: ColliderHull | None
+    ) -> tuple[Any, tuple[float, ...], Any] | None:
+        """Kind, scale and source; Newton's own mesh (``seen``) or a hull comes before that of the model."""
         import newton
 
         geometry, scale = shape.geometry, tuple(float(v) for v in scaled(shape))
+        if hull is not None:
+            return newton.GeoType.CONVEX_MESH, scale, hull.mesh
+        if seen:
+            return newton.GeoType.MESH, scale, self._take_seen(seen, shape)
         # colliding planes have no end in Newton
         if isinstance(geometry, Plane) and shape.collision:
             return newton.GeoType.PLANE, (0.0, 0.0, 0.0), None
@@ -187,7 +221,14 @@ class NewtonShapeMaker:
             return (*primitive, None)
         if isinstance(geometry, Heightfield) and body < 0:
             return newton.GeoType.HFIELD, scale, _build_heightfield(geometry)
-        mesh = self._find_mesh(shape)
+        return self._describe_mesh(shape, scale)
+
+    def _describe_mesh(
+        self, shape: Shape, scale: tuple[float, ...]
+    ) -> tuple[Any, tuple[float, ...], Any] | None:
+        import newton
+
+        geometry, mesh = shape.geometry, self._find_mesh(shape)
         if mesh is None:
             why = "extruded outlines have no shape in Newton"
             if not isinstance(geometry, Polyline):
@@ -272,31 +313,6 @@ class NewtonShapeMaker:
         return _PLAIN, None
 
 
-def approximate(builder: ModelBuilder, shapes: dict[str, int], asset: Asset, reporter: Reporter) -> None:
-    """Replace mesh colliders by hulls, boxes, balls or pieces where the asset asks for it.
-
-    A distance field is a way to collide of its own: an approximation beside it is left out.
-    """
-    chosen: dict[tuple[str, bool], list[int]] = {}
-    for shape in asset.shapes:
-        index = shapes.get(shape.name)
-        token = shape.approximation.token.lower() if shape.approximation else "none"
-        if (
-            index is None
-            or token not in _METHODS
-            or not shape.enabled
-            or not isinstance(shape.geometry, Mesh)
-        ):
-            continue
-        if shape.settings.get("sdf_enabled"):
-            reporter.report(APPROXIMATION_UNUSED, shape.source, name=shape.name, token=token)
-        else:
-            # one call for each method: Newton works on many meshes at once
-            chosen.setdefault((_METHODS[token], shape.visual), []).append(index)
-    for (method, visual), indices in chosen.items():
-        builder.approximate_meshes(method=method, shape_indices=indices, keep_visual_shapes=visual)
-
-
 def _describe_primitive(geometry: Geometry) -> tuple[Any, tuple[float, float, float]] | None:
     """Newton's type and size triple; None for what is no primitive there."""
     import newton
@@ -333,8 +349,10 @@ def _build_mesh(geometry: Geometry, picture: Texture | None = None) -> Any:
     look: dict[str, Any] = {}
     match geometry:
         case Mesh():
-            vertices, triangles = geometry.data.vertices, geometry.data.triangles()
-            if picture is not None:
+            if picture is None:
+                data = geometry.solid()
+                vertices, triangles = data.vertices, data.triangles()
+            else:
                 vertices, triangles, look["uvs"] = split_corners(geometry.data)
                 look |= describe_picture(picture)
         case Heightfield():

@@ -41,6 +41,7 @@ class ModelBuilder(FlatBuilder, Protocol):
     body_com: list[Any]
     up_axis: Any
     body_label: list[str]
+    body_lock_inertia: list[bool]
     joint_type: list[Any]
     joint_child: list[int]
     joint_articulation: list[int]
@@ -51,6 +52,9 @@ class ModelBuilder(FlatBuilder, Protocol):
     joint_limit_kd: list[float]
     articulation_end: list[int]
     shape_flags: list[int]
+    shape_color: list[Any]
+    shape_opacity: list[float]
+    shape_collision_radius: list[float]
     shape_collision_filter_pairs: list[tuple[int, int]]
     shape_sdf_max_resolution: list[int | None]
     shape_sdf_target_voxel_size: list[float | None]
@@ -72,6 +76,7 @@ class ModelBuilder(FlatBuilder, Protocol):
     def articulation_count(self) -> int: ...  # noqa: D102 - Newton's
     def add_link(self, **values: Any) -> int: ...  # noqa: D102 - Newton's
     def add_shape(self, **values: Any) -> int: ...  # noqa: D102 - Newton's
+    def add_shape_gaussian(self, body: int, **values: Any) -> int: ...  # noqa: D102 - Newton's
     def add_site(self, body: int, **values: Any) -> int: ...  # noqa: D102 - Newton's
     def add_joint(self, **values: Any) -> int: ...  # noqa: D102 - Newton's
     def add_joint_fixed(self, *ends: int, **values: Any) -> int: ...  # noqa: D102 - Newton's

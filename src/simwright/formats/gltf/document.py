@@ -60,7 +60,8 @@ class GltfDocument:
         # The model has w first, glTF last.
         w, x, y, z = pose.q.tolist()
         if (x, y, z) != (0.0, 0.0, 0.0):
-            row["rotation"] = [x, y, z, w]
+            # Rounding may leave a part just outside of what glTF allows.
+            row["rotation"] = [min(max(value, -1.0), 1.0) for value in (x, y, z, w)]
         if scale is not None and scale.tolist() != [1.0, 1.0, 1.0]:
             row["scale"] = scale.tolist()
         row.update(more)

@@ -55,7 +55,7 @@ from simwright.model.geometry import (
     Plane,
     Recipe,
     Sphere,
-    cut_squares,
+    cut_faces,
 )
 from simwright.model.material import PhysicsMaterial, Texture
 
@@ -480,7 +480,7 @@ def _load_file(file: Path, gate: Gate, *, whole: bool) -> MeshData:
 
 
 def _cut_faces(data: MeshData) -> MeshData:
-    numbers = cut_squares(data).reshape(-1)
+    numbers = cut_faces(data, with_holes=True).reshape(-1)
     indices = data.indices[numbers]
 
     def carry(values: Array | None) -> Array | None:

@@ -166,6 +166,9 @@ class MjcfReader:
         """Keep an attribute the model has no word for, unless it is MuJoCo's default."""
         if value is None:
             return
+        # most are: thousands are asked
+        if default is not None and type(value) is type(default) and value == default:
+            return
         # extras are written to YAML and USD, which know no numpy
         plain = make_plain(value)
         if default is not None and is_same(plain, default):

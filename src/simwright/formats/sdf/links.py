@@ -52,6 +52,13 @@ NO_VOLUME = declare(
     hint="write <mass> and <inertia>, or give it solid collisions",
     doc="inertial auto=true needs collisions with a volume.",
 )
+STATIC_MASS = declare(
+    "sdf-static-mass",
+    Level.INFO,
+    "the mass of link {link!r} is left out: the link stands still, as its model is static",
+    doc="Links of static models are shapes and frames of the world, which has no mass; nothing moves otherwise.",
+    loss=True,
+)
 
 _SIX = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 _LINK_CARRIED = {
@@ -76,6 +83,8 @@ def read_link(context: SdfReadContext, item: NamedElement) -> None:
         # The name is taken even though nobody asks for it: sites of frames must not get it.
         context.claim("site", item.key)
         context.asset.sites.append(Site(item.key, pose=placement.lift, path=item.scoped, source=where))
+        if document.child(element, "inertial") is not None:
+            context.reporter.report(STATIC_MASS, where, link=item.key)
     else:
         body = Body(item.key, context.graph.pose(frame_of(item)), path=item.scoped, source=where)
         body.scope = item.model.scope

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from pxr import Gf, Sdf, Vt
+from pxr import Gf, Sdf, Usd, Vt
 
 from simwright.core.diag import Level, declare
 from simwright.formats.usd.prims import FoundPrim
@@ -39,6 +39,16 @@ TYPE_UNKNOWN = declare(
     "{count} prim(s) of type {type} are of no schema known here, the first at {first}",
     hint="register the schema plugin, or express them with UsdPhysics and UsdGeom",
     doc="A prim type without a registered schema: another tool's joints, graphs or sensors.",
+)
+
+TYPE_MISNAMED = declare(
+    "usd-type-misnamed",
+    Level.WARNING,
+    "{count} prim(s) have the type {type}, which is none; they are not read, the first at {first}",
+    hint="the type is called {meant}",
+    doc="A prim type that would be one of UsdPhysics with Physics before it, such as RevoluteJoint.",
+    section="1.3",
+    loss=True,
 )
 
 _SPACES = (
@@ -136,8 +146,10 @@ def report_unknown_types(reader: StageReader, scan: StageScan) -> None:
         if found.schemas.is_unknown and found.type and found.type not in _READ_TYPES:
             unknown.setdefault(found.type, []).append(found)
     for kind, prims in unknown.items():
-        where = reader.where(prims[0])
-        reader.reporter.report(TYPE_UNKNOWN, where, type=kind, count=len(prims), first=prims[0].path)
+        where, meant = reader.where(prims[0]), f"Physics{kind}"
+        is_misnamed = Usd.SchemaRegistry.IsConcrete(Usd.SchemaRegistry.GetTypeFromSchemaTypeName(meant))
+        finding = TYPE_MISNAMED if is_misnamed else TYPE_UNKNOWN
+        reader.reporter.report(finding, where, type=kind, count=len(prims), first=prims[0].path, meant=meant)
 
 
 Kept = list[tuple[str, str]]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,14 @@ MIMIC_MIXED = declare(
     "multiplier no unit; it is taken between radians and metres",
     hint="use ExtendedPhysicsMimicAPI, whose units are defined, or two joints of one type",
     doc="NewtonMimicAPI is defined between joints of the same type only.",
+)
+MIMIC_UNITLESS = declare(
+    "usd-mimic-unitless",
+    Level.WARNING,
+    "the mimic rule of joint {name!r} relates {count} freedoms to those of {leader!r}; its offset has no defined unit "
+    "and counts in radians and metres",
+    hint="author a joint of one freedom for each rule",
+    doc="NewtonMimicAPI has one offset, which joints of several freedoms apply to every coordinate.",
 )
 
 
@@ -168,13 +176,40 @@ def _read_mimic(
         return refuse(f"its leader {rule.leaders[0]} is no joint that was read")
     if leading is joint:
         return refuse("it follows itself")
+    pairs = _pair_freedoms(joint, leading, rule)
+    if not pairs:
+        return refuse("both joints need exactly one freedom, or the same freedoms")
+    if len(pairs) > 1:
+        where, count = reader.where(found), len(pairs)
+        reader.reporter.report(MIMIC_UNITLESS, where, name=joint.name, count=count, leader=leading.name)
+        rule = replace(rule, degrees=(False, False))
+    for follower, leader in pairs:
+        # a circle of rules has no solution order; engines refuse it
+        if _follows(reader, leader.name, follower.name):
+            return refuse(f"its leader {leader.name!r} follows it in turn")
+        _report_oddities(reader, found, rule, follower, leader)
+        _add_mimic(
+            reader, found, rule, (follower, leader), name=joint.name if len(pairs) == 1 else follower.name
+        )
+    return None
+
+
+def _pair_freedoms(joint: Joint, leading: Joint, rule: _AuthoredMimic) -> list[tuple[Dof, Dof]]:
+    """The freedoms that a rule relates: one of each joint, or all of two joints that move alike; empty if neither."""
     follower, leader = choose_dof(joint, rule.axis), choose_dof(leading, rule.leader_axis)
-    if follower is None or leader is None:
-        return refuse("both joints need exactly one freedom")
-    # a circle of rules has no solution order; engines refuse it
-    if _follows(reader, leader.name, follower.name):
-        return refuse(f"its leader {leader.name!r} follows it in turn")
-    _report_oddities(reader, found, rule, follower, leader)
+    if follower is not None and leader is not None:
+        return [(follower, leader)]
+    motions = [[dof.motion for dof in one.dofs] for one in (joint, leading)]
+    is_alike = motions[0] == motions[1] and set(motions[0]) <= {Motion.HINGE, Motion.SLIDE}
+    if rule.relationship != "newton:mimicJoint" or not is_alike:
+        return []
+    return list(zip(joint.dofs, leading.dofs, strict=True))
+
+
+def _add_mimic(
+    reader: StageReader, found: FoundPrim, rule: _AuthoredMimic, pair: tuple[Dof, Dof], *, name: str
+) -> None:
+    follower, leader = pair
     # authored between displacements, kept between coordinates
     values = shift_polynomial(_convert(reader, rule, follower, leader), follower.ref, leader.ref)
     note = reader.note(found)
@@ -186,11 +221,10 @@ def _read_mimic(
             offset=values[0],
             polynomial=tuple(values[2:]) if any(values[2:]) else (),
             enabled=rule.enabled,
-            name=str(note.get("mimic_name", joint.name)),
+            name=str(note.get("mimic_name", name)),
             source=reader.where(found),
         )
     )
-    return None
 
 
 def _convert(reader: StageReader, rule: _AuthoredMimic, follower: Dof, leader: Dof) -> list[float]:

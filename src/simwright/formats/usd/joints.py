@@ -377,7 +377,7 @@ def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: st
     units = reader.units
     kind, dofs, distance = read_motion(reader, found, name)
     if parent.body.name == WORLD:
-        if kind is JointKind.D6 and _holds_base(scan, found, child):
+        if kind is JointKind.D6 and _holds_base(reader, scan, found, child):
             reader.reporter.report(GENERIC_HOLDS_BASE, reader.where(found), name=name, body=child.body.name)
             kind, dofs = JointKind.FIXED, []
         parent = _hold_where_it_stands(reader, found, kind, parent, child)
@@ -417,9 +417,12 @@ def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: st
     return joint
 
 
-def _holds_base(scan: StageScan, found: FoundPrim, child: _UsdJointEnd) -> bool:
+def _holds_base(reader: StageReader, scan: StageScan, found: FoundPrim, child: _UsdJointEnd) -> bool:
     """Does a generic joint limit and drive nothing, on a body that is in an articulation?"""
     if any(api.startswith(("PhysicsLimitAPI", "PhysicsDriveAPI")) for api in found.apis):
+        return False
+    # freedoms that were named on writing are meant
+    if reader.noted and "dofs" in reader.note(found):
         return False
     return any(
         root.path in (found.path, child.path) or child.path.startswith(f"{root.path}/")

@@ -5,7 +5,8 @@
    not authored), centre.
 2. A mass without inertia scales the inertia of the colliders.
 3. The rest follows from the colliders: their own mass and inertia, else their geometry.  Density is the
-   collider's mass over its volume, its density, the body's, its material's, or 1000 kg/m^3.
+   collider's mass over its volume, its density, the body's, its material's, or 1000 kg/m^3.  A mesh that encloses
+   nothing weighs what its hull weighs, if it collides as its hull.
 
 An authored centre moves an inertia that is not authored by the parallel-axis theorem.  The schema's
 fallbacks (mass 0, centre -inf, inertia 0, axes 0) mean "not authored".
@@ -27,7 +28,6 @@ import numpy as np
 
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import Array, matrices_from_quats, quat_normalize
-from simwright.formats.usd.meshes import load_solid
 from simwright.formats.usd.prims import MASS, RIGID_BODY, FoundPrim
 from simwright.formats.usd.scan import StageScan
 from simwright.formats.usd.stage_reader import ZERO, StageReader, as_floats
@@ -42,7 +42,15 @@ from simwright.model.inertia import (
     rotate_inertia,
 )
 from simwright.model.mass import find_thickness, measure_shape
-from simwright.model.moments import MANY_TRIANGLES, Moments, compute_moments, meshes_moments
+from simwright.model.moments import (
+    MANY_TRIANGLES,
+    Moments,
+    compute_moments,
+    encloses,
+    hull_points,
+    mesh_moments,
+    meshes_moments,
+)
 from simwright.model.shell import measure_wall
 
 _MOMENTS = "diagonalInertia must have finite, nonnegative components"
@@ -261,6 +269,18 @@ COLLIDER_WITHOUT_VOLUME = declare(
 )
 
 
+COLLIDER_OPEN = declare(
+    "usd-collider-open",
+    Level.WARNING,
+    "the surface of collider {name!r} is not closed, and the mass properties of body {body!r} rest on it: {how}",
+    hint='close the mesh, author mass properties on the body, or say physics:approximation = "convexHull"',
+    doc="A mesh with holes encloses no volume. Where the collider is its convex hull, that is weighed; else what the "
+    "triangles span with their middle.",
+    section="3.4",
+)
+_HULL = "convexHull"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _ColliderMass:
     """What one collider adds: moments at a density, or (``own``) mass properties in the body's frame."""
@@ -282,6 +302,8 @@ class ColliderSums:
         self._asked: list[tuple[Body, list[Shape]]] = []
         self._parts: list[_ColliderMass] = []
         self._moments: dict[tuple[int, tuple[float, ...]], Moments] = {}
+        self._open: dict[int, Moments | None] = {}
+        """Meshes that enclose nothing, by identity: the moments of their hulls, if they have one."""
 
     def add(self, body: Body, shapes: list[Shape]) -> None:
         """Ask for the sum of a body's colliders."""
@@ -331,6 +353,11 @@ class ColliderSums:
 
     def _measure_part(self, number: int, body: Body, shape: Shape) -> _ColliderMass:
         moments = self._measure(shape)
+        if id(shape.geometry) in self._open and moments.volume > 0.0:
+            how = "its hull is weighed" if self._is_hull(shape) else f"{moments.volume:.3g} m^3 are weighed"
+            self._reader.reporter.report(
+                COLLIDER_OPEN, shape.source, name=shape.name, body=body.name, how=how
+            )
         found = self._scan.all.get(shape.path)
         # a mass API on the body prim is about the body, also where that prim is a collider
         has_own = found is not None and MASS in found.apis and found.path != found.owner
@@ -373,6 +400,10 @@ class ColliderSums:
     def _measure(self, shape: Shape) -> Moments:
         if shape.settings.get("mass_model") == "shell":
             return measure_shell(self._reader, shape)
+        if self._is_hull(shape):
+            hull = self._open[id(shape.geometry)]
+            assert hull is not None
+            return hull if shape.scale is None else hull.scaled(shape.scale)
         plain = self._moments[id(shape.geometry), ()]
         if shape.scale is None:
             return plain
@@ -382,21 +413,31 @@ class ColliderSums:
             self._moments[key] = plain.scaled(scale)
         return self._moments[key]
 
+    def _is_hull(self, shape: Shape) -> bool:
+        """Is it the hull of a mesh that encloses nothing itself, and solid?"""
+        hull = self._open.get(id(shape.geometry))
+        token = shape.approximation.token if shape.approximation else ""
+        return hull is not None and token == _HULL and shape.settings.get("mass_model") != "shell"
+
     def _measure_all(self) -> None:
         """Moments of every geometry, unscaled; meshes in batches, of equal ones only the first."""
         geometries = {id(s.geometry): s.geometry for _, shapes in self._asked for s in shapes}
         keys: dict[int, bytes] = {}
         waiting: dict[bytes, tuple[Array, Faces]] = {}
         known: dict[bytes, Moments] = {}
+        opened: dict[bytes, Moments | None] = {}
         size = 0
         for number, geometry in geometries.items():
             if not isinstance(geometry, Mesh):
                 self._moments[number, ()] = compute_moments(geometry)
                 continue
-            solid = load_solid(self._reader, geometry)
+            data = geometry.solid()
+            solid = data.vertices, data.triangles()
             keys[number] = key = _digest(*solid)
             if key in known or key in waiting:
                 continue
+            if not encloses(*solid):
+                opened[key] = _measure_hull(*solid)
             waiting[key] = solid
             size += len(solid[1])
             if size > MANY_TRIANGLES:  # measured and let go, so that meshes do not pile up
@@ -404,6 +445,12 @@ class ColliderSums:
                 waiting, size = {}, 0
         known |= zip(waiting, meshes_moments(list(waiting.values())), strict=True)
         self._moments |= {(number, ()): known[key] for number, key in keys.items()}
+        self._open = {number: opened[key] for number, key in keys.items() if key in opened}
+
+
+def _measure_hull(vertices: Array, triangles: Faces) -> Moments | None:
+    hull = hull_points(vertices[np.unique(triangles)])
+    return None if hull is None else mesh_moments(*hull)
 
 
 def _digest(*arrays: np.ndarray[Any, Any]) -> bytes:

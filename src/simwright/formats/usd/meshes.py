@@ -58,8 +58,11 @@ def read_mesh(
     if key is not None and key in reader.meshes:
         return reader.meshes[key]
     # the closures hold the source, and so the stage: a prim alone would not keep it open
-    mesh = Mesh(load=lambda: load_mesh(reader, found, dict(materials), stretch), source=found.path)
-    reader.solids[id(mesh)] = lambda: _load_topology(reader, found, stretch)
+    mesh = Mesh(
+        load=lambda: load_mesh(reader, found, dict(materials), stretch),
+        load_solid=lambda: _load_topology(reader, found, stretch),
+        source=found.path,
+    )
     if key is not None:
         reader.meshes[key] = mesh
     return mesh
@@ -73,15 +76,6 @@ def _find_identity(reader: StageReader, found: FoundPrim, materials: Mapping[str
         return found.path
     prims = (found.prim, *(subset.prim for subset in found.subsets or ()))
     return (*(tuple(specs_of(prim)) for prim in prims), *materials.items())
-
-
-def load_solid(reader: StageReader, mesh: Mesh) -> tuple[Array, Faces]:
-    """Vertices and triangles of a mesh that was read here, without its other data and without keeping them."""
-    load = reader.solids.get(id(mesh))
-    if mesh.is_loaded or load is None:
-        return mesh.data.vertices, mesh.data.triangles()
-    data: MeshData = load()
-    return data.vertices, data.triangles()
 
 
 def _load_topology(reader: StageReader, found: FoundPrim, stretch: Array | None) -> MeshData:

@@ -157,8 +157,10 @@ def build_shape(
 ) -> Shape | None:
     """The shape of a prim that is placed on ``body``; None (noted as omitted) if it is left out."""
     collision = COLLISION in found.apis
-    # colliders of purpose guide or proxy are there for physics; a renderer does not draw them
-    visual = found.visible and (not collision or found.purpose in _SEEN_PURPOSES)
+    # colliders of purpose guide or proxy are there for physics; a renderer does not draw them. Viewers that draw
+    # everything that is wanted (hidden_shapes) draw proxies as well
+    seen = _SEEN_PURPOSES | {"proxy"} if reader.hidden_shapes else _SEEN_PURPOSES
+    visual = found.visible and (not collision or found.purpose in seen)
     if not (visual or collision or reader.hidden_shapes):
         omitted.hidden.append(found)
         return None
@@ -213,6 +215,8 @@ def _read_geometry(
         return _read_mesh_geometry(reader, found, bindings, placement, omitted)
     sized = read_primitive(reader, found, placement.scale)
     if sized is None:
+        if found.type in reader.read_elsewhere:
+            return None
         omitted.unsupported.setdefault(found.type or "untyped", []).append(found)
     elif placement.stretch is not None:
         reader.reporter.report(GEOMETRY_SHEARED, reader.where(found), type=found.type, name=found.name)

@@ -25,6 +25,7 @@ from simwright.model.asset import Shape
 from simwright.model.extras import Origin, Resolved
 from simwright.model.joint import Dof, Joint, JointKind, Motion
 from simwright.model.material import PhysicsMaterial
+from simwright.resolve.physx import UNREAD
 from simwright.resolve.resolver import ResolverOrder
 from simwright.resolve.table import PrimType, Scale, find_axis
 
@@ -109,6 +110,16 @@ REFERENCE_IGNORED = declare(
     loss=True,
 )
 
+WORD_UNREAD = declare(
+    "usd-solver-word-unread",
+    Level.WARNING,
+    "{count} prim(s) author {attribute}: {what}; it is kept as it is, but no engine other than PhysX knows it, the "
+    "first is {first}",
+    hint="say it in words that every engine has, such as friction, damping or limits",
+    doc="An attribute of PhysX that changes motion and that nothing else has a counterpart for.",
+    loss=True,
+)
+
 _DOF_FIELDS = (
     "armature", "friction", "damping", "stiffness", "spring_ref", "ref", "effort_limit", "velocity_limit",
 )  # fmt: skip
@@ -135,7 +146,29 @@ def read_solvers(reader: StageReader, scan: StageScan, bindings: MaterialBinding
     resolution = _SolverValues(reader, _read_scale(reader, scan))
     if reader.authored:
         _fill_elements(resolution, scan, bindings)
+        _report_unread(reader)
     fall_back(reader, scan, resolution.scale)
+
+
+def _report_unread(reader: StageReader) -> None:
+    """One finding for each word that changes motion and has no row."""
+    entries: dict[str, tuple[Any, str] | None] = {}
+    found: dict[str, list[str]] = {}
+    for path, authored in reader.authored.items():
+        for name, value in authored.items():
+            if name not in entries:
+                first, _, rest = name.partition(":")
+                entries[name] = UNREAD.get(name) or UNREAD.get(f"{first}:*:{rest.rpartition(':')[2]}")
+            entry = entries[name]
+            if entry is not None and value != entry[0]:
+                found.setdefault(name, []).append(path)
+    for name, paths in found.items():
+        entry = entries[name]
+        assert entry is not None
+        where = Where(reader.file, prim=paths[0], prop=name)
+        reader.reporter.report(
+            WORD_UNREAD, where, attribute=name, what=entry[1], count=len(paths), first=paths[0]
+        )
 
 
 def _fill_elements(resolution: _SolverValues, scan: StageScan, bindings: MaterialBindings) -> None:

@@ -7,7 +7,7 @@ Every element file of this folder takes a :class:`StageReader` and adds to its `
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -101,6 +101,7 @@ class StageReader:
     gate: Gate
     default_density: float = DEFAULT_DENSITY
     hidden_shapes: bool = False
+    read_elsewhere: frozenset[str] = frozenset()
     lock_unlimited_axes: bool = False
     order: ResolverOrder = field(default_factory=lambda: ResolverOrder(make_resolvers(DEFAULT_ORDER)))
     authored: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -126,7 +127,6 @@ class StageReader:
     meshes: dict[Any, Mesh] = field(default_factory=dict)
     broken: set[Where] = field(default_factory=set)
     uv_names: set[str] = field(default_factory=set)
-    solids: dict[int, Callable[[], Any]] = field(default_factory=dict)
     masses: dict[str, Any] = field(default_factory=dict)
     primitives: dict[tuple[type[Geometry], tuple[float, ...]], Geometry] = field(default_factory=dict)
 
@@ -279,7 +279,6 @@ class StageReader:
         self.founds.clear()
         self.by_prim.clear()
         self.notes.clear()
-        self.solids.clear()
         self.meshes.clear()
         self.opinion_cache = OpinionCache()
         asset, self.asset = self.asset, Asset("")

@@ -210,3 +210,16 @@ def test_robots_people_use(name, exact, shared_assets, tmp_path):
     for keyframe, found in zip(trip.source.keyframes, trip.back.keyframes, strict=True):
         assert_close(keyframe.positions, found.positions, keyframe.name)
     assert np.all([s.name in {f.name for f in trip.back.sensors} for s in trip.source.sensors])
+
+
+def test_six_freedoms_without_limits_are_no_fixed_base(tmp_path):
+    """Other tools write such a joint for a fixed base; ours says which freedoms it means."""
+    slides = "".join(
+        f'<joint name="s{axis}" type="slide" axis="{axis}"/>' for axis in ("1 0 0", "0 1 0", "0 0 1")
+    )
+    hinges = slides.replace('name="s', 'name="h').replace('type="slide"', 'type="hinge"')
+    below = '<body name="c" pos=".2 0 0"><joint name="j" axis="0 1 0"/><geom size=".1"/></body>'
+    text = f'<mujoco><worldbody><body name="b">{slides}{hinges}<geom size=".1"/>{below}</body></worldbody></mujoco>'
+    trip = convert_text(text, tmp_path)
+    assert list_dofs(trip.back) == list_dofs(trip.source)
+    assert len(list_dofs(trip.back)) == 7

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import struct
 from pathlib import Path, PurePath
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +26,17 @@ from simwright.formats.mesh.obj import has_several_objects
 from simwright.formats.mesh.writer.obj import write_decimals, write_singles, write_whole
 from simwright.formats.mjcf.writer.document import MjcfDocument
 from simwright.model.asset import Shape, scaled
-from simwright.model.geometry import Cone, Faces, Geometry, Heightfield, Mesh, MeshData, Subset, cut_squares
+from simwright.model.geometry import (
+    Cone,
+    Faces,
+    Geometry,
+    Heightfield,
+    Mesh,
+    MeshData,
+    Singles,
+    Subset,
+    cut_faces,
+)
 from simwright.model.moments import compute_moments
 
 FOLDER = "meshes"
@@ -250,8 +260,6 @@ def make_cone(cone: Cone) -> Mesh:
     return Mesh.of(vertices, np.concatenate((base, side)))
 
 
-Singles: TypeAlias = npt.NDArray[np.float32]
-"""Rows in single precision."""
 # an odd number with bits all over, so that equal keys of different rows are rare (Knuth's golden ratio)
 _MIXER = np.uint64(0x9E3779B97F4A7C15)
 _FACET = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
@@ -333,8 +341,8 @@ def triangulate(data: MeshData, subset: Subset | None = None) -> Triangles:
 
 
 def _number_corners(data: MeshData, subset: Subset | None) -> Faces:
-    """``(n, 3)`` corner numbers of the triangles: squares cut as MuJoCo does, other polygons fanned."""
-    triangles = cut_squares(data)
+    """``(n, 3)`` corner numbers of the triangles: polygons are cut as MuJoCo does."""
+    triangles = cut_faces(data)
     if subset is not None:
         counts = np.full(data.face_count, 3) if data.counts is None else data.counts
         faces = np.repeat(np.arange(data.face_count), np.maximum(counts - 2, 0))

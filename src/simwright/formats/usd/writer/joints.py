@@ -122,8 +122,9 @@ def find_single(joint: Joint, dof: Dof) -> JointPrim:
 def _align(axis: Array) -> tuple[str, Pose]:
     """The letter of an axis and the turn of the frame that makes it so."""
     unit = np.asarray(axis, dtype=np.float64) / np.linalg.norm(axis)
+    values = unit.tolist()
     for number, letter in enumerate(_LETTERS):
-        if np.allclose(unit, np.eye(3)[number], rtol=0.0, atol=1e-12):
+        if all(abs(value - (place == number)) <= 1e-12 for place, value in enumerate(values)):
             return letter, IDENTITY
     return "Z", Pose.of(q=quat_between((0.0, 0.0, 1.0), unit))
 

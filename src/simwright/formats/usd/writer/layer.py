@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ _ARRAYS = {
     "float3[]": (Vt.Vec3fArray, np.float32),
     "texCoord2f[]": (Vt.Vec2fArray, np.float32),
 }
+_PLAIN = frozenset({"bool", "int", "int64", "token", "string"})
 _NOISE = 1e-14
 """Positions [m] and parts of unit quaternions below this are what rounding left of zero."""
 
@@ -55,8 +57,9 @@ class LayerWriter:
         for key, value in (("metersPerUnit", 1.0), ("kilogramsPerUnit", 1.0), ("upAxis", "Z")):
             self.sdf.pseudoRoot.SetInfo(key, value)
         self.is_used = False
-        # spares looking a spec up by its path for every attribute
+        # spares looking a spec up by its path for every attribute, and for every value of one
         self._prims: dict[str, Sdf.PrimSpec] = {}
+        self._attributes: dict[tuple[str, str], Sdf.AttributeSpec] = {}
 
     def over(self, path: str) -> Sdf.PrimSpec:
         """The spec of a prim; a new one, and new ones above it, only add opinions."""
@@ -89,11 +92,11 @@ class LayerWriter:
         self, path: str, name: str, kind: str, value: Any, *, uniform: bool = False, custom: bool = False
     ) -> None:
         """An attribute with its value; None declares it only."""
-        variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
-        prim = self.over(path)
-        spec = prim.attributes.get(name)
+        spec = self._attributes.get((path, name))
         if spec is None:
-            spec = Sdf.AttributeSpec(prim, name, Sdf.ValueTypeNames.Find(kind), variability, custom)
+            variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
+            spec = Sdf.AttributeSpec(self.over(path), name, _find_value_type(kind), variability, custom)
+            self._attributes[path, name] = spec
         if value is not None:
             spec.default = make_value(kind, value)
             if self._exact:
@@ -170,9 +173,17 @@ class LayerWriter:
         self.over(path).variantSelections[variant_set] = variant
 
 
+@cache
+def _find_value_type(kind: str) -> Sdf.ValueTypeName:
+    return Sdf.ValueTypeNames.Find(kind)
+
+
 def make_value(kind: str, value: Any) -> Any:
     """A Python value as OpenUSD wants it for an attribute type; one that is so already stays."""
-    if type(value).__module__.startswith("pxr."):
+    # most of them first: thousands are written
+    if kind in ("float", "double"):
+        return float(value)
+    if kind in _PLAIN or type(value).__module__.startswith("pxr."):
         return value
     if kind in _VECTORS:
         return _VECTORS[kind](*(float(v) for v in value))
@@ -186,8 +197,6 @@ def make_value(kind: str, value: Any) -> Any:
     if kind in ("token[]", "string[]"):
         array = Vt.TokenArray if kind == "token[]" else Vt.StringArray
         return array([str(v) for v in value])
-    if kind in ("float", "double"):
-        return float(value)
     return value
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from pxr import Sdf
+
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.core.names import NameScope, make_identifier
 from simwright.formats.usd.writer.layer import LayerWriter, join
@@ -243,16 +245,16 @@ def rank_prims(root: str, layers: Sequence[LayerWriter]) -> dict[str, int]:
     """The place of every prim in the composed stage: depth first, children of weaker layers before the others."""
     ranks: dict[str, int] = {}
     # composition puts children of weaker layers first; a stage would tell, but would have to be composed
-    stack = [root]
+    specs = [spec for layer in layers if (spec := layer.sdf.GetPrimAtPath(root)) is not None]
+    stack = [(root, specs)]
     while stack:
-        path = stack.pop()
+        path, specs = stack.pop()
         ranks[path] = len(ranks)
-        children: dict[str, None] = {}
-        for layer in layers:
-            spec = layer.sdf.GetPrimAtPath(path)
-            if spec is not None:
-                children |= dict.fromkeys(spec.nameChildren.keys())
-        stack += [f"{path}/{name}" for name in reversed(children)]
+        children: dict[str, list[Sdf.PrimSpec]] = {}
+        for spec in specs:
+            for child in spec.nameChildren:
+                children.setdefault(child.name, []).append(child)
+        stack += [(f"{path}/{name}", found) for name, found in reversed(children.items())]
     return ranks
 
 

@@ -29,11 +29,11 @@ from simwright.model.geometry import (
     Plane,
     Sphere,
 )
+from simwright.model.moments import hull_points, sum_hashes, weld
 
 _ROUND = 3
 """Halvings of an icosahedron's edges: 642 points, at most 0.5 % of the radius inside the sphere."""
 _SIDES = 48
-_FLAT = 1e-6
 
 
 def make_solid(data: MeshData, scale: Array) -> MeshData:
@@ -51,25 +51,10 @@ def make_solid(data: MeshData, scale: Array) -> MeshData:
 
 def make_hull(data: MeshData, scale: Array) -> MeshData | None:
     """The convex hull at a scale, as closed triangles; None where the mesh has no volume."""
-    import manifold3d
-
     used = np.zeros(len(data.vertices), dtype=bool)
     used[data.indices] = True
-    points = data.vertices[used] * scale
-    # flat points have no hull with a volume
-    if len(points) < 4 or _is_flat(points):
-        return None
-    mesh = manifold3d.Manifold.hull_points(np.ascontiguousarray(points, dtype=np.float32)).to_mesh()
-    faces = np.asarray(mesh.tri_verts, dtype=np.int32)
-    if len(faces) < 4:
-        return None
-    return MeshData(np.asarray(mesh.vert_properties, dtype=np.float64)[:, :3], faces.reshape(-1))
-
-
-def _is_flat(points: Array) -> bool:
-    centred = points - points.mean(axis=0)
-    spread = np.linalg.eigvalsh(centred.T @ centred)
-    return bool(spread[0] <= _FLAT**2 * max(float(spread[2]), 1e-30))
+    hull = hull_points(data.vertices[used] * scale)
+    return None if hull is None else MeshData(hull[0], hull[1].reshape(-1))
 
 
 def is_closed(data: MeshData) -> bool:
@@ -79,7 +64,7 @@ def is_closed(data: MeshData) -> bool:
     """
     triangles, size = data.indices.reshape(-1, 3).astype(np.int64), len(data.vertices)
     # welding is slow; most closed meshes need none
-    return _pairs_up(triangles, size) or _pairs_up(_weld(data.vertices)[triangles], size)
+    return _pairs_up(triangles, size) or _pairs_up(weld(data.vertices)[triangles], size)
 
 
 def _pairs_up(triangles: npt.NDArray[np.int64], size: int) -> bool:
@@ -87,31 +72,11 @@ def _pairs_up(triangles: npt.NDArray[np.int64], size: int) -> bool:
     starts, ends = triangles.reshape(-1), triangles[:, (1, 2, 0)].reshape(-1)
     kept = starts != ends
     forth, back = (starts * size + ends)[kept], (ends * size + starts)[kept]
-    if _sum_hashes(forth) != _sum_hashes(back):
+    if sum_hashes(forth) != sum_hashes(back):
         return False
     forth.sort()
     back.sort()
     return bool(np.array_equal(forth, back) and np.all(forth[1:] != forth[:-1]))
-
-
-def _sum_hashes(keys: npt.NDArray[np.int64]) -> int:
-    mixed = keys.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= mixed >> np.uint64(29)
-    mixed *= np.uint64(0xBF58476D1CE4E5B9)
-    mixed ^= mixed >> np.uint64(32)
-    return int(mixed.sum(dtype=np.uint64))
-
-
-def _weld(points: Array) -> npt.NDArray[np.int64]:
-    """A number for each place: points in one group along every axis are one."""
-    limit = _FLAT * float(np.ptp(points, axis=0).max())
-    number = np.zeros(len(points), dtype=np.int64)
-    for values in points.T:
-        order = np.argsort(values, kind="stable")
-        group = np.zeros(len(points), dtype=np.int64)
-        group[order[1:]] = np.cumsum(np.diff(values[order]) > limit)
-        number = np.unique(number * (len(points) + 1) + group, return_inverse=True)[1].reshape(-1)
-    return number
 
 
 def make_round(geometry: Geometry, scale: Array) -> MeshData:

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What mesh colliders are approximated by: convex hulls as Newton makes them, and what Newton makes itself."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from simwright.core.diag import Reporter
+from simwright.engines.newton.messages import APPROXIMATION_UNUSED
+from simwright.engines.newton.types import ModelBuilder
+from simwright.model.asset import Asset, Shape
+from simwright.model.geometry import Mesh
+
+_METHODS = {
+    "convexdecomposition": "coacd",
+    "convexhull": "convex_hull",
+    "boundingsphere": "bounding_sphere",
+    "boundingcube": "bounding_box",
+    "meshsimplification": "quadratic",
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class ColliderHull:
+    """A convex mesh, and the corners of the box around all that it is the hull of."""
+
+    mesh: Any
+    low: npt.NDArray[np.float64]
+    high: npt.NDArray[np.float64]
+
+    def find_radius(self, scale: tuple[float, ...]) -> float:
+        """Half the diagonal of the scaled box, as Newton has it for meshes."""
+        return float(0.5 * np.linalg.norm((self.high - self.low) * scale))
+
+
+def is_hull(shape: Shape) -> bool:
+    """Is it a mesh that collides by its convex hull, and by nothing else?"""
+    token = shape.approximation.token.lower() if shape.approximation else "none"
+    fields = (
+        "sdf_enabled",
+        "hydroelastic_enabled",
+        "sdf_max_resolution",
+        "sdf_target_voxel_size",
+        "sdf_padding",
+    )
+    return (
+        token == "convexhull"
+        and shape.collision
+        and shape.enabled
+        and isinstance(shape.geometry, Mesh)
+        and not any(name in shape.settings for name in fields)
+    )
+
+
+_FLAT = 1e-6
+"""Newton's bound for flat: the smallest singular value of the points against the largest."""
+
+
+def make_hull(points: npt.NDArray[Any], limit: int | None) -> ColliderHull | None:
+    """The convex hull that Newton makes of points, with at most ``limit`` vertices; None if they are flat or too few.
+
+    Newton turns the triangles of a hull outwards one by one; here all of them are turned at once.
+    """
+    import newton
+
+    limit = newton.Mesh.MAX_HULL_VERTICES if limit is None else int(limit)
+    vertices = np.asarray(points, dtype=np.float32)
+    exact = vertices.astype(np.float64)
+    centred = exact - exact.mean(axis=0) if len(exact) else exact
+    spread = np.linalg.eigvalsh(centred.T @ centred)
+    # squares of the singular values, the smallest first
+    if limit <= 4 or len(exact) < 4 or spread[0] <= (10 * _FLAT) ** 2 * max(spread[2], _FLAT**2):
+        return None
+    try:
+        spatial = importlib.import_module("scipy.spatial")
+        faces = spatial.ConvexHull(exact, qhull_options=f"Qt TA{limit - 4}").simplices
+    # no scipy, or points that Qhull refuses: Newton has its own ways then
+    except (ImportError, ValueError, RuntimeError):
+        return None
+    a, b, c = (vertices[faces[:, number]] for number in range(3))
+    inwards = np.einsum("ij,ij->i", np.cross(b - a, c - a), a - vertices.mean(axis=0)) < 0.0
+    faces = np.where(inwards[:, None], faces[:, [0, 2, 1]], faces)
+    used, corners = np.unique(faces, return_inverse=True)
+    mesh = newton.Mesh(vertices[used], corners.reshape(-1), compute_inertia=False, maxhullvert=limit)
+    return ColliderHull(mesh, exact.min(axis=0), exact.max(axis=0))
+
+
+def approximate(
+    builder: ModelBuilder, shapes: dict[str, int], asset: Asset, reporter: Reporter, hulled: set[str]
+) -> None:
+    """Replace mesh colliders by hulls, boxes, balls or pieces where the asset asks; ``hulled`` are hulls already.
+
+    A distance field is a way to collide of its own: an approximation beside it is left out.
+    """
+    chosen: dict[tuple[str, bool], list[int]] = {}
+    for shape in asset.shapes:
+        index = shapes.get(shape.name)
+        token = shape.approximation.token.lower() if shape.approximation else "none"
+        if (
+            index is None
+            or token not in _METHODS
+            or not shape.enabled
+            or not isinstance(shape.geometry, Mesh)
+            or shape.name in hulled
+        ):
+            continue
+        if shape.settings.get("sdf_enabled"):
+            reporter.report(APPROXIMATION_UNUSED, shape.source, name=shape.name, token=token)
+        else:
+            # one call for each method: Newton works on many meshes at once
+            chosen.setdefault((_METHODS[token], shape.visual), []).append(index)
+    for (method, visual), indices in chosen.items():
+        builder.approximate_meshes(method=method, shape_indices=indices, keep_visual_shapes=visual)
