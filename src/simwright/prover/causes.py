@@ -112,15 +112,23 @@ def find_causes(
             known = [found[name] for name in order if name in found and (aspect != "poses" or name == "base")]
             if known:
                 found[aspect] = known[0]
-    for aspect in ("matrix", "bias"):
-        if aspect in outcome.differences and aspect not in found and _is_rounded(aspect, outcome, reference):
-            text = "places of links are rounded by their distance from the origin, which is much for a small link"
-            where = places.find("joint", outcome.items[aspect])
-            found[aspect] = Cause("rounding", text, where)
+    found |= _explain_rounding(places, outcome, reference, found)
     for aspect, result in (motions or {}).items():
         if aspect in outcome.differences:
             found[aspect] = _explain_scenario(places, result, reference, found)
     return found
+
+
+def _explain_rounding(
+    places: _Places, outcome: Outcome, reference: Told, found: Mapping[str, Cause]
+) -> dict[str, Cause]:
+    """Of mass matrix and bias that have no other cause and are off by no more than single precision may be."""
+    text = "places of links are rounded by their distance from the origin, which is much for a small link"
+    return {
+        aspect: Cause("rounding", text, places.find("joint", outcome.items[aspect]))
+        for aspect in ("matrix", "bias")
+        if aspect in outcome.differences and aspect not in found and _is_rounded(aspect, outcome, reference)
+    }
 
 
 def _is_rounded(aspect: str, outcome: Outcome, reference: Told) -> bool:

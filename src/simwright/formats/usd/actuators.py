@@ -438,17 +438,23 @@ DRIVE_TWICE = declare(
 )
 
 
+def _leave_springs(reader: StageReader, scan: StageScan) -> None:
+    """Take drives away by which PhysX is told of springs: the neutral layer says them too."""
+    for joint in reader.asset.joints:
+        dof, found = choose_dof(joint), scan.all.get(joint.path)
+        if dof is not None and found is not None and reader.note(found).get("stands_for") == "spring":
+            dof.drive = None
+
+
 def merge_drives(reader: StageReader, scan: StageScan) -> None:
     """Take drives away that say what a servo says, so that no joint is driven twice."""
+    _leave_springs(reader, scan)
     # one loop: a drive goes if a note says that it was written for the servo, or if both say the same; it is reported
     # only where the note and the numbers contradict each other
     servos = {actuator.target: actuator for actuator in reader.asset.actuators}
     for joint in reader.asset.joints:
         dof = choose_dof(joint)
         found = scan.all.get(joint.path)
-        # a spring that PhysX is told of as a drive; the neutral layer says it too
-        if dof is not None and found is not None and reader.note(found).get("stands_for") == "spring":
-            dof.drive = None
         actuator = None if dof is None else servos.get(dof.name)
         if dof is None or dof.drive is None or actuator is None:
             continue

@@ -15,6 +15,7 @@ import numpy as np
 import ovphysx
 import ovstage
 from ovphysx import PhysX
+from ovphysx.config import PhysXConfig
 from ovphysx.types import TensorType
 
 from .seen import (
@@ -176,7 +177,8 @@ def _open(file: Path) -> Any:
         physx.wait_task(physx.detach_ovstage())
     else:
         PhysX.set_cpu_mode(True)
-        physx = PhysX()
+        # threads wait for each other at every step, which takes most of the time for one robot on a busy machine
+        physx = PhysX(config=PhysXConfig(num_threads=0))
         ovstage.population.register_usd_schemas(_list_schemas())
     stage = ovstage.Stage("seen")
     ovstage.population.open_usd(stage, str(file), ordinal=1, domains=ovstage.PopulationDomain.ALL)

@@ -258,6 +258,12 @@ def _write_drives(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> No
             reporter.report(SETTING_LOST, what=what, count=len(dofs), first=dofs[0].name)
 
 
+def _list_targets(plan: WritePlan) -> list[float]:
+    """Commands of the servos that stand for drives, which come after those of actuators."""
+    drives = [dof.drive for dof in _list_driven(plan) if dof.drive is not None] if plan.is_for_mujoco else []
+    return [drive.target_position for drive in drives if is_servo(drive)]
+
+
 def _list_driven(plan: WritePlan) -> list[Dof]:
     """Freedoms with a drive at prims of their own, in order."""
     dofs = [dof for joint in plan.asset.joints if joint.name in plan.joints for dof in joint.dofs]
@@ -447,10 +453,8 @@ def _write_controls(plan: WritePlan, layer: LayerWriter, path: str, keyframe: Ke
             f"{name}[{i}]" for i in range(len(keyframe.controls)) if f"{name}[{i}]" in keyframe.controls
         ]
         slots += several or [name]
-    drives = _list_driven(plan) if plan.is_for_mujoco else []
-    targets = [dof.drive.target_position for dof in drives if dof.drive is not None and is_servo(dof.drive)]
     values = [keyframe.controls.get(slot, 0.0) for slot in slots]
-    layer.set(path, "mjc:ctrl", "double[]", [*values, *targets])
+    layer.set(path, "mjc:ctrl", "double[]", [*values, *_list_targets(plan)])
     # names of slots are only noted where they are not those of the actuators
     if len(names) < len(written) or any("[" in slot for slot in slots):
         layer.note(path, controls=slots)
