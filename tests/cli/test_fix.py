@@ -11,6 +11,7 @@ from referencing import Registry, Resource
 
 import simwright
 from simwright.app.cli.main import run
+from simwright.app.fixing import FixRequest, fix_in_place
 
 ASSET = """#usda 1.0
 (
@@ -34,6 +35,17 @@ def asset(tmp_path: Path) -> Path:
     (tmp_path / "box").mkdir()
     (tmp_path / "box/box.usda").write_text(ASSET)
     return tmp_path / "box/box.usda"
+
+
+def test_several_at_once_are_fixed_by_processes_of_their_own(asset, tmp_path):
+    request = FixRequest(in_place=True)
+    (tmp_path / "other").mkdir()
+    other = tmp_path / "other/other.usda"
+    other.write_text(ASSET)
+    first, second = fix_in_place([str(asset), str(other)], request, jobs=2)
+    assert (first.source, second.source) == (str(asset), str(other))
+    assert all(result.fixed for result in (first, second))
+    assert all("rotateZ" not in path.read_text() for path in (asset, other))
 
 
 def test_new_folder(asset, tmp_path, capsys):

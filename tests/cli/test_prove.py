@@ -14,6 +14,7 @@ from tests.prover.faults import plant, write_robot
 
 import simwright
 from simwright.app.cli.main import run
+from simwright.app.proof.formats import render_text
 from simwright.prover.table import find_engine, list_engines
 
 
@@ -29,6 +30,24 @@ def test_the_same(robot: str, make_engine: MakeEngine, capsys: pytest.CaptureFix
     assert "planted against mujoco" in text
     assert "the same in twin" in text
     assert "dofs      ok 3/3" in text
+
+
+def test_only_what_differs_is_red_and_only_on_a_terminal(
+    robot: str,
+    make_engine: MakeEngine,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    make_engine("twin")
+    plant("mass", monkeypatch)
+    proofs = [simwright.prove(robot, engines=["twin"], levels=["structure"])]
+    assert "\x1b" not in render_text(robot, proofs)
+    rows = {
+        line.split()[0]: line for line in render_text(robot, proofs, color=True).splitlines() if line.strip()
+    }
+    red = "\x1b[31m"
+    assert red in rows["masses"]
+    assert red not in rows["dofs"]
+    assert 0.0 < proofs[0].columns[0].seconds < 600.0
 
 
 def test_a_difference_in_every_format(

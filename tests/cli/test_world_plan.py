@@ -21,6 +21,20 @@ def lab(samples: Path) -> str:
     return str(samples / "lab" / "lab.yaml")
 
 
+def test_what_is_wrong_with_a_world_is_said_beside_the_result(
+    lab: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A script that reads the answer must not find warnings in it."""
+    world = tmp_path / "lab.yaml"
+    for file in Path(lab).parent.iterdir():
+        (tmp_path / file.name).write_text(file.read_text())
+    world.write_text(f"{world.read_text()}\nunknown_word: 1\n")
+    assert run(["world", "plan", str(world), "--robot", "tender", "--to", "bench", "--format", "json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)
+    assert "unknown_word" in said.err
+
+
 @pytest.mark.parametrize("planner", ["astar", "rrt", "prm", "world_graph"])
 def test_a_path_as_json_and_as_a_picture(
     lab: str, planner: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

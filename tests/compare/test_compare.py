@@ -277,6 +277,33 @@ def test_a_fixed_base_is_a_difference_but_the_rest_is_compared():
     assert difference.section("motion").notes == ["at rest, because only one side has them: 6 freedom(s)"]
 
 
+def test_springs_rest_where_both_say():
+    def sprung(rest: float | None) -> Asset:
+        robot = build_robot()
+        robot.joint("elbow").dofs[0].stiffness = 5.0
+        robot.joint("elbow").dofs[0].spring_ref = rest
+        return robot
+
+    assert differing(sprung(0.3), sprung(0.3)) == {}
+    assert differing(sprung(None), sprung(0.0)) == {}
+    assert differing(sprung(0.3), sprung(0.4)) == {"drives": ["freedom 'elbow': rest of the spring"]}
+
+
+def test_joints_that_close_loops_are_compared_by_their_anchors():
+    """They are in no pose of the tree, so nothing else would show that one is elsewhere."""
+
+    def looped(place: float) -> Asset:
+        robot = build_robot()
+        frames = Pose.of((1, 0, 0)), Pose.of((0, place, 0))
+        dofs = [hinge("link", (0, 1, 0))]
+        loop = Joint("link", JointKind.REVOLUTE, "trunk", "hand", *frames, dofs, closes_loop=True)
+        robot.joints.append(loop)
+        return robot
+
+    assert differing(looped(0.1), looped(0.1)) == {}
+    assert differing(looped(0.1), looped(0.2)) == {"joints": ["joint 'link': anchor on its child"]}
+
+
 def test_loops_may_be_joints_or_equalities():
     first, second = build_robot(), build_robot()
     frame = Pose.of((0, 0.1, 0))

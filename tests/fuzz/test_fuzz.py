@@ -59,8 +59,8 @@ def test_every_command_that_takes_a_file_is_drawn() -> None:
             for sub, each in inner.items()
             if any(parameter.name == "untrusted" for parameter in each.params)
         }
-    # adding writes into the user's own folder, exporting a task takes no file, and proving asks engines that are not
-    # installed here about what "convert", which is drawn, writes
+    # adding writes into the user's own folder, exporting a task takes no file, and proving needs engines that are not
+    # installed here: tests/prover/test_engines.py gives it damaged files
     missing = {name for name in known if not any(text.startswith(name) for text in drawn)}
     assert missing == {"prove", "robots add", "task export"}
     assert set(SHARES) == set(ROWS)

@@ -24,6 +24,17 @@ SHAPES = (
 )
 
 
+def test_the_middle_of_a_sheet_is_weighted_by_area_and_not_by_corners():
+    """A square of 2 m cut into one large half and two small quarters: six of nine corners lie in the small half."""
+    corners = [(0, 0, 0), (2, 0, 0), (2, 2, 0), (0, 2, 0), (1, 1, 0)]
+    sheet = Mesh.of(corners, [(0, 1, 2), (0, 2, 3)])
+    cut = Mesh.of(corners, [(0, 1, 2), (0, 4, 3), (4, 2, 3)])
+    for mesh in (sheet, cut):
+        found = measure_surface(mesh)
+        assert found.volume == pytest.approx(4.0)
+        np.testing.assert_allclose(found.center, (1.0, 1.0, 0.0), atol=1e-12)
+
+
 def box_mesh(x, y, z, center=(0.0, 0.0, 0.0)):
     corners = np.array([(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)], float) - 0.5
     quads = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]

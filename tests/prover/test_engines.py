@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import random
+import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
 from tests.conftest import SAMPLES, SHARED_ASSETS
+from tests.fuzz.mutation import mutate
+from tests.fuzz.seeds import find_main, make_seeds
 from tests.prover.faults import AT, FAULTS, FOUND, MOVES, plant, write_robot
 from tests.prover.twins import write_mjcf, write_stage
 
 import simwright
+from simwright.app.cli.main import run
 from simwright.prover.asking import NotSeenError, ReferenceRobot, Worker, choose_configurations
 from simwright.prover.aspects import Told
 from simwright.prover.proving import Column, compare
@@ -270,3 +276,21 @@ def test_other_solvers_of_an_engine(engine: str, tmp_path: Path) -> None:
     assert column.outcome.loads
     assert any(result.runs for result in column.motions.values())
     assert set(column.outcome.differences) == set(column.causes)
+
+
+def test_damaged_files_are_proved_or_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    seeds = make_seeds(tmp_path / "seeds")
+    ends: Counter[int] = Counter()
+    for number in range(20):
+        rng = random.Random(number)
+        kind = rng.choice(["mjcf", "urdf", "sdf", "tiny"])
+        main = find_main(Path(shutil.copytree(seeds / kind, tmp_path / str(number))))
+        main.write_bytes(mutate(main.read_bytes(), rng, main.suffix))
+        code = run(["prove", str(main), "--engines", "pinocchio", "--level", "structure", "--no-cache"])
+        said = capsys.readouterr()
+        assert code in (0, 1, 2), said.err
+        assert "Traceback" not in said.out + said.err
+        ends[code] += 1
+    # damage that is always fatal, or never noticed, would test nothing
+    assert ends[2] > 0
+    assert ends[0] + ends[1] > 0

@@ -14,6 +14,7 @@ from simwright.core.diag import Reporter
 from simwright.ros.checking import check_graph
 from simwright.ros.graph import GraphRobot, RosGraph, build_graph, draw_frames
 from simwright.ros.qos import DEFAULT_QOS, EndpointQos, explain_mismatch
+from simwright.ros.transports import table
 from stages import make_arm, make_topic, write_stage
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "simwright_samples"
@@ -265,3 +266,15 @@ def test_names_of_assets_cannot_break_a_picture(tmp_path: Path) -> None:
     prim = make_arm().replace('ros:frame:id = "camera_optical"', 'ros:frame:id = "<x>&\\u001b"')
     graph, _ = read_graph(write_stage(tmp_path, prim))
     ET.fromstring(draw_frames(graph))
+
+
+def test_a_transport_works_where_its_library_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = {"rclpy": True, "bag": False}
+    modules = {module: here[name] for name, (module, _) in table._ABOUT.items() if name in here}
+    monkeypatch.setattr(
+        table.importlib.util, "find_spec", lambda module: object() if modules.get(module) else None
+    )
+    rows = {row["name"]: row for row in table.examine_transports()}
+    assert rows["rclpy"]["works"]
+    assert not rows["bag"]["works"]
+    assert rows["bag"]["notes"] == [f"missing: {table.INSTALL['bag']}"]

@@ -110,6 +110,7 @@ def Xform "robot"
         uniform int[] mjc:path:indices = [0]
         uniform double[] mjc:path:coef = [1]
         uniform double mjc:stiffness = 2000
+        uniform double mjc:frictionloss = 3e5
         uniform double mjc:range:min = 0
         uniform double mjc:range:max = 150
         uniform token mjc:limited = "true"
@@ -139,6 +140,7 @@ NUMBERS = {
     "/robot/cord.mjc:width": 0.003 * 0.01,
     "/robot/cord.mjc:stiffness": 2.0,
     "/robot/cord.mjc:range:max": 1.5,
+    "/robot/cord.mjc:frictionloss": 3.0,
 }
 
 

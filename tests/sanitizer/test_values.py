@@ -51,6 +51,17 @@ def test_the_command_line_is_stronger(tmp_path: Path) -> None:
     assert 'version = "3.0.0"' in (tmp_path / "out" / "robot.usda").read_text()
 
 
+def test_the_friction_that_is_asked_for_is_written(tmp_path: Path) -> None:
+    source = write_project(tmp_path, "[check]\n")
+    source.write_text(
+        ASSET + 'def Material "rubber" ( prepend apiSchemas = ["PhysicsMaterialAPI"] )\n'
+        "{\n    float physics:dynamicFriction = 0.7\n    float physics:restitution = 0.1\n}\n"
+    )
+    options = ("--select", "contact-attrs", "--unsafe", "--set", "static-friction=0.85")
+    run(["fix", str(source), "-o", str(tmp_path / "out"), *options])
+    assert "float physics:staticFriction = 0.85" in (tmp_path / "out" / "robot.usda").read_text()
+
+
 def test_an_unknown_name_is_an_error_with_its_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

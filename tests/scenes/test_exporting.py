@@ -34,6 +34,21 @@ from simwright.scenes.exporting import choose_names, export_asset
 from simwright.scenes.exporting_parts import MaterialExporter
 from simwright.scenes.load import assemble_scene
 
+
+def test_colliders_without_a_thickness_get_one_below_what_is_touched():
+    """MuJoCo's planes have no end and its meshes a volume; the upper side stays where it was."""
+    plane = Shape("mat", Plane(np.array((2.0, 3.0))), collision=True)
+    seen = Shape("picture", Plane(np.array((2.0, 3.0))))
+    asset = Asset("a", shapes=[plane, seen])
+    exporting._thicken(asset, Reporter())
+    assert isinstance(plane.geometry, Box)
+    thick = plane.geometry.size[2]
+    np.testing.assert_allclose(plane.geometry.size[:2], (2.0, 3.0))
+    assert 0.0 < thick < 0.01
+    np.testing.assert_allclose(plane.pose.p, (0.0, 0.0, -thick / 2))
+    assert isinstance(seen.geometry, Plane)
+
+
 SCENE = """
 name: bench
 simulation: {dt: 0.004}

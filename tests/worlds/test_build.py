@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +19,10 @@ from simwright.app.world_build import Built, build_world, choose_formats
 from simwright.app.worlds import load_world
 from simwright.core.diag import Level, Reporter
 from simwright.core.errors import OutputError, UnknownNameError
+from simwright.core.math3d import Pose
 from simwright.worlds.grid import Grid, make_grid
 from simwright.worlds.space.machines import find_lidar_height
+from simwright.worlds.space.scene import make_camera
 from simwright.worlds.world import World
 
 from ..conftest import SAMPLES
@@ -322,3 +326,16 @@ def test_lidars_are_at_half_the_height_of_the_lowest_furniture(
     (table,) = world.locations
     table.height = height
     assert find_lidar_height(world) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("place", [(0.0, 0.0, 0.0), (40.0, -25.0, 3.0)])
+def test_the_camera_has_the_whole_building_in_its_picture(place: tuple[float, float, float]) -> None:
+    corners = np.array(list(itertools.product((0.0, 12.0), (0.0, 7.0), (0.0, 2.5)))) + place
+    camera = make_camera(corners)
+    seen = np.array([(~camera.pose @ Pose.of(corner)).p for corner in corners])
+    width, height = camera.resolution
+    slope = math.tan(camera.fov_y / 2) * np.array((width / height, 1.0))
+    assert (seen[:, 2] < 0.0).all()
+    reach = np.abs(seen[:, :2] / -seen[:, 2:]) / slope
+    # all of it, and no smaller than it has to be
+    assert 0.8 < reach.max() < 1.0

@@ -159,6 +159,21 @@ def list_meeting(model):
     return found
 
 
+def test_shapes_that_are_only_seen_are_no_pairs():
+    seen = "{type: sphere, cfg: {has_shape_collision: false}}"
+    loaded = load(
+        f"bodies: [{{id: a, shapes: [{{type: sphere}}, {seen}]}}, {{id: b, shapes: [{{type: sphere}}, {seen}]}}]\n"
+        "joints: [{id: i, type: free, parent: world, child: a}, {id: j, type: free, parent: world, child: b}]\n"
+        "articulations: [{id: t, joints: [i, j]}]\n"
+    )
+    assert [int(flags) & 3 for flags in loaded.model.shape_flags[:4]] == [3, 1, 3, 1]
+    assert [tuple(map(int, pair)) for pair in find_pairs(loaded.model)] == [
+        (0, 2),
+        (0, 4),
+        (2, 4),
+    ]  # the last is the ground
+
+
 def test_the_pairs_are_those_of_the_scene():
     loaded = load(GROUPS)
     shapes = export_world(loaded.model).shapes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import struct
 from pathlib import Path
 
@@ -63,6 +64,14 @@ def test_collada_materials(tmp_path: Path) -> None:
     (red,) = load_mesh_materials(dae(tmp_path))
     assert (red.name, red.diffuse, red.opacity) == ("red", (1.0, 0.0, 0.0), 1.0)
     assert red.roughness == pytest.approx(np.sqrt(2 / 100))
+
+
+def test_collada_without_a_word_on_transparency_is_opaque(tmp_path: Path) -> None:
+    file = dae(tmp_path)
+    file.write_text(
+        re.sub(r"<transparen(t|cy)\b.*?</transparen(t|cy)>", "", file.read_text(), flags=re.DOTALL)
+    )
+    assert [look.opacity for look in load_mesh_materials(file)] == [1.0]
 
 
 @pytest.mark.parametrize(

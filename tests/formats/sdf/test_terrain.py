@@ -41,6 +41,14 @@ def test_the_brightest_pixel_is_as_high_as_the_size_says(read_model, reporter, t
     assert not list(reporter)
 
 
+def test_colours_are_as_high_as_their_red(read_model, tmp_path: Path):
+    """Gazebo takes the first channel; here it is the only one that rises."""
+    colours = np.stack((HILL, np.zeros_like(HILL), np.full_like(HILL, 9)), axis=-1)
+    Image.fromarray(colours).save(tmp_path / "hill.png")
+    (shape,) = read_model(heightmap("<uri>hill.png</uri><size>4 6 10</size>")).shapes
+    assert shape.geometry.heights == pytest.approx(HILL[::-1] / 200.0 * 10.0)
+
+
 def test_sampling_lies_on_straight_lines(read_model, tmp_path: Path):
     Image.fromarray(HILL).save(tmp_path / "hill.png")
     (shape,) = read_model(heightmap("<uri>hill.png</uri><size>1 1 200</size><sampling>2</sampling>")).shapes

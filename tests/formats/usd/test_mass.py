@@ -48,6 +48,14 @@ def test_everything_authored(read):
     assert found.kinds == set()
 
 
+def test_numbers_are_the_decimals_that_were_written_and_not_their_single_precision(read):
+    inertial = inertial_of(
+        read(body("float physics:mass = 4.2\n float3 physics:diagonalInertia = (0.013, 0.02, 0.021)", cube()))
+    )
+    assert inertial.mass == 4.2
+    assert np.diag(inertial.inertia).tolist() == [0.013, 0.02, 0.021]
+
+
 def test_principal_axes_are_identity_if_unsaid(read):
     found = read(body("float physics:mass = 2\n float3 physics:diagonalInertia = (1, 2, 2.5)", cube(x=3)))
     inertial = inertial_of(found)

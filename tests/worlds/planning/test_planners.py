@@ -72,6 +72,14 @@ def compute_dijkstra(
     return dijkstra(graph, directed=False, indices=numbers[start]).reshape(width, height)
 
 
+def test_rrt_goes_straight_to_what_is_within_its_reach(flat: World) -> None:
+    """One step of the tree is enough: nothing is drawn, and the path has no corner."""
+    start, goal = START, WorldPose.from_yaw(START.x + 0.2, START.y)
+    answer = plan(flat, "rrt", max_connection_dist=0.5).plan(start, goal)
+    assert answer.explored == 0
+    assert len(answer.path.points) == 2
+
+
 @pytest.mark.parametrize("corners", [False, True])
 @pytest.mark.parametrize("diagonal", [False, True])
 @pytest.mark.parametrize("seed", range(6))

@@ -113,6 +113,26 @@ def test_a_view_shows_what_is_in_it(tmp_path: Path) -> None:
     assert world.sensing_space.buffer(1e-6).covers(area)
 
 
+def test_rays_meet_every_corner_however_the_robot_is_turned(tmp_path: Path) -> None:
+    world = make_flat(tmp_path, LIDAR)
+    robot = world.robots[0]
+    eyes = make_sensor(world, robot, "eyes")
+    robot.pose = WorldPose.from_yaw(-1.5, -1.4, 0.0, 0.9)
+    area = eyes.find_area()
+    near, yaw = shapely.Point(robot.pose.xy).buffer(eyes.max_range * 0.999), robot.pose.yaw
+    corners = [
+        point
+        for point in map(shapely.Point, shapely.get_coordinates(world.sensing_space))
+        if near.covers(point)
+        and abs(math.remainder(math.atan2(point.y - robot.pose.y, point.x - robot.pose.x) - yaw, math.tau))
+        < eyes.max_angle * 0.98
+        and world.sensing_space.buffer(1e-9).covers(shapely.LineString([robot.pose.xy, point]))
+    ]
+    assert corners, "the robot looks at no corner, so nothing is tested"
+    # the arc of a ray that misses a corner cuts it off by more than this
+    assert max(area.distance(point) for point in corners) < 1e-6
+
+
 def test_walls_and_closed_doors_hide_and_closed_locations_too(tmp_path: Path) -> None:
     world = make_flat(tmp_path, LIDAR)
     robot = world.robots[0]

@@ -141,7 +141,8 @@ def _read_authored_mass(reader: StageReader, found: FoundPrim) -> AuthoredMass:
 def _read_moments(reader: StageReader, found: FoundPrim) -> Triple | None:
     """The diagonal inertia in stage units: noted, authored, or (all zero, negative, not finite) None."""
     moments = as_floats(reader.get(found, "physics:diagonalInertia", ZERO))
-    if len(moments) != 3:
+    # three with one that is not a number are reported below; get_floats would call them not three numbers
+    if len(moments) != 3 or not any(map(math.isnan, moments)):
         moments = reader.get_floats(found, "physics:diagonalInertia", ZERO)
     noted = _read_noted_moments(reader, found, moments)
     if not all(math.isfinite(value) and value >= 0.0 for value in moments):
