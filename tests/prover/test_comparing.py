@@ -351,3 +351,12 @@ def test_newton_needs_no_motor_for_a_plain_effort() -> None:
     assert compare("newton", Told(wanted), Told(found)).right
     plain.gear[0] = 50.0
     assert compare("newton", Told(wanted), Told(found)).differences["drives"] == "0 actuators instead of 1"
+
+
+def test_a_joint_that_an_equality_holds_has_a_limit_there(tmp_path: Path) -> None:
+    """MuJoCo refuses limits without width, so that MJCF says them otherwise; other formats have them."""
+    asset = simwright.load(write_mjcf(tmp_path))
+    dof = next(dof for joint in asset.joints for dof in joint.dofs if dof.name == "turn")
+    dof.lower = dof.upper = 0.0
+    rows = {row.joint: row.limit for row in ReferenceRobot(asset).describe().freedoms}
+    assert rows["turn"] == (0.0, 0.0)
