@@ -13,8 +13,11 @@ import pytest
 from tests.prover.twins import write_mjcf
 
 import simwright
+from simwright.model.asset import Asset
 from simwright.prover.asking import ReferenceRobot, choose_configurations
-from simwright.prover.aspects import ASPECTS, Told, refuse
+from simwright.prover.aspects import ASPECTS, Outcome, Told, refuse
+from simwright.prover.causes import find_causes
+from simwright.prover.motion import MotionReference, MotionResult, MotionRun
 from simwright.prover.proving import compare
 from simwright.prover.structure import find_servos
 from simwright.prover.workers.seen import (
@@ -300,3 +303,60 @@ def test_tolerances_follow_the_precision(twin: Told) -> None:
 def test_every_tolerance_has_a_reason() -> None:
     for aspect in ASPECTS.values():
         assert bool(aspect.reason) == bool(aspect.scale) == (aspect.single >= aspect.double > 0.0)
+
+
+def explain(
+    scenario: str, errors: tuple[float, float, float | None], *, ignored: str = "", runs: int = 2
+) -> str:
+    """The word for a motion that differs by errors at a timestep, at half and at an eighth of it."""
+    positions = {"j": [0.0, 1.0]}
+    reference = MotionReference("mujoco", [0.0, 0.1], 1e-4, positions, 0.0)
+    moved = [MotionRun(0.001, positions), MotionRun(0.0005, positions)][:runs]
+    result = MotionResult(scenario, "differs", "it differs", moved, reference, "j", ignored=ignored)
+    result.error, result.error_half, result.error_small = errors
+    outcome = Outcome("physx", differences={scenario: "it differs"}, items={scenario: "j"})
+    told = Told(Seen("MuJoCo"))
+    return find_causes(Asset("robot"), outcome, told, told, {scenario: result})[scenario].word
+
+
+@pytest.mark.parametrize(
+    ("errors", "word"),
+    [
+        ((0.4, 0.1, 0.02), "integrator"),
+        ((1.0, 1.0, 0.001), "timestep"),
+        ((0.005, 0.006, 0.02), "rounding"),
+        ((0.5, 0.5, 0.5), "not explained"),
+        ((0.5, 0.5, None), "not explained"),
+    ],
+)
+def test_a_motion_that_differs_is_explained_by_a_smaller_timestep_or_not_at_all(errors, word) -> None:
+    assert explain("swing", errors) == word
+
+
+def test_an_engine_that_is_not_stable_is_told_from_one_that_cannot_move() -> None:
+    assert explain("swing", (0.0, 0.0, 0.002), runs=0) == "timestep"
+    assert explain("swing", (0.0, 0.0, None), runs=0) == "no motion"
+
+
+def test_a_coupling_that_acts_one_way() -> None:
+    assert explain("coupled", (0.5, 0.5, None), ignored="reaction") == "reaction ignored"
+    assert explain("coupled", (0.5, 0.5, None)) == "not explained"
+
+
+def test_newton_needs_no_motor_for_a_plain_effort() -> None:
+    """It takes efforts at every joint; a motor with a gear or a largest force is missed."""
+    plain = SeenActuator("m", "j", "joint", [1.0, 0.0, 0.0], [0.0] * 3, [1.0] + [0.0] * 5, True)
+    row = SeenFreedom("j", "b", "hinge")
+    wanted, found = Seen("MuJoCo 4", [row], actuators=[plain]), Seen("Newton 1.7", [row])
+    assert compare("newton", Told(wanted), Told(found)).right
+    plain.gear[0] = 50.0
+    assert compare("newton", Told(wanted), Told(found)).differences["drives"] == "0 actuators instead of 1"
+
+
+def test_a_joint_that_an_equality_holds_has_a_limit_there(tmp_path: Path) -> None:
+    """MuJoCo refuses limits without width, so that MJCF says them otherwise; other formats have them."""
+    asset = simwright.load(write_mjcf(tmp_path))
+    dof = next(dof for joint in asset.joints for dof in joint.dofs if dof.name == "turn")
+    dof.lower = dof.upper = 0.0
+    rows = {row.joint: row.limit for row in ReferenceRobot(asset).describe().freedoms}
+    assert rows["turn"] == (0.0, 0.0)

@@ -183,6 +183,102 @@ def test_a_joint_that_is_not_zero_in_the_reference_pose(engine: str, tmp_path: P
     assert prove(file, engine).outcome.differences == {}
 
 
+@pytest.mark.parametrize("engine", ["mujoco-usd", "drake", "pinocchio", "dart"])
+def test_a_scene(engine: str) -> None:
+    """Boxes that float beside a robot, joints that start elsewhere than at zero, drives that are no actuators."""
+    assert prove(SAMPLES / "playground" / "playground.yaml", engine).outcome.differences == {}
+
+
+OVERLAP = """
+<mujoco>
+  <worldbody>
+    <body name="trunk" pos="0 0 1">
+      <freejoint/>
+      <geom type="box" size="0.2 0.1 0.05"/>
+      <body name="leg" pos="0.15 0 -0.04">
+        <joint name="hip" axis="0 1 0" range="-90 90"/>
+        <geom type="capsule" size="0.03" fromto="0 0 0 0 0 -0.2"/>
+        <body name="foot" pos="0 0 0.01">
+          <joint name="ankle" axis="0 1 0"/>
+          <geom type="box" size="0.05 0.05 0.05"/>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def test_shapes_that_overlap_push_no_base_while_forces_are_told(tmp_path: Path) -> None:
+    """PhysX (ovphysx 0.7) makes a step when it is first read: the base had a velocity, and Coriolis forces of it."""
+    file = tmp_path / "robot.xml"
+    file.write_text(OVERLAP)
+    assert prove(file, "physx").outcome.differences == {}
+
+
+ARMATURE = """
+<mujoco>
+  <worldbody>
+    <body name="base">
+      <inertial pos="0 0 0" mass="1" diaginertia="0.1 0.1 0.1"/>
+      <body name="roll" pos="0 0 1">
+        <joint name="roll" axis="1 0 0" range="-180 180" armature="0.6"/>
+        <inertial pos="0.1 0 0.001" mass="0.5" diaginertia="1e-3 1e-3 1e-3"/>
+      </body>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+def test_joints_with_much_armature_are_rounded_in_physx(tmp_path: Path) -> None:
+    """The smallest robot that shows it: with armature, the error grows while steps get smaller."""
+    file = tmp_path / "robot.xml"
+    file.write_text(ARMATURE)
+    rounded = prove(file, "physx", "motion").motions["swing"]
+    assert rounded.error_half > 2.0 * rounded.error
+    file.write_text(ARMATURE.replace('armature="0.6"', ""))
+    plain = prove(file, "physx", "motion").motions["swing"]
+    assert plain.error_half < plain.error
+
+
+PAIR = """
+<mujoco>
+  <worldbody>
+    <body name="base">
+      <inertial pos="0 0 0" mass="1" diaginertia="0.1 0.1 0.1"/>
+      <body name="left" pos="0 0.1 1">
+        <joint name="left" axis="0 1 0" range="-90 90"/>
+        <inertial pos="0.1 0 0" mass="0.5" diaginertia="1e-3 1e-3 1e-3"/>
+      </body>
+      <body name="right" pos="0 -0.1 1">
+        <joint name="right" axis="0 1 0" range="-90 90"/>
+        <inertial pos="-0.1 0 0" mass="0.1" diaginertia="1e-3 1e-3 1e-3"/>
+      </body>
+    </body>
+  </worldbody>
+  <equality><joint joint1="right" joint2="left" polycoef="0 1 0 0 0"/></equality>
+</mujoco>
+"""
+
+
+def test_couplings_of_dart_act_one_way(tmp_path: Path) -> None:
+    """DART 6.20: a mimic joint is moved, and its leader does not feel it."""
+    file = tmp_path / "robot.xml"
+    file.write_text(PAIR)
+    column = prove(file, "dart", "motion")
+    assert {name: cause.word for name, cause in column.causes.items()} == {"coupled": "reaction ignored"}
+
+
+@pytest.mark.parametrize("engine", ["newton:xpbd", "newton:featherstone", "drake:tamsi"])
+def test_other_solvers_of_an_engine(engine: str, tmp_path: Path) -> None:
+    """Every one finishes all motions of a small robot; what differs has a cause."""
+    column = prove(write_robot(tmp_path), engine, "motion")
+    assert column.outcome.loads
+    assert any(result.runs for result in column.motions.values())
+    assert set(column.outcome.differences) == set(column.causes)
+
+
 def test_damaged_files_are_proved_or_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     seeds = make_seeds(tmp_path / "seeds")
     ends: Counter[int] = Counter()

@@ -98,3 +98,17 @@ def make_drive(actuator: Actuator, dof: Dof) -> Drive | None:
         damping=actuator.damping * gear**2,
         max_force=min(limits),
     )
+
+
+def is_servo(drive: Drive) -> bool:
+    """Whether a constant gain does what a drive does: one that is given per unit of inertia it cannot be."""
+    return not (drive.acceleration and (drive.stiffness or drive.damping))
+
+
+def make_servo(dof: Dof, drive: Drive) -> Actuator:
+    """The actuator that moves a hinge or slide as its drive does; without gains, a motor."""
+    kind = "position" if drive.stiffness else "velocity" if drive.damping else "motor"
+    servo = Actuator(dof.name, kind, dof.name, stiffness=drive.stiffness, damping=drive.damping)
+    if math.isfinite(drive.max_force):
+        servo.force_range = (-drive.max_force, drive.max_force)
+    return servo

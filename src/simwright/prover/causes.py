@@ -19,7 +19,7 @@ from simwright.model.joint import WORLD
 from simwright.model.kinematics import build_tree
 from simwright.prover.aspects import Outcome, Told
 from simwright.prover.dynamics import find_size
-from simwright.prover.motion import MotionResult
+from simwright.prover.motion import SCENARIOS, SMALL, MotionResult
 from simwright.prover.scenarios import FRICTION
 from simwright.prover.workers.seen import SeenFreedom, name_of, rotate
 
@@ -47,6 +47,8 @@ _HINTS = {
     "missing drive": "give the joint a drive in the words that this engine reads ('simwright convert --for')",
     "mimic dropped": "command the following joint yourself in this engine, or use one that couples joints",
     "axis flipped": "compare the joint's axis in the file that the engine is given with the asset's",
+    "timestep": "take timesteps that are several times smaller in this engine",
+    "rounding": "take larger timesteps in this engine; joints with much armature are rounded the most",
     "root misplaced": "compare the pose of the root link in the file that the engine is given with the asset's",
 }
 _DEPENDENT = ("poses", "matrix", "bias")
@@ -64,6 +66,17 @@ _CAUSES_OF_MOTION = {
 _SINGULAR = {"springs": "spring"}
 _SHRINKING = 0.75
 """An error that is this part of itself at half the timestep shrinks."""
+
+_GOES_AWAY = 0.25
+_GROWS = 2.0
+"""An error that is this part of itself at a much smaller timestep goes away, or grows."""
+
+_GIVES_WAY = 1e-3
+"""A coupling that is off by more gives way [rad, m]."""
+
+NOT_EXPLAINED = "not explained"
+_ROUNDING = 6e-8
+"""Of single precision, relative."""
 
 _LOOSE = 0.02
 _NEAR_LIMIT = 0.01
@@ -99,10 +112,40 @@ def find_causes(
             known = [found[name] for name in order if name in found and (aspect != "poses" or name == "base")]
             if known:
                 found[aspect] = known[0]
+    found |= _explain_rounding(places, outcome, reference, found)
     for aspect, result in (motions or {}).items():
         if aspect in outcome.differences:
             found[aspect] = _explain_scenario(places, result, reference, found)
     return found
+
+
+def _explain_rounding(
+    places: _Places, outcome: Outcome, reference: Told, found: Mapping[str, Cause]
+) -> dict[str, Cause]:
+    """Of mass matrix and bias that have no other cause and are off by no more than single precision may be."""
+    text = "places of links are rounded by their distance from the origin, which is much for a small link"
+    return {
+        aspect: Cause("rounding", text, places.find("joint", outcome.items[aspect]))
+        for aspect in ("matrix", "bias")
+        if aspect in outcome.differences and aspect not in found and _is_rounded(aspect, outcome, reference)
+    }
+
+
+def _is_rounded(aspect: str, outcome: Outcome, reference: Told) -> bool:
+    """Whether single precision may be so far off, by the size of the robot over that of what the joint moves."""
+    rows = {row.joint: number for number, row in enumerate(reference.seen.freedoms)}
+    number = rows.get(outcome.items[aspect])
+    state = reference.states[0]
+    if outcome.precision != "single" or number is None or state.mass_matrix is None:
+        return False
+    mass = reference.seen.masses.get(reference.seen.freedoms[number].body, 0.0)
+    inertia = float(state.mass_matrix[number][number])
+    if mass <= 0.0 or inertia <= 0.0:
+        return False
+    # a place is rounded by half of the last digit; a lever is the difference of two, and an inertia has two levers
+    return outcome.errors[aspect] <= 4.0 * _ROUNDING * find_size(state.poses or {}) / float(
+        np.sqrt(inertia / mass)
+    )
 
 
 def _explain_scenario(
@@ -113,12 +156,16 @@ def _explain_scenario(
     if known:
         return known[0]
     where = places.find("joint", result.worst.partition(".")[0])
+    if result.ignored == "reaction":
+        text = "joints follow others, which move as if nothing followed them"
+        return Cause("reaction ignored", text, where, _HINTS["mimic dropped"])
     if result.ignored:
         word = _SINGULAR.get(result.ignored, result.ignored)
         text = f"without the {word} of the asset, the reference moves as the engine does"
         return Cause(f"{word} ignored", text, where, "use another solver of the engine, or count on it")
     if not result.runs:
-        return Cause("no motion", "the engine could not do it", where)
+        told = _explain_smaller(result) or ("no motion", "the engine could not do it")
+        return Cause(*told, where, _HINTS.get(told[0], ""))
     word, text = _explain_runs(result, reference)
     return Cause(word, text, where, _HINTS.get(word, ""))
 
@@ -136,9 +183,26 @@ def _explain_runs(result: MotionResult, reference: Told) -> tuple[str, str]:
             "integrator",
             "the error shrinks with the timestep, but not as that of first order: take smaller steps",
         )
-    if result.scenario in ("coupled", "loop"):
-        return "constraint", "couplings and closed loops give way otherwise in the engine"
-    return "solver", "the same masses, inertias and forces move otherwise: the engine's way of stepping"
+    if (smaller := _explain_smaller(result)) is not None:
+        return smaller
+    if result.scenario == "coupled" and (apart := _find_gap(result, reference)) > _GIVES_WAY:
+        return "constraint", f"a coupling gives way by {apart:.1e} in the engine"
+    return NOT_EXPLAINED, "masses, inertias and forces are the same, and no cause was found"
+
+
+def _explain_smaller(result: MotionResult) -> tuple[str, str] | None:
+    """By the error at a much smaller timestep, where that was asked."""
+    if result.error_small is None:
+        return None
+    step = SCENARIOS[result.scenario].step
+    told = f"{result.error_small:.1e} at {step / SMALL:g} s"
+    # without runs there is no tolerance either: no numbers at all are worse than any
+    least = min(result.error, result.error_half) if result.runs else 1.0
+    if result.error_small < _GOES_AWAY * least:
+        return "timestep", f"the engine is not stable at {step:g} s: the error is {told}"
+    if result.runs and result.error_small > _GROWS * max(result.error, result.error_half):
+        return "rounding", f"the error grows while steps get smaller, to {told}: each of them is rounded"
+    return None
 
 
 def _explain_response(result: MotionResult, reference: Told) -> tuple[str, str] | None:
@@ -173,13 +237,18 @@ def _explain_contact(result: MotionResult) -> tuple[str, str]:
 
 def _comes_loose(result: MotionResult, reference: Told) -> bool:
     """Whether a follower of the engine is far from where its leader puts it."""
+    return _find_gap(result, reference) > _LOOSE
+
+
+def _find_gap(result: MotionResult, reference: Told) -> float:
+    """How far followers of the engine are from where their leaders put them [rad, m]."""
     positions = result.runs[-1].positions
+    worst = 0.0
     for name, (leader, ratio) in reference.seen.mimics.items():
         if name in positions and leader in positions:
             apart = np.subtract(positions[name], ratio * np.array(positions[leader]))
-            if np.abs(apart - apart[0]).max() > _LOOSE:
-                return True
-    return False
+            worst = max(worst, float(np.abs(apart - apart[0]).max()))
+    return worst
 
 
 def _stays(result: MotionResult) -> bool:

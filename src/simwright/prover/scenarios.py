@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +31,13 @@ from simwright.prover.asking import EngineMover, NotSeenError, ReferenceRobot
 from simwright.prover.matching import ALONE, match_freedoms, tell_joint
 from simwright.prover.motion import (
     SCENARIOS,
+    SMALL,
     MotionReference,
     MotionResult,
     MotionRun,
+    Positions,
     compare_motion,
+    find_error,
     make_reference,
 )
 from simwright.prover.structure import Servo, find_servos
@@ -248,6 +251,8 @@ def _leave_lists(asset: Asset, *names: str) -> None:
 
 
 def _leave_out(asset: Asset, without: Collection[str]) -> None:
+    if "mimics" in without:
+        asset.mimics = []
     for joint in asset.joints:
         for dof in joint.dofs:
             if "armature" in without:
@@ -464,14 +469,16 @@ class ScenarioRuns:
         except NotAbleError as error:
             return MotionResult(name, "blank", str(error))
         except NotSeenError as error:
-            return MotionResult(name, "differs", f"no motion: {error}")
+            result = MotionResult(name, "differs", f"no motion: {error}")
+            self._try_smaller(result, mover)
+            return result
         except SimwrightError as error:
             return MotionResult(name, "blank", f"not written: {error}")
 
     def _compare_scenario(self, name: str, mover: EngineMover | None, precision: str) -> MotionResult:
         rows = [self.against] if self.against is not None else []
         rows += [mover.row] if mover is not None else []
-        lacks = {word: reason for one in rows for word, reason in one.lacks.items() if self._has(word)}
+        lacks = self._list_lacks(mover)
         prepared = self._prepare(name, tuple(lacks))
         for row in rows:
             if name in row.blank:
@@ -483,7 +490,28 @@ class ScenarioRuns:
         result.without = lacks
         if result.state == "differs":
             result.ignored = self._find_ignored(name, runs, precision, tuple(lacks))
+            if not result.ignored:
+                self._try_smaller(result, mover)
         return result
+
+    def _try_smaller(self, result: MotionResult, mover: EngineMover | None) -> None:
+        """Do a motion of joints that differs again at a much smaller timestep, which tells why it does."""
+        if mover is None or result.scenario not in _OF_JOINTS:
+            return
+        without = tuple(self._list_lacks(mover))
+        try:
+            prepared = self._prepare(result.scenario, without)
+            reference = self._find_reference(result.scenario, without)
+            run = self._move(result.scenario, prepared, SCENARIOS[result.scenario].step / SMALL, mover)
+        except (NotSeenError, NotAbleError):
+            return
+        result.worst, result.error_small = find_error(reference, run, result.worst)
+
+    def _list_lacks(self, mover: EngineMover | None) -> dict[str, str]:
+        """What motion is compared without: what one of the two engines has no place for, with the reason."""
+        rows = [self.against] if self.against is not None else []
+        rows += [mover.row] if mover is not None else []
+        return {word: reason for one in rows for word, reason in one.lacks.items() if self._has(word)}
 
     def _find_ignored(
         self, name: str, runs: Sequence[MotionRun], precision: str, without: tuple[str, ...]
@@ -500,7 +528,20 @@ class ScenarioRuns:
                 continue
             if compare_motion(name, other, runs, precision).state == "same":
                 return word
-        return ""
+        return "reaction" if name == "coupled" and self._leads_freely(runs, precision, without) else ""
+
+    def _leads_freely(self, runs: Sequence[MotionRun], precision: str, without: tuple[str, ...]) -> bool:
+        """Whether joints that others follow move in the engine as if nothing followed them."""
+        try:
+            alone = self._find_reference("coupled", (*without, "mimics"))
+        except NotAbleError:
+            return False
+
+        def leave(positions: Positions) -> Positions:
+            return {name: values for name, values in positions.items() if name not in self.seen.mimics}
+
+        alone = replace(alone, positions=leave(alone.positions), small=leave(alone.small))
+        return compare_motion("coupled", alone, runs, precision).state == "same"
 
     def _has(self, word: str) -> bool:
         return any(getattr(row, _COLUMNS[word]) for row in self.seen.freedoms)

@@ -96,6 +96,17 @@ def _is_servo(actuator: SeenActuator) -> bool:
     )
 
 
+def _is_effort(actuator: SeenActuator) -> bool:
+    """Whether a motor does nothing but pass an effort on to a joint."""
+    return (
+        actuator.simple
+        and actuator.transmission in _SERVO_TRANSMISSIONS
+        and actuator.gain[0] == actuator.gear[0] == 1.0
+        and not any(actuator.bias)
+        and actuator.force_range is None
+    )
+
+
 def _make_servo(actuator: SeenActuator, row: SeenFreedom) -> Servo:
     gear = actuator.gear[0]
     limits = [row.max_force] if row.max_force is not None else []
@@ -150,6 +161,9 @@ def _compare_inertias(reference: Seen, seen: Seen, outcome: Outcome) -> None:
         if name not in seen.inertias or mass <= 0.0 or seen.masses.get(name, 0.0) <= 0.0:
             continue
         want, have = np.array(row), np.array(seen.inertias[name])
+        # a mass without inertia says nothing of it: engines take that of its shapes, which the mass matrix tells
+        if not want[3:].any():
+            continue
         trace = max(float(want[3:6].sum()), 1e-12)
         # the link's own radius of gyration: a centre of mass is placed as exactly as its size
         size = max(float(np.sqrt(trace / mass)), float(np.abs(want[:3]).max()), 1e-3)
@@ -193,7 +207,9 @@ def _count_actuators(reference: Seen, seen: Seen, found: dict[str, Servo], outco
     axes = [row for row in seen.freedoms if row.kind not in ALONE and (row.stiffness or row.damping)]
     count = len(found) + len(axes) - len(of_joints) + len(seen.actuators)
     outcome.counts["drives"] = f"{count}/{len(reference.actuators)}"
-    if count != len(reference.actuators):
+    # Newton takes efforts at every joint, and needs no motor for that
+    plain = sum(_is_effort(actuator) for actuator in reference.actuators)
+    if not len(reference.actuators) - plain <= count <= len(reference.actuators):
         outcome.note("drives", "", f"{count} actuators instead of {len(reference.actuators)}")
 
 

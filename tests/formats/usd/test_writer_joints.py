@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
+from pxr import Usd
 from writing import assert_same_bodies, assert_same_joints, find_joint, make_trip
 
+import simwright
+from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose, quat_from_rpy
-from simwright.model.asset import Articulation, Asset, Body, Shape
+from simwright.formats.format import WriteOptions
+from simwright.formats.usd.writer.entry import write
+from simwright.model.asset import Actuator, Articulation, Asset, Body, Keyframe, Shape
 from simwright.model.geometry import Box
 from simwright.model.inertia import Inertial
 from simwright.model.joint import (
@@ -273,3 +279,94 @@ def test_joint_named_like_its_link(tmp_path):
     asset.shapes.append(Shape("box", Box.of(1, 1, 1), "b", visual=True))
     trip = make_trip(asset, tmp_path / "out")
     assert find_joint(trip.back, "b").path == "/pair/a/b_joint"
+
+
+def make_engine_trip(asset: Asset, folder: Path, engine: str) -> tuple[Usd.Stage, Asset, Reporter]:
+    said = Reporter()
+    entry = write(asset, folder, WriteOptions(for_=engine), said)
+    return Usd.Stage.Open(str(entry)), simwright.load(entry), said
+
+
+def list_prims(stage: Usd.Stage, kind: str) -> list[Usd.Prim]:
+    return [prim for prim in stage.Traverse() if prim.GetTypeName() == kind]
+
+
+def test_mujoco_gets_a_servo_for_a_drive(tmp_path):
+    """Its reader has no PhysicsDriveAPI; reading back, the joint is driven once."""
+    drive = Drive(stiffness=50.0, damping=2.0, max_force=9.0, target_position=0.3)
+    asset = make_pair(JointKind.REVOLUTE, dof(HINGE, (0, 1, 0), name="j", drive=drive))
+    stage, back, said = make_engine_trip(asset, tmp_path / "out", "mujoco")
+    (servo,) = list_prims(stage, "MjcActuator")
+    assert servo.GetAttribute("mjc:gainPrm").Get()[0] == 50.0
+    assert list(servo.GetAttribute("mjc:biasPrm").Get())[:3] == [0.0, -50.0, -2.0]
+    assert servo.GetAttribute("mjc:forceRange:max").Get() == 9.0
+    assert back.actuators == []
+    assert find_joint(back, "j").dofs[0].drive.stiffness == pytest.approx(50.0, rel=1e-6)
+    # it starts with a command of zero
+    assert any("the first target of the drive" in found.message for found in said)
+
+
+def test_keyframes_count_servos_of_drives(tmp_path):
+    asset = make_pair(JointKind.REVOLUTE, dof(HINGE, (0, 1, 0), name="j", drive=Drive(stiffness=5.0)))
+    asset.actuators.append(Actuator("motor", "motor", "j"))
+    asset.keyframes.append(Keyframe("home", controls={"motor": 0.7}))
+    stage, back, _ = make_engine_trip(asset, tmp_path / "out", "mujoco")
+    (keyframe,) = list_prims(stage, "MjcKeyframe")
+    assert list(keyframe.GetAttribute("mjc:ctrl").Get()) == [0.7, 0.0]
+    assert [actuator.name for actuator in back.actuators] == ["motor"]
+    assert back.keyframes[0].controls == {"motor": 0.7}
+
+
+def test_mujoco_gets_links_where_joint_frames_meet(tmp_path):
+    """Its reader counts coordinates from where links are; the start that is lost is told."""
+    asset = make_pair(JointKind.REVOLUTE, dof(HINGE, (0, 1, 0), name="j"))
+    met = asset.body("b").pose
+    asset.joints[0].dofs[0].position = np.array((0.8,))
+    place_bodies(asset)
+    assert not asset.body("b").pose.is_close(met, 0.1)
+    _, back, said = make_engine_trip(asset, tmp_path / "out", "mujoco")
+    assert back.body("b").pose.is_close(met, 1e-6)
+    assert any("the position at the start" in found.message for found in said)
+
+
+def test_mujoco_gets_two_points_of_a_hinge_that_closes_a_loop(tmp_path):
+    asset = make_pair(JointKind.REVOLUTE, dof(HINGE, (0, 1, 0), name="j"))
+    twin = Joint(
+        "closing", JointKind.REVOLUTE, "a", "b", *FRAMES, dofs=[dof(HINGE, (0, 1, 0), name="closing")]
+    )
+    twin.closes_loop = True
+    asset.joints.append(twin)
+    stage, back, _ = make_engine_trip(asset, tmp_path / "out", "mujoco")
+    points = [
+        np.array(prim.GetAttribute("physics:localPos0").Get())
+        for prim in list_prims(stage, "PhysicsSphericalJoint")
+    ]
+    assert len(points) == 2
+    axis = FRAMES[0].rotation @ (0.0, 1.0, 0.0)
+    np.testing.assert_allclose(points[0] - points[1], 0.2 * axis, atol=1e-6)
+    assert [joint.name for joint in back.joints] == ["j", "closing"]
+
+
+def test_physx_gets_a_drive_for_a_spring(tmp_path):
+    asset = make_pair(JointKind.REVOLUTE, dof(HINGE, (0, 1, 0), name="j", stiffness=3.0, spring_ref=0.2))
+    stage, back, _ = make_engine_trip(asset, tmp_path / "out", "isaac")
+    (joint,) = list_prims(stage, "PhysicsRevoluteJoint")
+    assert joint.GetAttribute("drive:angular:physics:stiffness").Get() == pytest.approx(math.radians(3.0))
+    assert joint.GetAttribute("drive:angular:physics:targetPosition").Get() == pytest.approx(
+        math.degrees(0.2)
+    )
+    found = find_joint(back, "j").dofs[0]
+    assert found.drive is None
+    assert (found.stiffness, found.spring_ref) == pytest.approx((3.0, 0.2))
+
+
+@pytest.mark.parametrize(("engine", "written"), [("isaac", True), ("newton", True), ("neutral", False)])
+def test_the_exact_gravity_is_for_engines(engine, written, tmp_path):
+    """An asset brings no scene for the difference between 9.8067 and 9.81, but what an engine opens alone does."""
+    asset = make_pair(JointKind.REVOLUTE, dof(HINGE, (0, 1, 0), name="j"))
+    asset.environment.gravity = np.array((0.0, 0.0, -9.8067))
+    stage, _, _ = make_engine_trip(asset, tmp_path / "out", engine)
+    scenes = list_prims(stage, "PhysicsScene")
+    assert [prim.GetAttribute("physics:gravityMagnitude").Get() for prim in scenes] == (
+        [pytest.approx(9.8067)] if written else []
+    )

@@ -51,6 +51,12 @@ def has_neutral_form(node: PrimNode, snapshot: StageSnapshot) -> bool:
     return bias == "affine" and first == 0.0 and (is_position or is_velocity)
 
 
+def has_drives(node: PrimNode, snapshot: StageSnapshot) -> bool:
+    """Do all joints that an MjcActuator acts on have a drive, which says the same to other engines?"""
+    targets = [snapshot.node(path) for path in node.relationships().get("mjc:target", ())]
+    return bool(targets) and all(target is not None and target.has("PhysicsDriveAPI") for target in targets)
+
+
 def is_of_other(facts: LayerFacts, opinion: Opinion) -> bool:
     """Is it said of something that the neutral word is not for?
 

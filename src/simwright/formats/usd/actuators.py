@@ -401,7 +401,7 @@ _TYPES: dict[str, tuple[str, _Reader]] = {
 
 def read_actuators(reader: StageReader, scan: StageScan) -> None:
     """Add every actuator; one that its own solver would refuse is reported and left out."""
-    prims = list(_find_prims(scan))
+    prims = [row for row in _find_prims(scan) if not stands_for_drive(reader, row[0])]
     if not prims:
         return
     names = name_prims([found for found, _, _ in prims], noted=reader.noted)
@@ -414,6 +414,11 @@ def read_actuators(reader: StageReader, scan: StageScan) -> None:
             reader.reporter.report(
                 ACTUATOR_INVALID, where, name=names[found.path], why=why, relationship=relationship
             )
+
+
+def stands_for_drive(reader: StageReader, found: FoundPrim) -> bool:
+    """Whether an actuator was written for MuJoCo in place of a drive that the joint has as well."""
+    return found.type == "MjcActuator" and reader.noted and reader.note(found).get("stands_for") == "drive"
 
 
 def _find_prims(scan: StageScan) -> Iterator[tuple[FoundPrim, str, _Reader]]:
@@ -433,19 +438,28 @@ DRIVE_TWICE = declare(
 )
 
 
+def _leave_springs(reader: StageReader, scan: StageScan) -> None:
+    """Take drives away by which PhysX is told of springs: the neutral layer says them too."""
+    for joint in reader.asset.joints:
+        dof, found = choose_dof(joint), scan.all.get(joint.path)
+        if dof is not None and found is not None and reader.note(found).get("stands_for") == "spring":
+            dof.drive = None
+
+
 def merge_drives(reader: StageReader, scan: StageScan) -> None:
     """Take drives away that say what a servo says, so that no joint is driven twice."""
+    _leave_springs(reader, scan)
     # one loop: a drive goes if a note says that it was written for the servo, or if both say the same; it is reported
     # only where the note and the numbers contradict each other
     servos = {actuator.target: actuator for actuator in reader.asset.actuators}
     for joint in reader.asset.joints:
         dof = choose_dof(joint)
+        found = scan.all.get(joint.path)
         actuator = None if dof is None else servos.get(dof.name)
         if dof is None or dof.drive is None or actuator is None:
             continue
         same = make_drive(actuator, dof)
         is_same = same is not None and _is_close(same, dof.drive)
-        found = scan.all.get(joint.path)
         is_noted = found is not None and reader.note(found).get("drive_of") == actuator.name
         if is_noted and not is_same:
             reader.reporter.report(DRIVE_TWICE, joint.source, name=joint.name, actuator=actuator.name)

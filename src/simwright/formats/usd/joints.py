@@ -356,6 +356,9 @@ def read_joints(reader: StageReader, scan: StageScan) -> None:
     """Add every joint that has two ends."""
     names = name_prims(scan.joints, noted=reader.noted)
     for found in scan.joints:
+        # points that hold the axis of a joint for MuJoCo: the joint is there as well
+        if reader.note(found).get("stands_for") == "loop":
+            continue
         joint = _read_joint(reader, scan, found, names[found.path])
         if joint is not None:
             reader.joints[found.path] = joint.name

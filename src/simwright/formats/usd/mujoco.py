@@ -231,6 +231,7 @@ def read_keyframes(reader: StageReader, scan: StageScan) -> None:
     prims = [found for found in scan.all.values() if found.type == "MjcKeyframe"]
     names = name_prims(prims, noted=reader.noted)
     dofs = [dof for joint in reader.asset.joints for dof in joint.dofs]
+    drives = sum(reader.note(found).get("stands_for") == "drive" for found in scan.all.values())
     for found in prims:
         time = reader.get_number(found, "mjc:time", 0.0)
         keyframe = Keyframe(names[found.path], time=time, path=found.path)
@@ -241,7 +242,8 @@ def read_keyframes(reader: StageReader, scan: StageScan) -> None:
             table.update(_read_coordinates(reader, found, name, names, sizes))
         # an actuator may have several controls, which the note then names
         slots = texts(reader.note(found).get("controls")) or [a.name for a in reader.asset.actuators]
-        controls = _read_state(reader, found, "mjc:ctrl", names, len(slots))
+        # servos that stand for drives come last, and are no actuators
+        controls = _read_state(reader, found, "mjc:ctrl", names, len(slots) + drives)
         # an empty array says nothing about controls
         keyframe.controls |= dict(zip(slots, controls, strict=False))
         reader.asset.keyframes.append(keyframe)

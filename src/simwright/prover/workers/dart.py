@@ -29,6 +29,7 @@ from .seen import (
     name_of,
     pack_inertia,
     record,
+    rotate,
     serve,
 )
 
@@ -111,7 +112,7 @@ class DartRobot:
                 speeds[place] = find_speed(configuration, name_of(joint.getName()), name)
             elif kind == "free" and pose is not None:
                 start = joint.getIndexInSkeleton(0)
-                positions[start : start + 6] = [*_find_rotation_vector(pose[3:]), *pose[:3]]
+                positions[start : start + 6] = _find_coordinates(joint, pose)
         skeleton.setPositions(positions)
         skeleton.setVelocities(speeds)
 
@@ -171,6 +172,32 @@ def _describe_freedom(joint: Any, number: int, body: str) -> SeenFreedom:
         low, high = joint.getPositionLowerLimit(number), joint.getPositionUpperLimit(number)
         freedom.limit = (bound(low), bound(high))
     return freedom
+
+
+def _find_coordinates(joint: Any, pose: Sequence[float]) -> Any:
+    """Those of a free joint, counted from the joint's own place, at which its body is at a pose of the world."""
+    place = np.eye(4)
+    place[:3, :3], place[:3, 3] = rotate(pose[3:]), pose[:3]
+    parent, child = (
+        np.array(side.matrix())
+        for side in (joint.getTransformFromParentBodyNode(), joint.getTransformFromChildBodyNode())
+    )
+    moved = np.linalg.inv(parent) @ place @ child
+    return [*_find_rotation_vector(_find_quaternion(moved[:3, :3])), *moved[:3, 3]]
+
+
+def _find_quaternion(turn: Any) -> Any:
+    """w, x, y, z of a matrix: the eigenvector of Bar-Itzhack's form, which has no bad case."""
+    (a, b, c), (d, e, f), (g, h, i) = turn
+    form = np.array(
+        [
+            [a + e + i, h - f, c - g, d - b],
+            [h - f, a - e - i, b + d, c + g],
+            [c - g, b + d, e - a - i, f + h],
+            [d - b, c + g, f + h, i - a - e],
+        ]
+    )
+    return np.linalg.eigh(form)[1][:, -1]
 
 
 def _find_rotation_vector(quaternion: Sequence[float]) -> Any:

@@ -177,10 +177,21 @@ def _describe_joint(model: Any, joint: int) -> list[SeenFreedom]:
         if model.jnt_limited[joint] and kind in ("hinge", "slide"):
             low, high = model.jnt_range[joint] - model.qpos0[model.jnt_qposadr[joint]]
             freedom.limit = (bound(low), bound(high))
+        elif (place := _find_held(model, joint)) is not None:
+            freedom.limit = (place, place)
         if model.jnt_actfrclimited[joint]:
             freedom.max_force = bound(max(abs(model.jnt_actfrcrange[joint])))
         found.append(freedom)
     return found
+
+
+def _find_held(model: Any, joint: int) -> float | None:
+    """Where an equality holds a joint, from the reference pose: MuJoCo refuses limits without width."""
+    for number in range(model.neq):
+        kind, alone = mujoco.mjtEq(model.eq_type[number]), int(model.eq_obj2id[number]) < 0
+        if kind == mujoco.mjtEq.mjEQ_JOINT and alone and int(model.eq_obj1id[number]) == joint:
+            return float(model.eq_data[number][0]) if model.eq_active0[number] else None
+    return None
 
 
 def _describe_actuator(model: Any, actuator: int) -> SeenActuator:

@@ -15,6 +15,7 @@ import numpy as np
 import ovphysx
 import ovstage
 from ovphysx import PhysX
+from ovphysx.config import PhysXConfig
 from ovphysx.types import TensorType
 
 from .seen import (
@@ -39,8 +40,6 @@ from .seen import (
 
 _EVERYWHERE = "/**"
 _BASE_FREEDOMS = 6
-_MOVED = 1e-5
-"""[rad, m]"""
 
 
 class PhysxRobot:
@@ -50,7 +49,6 @@ class PhysxRobot:
         self.physx = physx
         self.engine = f"PhysX (ovphysx {ovphysx.__version__})"
         self.roots = list(_bind(physx, _EVERYWHERE, "ARTICULATION_ROOT_POSE").prim_paths)
-        self.pushed = {path for path in self.roots if self._was_pushed(path)}
 
     def describe(self) -> Seen:
         """What does not depend on the configuration."""
@@ -85,7 +83,7 @@ class PhysxRobot:
         blocks, bias = [], []
         for path in self.roots:
             matrix = _bind(self.physx, path, "ARTICULATION_MASS_MATRIX")
-            if path in self.pushed:
+            if not matrix.is_fixed_base:
                 self._place_root(path, matrix, configuration)
             _place(self.physx, path, matrix, configuration)
             links = _read(_bind(self.physx, path, "ARTICULATION_LINK_POSE"))[0]
@@ -145,23 +143,17 @@ class PhysxRobot:
             }
         return found
 
-    def _was_pushed(self, path: str) -> bool:
-        """Whether the first read, which makes a step of a nanosecond, moved it.
-
-        Joints that are beyond their limits in the reference pose are put there at once, and a base that floats
-        recoils.  Where it was before cannot be read any more.
-        """
-        matrix = _bind(self.physx, path, "ARTICULATION_MASS_MATRIX")
-        if matrix.is_fixed_base or not matrix.dof_count:
-            return False
-        return bool(np.abs(_read(_bind(self.physx, path, "ARTICULATION_DOF_POSITION"))).max() > _MOVED)
-
     def _place_root(self, path: str, matrix: Any, configuration: Configuration) -> None:
+        """Put a base that floats where it belongs, at rest.
+
+        The first read makes a step of a nanosecond, in which shapes that overlap and joints beyond their limits push
+        it: it has moved, and has a velocity that Coriolis forces would be told of.
+        """
         pose = configuration.get("roots", {}).get(name_of(matrix.body_names[0]))
         if pose is not None:
             row = np.array([[*pose[:3], *pose[4:], pose[3]]], dtype=np.float32)
             _bind(self.physx, path, "ARTICULATION_ROOT_POSE").write(row)
-            _bind(self.physx, path, "ARTICULATION_ROOT_VELOCITY").write(np.zeros((1, 6), dtype=np.float32))
+        _bind(self.physx, path, "ARTICULATION_ROOT_VELOCITY").write(np.zeros((1, 6), dtype=np.float32))
 
     def _list_loose(self) -> list[tuple[str, float]]:
         bodies = _bind(self.physx, _EVERYWHERE, "RIGID_BODY_MASS")
@@ -185,7 +177,8 @@ def _open(file: Path) -> Any:
         physx.wait_task(physx.detach_ovstage())
     else:
         PhysX.set_cpu_mode(True)
-        physx = PhysX()
+        # threads wait for each other at every step, which takes most of the time for one robot on a busy machine
+        physx = PhysX(config=PhysXConfig(num_threads=0))
         ovstage.population.register_usd_schemas(_list_schemas())
     stage = ovstage.Stage("seen")
     ovstage.population.open_usd(stage, str(file), ordinal=1, domains=ovstage.PopulationDomain.ALL)
@@ -248,13 +241,17 @@ def _place(physx: Any, path: str, matrix: Any, configuration: Configuration) -> 
 
 
 def _set_targets(physx: Any, path: str, matrix: Any, targets: Configuration) -> None:
-    if matrix.dof_count:
-        bodies = dict(zip(matrix.joint_names, matrix.body_names[1:], strict=True))
-        wanted = [
-            find_position(targets, name_of(name), name_of(bodies[name])) if name in bodies else 0.0
-            for name in matrix.dof_names
-        ]
-        _bind(physx, path, "ARTICULATION_DOF_POSITION_TARGET").write(np.array([wanted], dtype=np.float32))
+    """Command the drives that have a target; what others hold, such as springs, stays."""
+    if not matrix.dof_count:
+        return
+    bodies = dict(zip(matrix.joint_names, matrix.body_names[1:], strict=True))
+    binding = _bind(physx, path, "ARTICULATION_DOF_POSITION_TARGET")
+    wanted = _read(binding)
+    for number, name in enumerate(matrix.dof_names):
+        joint, body = name_of(name), name_of(bodies.get(name, ""))
+        if joint in targets.get("joints", {}) or body in targets.get("bodies", {}):
+            wanted[0][number] = find_position(targets, joint, body)
+    binding.write(wanted)
 
 
 def _place_loose(physx: Any, loose: Any, start: Configuration) -> None:

@@ -33,6 +33,8 @@ from .seen import (
 
 _ADDED = "Pinocchio 4.1 adds links that are fixed to others to these"
 _ROOT_JOINT = "root_joint"
+_FREE = 6
+"""Freedoms of a joint that holds nothing."""
 
 
 class PinocchioRobot:
@@ -55,10 +57,11 @@ class PinocchioRobot:
     def describe(self) -> Seen:
         """What does not depend on the configuration."""
         model, seen = self.model, Seen(self.engine)
-        if self.root != WORLD:
-            seen.floating.append(name_of(self.root))
         for number in range(1, model.njoints):
             seen.freedoms += self._describe_joint(number)
+            # the root, or a tree that floats beside others below the link of the world
+            if model.joints[number].nv == _FREE:
+                seen.floating.append(self.children[number])
         seen.blank = dict.fromkeys(("links", "masses", "inertias"), _ADDED)
         if isinstance(self.coupled, str):
             seen.blank["mimics"] = self.coupled

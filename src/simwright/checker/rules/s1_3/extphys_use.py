@@ -6,7 +6,7 @@ Why: a mimic joint that is written with one engine's schema is lost in all other
 Fails: a joint with PhysxMimicJointAPI, NewtonMimicAPI, MjcEqualityJointAPI or MimicJointAPI only; a prim of type
 NewtonActuator; an MjcActuator that is a plain motor or servo of a joint.
 Passes: ExtendedPhysicsMimicAPI on the joint; a vendor's form may stand beside it in the vendor's layer; an MjcActuator
-on a tendon, site or body, or with a law of its own.
+on a tendon, site or body, with a law of its own, or on a joint that has a drive.
 
 Fix: unsafe.  The neutral schema is written beside the engine's, where the two mean the same.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.actuation import MJC, NEUTRAL, has_neutral_form
+from simwright.checker.facts.actuation import MJC, NEUTRAL, has_drives, has_neutral_form
 from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.vendors import NEUTRAL_APIS, NEUTRAL_TYPES
 from simwright.checker.rule import Finding, rule
@@ -42,7 +42,8 @@ def extphys_use(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
                 data={"vendor": vendor, "neutral": neutral},
             )
     # a muscle or a motor on a tendon has no neutral form: nothing to ask of its author
-    is_replaceable = node.type in NEUTRAL_TYPES or (node.type == MJC and has_neutral_form(node, snapshot))
+    is_servo = node.type == MJC and has_neutral_form(node, snapshot) and not has_drives(node, snapshot)
+    is_replaceable = node.type in NEUTRAL_TYPES or is_servo
     if is_replaceable and not node.has("ExtendedPhysicsActuatorAPI"):
         yield Finding(
             f"the prim type {node.type} is known to one engine only",

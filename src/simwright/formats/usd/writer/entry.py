@@ -52,7 +52,7 @@ from simwright.formats.usd.writer.plan import (
     make_plan,
     note_order,
 )
-from simwright.formats.usd.writer.prepare import prepare, settle_references
+from simwright.formats.usd.writer.prepare import prepare, settle_poses, settle_references
 from simwright.formats.usd.writer.ros import write_ros
 from simwright.formats.usd.writer.vendor import FILES, write_vendors
 from simwright.model.asset import Asset, Light, LightKind, Shape
@@ -106,6 +106,8 @@ def build_layers(
     plan.is_for_mujoco = options.for_ == "mujoco"
     plan.is_for_physx = options.for_ == "isaac"
     plan.is_divided = options.for_ in ("mujoco", "newton")
+    if plan.is_for_mujoco:
+        settle_poses(plan, reporter)
     # first of the layers: what cannot be written is taken out of the plan, and the others follow it
     instances, library = write_geometry(plan, reporter, levels=levels, decomposer=decomposer)
     write_optics(plan, instances, reporter)

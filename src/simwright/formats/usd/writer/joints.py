@@ -494,9 +494,55 @@ def write_servos(plan: WritePlan, layer: LayerWriter) -> None:
         layer.note(path, drive_of=actuator.name)
 
 
+def write_springs(plan: WritePlan, layer: LayerWriter) -> None:
+    """Springs of joints that nothing else drives as drives, in assets for PhysX, which has no other word for them."""
+    if not plan.is_for_physx:
+        return
+    driven = {
+        actuator.target for actuator in plan.asset.actuators if actuator.kind in ("position", "velocity")
+    }
+    for joint in list_written(plan):
+        for dof in joint.dofs:
+            path, word = plan.freedoms.get(dof.name, ("", ""))
+            if dof.stiffness and dof.drive is None and word in SINGLE and dof.name not in driven:
+                spring = Drive(stiffness=dof.stiffness, target_position=dof.spring_ref or 0.0)
+                write_drive(layer, path, word, dof, spring)
+                layer.note(path, stands_for="spring")
+
+
 def _unit(dof: Dof) -> float:
     """Radians in a degree for a hinge, else one."""
     return DEGREE if dof.motion is Motion.HINGE else 1.0
+
+
+_LEVER = 0.1
+"""How far from the anchor the two points are that hold the axis of a hinge [m]."""
+
+
+def write_loop_points(plan: WritePlan, layer: LayerWriter) -> None:
+    """Hinges that close loops as two points on their axis, in assets for MuJoCo alone.
+
+    Its reader (4.0.0) makes constraints of spherical and fixed joints only.
+    """
+    if not plan.is_for_mujoco:
+        return
+    closing = {joint.name for joint in plan.tree.loops}
+    for joint in list_written(plan):
+        is_loop = joint.closes_loop or joint.name in closing
+        if not is_loop or [dof.motion for dof in joint.dofs] != [Motion.HINGE] or joint.dofs[0].pitch:
+            continue
+        dof, home = joint.dofs[0], plan.joints[joint.name].rpartition("/")[0]
+        for side, sign in (("a", 1.0), ("b", -1.0)):
+            point = Pose.of(dof.anchor + dof.axis * (sign * _LEVER))
+            path = plan.names.claim(home, f"{joint.name}_{side}", "_joint")
+            layer.define(path, "PhysicsSphericalJoint")
+            ends = (joint.parent, joint.parent_frame @ point), (joint.child, joint.child_frame @ point)
+            write_sides(plan, layer, path, *ends)
+            layer.set(path, "physics:excludeFromArticulation", "bool", True, uniform=True)
+            layer.set(path, "physics:collisionEnabled", "bool", joint.collide)
+            layer.note(path, stands_for="loop")
+            if not joint.enabled:
+                layer.set(path, "physics:jointEnabled", "bool", False)
 
 
 _EQUALITY_TYPES = {EqualityKind.CONNECT: "PhysicsSphericalJoint", EqualityKind.WELD: "PhysicsFixedJoint"}

@@ -13,14 +13,14 @@ from simwright.core.diag import Reporter
 from simwright.formats.usd.writer.extended_physics import claim_actuator, is_neutral
 from simwright.formats.usd.writer.joints import SINGLE
 from simwright.formats.usd.writer.layer import LayerWriter, write_plain
-from simwright.formats.usd.writer.messages import NOT_CARRIED
+from simwright.formats.usd.writer.messages import NOT_CARRIED, SETTING_LOST
 from simwright.formats.usd.writer.plan import WritePlan
 from simwright.formats.usd.writer.solids import describe_primitive, is_primitive
 from simwright.model.asset import Actuator, Keyframe
 from simwright.model.geometry import Mesh, Sphere
 from simwright.model.joint import Dof, Equality, EqualityKind, Motion, Tendon
 from simwright.model.ros import OPTICAL
-from simwright.model.servo import make_law
+from simwright.model.servo import is_servo, make_law, make_servo
 
 EQUALITY = "mjc:equality"
 _FLAT = 1e-6
@@ -229,6 +229,45 @@ def write_mjc_actuators(plan: WritePlan, layer: LayerWriter, reporter: Reporter)
     if lost:
         reporter.report(NOT_CARRIED, lost[0].source, count=len(lost), what="actuators", first=lost[0].name)
     _order_actuators(plan, layer)
+    if plan.is_for_mujoco:
+        _write_drives(plan, layer, reporter)
+
+
+def _write_drives(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
+    """A servo for each drive: MuJoCo's reader (4.0.0) knows actuators only.  Readers leave these to the drives."""
+    accelerating, aimed = [], []
+    for dof in _list_driven(plan):
+        assert dof.drive is not None
+        if not is_servo(dof.drive):
+            accelerating.append(dof)
+            continue
+        if dof.drive.target_position or dof.drive.target_velocity:
+            aimed.append(dof)
+        servo = make_servo(dof, dof.drive)
+        scope = f"{plan.root}/Actuators"
+        layer.define(scope, "Scope")
+        path = plan.names.claim(scope, servo.name)
+        layer.define(path, "MjcActuator")
+        layer.note(path, stands_for="drive")
+        _write_mjc_actuator(plan, layer, path, servo, plan.freedoms[dof.name][0])
+    for dofs, what in (
+        (accelerating, "the drive by acceleration, in MuJoCo,"),
+        (aimed, "the first target of the drive, in MuJoCo,"),
+    ):
+        if dofs:
+            reporter.report(SETTING_LOST, what=what, count=len(dofs), first=dofs[0].name)
+
+
+def _list_targets(plan: WritePlan) -> list[float]:
+    """Commands of the servos that stand for drives, which come after those of actuators."""
+    drives = [dof.drive for dof in _list_driven(plan) if dof.drive is not None] if plan.is_for_mujoco else []
+    return [drive.target_position for drive in drives if is_servo(drive)]
+
+
+def _list_driven(plan: WritePlan) -> list[Dof]:
+    """Freedoms with a drive at prims of their own, in order."""
+    dofs = [dof for joint in plan.asset.joints if joint.name in plan.joints for dof in joint.dofs]
+    return [dof for dof in dofs if dof.drive is not None and plan.freedoms[dof.name][1] in SINGLE]
 
 
 def _order_actuators(plan: WritePlan, layer: LayerWriter) -> None:
@@ -414,7 +453,8 @@ def _write_controls(plan: WritePlan, layer: LayerWriter, path: str, keyframe: Ke
             f"{name}[{i}]" for i in range(len(keyframe.controls)) if f"{name}[{i}]" in keyframe.controls
         ]
         slots += several or [name]
-    layer.set(path, "mjc:ctrl", "double[]", [keyframe.controls.get(slot, 0.0) for slot in slots])
+    values = [keyframe.controls.get(slot, 0.0) for slot in slots]
+    layer.set(path, "mjc:ctrl", "double[]", [*values, *_list_targets(plan)])
     # names of slots are only noted where they are not those of the actuators
     if len(names) < len(written) or any("[" in slot for slot in slots):
         layer.note(path, controls=slots)

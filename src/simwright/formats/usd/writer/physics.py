@@ -16,7 +16,13 @@ import numpy as np
 
 from simwright.core.diag import Reporter
 from simwright.core.math3d import DEGREE, Array, quat_conjugate, quat_rotate
-from simwright.formats.usd.writer.joints import write_equalities, write_joints, write_servos
+from simwright.formats.usd.writer.joints import (
+    write_equalities,
+    write_joints,
+    write_loop_points,
+    write_servos,
+    write_springs,
+)
 from simwright.formats.usd.writer.layer import LayerWriter, join
 from simwright.formats.usd.writer.meshes import MESH
 from simwright.formats.usd.writer.messages import COLLIDER_ROUND, COLLIDER_SIMPLIFIED
@@ -264,9 +270,11 @@ def measure(geometry: Geometry) -> list[float] | None:
     return None
 
 
-# 9.8, 9.80665 and 9.81 are all the earth: an asset should not bring a scene for the difference
 _EARTH = np.array((0.0, 0.0, -9.81))
+# 9.8, 9.80665 and 9.81 are all the earth: an asset should not bring a scene for the difference
 _ABOUT = 0.05
+# but what one engine opens by itself should move as the source does
+_EXACTLY = 1e-6
 
 
 def write_physics(plan: WritePlan, reporter: Reporter) -> LayerWriter:
@@ -281,7 +289,9 @@ def write_physics(plan: WritePlan, reporter: Reporter) -> LayerWriter:
     write_colliders(plan, layer, reporter)
     write_joints(plan, layer, reporter)
     write_servos(plan, layer)
+    write_springs(plan, layer)
     write_equalities(plan, layer)
+    write_loop_points(plan, layer)
     write_filters(plan, layer)
     return layer
 
@@ -305,7 +315,7 @@ def _write_scene(plan: WritePlan, layer: LayerWriter) -> None:
     gravity = plan.asset.environment.gravity
     if gravity is None:
         return
-    if np.allclose(gravity, _EARTH, atol=_ABOUT):
+    if np.allclose(gravity, _EARTH, rtol=0.0, atol=_EXACTLY if plan.is_for_engine else _ABOUT):
         return
     path = f"{plan.root}/PhysicsScene"
     strength = float(np.linalg.norm(gravity))

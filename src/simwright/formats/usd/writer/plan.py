@@ -109,6 +109,11 @@ class WritePlan:
     contacts: dict[str, str] = field(default_factory=dict)
     controllers: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def is_for_engine(self) -> bool:
+        """Whether it is written for one engine alone."""
+        return self.is_for_physx or self.is_divided
+
     def body(self, name: str) -> str:
         """The path of a body, the root for the world."""
         return self.bodies[name] if name != WORLD else self.root

@@ -29,7 +29,7 @@ from simwright.model.coordinates import find_references, shift_coordinates
 from simwright.model.extras import is_fallback
 from simwright.model.folding import hang_over, note_folded
 from simwright.model.inertia import find_nearest_moments
-from simwright.model.joint import WORLD, Joint, JointKind
+from simwright.model.joint import WORLD, Joint, JointKind, Motion
 from simwright.model.mass import body_inertials
 from simwright.model.material import PhysicsMaterial
 from simwright.model.ros import OPTICAL, find_optical
@@ -78,6 +78,8 @@ def _split(ends: tuple[str, str], name: str, host: str) -> tuple[str, str]:
 DEFAULT_CONTACT = "default_contact"
 # a guess, which the finding says
 _FRICTION = 0.5
+_MEET = 1e-9
+"""[m, rad]"""
 _FRAME_WORDS = frozenset({"frame", "optical", "tcp", "tool0", "footprint"})
 
 
@@ -153,6 +155,27 @@ def settle_references(plan: WritePlan, reporter: Reporter) -> None:
     if stuck:
         what = "the reference coordinate in the law"
         reporter.report(SETTING_LOST, what=what, count=len(stuck), first=stuck[0])
+
+
+def settle_poses(plan: WritePlan, reporter: Reporter) -> None:
+    """Place links where joint frames meet, in assets for MuJoCo alone.
+
+    Its reader (4.0.0) counts coordinates of joints from where links are, and limits with them; UsdPhysics from where
+    frames meet.  Where a joint starts elsewhere, that start is lost.
+    """
+    lost = []
+    for edge in plan.tree.edges:
+        joint = edge.joint
+        if any(dof.motion is Motion.FREE for dof in joint.dofs):
+            continue
+        met = edge.transform(joint.neutral())
+        if not met.is_close(plan.poses[edge.child], _MEET):
+            plan.poses[edge.child] = met
+        if not np.allclose(joint.initial(), joint.neutral(), rtol=0.0, atol=_MEET):
+            lost.append(joint)
+    if lost:
+        what = "the position at the start, in MuJoCo,"
+        reporter.report(SETTING_LOST, lost[0].source, what=what, count=len(lost), first=lost[0].name)
 
 
 def _settle_mass(asset: Asset) -> None:
