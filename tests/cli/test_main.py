@@ -107,7 +107,19 @@ def test_doctor(capsys):
     report = json.loads(capsys.readouterr().out)
     assert report["healthy"] is True
     assert {row["name"] for row in report["packages"]} >= {"usd-core", "mujoco", "numpy"}
-    extras = {"newton", "ros", "view", "gym", "video", "dataset", "batch", "engines", "lod", "decompose"}
+    extras = {
+        "newton",
+        "ros",
+        "zenoh",
+        "view",
+        "gym",
+        "video",
+        "dataset",
+        "batch",
+        "engines",
+        "lod",
+        "decompose",
+    }
     assert {row["name"] for row in report["extras"]} == extras
 
 

@@ -77,6 +77,8 @@ SDF_ROWS = (
     Row(SDF, _LENS, "sdf/usd_sensors.sdf", "SDFormat has a field of view; OpenUSD says it by a lens"),
     Row(SDF, r"lost in sdf: .* other settings, the first 'gpu_lidar'|sensors: sensor 'gpu_lidar': alwaysOn: .*",
         "sdf/usd_sensors.sdf", "the source says <alwaysOn>, which SDFormat does not know", ("sdf/usd_sensors.sdf",)),
+    Row(SDF, r"lost in usd: sdf-static-mass: .*", "sdf/usd_sensors.sdf",
+        "a link of a static model stands still, so the model has no mass for it"),
     Row(SDF, r"lost in usd: usd-write-look-highlights.*", "coke_can/model.sdf",
         "UsdPreviewSurface has no Phong highlights; the roughness they come with is kept"),
     Row(SDF, r"lost in usd: sdf-mesh-failed: .*", "sdf/basic_shapes.sdf", "the source names a mesh that is not there",

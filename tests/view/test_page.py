@@ -20,18 +20,15 @@ from tests.conftest import SAMPLES
 import simwright
 from simwright.app.cli.main import run
 from simwright.core.diag import Diagnostic, Level, Where
-from simwright.view.configuration import Configuration
-from simwright.view.drawing import draw_asset
+from simwright.view import open_page
 from simwright.view.page import ViewPage
 
 
 @pytest.fixture(scope="module")
 def page() -> Iterator[ViewPage]:
     asset = simwright.load(SAMPLES / "arm" / "urdf" / "arm.urdf")
-    configuration = Configuration(asset)
-    drawing = draw_asset(asset, configuration.tree, configuration.pose())
     finding = Diagnostic("a-kind", Level.WARNING, "<script>alert(1)</script> *told*", Where("arm.urdf", 3))
-    shown = ViewPage(configuration, drawing, [finding])
+    shown = open_page(asset, [finding])
     yield shown
     shown.close()
 

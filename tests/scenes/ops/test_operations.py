@@ -36,7 +36,7 @@ def build(edits, compat=None, base=BASE, folder="."):
     lines = "\n".join(f"  - {edit}" for edit in edits)
     file = parse_scene(f"{base}\npost_build:\n{lines}\n", name="s.yaml", compat=compat, folder=folder)
     builder, reporter = Builder(compat=compat), Reporter()
-    unsupported = build_world(builder, file, SourceFinder(file, reporter), reporter)
+    unsupported = build_world(builder, file, SourceFinder(file, reporter), reporter).unsupported
     return builder, [found.kind for found in reporter], unsupported
 
 

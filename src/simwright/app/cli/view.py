@@ -53,9 +53,9 @@ def view(
     from simwright.app.cli.findings import print_shown
     from simwright.core.diag import Reporter, sort_diagnostics
     from simwright.core.packages import parse_assignments
-    from simwright.view.configuration import Configuration, parse_coordinates
-    from simwright.view.drawing import draw_asset
-    from simwright.view.page import ViewPage, import_viser
+    from simwright.view import open_page
+    from simwright.view.configuration import parse_coordinates
+    from simwright.view.page import import_viser
 
     import_viser()  # before the file is read: what is missing is said at once
     reporter = Reporter()
@@ -66,11 +66,9 @@ def view(
         variants=parse_pairs(variants, "--variant"),
         reporter=reporter,
     )
-    configuration = Configuration(asset)
-    configuration.move(parse_coordinates(parse_pairs(coordinates, "--q")))
-    drawing = draw_asset(asset, configuration.tree, configuration.pose())
     print_shown(file, list(reporter), notes=False)
-    page = ViewPage(configuration, drawing, sort_diagnostics(reporter), host=host, port=port)
+    start = parse_coordinates(parse_pairs(coordinates, "--q"))
+    page = open_page(asset, sort_diagnostics(reporter), coordinates=start, host=host, port=port)
     ended = _catch_end()
     out = console()
     out.print(f"{page.address}", soft_wrap=True, highlight=False, markup=False)
