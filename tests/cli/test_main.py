@@ -111,6 +111,7 @@ def test_doctor(capsys):
         "newton",
         "ros",
         "zenoh",
+        "foxglove",
         "view",
         "gym",
         "video",

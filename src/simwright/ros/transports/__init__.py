@@ -5,6 +5,7 @@ transport    what every transport does, and what messages are
 table        the list of transports, what each needs, and whether it is here
 rclpy        ROS 2 itself, where it is sourced or installed
 zenoh        nodes with rmw_zenoh, without ROS here
+foxglove     viewers that speak the websocket of Foxglove
 types        message types without ROS: fields, hashes, CDR
 bag          MCAP and sqlite3 bags
 """

@@ -26,20 +26,21 @@ TRANSPORTS: Registry[TransportOpener] = Registry(
     {
         "rclpy": "simwright.ros.transports.rclpy:open_rclpy",
         "zenoh": "simwright.ros.transports.zenoh:open_zenoh",
+        "foxglove": "simwright.ros.transports.foxglove:open_foxglove",
         "bag": "simwright.ros.transports.bag:open_bag",
     },
 )
-NETWORKED = ("rclpy", "zenoh")
-"""Transports of ours that talk to peers; the first is the default."""
 INSTALL = {
     "rclpy": "source a ROS 2 distribution (source /opt/ros/<distro>/setup.bash), or: "
     "pip install ros-rclpy ros-rmw-fastrtps-cpp ros-sensor-msgs ros-nav-msgs ros-std-srvs ros-trajectory-msgs",
     "zenoh": "pip install 'simwright[zenoh]'",
+    "foxglove": "pip install 'simwright[foxglove]'",
     "bag": "pip install 'simwright[ros]'",
 }
 _ABOUT = {
     "rclpy": ("rclpy", "ROS 2 itself: topics, services, actions, parameters"),
     "zenoh": ("zenoh", "nodes with rmw_zenoh, without ROS here: topics, services, actions"),
+    "foxglove": ("foxglove", "viewers that speak Foxglove's websocket: topics, services, commands"),
     "bag": ("rosbags", "bags that 'ros2 bag play' plays: MCAP, or sqlite3"),
 }
 _PACKAGES = ("sensor_msgs", "nav_msgs", "geometry_msgs", "std_srvs", "rosgraph_msgs", "tf2_msgs", "control_msgs",

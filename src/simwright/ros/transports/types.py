@@ -119,6 +119,12 @@ def hash_type(type_name: str) -> str:
     return str(open_store().hash_rihs01(type_name))
 
 
+@cache
+def describe_type(type_name: str) -> str:
+    """The definition of a message with those that it is made of, as MCAP and Foxglove have it (``ros2msg``)."""
+    return str(open_store().generate_msgdef(type_name, ros_version=2)[0])
+
+
 def make_message(type_name: str, values: Message) -> Any:
     """An object of the store from a dictionary; what it does not name is zero or empty."""
     store = open_store()
