@@ -263,3 +263,13 @@ def test_a_value_type_that_openusd_does_not_know_is_no_crash(tmp_path: Path) -> 
     source = Path(simwright.__file__).parent
     asking = [file for file in source.rglob("*.py") if ".scalarType" in file.read_text("utf-8")]
     assert [file.name for file in asking] == ["questions.py"]
+
+
+@pytest.mark.parametrize("name", ["metersPerUnit", "kilogramsPerUnit"])
+def test_a_unit_that_is_no_number_is_refused_with_its_line(name: str, tmp_path: Path) -> None:
+    """OpenUSD's parser takes a path for a unit of UsdPhysics, and raises where somebody asks for the number."""
+    file = write(tmp_path / "r.usda", f'(\n    defaultPrim = "R"\n    {name} = </R>\n)\ndef Xform "R" {{}}\n')
+    with pytest.raises(ParseError) as error:
+        open_stage(file)
+    assert error.value.where.file == str(file)
+    assert error.value.where.line == 4

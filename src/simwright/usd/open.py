@@ -65,6 +65,7 @@ def open_stage(
                 if walk is None:
                     raise ParseError("OpenUSD cannot open this layer", where=Where(str(path)))
                 walk.renew(_stages)
+                _check_units(walk.layers[0].layer, locator)
                 rule = Usd.Stage.LoadAll if load else Usd.Stage.LoadNone
                 stage = open_without(walk.left_out, walk.layers[0].layer, resolver_context, rule)
             _check_used(stage, gate)
@@ -80,6 +81,19 @@ def open_stage(
     told = [message for message in messages if not any(name in message.text for name in walk.left_out)]
     report_messages(told, reporter, str(path))
     return stage
+
+
+def _check_units(layer: Any, locator: Locator) -> None:
+    """Refuse a root layer whose units are no numbers: OpenUSD parses a path there, and fails where it is read."""
+    from pxr import Sdf
+
+    for name in ("metersPerUnit", "kilogramsPerUnit"):
+        value = layer.pseudoRoot.GetInfo(name) if layer.pseudoRoot.HasInfo(name) else 1.0
+        if not isinstance(value, int | float):
+            where = locator.where_mention(layer, Sdf.Path.absoluteRootPath, f"{name} =")
+            raise ParseError(
+                f"{name} is {str(value)!r}, which is no number", hint=f"write {name} = 1", where=where
+            )
 
 
 def open_without(muted: list[str], *source: Any, mask: Any = None) -> Any:
