@@ -116,7 +116,17 @@ def find_causes(
     for aspect, result in (motions or {}).items():
         if aspect in outcome.differences:
             found[aspect] = _explain_scenario(places, result, reference, found)
+    dropped = next(
+        (found[name] for name in motions or () if name in found and found[name].word == _DROPPED), None
+    )
+    if dropped is not None:
+        # a leader that nothing follows moves as one that does not feel its followers
+        found |= {name: dropped for name, cause in found.items() if cause.word == _ONE_WAY}
     return found
+
+
+_DROPPED, _ONE_WAY = "mimic dropped", "reaction ignored"
+_NOT_KEPT_UP = "the joint does not keep up with the joint that it follows"
 
 
 def _explain_rounding(
@@ -156,9 +166,13 @@ def _explain_scenario(
     if known:
         return known[0]
     where = places.find("joint", result.worst.partition(".")[0])
-    if result.ignored == "reaction":
+    if result.ignored == "reaction" and not (
+        result.scenario == "coupled" and _comes_loose(result, reference)
+    ):
         text = "joints follow others, which move as if nothing followed them"
-        return Cause("reaction ignored", text, where, _HINTS["mimic dropped"])
+        return Cause(_ONE_WAY, text, where, _HINTS[_DROPPED])
+    if result.ignored == "reaction":
+        return Cause(_DROPPED, _NOT_KEPT_UP, where, _HINTS[_DROPPED])
     if result.ignored:
         word = _SINGULAR.get(result.ignored, result.ignored)
         text = f"without the {word} of the asset, the reference moves as the engine does"
@@ -175,7 +189,7 @@ def _explain_runs(result: MotionResult, reference: Told) -> tuple[str, str]:
     if result.scenario in ("drop", "slope"):
         return _explain_contact(result)
     if result.scenario == "coupled" and _comes_loose(result, reference):
-        return "mimic dropped", "the joint does not keep up with the joint that it follows"
+        return _DROPPED, _NOT_KEPT_UP
     if result.scenario == "response" and (told := _explain_response(result, reference)) is not None:
         return told
     if result.error_half < _SHRINKING * result.error:
