@@ -375,3 +375,12 @@ def test_truncated_packages(tmp_path: Path) -> None:
         file.write_bytes(whole[:size])
         with pytest.raises(ParseError):
             check_file(file)
+
+
+@pytest.mark.parametrize("kind", [42, 48])
+def test_children_that_are_no_list_of_names_are_refused(crate_file: Path, tmp_path: Path, kind: int) -> None:
+    """A specifier (42) or numbers (48) in place of names: OpenUSD gives them to whoever asks for the names."""
+    refused = tmp_path / "bad.usdc"
+    refused.write_bytes(change_type(crate_file.read_bytes(), 41, kind))
+    with pytest.raises(ParseError, match=r"no list of names|longer than the file|another kind"):
+        check_file(refused)

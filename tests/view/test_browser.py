@@ -51,7 +51,8 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
             process = stack.enter_context(subprocess.Popen(command, stdout=subprocess.PIPE, text=True))
             stack.callback(process.terminate)
             assert process.stdout is not None
-            return process.stdout.readline().strip()
+            # findings of the file come first
+            return next(line.strip() for line in process.stdout if line.startswith("http://"))
 
         def open_one(*arguments: str, address: str = "", size: tuple[int, int] = (1280, 800)) -> Any:
             page = browser.new_page(viewport={"width": size[0], "height": size[1]})
@@ -108,7 +109,7 @@ def test_a_slider_moves_the_robot_and_toggles_show_and_hide(open_page: Callable[
     field.press("Enter")
     assert wait_until(lambda: bool(np.abs(take(page) - before).mean() > 0.5))
     moved = take(page)
-    page.locator("input[type=checkbox]").first.click()
+    page.locator("input[type=checkbox]:visible").first.click()
     # without its looks only the grid is left
     assert wait_until(lambda: bool(np.abs(take(page) - moved).mean() > 0.5))
 

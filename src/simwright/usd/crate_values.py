@@ -229,10 +229,12 @@ def find_tokens(values: Words, tokens: list[bytes]) -> list[bytes]:
 
 
 def read_names(data: memoryview, value: int) -> list[int]:
-    """The list of names (indexes of tokens) that a checked word stands for; empty if it stands for something else."""
+    """The list of names (indexes of tokens) that a checked word stands for; no other kind of value has children."""
     # plain integers: this is asked for every prim
     kind, place = value >> 48 & 0xFF, value & int(_OFFSET)
-    if kind != _TOKENS or value >> 62 or not place:
+    if kind != _TOKENS or value >> 62:
+        raise CorruptDataError("a list of children is no list of names")
+    if not place:
         return []
     (count,) = struct.unpack_from("<Q", data, place)
     return list(struct.unpack_from(f"<{count}I", data, place + 8))
