@@ -113,16 +113,28 @@ def find_causes(
             if known:
                 found[aspect] = known[0]
     found |= _explain_rounding(places, outcome, reference, found)
-    for aspect, result in (motions or {}).items():
-        if aspect in outcome.differences:
-            found[aspect] = _explain_scenario(places, result, reference, found)
-    dropped = next(
-        (found[name] for name in motions or () if name in found and found[name].word == _DROPPED), None
-    )
-    if dropped is not None:
-        # a leader that nothing follows moves as one that does not feel its followers
-        found |= {name: dropped for name, cause in found.items() if cause.word == _ONE_WAY}
+    found |= _explain_motions(places, outcome, reference, motions or {}, found)
     return found
+
+
+def _explain_motions(
+    places: _Places,
+    outcome: Outcome,
+    reference: Told,
+    motions: Mapping[str, MotionResult],
+    found: Mapping[str, Cause],
+) -> dict[str, Cause]:
+    """The cause of each motion that differs."""
+    causes: dict[str, Cause] = {}
+    for aspect, result in motions.items():
+        if aspect in outcome.differences:
+            # a motion may have the cause of one before it
+            causes[aspect] = _explain_scenario(places, result, reference, {**found, **causes})
+    dropped = next((cause for cause in causes.values() if cause.word == _DROPPED), None)
+    if dropped is None:
+        return causes
+    # a leader that nothing follows moves as one that does not feel its followers
+    return {name: dropped if cause.word == _ONE_WAY else cause for name, cause in causes.items()}
 
 
 _DROPPED, _ONE_WAY = "mimic dropped", "reaction ignored"
