@@ -16,7 +16,7 @@ from pathlib import Path
 from benchmarks.measure import Result, cpu_times
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose
-from simwright.engines.protocol import Closeable, Settings
+from simwright.engines.protocol import Settings
 from simwright.engines.table import load_engine
 from simwright.formats.table import read_asset
 from simwright.model.asset import Asset
@@ -24,13 +24,9 @@ from simwright.ros.bridge import BridgeOptions, RosBridge
 from simwright.ros.graph import RosEndpoint
 from simwright.ros.parts import equip_asset
 from simwright.ros.transports.transport import (
-    ActionBehaviour,
-    Answer,
     Message,
-    Nothing,
-    Receive,
     Sender,
-    Transport,
+    SendingTransport,
 )
 
 ARM = Path(__file__).resolve().parents[1] / "samples" / "simwright_samples" / "arm" / "urdf" / "arm.urdf"
@@ -40,11 +36,10 @@ STEPS = 400
 """Of 2 ms, or 1 ms: some tenths of a second, with all rates in it."""
 
 
-class CountingTransport(Transport):
+class CountingTransport(SendingTransport):
     """Takes messages, counts them by topic, and makes CDR of them where that is asked for."""
 
     name = "counting"
-    listens = False
 
     def __init__(self, *, encodes: bool) -> None:
         self.encodes, self.counts = encodes, dict[str, int]()
@@ -57,21 +52,6 @@ class CountingTransport(Transport):
     def advertise(self, endpoint: RosEndpoint) -> Sender:
         """See the base class."""
         return CountingSender(self, endpoint)
-
-    def subscribe(self, endpoint: RosEndpoint, receive: Receive) -> Closeable:
-        """See the base class."""
-        del endpoint, receive
-        return Nothing()
-
-    def serve(self, endpoint: RosEndpoint, answer: Answer) -> Closeable:
-        """See the base class."""
-        del endpoint, answer
-        return Nothing()
-
-    def act(self, endpoint: RosEndpoint, behaviour: ActionBehaviour) -> Closeable:
-        """See the base class."""
-        del endpoint, behaviour
-        return Nothing()
 
     def close(self) -> None:
         """Nothing."""

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import signal
 import struct
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_peers import NETWORK, SAMPLES, SERVICE
+from network import run_beside, run_in_network
+from test_peers import SAMPLES, SERVICE
 
 from stages import make_arm, write_stage
 
@@ -134,39 +132,18 @@ async def drive_rover() -> dict[str, Any]:
 
 def main(scenario: str, arguments: list[str]) -> None:
     """Within the network: a simulation without ROS, and a viewer."""
-    run = [sys.executable, "-m", "simwright", "run", *arguments, "--ros", "foxglove"]
-    simulation = subprocess.Popen(run, stdout=sys.stderr)
-    try:
-        found = asyncio.run(drive_rover() if scenario == "rover" else ask_arm())
-    finally:
-        simulation.send_signal(signal.SIGINT)
-        try:
-            code = simulation.wait(20)
-        except subprocess.TimeoutExpired:
-            simulation.kill()
-            code = -1
-    sys.stdout.write(json.dumps(found | {"exit": code}) + "\n")
-
-
-def meet(scenario: str, *arguments: str) -> dict[str, Any]:
-    """What a viewer sees of a simulation, which ends well by Ctrl-C."""
-    program = f"{sys.executable} {Path(__file__).resolve()} {scenario} {' '.join(arguments)}"
-    command = ["unshare", "--net", "--map-root-user", "sh", "-c", f"{NETWORK} exec {program}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=os.environ, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    assert found.pop("exit") == 130, done.stderr[-3000:]
-    return found
+    look = drive_rover if scenario == "rover" else ask_arm
+    run_beside(["run", *arguments, "--ros", "foxglove"], lambda: asyncio.run(look()))
 
 
 def test_a_viewer_asks_a_service(tmp_path: Path) -> None:
     file = write_stage(tmp_path, make_arm(interfaces=SERVICE))
-    found = meet("arm", str(file))
+    found = run_in_network(__file__, "arm", str(file))
     assert found == {"type": "std_srvs/srv/SetBool", "answers": [[1], [1]]}
 
 
 def test_a_viewer_sees_the_rover_and_drives_it() -> None:
-    found = meet("rover", str(SAMPLES / "rover" / "model.sdf"), "--ground")
+    found = run_in_network(__file__, "rover", str(SAMPLES / "rover" / "model.sdf"), "--ground")
     assert found["schemas"]["/odom"] == "nav_msgs/msg/Odometry"
     assert found["frame"] == "odom"
     assert {"base_link", "lidar_link", "imu_link"} <= set(found["static"])

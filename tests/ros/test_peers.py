@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from network import run_beside, run_in_network, run_peer
 
 import simwright
 from simwright.app.bridging import RosOptions
@@ -23,10 +23,6 @@ from stages import TRIGGER, make_arm, make_topic, write_room, write_stage
 HERE = Path(__file__).resolve().parent
 SAMPLES = HERE.parents[1] / "samples" / "simwright_samples"
 pytestmark = pytest.mark.judge("ros")
-# a shell in the background ignores Ctrl-C, and so would all that is started from here
-signal.signal(signal.SIGINT, signal.default_int_handler)
-# the loopback of a new network is down, and without a way for the groups of discovery
-NETWORK = "ip link set lo up && ip link set lo multicast on && ip route add 224.0.0.0/4 dev lo && "
 SERVICE = """
         def Scope "switch" (prepend apiSchemas = ["RosServiceAPI"])
         {
@@ -39,37 +35,13 @@ SERVICE = """
 
 def meet(scenario: str, *arguments: str, command: str = "run", peer: Sequence[str] = ()) -> dict[str, Any]:
     """What a peer sees of a simulation; both end, and the simulation ends well by Ctrl-C."""
-    said = " ".join((",".join((scenario, *peer)), command, *arguments))
-    inner = f"{NETWORK} exec {sys.executable} {HERE / 'test_peers.py'} {said}"
-    whole = ["unshare", "--net", "--map-root-user", "sh", "-c", inner]
-    environment = os.environ | {"RMW_IMPLEMENTATION": "rmw_fastrtps_cpp"}
-    done = subprocess.run(whole, capture_output=True, text=True, timeout=240, env=environment, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    found = json.loads(done.stdout.splitlines()[-1])
-    assert found.pop("exit") == 130, done.stderr[-3000:]
-    return found
+    said = (",".join((scenario, *peer)), command, *arguments)
+    return run_in_network(__file__, *said, RMW_IMPLEMENTATION="rmw_fastrtps_cpp")
 
 
 def main(scenario: str, arguments: list[str]) -> None:
     """Within the network: a simulation, and a peer that looks at it."""
-    run = [sys.executable, "-m", "simwright", *arguments, "--ros", "rclpy"]
-    simulation = subprocess.Popen(run, stdout=sys.stderr)
-    try:
-        peer = subprocess.run(
-            [sys.executable, str(HERE / "peers.py"), *scenario.split(",")],
-            stdout=subprocess.PIPE,
-            timeout=200,
-            check=True,
-        )
-        found = json.loads(peer.stdout.splitlines()[-1])
-    finally:
-        simulation.send_signal(signal.SIGINT)
-        try:
-            code = simulation.wait(20)
-        except subprocess.TimeoutExpired:
-            simulation.kill()
-            code = -1
-    sys.stdout.write(json.dumps(found | {"exit": code}) + "\n")
+    run_beside([*arguments, "--ros", "rclpy"], lambda: run_peer("peers.py", *scenario.split(",")))
 
 
 def read_edges(rows: list[Any]) -> dict[str, tuple[str, Pose]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 import signal
 import subprocess
 import sys
@@ -12,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_peers import NETWORK
+from network import run_beside, run_in_network, run_peer
 
 from simwright.ros.simulator import FEATURES
 from stages import make_arm, make_topic, write_stage
@@ -23,39 +21,19 @@ pytestmark = pytest.mark.judge("ros")
 
 def meet(program: str, scenarios: str, file: Path) -> dict[str, Any]:
     """What peers see of a simulation, one after the other; it ends well by Ctrl-C."""
-    arguments = f"{program} {scenarios} {file}"
-    inner = f"{NETWORK} exec {sys.executable} {HERE / 'test_simulator_peers.py'} {arguments}"
-    command = ["unshare", "--net", "--map-root-user", "sh", "-c", inner]
-    environment = os.environ | {"RMW_IMPLEMENTATION": "rmw_fastrtps_cpp"}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    assert found.pop("exit") == 130, done.stderr[-3000:]
-    return found
+    return run_in_network(__file__, program, scenarios, str(file), RMW_IMPLEMENTATION="rmw_fastrtps_cpp")
 
 
 def main(program: str, scenarios: str, file: str) -> None:
     """Within the network: a simulation, and peers that use it."""
-    run = [sys.executable, "-m", "simwright", "run", file, "--ros", "rclpy", "--dt", "0.002"]
-    simulation = subprocess.Popen(run, stdout=sys.stderr)
-    found: dict[str, Any] = {}
-    try:
+
+    def look() -> dict[str, Any]:
+        found: dict[str, Any] = {}
         for scenario in scenarios.split(","):
-            peer = subprocess.run(
-                [sys.executable, str(HERE / program), scenario, file],
-                stdout=subprocess.PIPE,
-                timeout=200,
-                check=True,
-            )
-            found |= json.loads(peer.stdout.splitlines()[-1])
-    finally:
-        simulation.send_signal(signal.SIGINT)
-        try:
-            code = simulation.wait(20)
-        except subprocess.TimeoutExpired:
-            simulation.kill()
-            code = -1
-    sys.stdout.write(json.dumps(found | {"exit": code}) + "\n")
+            found |= run_peer(program, scenario, file)
+        return found
+
+    run_beside(["run", file, "--ros", "rclpy", "--dt", "0.002"], look)
 
 
 def test_peers_that_flood_and_vanish_hold_nothing_up(tmp_path: Path) -> None:

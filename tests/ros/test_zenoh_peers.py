@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import signal
 import socket
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_peers import NETWORK, SAMPLES, SERVICE
+from network import run_beside, run_in_network, run_peer
+from test_peers import SAMPLES, SERVICE
 
 from simwright.ros.transports.types import hash_type
 from simwright.ros.transports.zenoh import PORT
@@ -33,14 +31,7 @@ def meet(scenario: str, folder: Path, *arguments: str) -> dict[str, Any]:
     """What a peer sees of a simulation; both end, and the simulation ends well by Ctrl-C."""
     config = folder / "zenoh.json5"
     config.write_text(json.dumps(CONFIG))
-    program = f"{sys.executable} {HERE / 'test_zenoh_peers.py'} {scenario} {config} {' '.join(arguments)}"
-    command = ["unshare", "--net", "--map-root-user", "sh", "-c", f"{NETWORK} exec {program}"]
-    environment = os.environ | {"AMENT_PREFIX_PATH": sys.prefix}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    assert found.pop("exit") == 130, done.stderr[-3000:]
-    return found
+    return run_in_network(__file__, scenario, str(config), *arguments, AMENT_PREFIX_PATH=sys.prefix)
 
 
 def wait_for_router() -> None:
@@ -56,25 +47,12 @@ def wait_for_router() -> None:
 
 def main(scenario: str, config: str, arguments: list[str]) -> None:
     """Within the network: a simulation without ROS, and a peer."""
-    run = [sys.executable, "-m", "simwright", "run", *arguments, "--ros", "zenoh"]
-    simulation = subprocess.Popen(run, stdout=sys.stderr)
-    try:
+
+    def look() -> dict[str, Any]:
         wait_for_router()
-        peer = subprocess.run(
-            [sys.executable, str(HERE / "zenoh_peers.py"), scenario, config],
-            stdout=subprocess.PIPE,
-            timeout=200,
-            check=True,
-        )
-        found = json.loads(peer.stdout.splitlines()[-1])
-    finally:
-        simulation.send_signal(signal.SIGINT)
-        try:
-            code = simulation.wait(20)
-        except subprocess.TimeoutExpired:
-            simulation.kill()
-            code = -1
-    sys.stdout.write(json.dumps(found | {"exit": code}) + "\n")
+        return run_peer("zenoh_peers.py", scenario, config)
+
+    run_beside(["run", *arguments, "--ros", "zenoh"], look)
 
 
 def test_topics_services_and_actions_of_an_arm(tmp_path: Path) -> None:

@@ -107,6 +107,19 @@ def test_joints_move_links_on_the_page(page: ViewPage) -> None:
     assert page._sliders["joint_2"].min == pytest.approx(-2.007129, abs=1e-4)
 
 
+def test_a_loop_that_cannot_be_closed_is_told() -> None:
+    shown = open_page(simwright.load(SAMPLES / "fourbar" / "fourbar.usda"))
+    try:
+        shown.move({"crank_joint": 0.3})
+        assert shown._gap.content == ""
+        shown.move({"crank_joint": 0.3, "rocker_joint": -0.9, "coupler_joint": 1.0})
+        assert "open by" in shown._gap.content
+        shown._reset()
+        assert shown._gap.content == ""
+    finally:
+        shown.close()
+
+
 def test_a_link_is_selected_in_the_list_the_tree_and_the_scene(page: ViewPage) -> None:
     name = "forearm_link"
     page.pick(name)

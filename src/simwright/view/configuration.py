@@ -59,11 +59,12 @@ class Configuration:
         self.asset = asset
         self.tree = build_tree(asset)
         self.dofs = {dof.name: dof for dof in self._list_dofs()}
-        self._by_joint = {dof.joint.name: dof for dof in self.dofs.values() if len(dof.joint.dofs) == 1}
+        # a joint of one dof is known by the name of either
+        self._by_name = {dof.dof.name: dof for dof in self.dofs.values()} | self.dofs
         self._mimics = [
             mimic
             for mimic in asset.mimics
-            if mimic.enabled and self._known(mimic.follower) and self._known(mimic.leader)
+            if mimic.enabled and mimic.follower in self._by_name and mimic.leader in self._by_name
         ]
         self.followers = {self.find(mimic.follower).name for mimic in self._mimics}
         self._ties = [
@@ -83,15 +84,9 @@ class Configuration:
                     yield MovableDof(edge.joint.name if single else dof.name, edge.joint, dof, row)
                 row += dof.positions
 
-    def _known(self, name: str) -> bool:
-        return (
-            name in self.dofs or name in self._by_joint or any(d.dof.name == name for d in self.dofs.values())
-        )
-
     def find(self, name: str) -> MovableDof:
         """The dof of that name; a joint of one dof may be named instead."""
-        found = self.dofs.get(name) or self._by_joint.get(name)
-        found = found or next((dof for dof in self.dofs.values() if dof.dof.name == name), None)
+        found = self._by_name.get(name)
         if found is None:
             raise UnknownNameError("joint", name, self.dofs)
         return found
@@ -170,13 +165,14 @@ class Configuration:
     def _measure_gaps(self) -> Array:
         """How far loops and ties are from meeting [m and rad]."""
         poses = {WORLD: IDENTITY, **self.pose()}
-        gaps = [self._measure_loop(joint, poses) for joint in self.tree.loops]
+        gaps = [_measure_loop(joint, poses) for joint in self.tree.loops]
         gaps += [_measure_tie(tie, poses) for tie in self._ties if tie.a in poses and tie.b in poses]
         return np.concatenate(gaps) if gaps else np.zeros(0)
 
-    def _measure_loop(self, joint: Joint, poses: Mapping[str, Pose]) -> Array:
-        way = measure_joint_pose(joint, poses[joint.parent], poses[joint.child])
-        return subtract_poses(way, compute_joint_pose(joint, solve_coordinates(joint, way)))
+
+def _measure_loop(joint: Joint, poses: Mapping[str, Pose]) -> Array:
+    way = measure_joint_pose(joint, poses[joint.parent], poses[joint.child])
+    return subtract_poses(way, compute_joint_pose(joint, solve_coordinates(joint, way)))
 
 
 def _measure_tie(tie: Equality, poses: Mapping[str, Pose]) -> Array:

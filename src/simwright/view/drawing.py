@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -78,22 +78,16 @@ class AssetDrawing:
         return float(np.max(self.upper - self.lower))
 
 
-def draw_asset(
-    asset: Asset,
-    tree: Tree,
-    poses: dict[str, Pose],
-    progress: Callable[[int, int], None] = lambda _, __: None,
-) -> AssetDrawing:
+def draw_asset(asset: Asset, tree: Tree, poses: dict[str, Pose]) -> AssetDrawing:
     """Everything that can be shown of an asset whose bodies stand at ``poses``."""
     shapes: dict[str, list[Shape]] = defaultdict(list)
     for shape in asset.shapes:
         shapes[shape.body].append(shape)
     names = [WORLD, *(body.name for body in asset.bodies)]
     bodies = {name: BodyDrawing(name) for name in names}
-    for number, (name, drawing) in enumerate(bodies.items()):
+    for name, drawing in bodies.items():
         drawing.looks = _write_glb(asset, [shape for shape in shapes[name] if shape.visual])
         drawing.colliders = _write_glb(asset, list(_show_colliders(shapes[name])))
-        progress(number + 1, len(bodies))
     for name, inertial in body_inertials(asset).items():
         bodies[name].box = find_inertia_box(inertial)
     for site in asset.sites:

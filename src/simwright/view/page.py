@@ -41,6 +41,8 @@ _PICKED = (255, 170, 30)
 _AXIS = {Motion.HINGE: (225, 70, 60), Motion.SLIDE: (60, 120, 225)}
 _WEIGHT = (235, 160, 40)
 _MARKS = re.compile(r"[\\`*_{}\[\]<>()#|!&$~]")
+_OPEN = 1e-3
+"""A gap of a loop that is told [m or rad]."""
 _KEEP_SECRET = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 
 
@@ -268,6 +270,7 @@ class ViewPage:
         if dofs:
             with gui.add_folder("Joints", expand_by_default=len(dofs) <= 40):
                 self._add_sliders(dofs)
+                self._gap = self.server.gui.add_markdown("")
         with gui.add_folder("Selected"):
             names = [make_visible(body.name) for body in asset.bodies]
             self._names = dict(zip(names, (body.name for body in asset.bodies), strict=True))
@@ -325,10 +328,14 @@ class ViewPage:
             self._configuration.move(values)
             self.place()
             self._update_sliders(set(values))
+            gap = self._configuration.gap
+            # joints of a loop that is dragged too far stop at what they can reach
+            self._gap.content = f"A loop is open by {gap:.3g} (m or rad)." if gap > _OPEN else ""
 
     def _reset(self) -> None:
         with self._lock:
             self._configuration.reset()
+            self._gap.content = ""
             self.place()
             self._update_sliders(set())
 

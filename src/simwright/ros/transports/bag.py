@@ -13,16 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from simwright.core.errors import OutputError, UsageError
-from simwright.engines.protocol import Closeable
 from simwright.ros.graph import RosEndpoint
 from simwright.ros.qos import EndpointQos
 from simwright.ros.transports.transport import (
-    ActionBehaviour,
-    Answer,
     Message,
-    Nothing,
-    Receive,
     Sender,
+    SendingTransport,
     Transport,
     TransportOptions,
 )
@@ -37,11 +33,10 @@ def open_bag(options: TransportOptions) -> Transport:
     return BagTransport(Path(options.target))
 
 
-class BagTransport(Transport):
+class BagTransport(SendingTransport):
     """See :class:`~simwright.ros.transports.transport.Transport`; nothing ever arrives."""
 
     name = "bag"
-    listens = False
 
     def __init__(self, target: Path) -> None:
         store = open_store()
@@ -83,21 +78,6 @@ class BagTransport(Transport):
                 offered_qos_profiles=[_make_profile(endpoint.qos)],
             )
         return _BagSender(self._writer, self._known[key], endpoint.type)
-
-    def subscribe(self, endpoint: RosEndpoint, receive: Receive) -> Closeable:
-        """See the base class."""
-        del endpoint, receive
-        return Nothing()
-
-    def serve(self, endpoint: RosEndpoint, answer: Answer) -> Closeable:
-        """See the base class."""
-        del endpoint, answer
-        return Nothing()
-
-    def act(self, endpoint: RosEndpoint, behaviour: ActionBehaviour) -> Closeable:
-        """See the base class."""
-        del endpoint, behaviour
-        return Nothing()
 
     def close(self) -> None:
         """Finish the bag, and put it where it was asked for."""

@@ -138,6 +138,27 @@ class Transport(Closeable):
         """Handle all that has arrived, in this thread."""
 
 
+class SendingTransport(Transport):
+    """A transport that only carries away what is published; nothing ever arrives."""
+
+    listens = False
+
+    def subscribe(self, endpoint: RosEndpoint, receive: Receive) -> Closeable:
+        """See the base class."""
+        del endpoint, receive
+        return Nothing()
+
+    def serve(self, endpoint: RosEndpoint, answer: Answer) -> Closeable:
+        """See the base class."""
+        del endpoint, answer
+        return Nothing()
+
+    def act(self, endpoint: RosEndpoint, behaviour: ActionBehaviour) -> Closeable:
+        """See the base class."""
+        del endpoint, behaviour
+        return Nothing()
+
+
 class Nothing(Closeable):
     """What is given back where there is nothing to close."""
 

@@ -5,15 +5,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from simwright.engines.protocol import Closeable
 from simwright.ros.graph import RosEndpoint
 from simwright.ros.transports.transport import (
-    ActionBehaviour,
-    Answer,
     Message,
-    Nothing,
-    Receive,
     Sender,
+    SendingTransport,
     Transport,
     TransportOptions,
 )
@@ -25,7 +21,7 @@ def open_sketch(options: TransportOptions) -> Transport:
     return SketchTransport()
 
 
-class SketchTransport(Transport):
+class SketchTransport(SendingTransport):
     """See the base class."""
 
     name = "sketch"
@@ -41,21 +37,6 @@ class SketchTransport(Transport):
         """See the base class."""
         del endpoint
         return SketchSender(self)
-
-    def subscribe(self, endpoint: RosEndpoint, receive: Receive) -> Closeable:
-        """See the base class."""
-        del endpoint, receive
-        return Nothing()
-
-    def serve(self, endpoint: RosEndpoint, answer: Answer) -> Closeable:
-        """See the base class."""
-        del endpoint, answer
-        return Nothing()
-
-    def act(self, endpoint: RosEndpoint, behaviour: ActionBehaviour) -> Closeable:
-        """See the base class."""
-        del endpoint, behaviour
-        return Nothing()
 
     def close(self) -> None:
         """See the base class."""
