@@ -16,6 +16,7 @@ import functools
 import importlib
 import os
 import queue
+import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,6 +27,7 @@ import numpy as np
 from simwright.engines.protocol import Closeable
 from simwright.ros.graph import RosEndpoint
 from simwright.ros.qos import EndpointQos
+from simwright.ros.transports.cdr import PackedMessage
 from simwright.ros.transports.table import INSTALL, NoTransportError
 from simwright.ros.transports.transport import (
     ActionBehaviour,
@@ -269,6 +271,11 @@ class _RclpySender(Sender):
         del time
         self._publisher.publish(fill_message(self._kind(), message))
 
+    def send_packed(self, message: PackedMessage, time: int) -> None:
+        del time
+        # bytes are taken for CDR, and sent as they are
+        self._publisher.publish(message.encode(_list_fields))
+
     def close(self) -> None:
         self._node.destroy_publisher(self._publisher)
 
@@ -370,6 +377,13 @@ def _import_type(type_name: str) -> Any:
     """The class of ``package/msg|srv|action/Type``."""
     package, kind, name = type_name.split("/")
     return getattr(importlib.import_module(f"{package}.{kind}"), name)
+
+
+@functools.cache
+def _list_fields(type_name: str) -> list[tuple[str, str]]:
+    """Fields of a message in order, with their types; those of messages have three parts."""
+    rows = _import_type(type_name).get_fields_and_field_types().items()
+    return [(name, re.sub(r"^((?:sequence<)?\w+)/(\w+)", r"\1/msg/\2", text)) for name, text in rows]
 
 
 def fill_message(message: Any, values: Message) -> Any:

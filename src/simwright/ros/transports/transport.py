@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 from simwright.engines.protocol import Closeable
 from simwright.ros.graph import RosEndpoint
+from simwright.ros.transports.cdr import PackedMessage
 
 Message: TypeAlias = dict[str, Any]
 Receive = Callable[[Message], None]
@@ -69,6 +70,10 @@ class Sender(Closeable):
     @abc.abstractmethod
     def send(self, message: Message, time: int) -> None:
         """Send a message at a time of the simulation [ns]."""
+
+    def send_packed(self, message: PackedMessage, time: int) -> None:
+        """Send a message whose CDR is laid out already, for transports that send CDR."""
+        self.send(message.unpack(), time)
 
 
 class GoalHandle(abc.ABC):
