@@ -11,10 +11,12 @@ from simwright.core.math3d import (
     Array,
     Pose,
     poses_compose,
-    poses_invert,
     quat_conjugate,
     quat_rotate,
+    quats_conjugate,
+    quats_multiply,
     quats_normalize,
+    quats_rotate,
 )
 from simwright.engines.layout import Layout
 from simwright.model.joint import WORLD
@@ -40,7 +42,7 @@ class TransformTable:
     def __init__(self, layout: Layout) -> None:
         self._layout = layout
         self._edges: list[tuple[GraphFrame, GraphFrame]] = []
-        self._sides: list[tuple[Array, Array]] = []
+        self._sides: list[tuple[Array, Array | None]] = []
 
     def add(self, edges: Sequence[tuple[GraphFrame, GraphFrame]]) -> slice:
         """Take in pairs of parent and child; gives the rows they have."""
@@ -58,17 +60,23 @@ class TransformTable:
             self._sides = [self._locate([edge[side] for edge in self._edges]) for side in (0, 1)]
         # the world is the row after all bodies
         poses = np.concatenate([bodies, _WORLD_ROW])
-        parents, children = (poses_compose(poses[rows], places) for rows, places in self._sides)
-        found = poses_compose(poses_invert(parents), children)
-        found[:, 3:] = quats_normalize(found[:, 3:])
+        parents, children = (
+            poses[rows] if places is None else poses_compose(poses[rows], places)
+            for rows, places in self._sides
+        )
+        back = quats_conjugate(parents[:, 3:])
+        found = np.empty_like(parents)
+        found[:, :3] = quats_rotate(back, children[:, :3] - parents[:, :3])
+        found[:, 3:] = quats_normalize(quats_multiply(back, children[:, 3:]))
         return found
 
-    def _locate(self, frames: Sequence[GraphFrame]) -> tuple[Array, Array]:
-        """Rows of the bodies that frames are on, and their places there."""
+    def _locate(self, frames: Sequence[GraphFrame]) -> tuple[Array, Array | None]:
+        """Rows of the bodies that frames are on, and their places there; None where they are the bodies' own."""
         last = len(self._layout.bodies)
         rows = [last if frame.body == WORLD else self._layout.find_body(frame.body) for frame in frames]
-        places = [(*frame.pose.p, *frame.pose.q) for frame in frames]
-        return np.array(rows, dtype=np.int64), np.array(places)
+        places = np.array([(*frame.pose.p, *frame.pose.q) for frame in frames])
+        is_own = bool((places == _WORLD_ROW).all())
+        return np.array(rows, dtype=np.int64), None if is_own else places
 
 
 def make_tf_source(

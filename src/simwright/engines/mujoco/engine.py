@@ -498,6 +498,8 @@ class MujocoSimulation(Simulation):
         return self.batch.hold(world)
 
     def _find_part(self, world: int) -> _WorldGroup:
+        if len(self.parts) == 1:
+            return self.parts[0]
         return next(part for part in self.parts if world in part.rows)
 
     def close(self) -> None:
