@@ -34,7 +34,7 @@ from simwright.ros.serving import EndpointServer, MessageSource, NoDataError, St
 from simwright.ros.servos import JointTargets
 from simwright.ros.source_parts import SourceContext, find_freedoms
 from simwright.ros.sources import make_source
-from simwright.ros.transports.transport import Message, Transport
+from simwright.ros.transports.transport import Message, ParameterValue, Transport
 
 CONTROLLER_IDLE = declare(
     "ros-controller-idle",
@@ -44,6 +44,7 @@ CONTROLLER_IDLE = declare(
     section="4.2.3",
 )
 GRAVITY = 9.80665
+_SWITCH = "enabled."
 SET_BOOL, TRIGGER = "std_srvs/srv/SetBool", "std_srvs/srv/Trigger"
 
 
@@ -280,9 +281,14 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
         yield from (endpoint for endpoint in both if endpoint.interface is not None)
 
     def _offer_switches(self) -> None:
+        """A parameter ``enabled.<name>`` for each endpoint and controller."""
         states = {e.name: e.enabled for e in self._list_endpoints()}
         states |= {name: made.is_enabled for name, made in self.controllers.items()}
-        self._switches = [t.offer_switches(dict(states), self.turn) for t in self._transports]
+        values: dict[str, ParameterValue] = {f"{_SWITCH}{name}": state for name, state in states.items()}
+        self._switches = [t.offer_parameters(values, self._change) for t in self._transports]
+
+    def _change(self, name: str, value: ParameterValue) -> str:
+        return self.turn(name.removeprefix(_SWITCH), bool(value))
 
     def turn(self, name: str, state: bool) -> str:
         """Turn an endpoint (by its absolute name) or a controller on or off; gives why not, "" if it is done."""

@@ -33,9 +33,11 @@ from simwright.ros.transports.transport import (
     ActionBehaviour,
     Answer,
     ArrivalQueue,
+    Change,
     GoalHandle,
     LateAnswer,
     Message,
+    ParameterValue,
     Receive,
     Sender,
     Transport,
@@ -79,7 +81,7 @@ class RclpyTransport(Transport):
         self._arrived = ArrivalQueue()
         self._is_closed = threading.Event()
         self._is_listening = False
-        self._turns: list[tuple[dict[str, bool], Callable[[str, bool], str]]] = []
+        self._offered: list[tuple[dict[str, ParameterValue], Change]] = []
         self._find_node(None)
 
     def _find_node(self, domain: int | None) -> _DomainNode:
@@ -154,23 +156,23 @@ class RclpyTransport(Transport):
         )  # fmt: skip
         return _Closing(made.destroy)
 
-    def offer_switches(self, switches: dict[str, bool], turn: Callable[[str, bool], str]) -> Closeable:
-        """A parameter ``enabled.<name>`` for each."""
+    def offer_parameters(self, values: dict[str, ParameterValue], change: Change) -> Closeable:
+        """See the base class."""
         node = self._find_node(None).node
-        added = [name for name in switches if not node.has_parameter(f"enabled.{name}")]
-        # before anybody listens: declaring asks those who do, in this thread
+        added = [name for name in values if not node.has_parameter(name)]
+        # before it is known who changes them: declaring asks that, in this thread
         for name in added:
-            node.declare_parameter(f"enabled.{name}", switches[name])
+            node.declare_parameter(name, values[name])
         if not self._is_listening:
             self._is_listening = True
             node.add_on_set_parameters_callback(self._change)
-        offered = (switches, turn)
-        self._turns.append(offered)
+        offered = (dict(values), change)
+        self._offered.append(offered)
 
         def withdraw() -> None:
-            self._turns.remove(offered)
+            self._offered.remove(offered)
             for name in added:
-                node.undeclare_parameter(f"enabled.{name}")
+                node.undeclare_parameter(name)
 
         return _Closing(withdraw)
 
@@ -179,12 +181,13 @@ class RclpyTransport(Transport):
         from rcl_interfaces.msg import SetParametersResult
 
         for parameter in parameters:
-            name = parameter.name.removeprefix("enabled.")
-            turns = [turn for switches, turn in self._turns if name in switches]
-            for turn in turns if parameter.name != name else ():
-                reason = self._ask(functools.partial(turn, name, bool(parameter.value)))
-                if reason:
-                    return SetParametersResult(successful=False, reason=reason)
+            for values, change in [*self._offered]:
+                if parameter.name not in values:
+                    continue
+                reason = self._ask(functools.partial(change, parameter.name, parameter.value))
+                if reason != "":
+                    told = reason or "the simulation does not answer"
+                    return SetParametersResult(successful=False, reason=told)
         return SetParametersResult(successful=True)
 
     def poll(self) -> None:

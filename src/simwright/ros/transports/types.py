@@ -22,7 +22,8 @@ from simwright.ros.transports.transport import Message
 _SECTION = re.compile(r"^=== (\S+)\n(.*?)(?=^===|\Z)", re.MULTILINE | re.DOTALL)
 _PARTS = {"srv": ("_Request", "_Response"), "action": ("_Goal", "_Result", "_Feedback")}
 PACKAGES = (
-    "std_srvs", "action_msgs", "tf2_msgs", "control_msgs", "simulation_interfaces", "pyrobosim_msgs"
+    "std_srvs", "action_msgs", "tf2_msgs", "control_msgs", "simulation_interfaces", "pyrobosim_msgs",
+    "rcl_interfaces",
 )  # fmt: skip
 _UINT8 = 3
 """What ``char`` is to the hash of types (``type_description_interfaces/msg/FieldType``)."""

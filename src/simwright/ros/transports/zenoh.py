@@ -26,14 +26,17 @@ from simwright.ros.graph import RosEndpoint
 from simwright.ros.messages import make_stamp
 from simwright.ros.qos import DEFAULT_QOS, LATCHED_QOS, EndpointQos
 from simwright.ros.transports.cdr import PackedMessage
+from simwright.ros.transports.parameters import ParameterNode
 from simwright.ros.transports.table import INSTALL, NoTransportError
 from simwright.ros.transports.transport import (
     ActionBehaviour,
     Answer,
     ArrivalQueue,
+    Change,
     GoalHandle,
     LateAnswer,
     Message,
+    ParameterValue,
     Receive,
     Sender,
     Transport,
@@ -81,6 +84,7 @@ class ZenohTransport(Transport):
         self._numbers = itertools.count(1)
         self._zid = str(self._session.info.zid())
         self._nodes: dict[int, Any] = {}
+        self._parameters: ParameterNode | None = None
 
     def explain_unknown(self, type_name: str) -> str:
         """See the base class."""
@@ -176,12 +180,20 @@ class ZenohTransport(Transport):
         """See the base class."""
         return _ZenohAction(self, endpoint, behaviour)
 
+    def offer_parameters(self, values: dict[str, ParameterValue], change: Change) -> Closeable:
+        """See the base class."""
+        if self._parameters is None:
+            self._parameters = ParameterNode(self._options.node, self.serve)
+        return self._parameters.offer(values, change)
+
     def poll(self) -> None:
         """See the base class."""
         self._arrived.work()
 
     def close(self) -> None:
         """See the base class."""
+        if self._parameters is not None:
+            self._parameters.close()
         for token in self._nodes.values():
             token.undeclare()
         self._nodes.clear()
