@@ -61,6 +61,8 @@ class BridgeOptions:
     """Whether /clock is sent: by one bridge of a simulation."""
     start: int | None = None
     """Step of the simulation at which time is zero; None is the present one."""
+    goes_on: bool = False
+    """Whether another bridge has told of the present already: only what is sent once is sent now."""
 
 
 class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
@@ -91,6 +93,10 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
         if self._options.has_clock:
             self._add_clock(self._options.clock_rate)
         self._offer_switches()
+        if self._options.goes_on:
+            for publisher in self._publishers:
+                if publisher.period:
+                    publisher.sent = self.time // publisher.period + 1
         self.observe()
 
     # what is made when the bridge begins

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from simwright.core.diag import Level, Reporter, declare
 from simwright.core.errors import SimwrightError, UsageError
 from simwright.core.math3d import Pose
-from simwright.core.names import NameScope
 from simwright.engines.protocol import Closeable, Settings
 from simwright.model.asset import Asset
 from simwright.model.joint import WORLD
@@ -54,8 +53,10 @@ from simwright.ros.simulator_answers import (
     answer_request,
     make_result,
 )
+from simwright.ros.spawn_names import check_clashes, check_namespace, choose_name
 from simwright.ros.step_requests import StepRequests
 from simwright.ros.transports.transport import LateAnswer, Message, Transport
+from simwright.ros.world_variants import WorldVariants
 
 SERVICES_OFF = declare(
     "ros-simulator-off",
@@ -65,8 +66,6 @@ SERVICES_OFF = declare(
     doc="Peers cannot spawn, move, step, pause and reset; the interfaces of the asset are served as usual.",
     section="2.9",
 )
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]{0,127}")
-_NAMESPACE = re.compile(r"/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*/?")
 _MOST_SPAWNED = 1000
 """Parts at most: every one that comes or goes opens the simulation again."""
 
@@ -94,6 +93,8 @@ class SimulatorParts:
     uri: str = ""
     is_recorded: bool = False
     """Whether somebody keeps the coordinates of the base: it cannot be replaced then."""
+    prepare: Callable[[Asset], Asset] = lambda asset: asset
+    """What is done to the asset of ``uri`` before it is run, such as a ground below it."""
 
 
 class RosSimulator(SteppedRun):
@@ -123,11 +124,13 @@ class RosSimulator(SteppedRun):
         """The asset that was run, or the world that was loaded, as a simulation of its own."""
         self._base: _ServedPart | None = self._serve(self.view, parts.base)
         self._base.entities = list_entities(self.view)
+        self._variants = WorldVariants(parts.resources, self._transports, self.select_variant)
+        self._variants.open("" if parts.is_recorded else parts.uri, parts.prepare)
         self._opened = self._open_services()
 
     # parts
 
-    def _serve(self, view: PartSimulation, equipped: EquippedAsset) -> _ServedPart:
+    def _serve(self, view: PartSimulation, equipped: EquippedAsset, *, goes_on: bool = False) -> _ServedPart:
         options = BridgeOptions(
             self._options.tf_rate,
             self._options.clock_rate,
@@ -135,6 +138,7 @@ class RosSimulator(SteppedRun):
             equipped.added,
             not view.prefix,
             self._zero,
+            goes_on,
         )
         bridge = RosBridge(equipped.graph, view, self._transports, self._reporter, options)
         return _ServedPart(view, bridge, equipped, equipped.asset)
@@ -157,6 +161,7 @@ class RosSimulator(SteppedRun):
         """See the base class."""
         for transport in self._transports:
             transport.poll()
+        self._variants.offer()
 
     def has_step_to_do(self) -> bool:
         """See the base class."""
@@ -248,10 +253,7 @@ class RosSimulator(SteppedRun):
         if len(self._spawned) >= _MOST_SPAWNED:
             raise UsageError(f"there are {_MOST_SPAWNED} spawned entities already")
         namespace = str(request["entity_namespace"])
-        if namespace and not _NAMESPACE.fullmatch(namespace):
-            raise AnsweredError(
-                SPAWN_CODES["NAMESPACE_INVALID"], f"{namespace[:200]!r} is no namespace of ROS"
-            )
+        check_namespace(namespace)
         pose = self._about.read_pose(
             request["initial_pose"]["pose"], request["initial_pose"]["header"]["frame_id"]
         )
@@ -262,29 +264,19 @@ class RosSimulator(SteppedRun):
         except ResourceError as error:
             raise AnsweredError(SPAWN_CODES[error.reason], error.message) from None
         self._reporter.extend(told)
-        name = self._choose_name(str(request["name"]) or asset.name, bool(request["allow_renaming"]))
+        name = choose_name(
+            str(request["name"]) or asset.name, self.entities, may_rename=bool(request["allow_renaming"])
+        )
         asset = asset.copy()
         place_asset(asset, pose, WORLD, pose)
         self._add_part(name, asset, namespace, pose)
         return name
 
-    def _choose_name(self, wanted: str, may_rename: bool) -> str:
-        if not _NAME.fullmatch(wanted):
-            if not may_rename:
-                raise AnsweredError(
-                    SPAWN_CODES["NAME_INVALID"], f"{wanted[:200]!r} is no name: letters, digits, _ . / -"
-                )
-            wanted = re.sub(r"[^A-Za-z0-9_.-]", "_", wanted)[:100] or "entity"
-        taken = self.entities
-        if wanted in taken and not may_rename:
-            raise AnsweredError(SPAWN_CODES["NAME_NOT_UNIQUE"], f"there is an entity {wanted!r} already")
-        return NameScope(taken).claim(wanted)
-
     def _add_part(self, name: str, asset: Asset, namespace: str, pose: Pose) -> None:
         equipped = equip_asset(
             asset, self._own.engine, self._own.settings, self._reporter, namespace=namespace
         )
-        self._check_clashes(equipped)
+        check_clashes(equipped.graph, (part.equipped.graph for part in self._served))
         view = PartSimulation(self._shared, equipped.asset, f"{name}/")
         try:
             self._shared.reopen([*self._shared.parts, view])
@@ -294,21 +286,6 @@ class RosSimulator(SteppedRun):
         part.entities = list_entities(view, name)
         part.entities[0].place = pose
         self._spawned.append(part)
-
-    def _check_clashes(self, equipped: EquippedAsset) -> None:
-        """Two robots must not answer to one name."""
-        taken = {
-            (e.kind, e.name)
-            for part in self._served
-            for e in part.equipped.graph.endpoints
-            if e.role in ("publisher", "server")
-        }
-        for endpoint in equipped.graph.endpoints:
-            if (endpoint.kind, endpoint.name) in taken and endpoint.role in ("publisher", "server"):
-                raise AnsweredError(
-                    SPAWN_CODES["NAMESPACE_INVALID"],
-                    f"{endpoint.kind.value} {endpoint.name!r} is served already: give it a namespace of its own",
-                )
 
     def _delete_entity(self, request: Message) -> Message:
         entity = self._about.find(request["entity"])
@@ -367,14 +344,14 @@ class RosSimulator(SteppedRun):
         except SimwrightError:
             view.become(before)
             if old is not None:
-                self._base = self._serve(view, old.equipped)
+                self._base = self._serve(view, old.equipped, goes_on=True)
                 self._base.home, self._base.entities = old.home, old.entities
             raise
         for part in self._spawned:
             if part not in spawned:
                 part.bridge.close()
         self._spawned = list(spawned)
-        self._base = self._serve(view, equipped)
+        self._base = self._serve(view, equipped, goes_on=carry)
         self._base.entities = list_entities(view)
 
     # files and places
@@ -447,7 +424,7 @@ class RosSimulator(SteppedRun):
         self._check_replaceable()
         told = Reporter()
         try:
-            asset = self._resources.open(request["world_resource"], told)
+            asset = self._resources.open(request["world_resource"], told, worlds=True)
             if not request["ignore_missing_or_unsupported_assets"]:
                 self._resources.check_files(told)
         except ResourceError as error:
@@ -462,6 +439,7 @@ class RosSimulator(SteppedRun):
         self._replace_base(equipped, [])
         uri = str(request["world_resource"]["uri"])
         self._world = (uri, equipped)
+        self._variants.open("" if self._own.is_recorded else uri)
         self.time = 0
         self._enter(STOPPED)
         return {"world": self._tell_world(), "result": make_result(OK, uri)}
@@ -479,6 +457,7 @@ class RosSimulator(SteppedRun):
         for part in self._served:
             part.bridge.close()
         self._base, self._spawned, self._world = None, [], None
+        self._variants.open("")
         self._shared.parts = []
         self._enter(NO_WORLD)
         return {}
@@ -491,16 +470,41 @@ class RosSimulator(SteppedRun):
     def _get_available_worlds(self, request: Message) -> Message:
         if request["filter"]["tags"]:
             return {"worlds": []}
-        files, unknown = self._resources.list_files([str(one) for one in request["additional_sources"]])
+        sources = [str(one) for one in request["additional_sources"]]
+        files, unknown = self._resources.list_files(sources, worlds=True)
         if unknown and not request["continue_on_error"]:
             raise UsageError("; ".join(unknown))
         worlds = [{"name": path.stem, "world_resource": {"uri": path.as_uri()}} for path in files]
         return {"worlds": worlds, "result": make_result(OK, "; ".join(unknown))}
 
+    def select_variant(self, name: str, choice: str) -> str:
+        """Go on with another variant of a set; gives why not, "" if it is done.
+
+        Its interfaces come, and those of the one before are gone; joints that both have go on from where they are.
+        """
+        if self._world is None:
+            return "no world is loaded"
+        if self._variants.is_selected(name, choice):
+            return ""
+        told = Reporter()
+        try:
+            self._check_replaceable()
+            asset = self._variants.read(name, choice, told)
+            equipped = equip_asset(asset, self._own.engine, self._own.settings, told)
+            check_clashes(equipped.graph, (part.equipped.graph for part in self._spawned))
+            self._steps.end(FAILED, "another variant was selected")
+            self._replace_base(equipped, self._spawned, carry=True)
+        except SimwrightError as error:
+            return error.message
+        self._reporter.extend(told)
+        self._variants.choose(name, choice)
+        self._world = (self._world[0], equipped)
+        return ""
+
     def close(self) -> None:
         """See the base class."""
         self._steps.end(FAILED, "the simulator quits")
-        for opened in self._opened:
+        for opened in (*self._opened, self._variants):
             opened.close()
         for part in self._served:
             part.bridge.close()
