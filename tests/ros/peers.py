@@ -8,6 +8,7 @@ They import rclpy and messages only.
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import math
 import struct
@@ -415,7 +416,59 @@ def look_at_scene(peer: Peer) -> dict[str, Any]:
     }
 
 
+def count_stamps(peer: Peer, topic: str, kind: str, rate: str, seconds_wanted: str) -> dict[str, Any]:
+    """Every message of a topic for some simulated seconds: stamps that follow each other, and those that do not."""
+    reliability = ReliabilityPolicy.BEST_EFFORT if kind.endswith("Image") else ReliabilityPolicy.RELIABLE
+    peer.listen(import_type(kind), topic, QoSProfile(depth=5000, reliability=reliability))
+    assert peer.spin(90, lambda: bool(peer.got[topic])), "it never spoke"
+    wanted = round(float(rate) * float(seconds_wanted))
+    arrived = peer.spin(120, lambda: len(peer.got[topic]) > wanted)
+    stamps = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in peer.got[topic]]
+    period = round(1e9 / float(rate))
+    gaps = [b - a for a, b in itertools.pairwise(stamps)]
+    seen = {"count": len(stamps), "wanted": wanted, "arrived": arrived}
+    if kind.endswith("Image"):
+        seen["picture"] = describe_picture(peer.got[topic][-1])
+    return seen | {"odd": [gap / period for gap in gaps if gap != period][:10]}
+
+
+def look_at_variants(peer: Peer) -> dict[str, Any]:
+    """Topics of an arm before and after its variant is another one; a joint keeps its place."""
+    peer.listen(JointState, "/arm/joint_states")
+    peer.listen(JointState, "/arm/chosen")
+    peer.listen(JointState, "/arm/left_out")
+    assert peer.spin(90, lambda: bool(peer.got["/arm/chosen"])), "no topic of the variant"
+    client = ActionClient(peer, FollowJointTrajectory, "/arm/follow")
+    assert client.wait_for_server(30)
+    peer.wait(peer.wait(client.send_goal_async(make_goal(["elbow"], 0.5, 0.3))).get_result_async(), 60)
+    parameters = peer.create_client(SetParameters, "/simwright/set_parameters")
+    assert parameters.wait_for_service(20)
+
+    def choose(name: str) -> Any:
+        request = SetParameters.Request()
+        request.parameters = [Parameter("variant.parts", value=name).to_parameter_msg()]
+        return peer.wait(parameters.call_async(request), 60).results[0]
+
+    refused, done = choose("half"), choose("none")
+    heard = peer.spin(30, lambda: len(peer.got["/arm/left_out"]) > 3)
+    gone = peer.spin(20, lambda: not peer.get_publishers_info_by_topic("/arm/chosen"))
+    before = len(peer.got["/arm/chosen"])
+    peer.spin(1.0)
+    again = choose("full")
+    back = peer.spin(30, lambda: len(peer.got["/arm/chosen"]) > before + 3)
+    return {
+        "refused": [refused.successful, refused.reason],
+        "done": [done.successful, heard, gone],
+        "silent": before,
+        "back": [again.successful, back],
+        "place": peer.got["/arm/joint_states"][-1].position[0],
+        "left": [bool(peer.get_publishers_info_by_topic("/arm/left_out"))],
+    }
+
+
 SCENARIOS = {
+    "stamps": count_stamps,
+    "variants": look_at_variants,
     "rover": look_at_rover,
     "arm": look_at_arm,
     "frames": look_at_frames,

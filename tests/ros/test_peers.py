@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from network import run_beside, run_in_network, run_peer
+from test_loading import make_variants, write_variants
 
 import simwright
 from simwright.app.bridging import RosOptions
@@ -81,15 +82,6 @@ def test_topics_of_the_rover_arrive_and_it_drives() -> None:
     edges = read_edges(found["static"] + found["moving"])
     assert {find_in_root(edges, frame)[0] for frame in edges} == {"odom"}
     assert found["went"] == pytest.approx(found["expected"], rel=0.05)
-
-
-def make_variants() -> str:
-    """Two variants of the arm, each with a topic."""
-    rows = (("full", "chosen"), ("none", "left_out"))
-    bodies = (
-        f'"{name}" {{\n{make_topic(topic, topic, "sensor_msgs/msg/JointState")}\n}}\n' for name, topic in rows
-    )
-    return f'variantSet "parts" = {{\n{"".join(bodies)}\n}}\n'
 
 
 def check_tree(found: dict[str, Any], root: str) -> None:
@@ -163,6 +155,37 @@ def test_endpoints_of_a_room_measure_what_is_there(tmp_path: Path) -> None:
     assert found["turned"] == pytest.approx(0.2 * found["time"], rel=0.05)
     chord = 2.0 * 2.0 * np.sin(found["turned"] / 2.0)
     assert found["went"] == pytest.approx(chord, rel=0.05)
+
+
+def test_joint_states_at_a_kilohertz_reach_a_subscriber_without_loss(tmp_path: Path) -> None:
+    kind = "sensor_msgs/msg/JointState"
+    file = write_stage(tmp_path, make_arm())
+    file.write_text(file.read_text().replace("publish_rate = 50", "publish_rate = 1000"))
+    found = meet("stamps", str(file), "--dt", "0.001", peer=("/arm/joint_states", kind, "1000", "5"))
+    assert found["arrived"], found
+    # every stamp is there, each a millisecond after the one before
+    assert found["odd"] == []
+    assert found["count"] > 5000
+
+
+def test_a_camera_at_ten_hertz_reaches_a_subscriber_without_loss(tmp_path: Path) -> None:
+    kind = "sensor_msgs/msg/Image"
+    file = write_room(tmp_path)
+    file.write_text(file.read_text().replace("publish_rate = 5\n", "publish_rate = 10\n"))
+    found = meet("stamps", str(file), peer=("/probe/image", kind, "10", "3"))
+    assert found["arrived"], found
+    assert found["odd"] == []
+    assert found["picture"]["size"] == [640, 480]
+
+
+def test_a_variant_that_is_switched_takes_its_interfaces_with_it(tmp_path: Path) -> None:
+    found = meet("variants", str(write_variants(tmp_path)))
+    assert found["refused"][0] is False
+    assert "half" in found["refused"][1]
+    assert found["done"] == [True, True, True]
+    assert found["back"] == [True, True]
+    assert found["left"] == [False]
+    assert found["place"] == pytest.approx(0.3, abs=0.02)
 
 
 def test_two_robots_of_one_asset_in_a_scene_do_not_clash(tmp_path: Path) -> None:
