@@ -19,7 +19,7 @@ from test_loading import make_variants, write_variants
 import simwright
 from simwright.app.bridging import RosOptions
 from simwright.core.math3d import Pose
-from stages import TRIGGER, make_arm, make_topic, write_room, write_stage
+from stages import DRONE, TRIGGER, below, make_arm, make_topic, write_room, write_stage
 
 HERE = Path(__file__).resolve().parent
 SAMPLES = HERE.parents[1] / "samples" / "simwright_samples"
@@ -70,7 +70,12 @@ def test_topics_of_the_rover_arrive_and_it_drives() -> None:
         "/imu": ("sensor_msgs/msg/Imu", 100.0, "imu_link", "BEST_EFFORT"),
         "/odom": ("nav_msgs/msg/Odometry", 50.0, "odom", "RELIABLE"),
         "/joint_states": ("sensor_msgs/msg/JointState", 50.0, "", "RELIABLE"),
+        "/scan/points": ("sensor_msgs/msg/PointCloud2", 10.0, "lidar_link", "BEST_EFFORT"),
+        "/tf": ("tf2_msgs/msg/TFMessage", 50.0, "odom", "RELIABLE"),
     }
+    clock = found["topics"]["/clock"]
+    assert (clock["type"], clock["reliability"]) == ("rosgraph_msgs/msg/Clock", "BEST_EFFORT")
+    assert clock["rate"] == pytest.approx(100.0, rel=0.05)
     for topic, (kind, rate, frame, reliability) in expected.items():
         seen = found["topics"][topic]
         assert (seen["type"], seen["frames"], seen["reliability"]) == (kind, [frame], reliability)
@@ -138,6 +143,7 @@ def test_topics_of_the_warehouse_arrive_and_its_rover_turns() -> None:
     expect(found, "/imu", "sensor_msgs/msg/Imu", 100.0, "imu_link", "BEST_EFFORT", "VOLATILE")
     expect(found, "/odom", "nav_msgs/msg/Odometry", 50.0, "odom", "RELIABLE", "VOLATILE")
     expect(found, "/joint_states", "sensor_msgs/msg/JointState", 50.0, "", "RELIABLE", "VOLATILE")
+    expect(found, "/tf", "tf2_msgs/msg/TFMessage", 50.0, "odom", "RELIABLE", "VOLATILE")
     check_tree(found, "odom")
     (points, size) = found["points"]["/scan/points"]
     assert size == 12 * points > 0
@@ -176,6 +182,25 @@ def test_a_camera_at_ten_hertz_reaches_a_subscriber_without_loss(tmp_path: Path)
     assert found["arrived"], found
     assert found["odd"] == []
     assert found["picture"]["size"] == [640, 480]
+
+
+def test_commands_by_topics_move_joints_and_bodies(tmp_path: Path) -> None:
+    topics = (("numbers", "std_msgs/msg/Float64MultiArray"), ("path", "trajectory_msgs/msg/JointTrajectory"))
+    asked = "".join(make_topic(name, name, kind, role="subscription") for name, kind in topics)
+    drone = DRONE.replace("geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped")
+    drone = drone.replace("int ros:context:domain_id = 5", "")
+    file = write_stage(
+        tmp_path, f'def Xform "all"\n{{\n{below(make_arm(interfaces=asked))}{below(drone)}\n}}\n', root="all"
+    )
+    found = meet("commands", str(file))
+    assert found["followed"]
+    # a joint has one controller: numbers are not heard until the other is off
+    assert found["kept"] == pytest.approx(0.3, abs=0.02)
+    assert not found["clash"][0]
+    assert "turn that off first" in found["clash"][1]
+    assert found["switched"] == [True, True]
+    assert found["moved"]
+    assert found["speed"] == pytest.approx(0.5, rel=0.05)
 
 
 def test_a_variant_that_is_switched_takes_its_interfaces_with_it(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from network import run_beside, run_in_network, run_peer
+from test_loading import SAMPLES
 
 from simwright.ros.simulator_answers import FEATURES
 from stages import make_arm, make_topic, write_stage
@@ -72,6 +73,10 @@ def test_a_run_that_is_ended_leaves_a_whole_bag_and_nothing_else(tmp_path: Path,
 
 def test_a_client_of_the_standard_uses_every_feature_that_is_claimed(tmp_path: Path) -> None:
     file = write_stage(tmp_path, make_arm())
+    rows = (f"  - {{id: {name}, type: usd, source: arm.usda}}\n" for name in ("left", "right"))
+    (tmp_path / "pair.yaml").write_text("schema_version: 1\nassets:\n" + "".join(rows))
+    for part in (SAMPLES / "lab").glob("*.yaml"):
+        (tmp_path / part.name).write_bytes(part.read_bytes())
     found = meet("simulator_peers.py", "everything", file)
     assert found["features"] == sorted(FEATURES)
     assert {"urdf", "sdf", "mjcf", "usd"} <= set(found["formats"])
@@ -105,6 +110,10 @@ def test_a_client_of_the_standard_uses_every_feature_that_is_claimed(tmp_path: P
     assert after == 0.0
     assert found["world"] == file.resolve().as_uri()
     assert (found["loaded"], found["new"]) == (1, ["ball"])
+    assert (found["pair.yaml"], len(found["entities of pair.yaml"])) == (1, 2)
+    assert found["lab.yaml"] == 1
+    assert {"tender", "courier"} <= set(found["entities of lab.yaml"])
+    assert (found["standing"], found["running"]) == (0, True)
     assert (found["unloaded"], found["again"], found["playing"]) == (1, 1, 1)
 
 
