@@ -104,7 +104,7 @@ def use_everything(peer: Peer, robot: str) -> dict[str, Any]:
     goal = SimulateSteps.Goal(steps=50)
     handle = peer.wait(action.send_goal_async(goal, feedback_callback=feedback.append))
     result = peer.wait(handle.get_result_async(), 60).result.result
-    peer.spin(2, lambda: len(feedback) >= 50)
+    peer.spin(20, lambda: bool(feedback) and feedback[-1].feedback.remaining_steps == 0)
     seen["action"] = [result.result, len(feedback), feedback[-1].feedback.remaining_steps]
     seen["deeper"] = client.place("ball")
     peer.spin(2.0, lambda: bool(peer.got["/clock"]))

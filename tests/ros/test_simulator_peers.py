@@ -49,12 +49,26 @@ def test_peers_that_flood_and_vanish_hold_nothing_up(tmp_path: Path) -> None:
     assert found["place"] == pytest.approx(-0.4, abs=0.02)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_that_is_ended_leaves_a_whole_bag_and_nothing_else(tmp_path: Path, number: int) -> None:
+ARM, LAB = "arm.usda", str(SAMPLES / "lab" / "lab.yaml")
+
+
+@pytest.mark.parametrize(
+    ("number", "asked", "topic"),
+    [
+        (signal.SIGINT, ["run", ARM, "--frames", "1000000000"], "/arm/joint_states"),
+        (signal.SIGTERM, ["run", ARM, "--frames", "1000000000"], "/arm/joint_states"),
+        (signal.SIGTERM, ["world", "run", LAB, "--seconds", "1000000"], "/tender/odom"),
+    ],
+)
+def test_a_run_that_is_ended_leaves_a_whole_bag_and_nothing_else(
+    tmp_path: Path, number: int, asked: list[str], topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from rosbags.highlevel import AnyReader
 
-    file, bag = write_stage(tmp_path, make_arm()), tmp_path / "run.mcap"
-    run = [sys.executable, "-m", "simwright", "run", str(file), "--bag", str(bag), "--frames", "1000000000"]
+    write_stage(tmp_path, make_arm())
+    monkeypatch.chdir(tmp_path)
+    bag = tmp_path / "run.mcap"
+    run = [sys.executable, "-m", "simwright", *asked, "--bag", str(bag)]
     with subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as simulation:
         try:
             end = time.monotonic() + 60.0
@@ -66,7 +80,7 @@ def test_a_run_that_is_ended_leaves_a_whole_bag_and_nothing_else(tmp_path: Path,
         finally:
             simulation.kill()
     with AnyReader([bag]) as reader:
-        assert {"/clock", "/arm/joint_states"} <= set(reader.topics)
+        assert {"/clock", topic} <= set(reader.topics)
         assert reader.message_count > 10
     assert not list(tmp_path.glob(".simwright-bag-*"))
 
@@ -88,9 +102,9 @@ def test_a_client_of_the_standard_uses_every_feature_that_is_claimed(tmp_path: P
     assert found["stepped"] == 1
     assert found["fallen"][2] == pytest.approx(3.1 - 9.81 * 0.2**2 / 2, rel=0.01)
     result, told, left = found["action"]
-    # a client of rclpy drops what arrives before it knows that its goal was accepted
+    # a client of rclpy drops what arrives before it knows that its goal was accepted, and keeps ten at a time
     assert (result, left) == (1, 0)
-    assert 40 <= told <= 50
+    assert 10 <= told <= 50
     assert found["deeper"][2] == pytest.approx(3.1 - 9.81 * 0.3**2 / 2, rel=0.01)
     assert "/twin/arm/joint_states" in found["topics"]
     assert "/twin/tf" in found["topics"]
