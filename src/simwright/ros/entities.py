@@ -2,7 +2,8 @@
 """Entities of a running simulation: which there are, where they are, how they are moved, filtered and measured.
 
 An entity is a mechanism of the asset that is run, or a whole asset that was spawned.  Its pose is that of its first
-root body.  First: who makes assets of files that peers name.  At the end: what the services of ``simulation_interfaces`` answer about them.
+root body.  First: who makes assets of files that peers name.  At the end: what the services of
+``simulation_interfaces`` answer about entities.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 
+from simwright.core.diag import Reporter
 from simwright.core.errors import NotFoundError, SimwrightError, UsageError
 from simwright.core.math3d import IDENTITY, Array, Pose, quat_conjugate, quat_rotate, vec3
 from simwright.core.names import NameScope
