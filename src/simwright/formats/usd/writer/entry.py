@@ -27,6 +27,7 @@ from simwright.core.names import make_identifier
 from simwright.core.scratch import scratch_folder
 from simwright.formats.format import ReadOptions, WriteOptions, choose_place
 from simwright.formats.usd import FORMAT
+from simwright.formats.usd.writer.chains import chain_freedoms
 from simwright.formats.usd.writer.extended_physics import write_extended
 from simwright.formats.usd.writer.extras import find_lost_settings
 from simwright.formats.usd.writer.instances import write_geometry, write_optics
@@ -99,7 +100,9 @@ def build_layers(
     decomposer = Decomposer() if options.decompose else None
     ready = prepare(asset, reporter)
     settle_looks(ready, reporter)
+    chains = chain_freedoms(ready, options.for_)
     plan = make_plan(ready, exact=options.exact)
+    plan.chains = chains
     # after planning, which needs the names of freedoms, and before anything reads a coordinate
     settle_references(plan, reporter)
     plan.is_decomposed = options.decompose
