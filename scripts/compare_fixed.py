@@ -51,7 +51,7 @@ from simwright.prover.workers.seen import Seen, SeenFreedom  # noqa: E402
 TOLERANCE = 1e-6
 CLOSE = 1e-5
 """Relative difference of numbers in single precision that were written anew."""
-SECONDS = 300.0
+SECONDS = 3000.0
 GRAVITY = (0.0, 0.0, -9.81)
 VALUES_OF_FREEDOMS = (
     "stiffness", "damping", "max_force", "armature", "friction", "passive_damping", "passive_stiffness",
