@@ -53,7 +53,7 @@ from simwright.formats.usd.writer.plan import (
     make_plan,
     note_order,
 )
-from simwright.formats.usd.writer.prepare import prepare, settle_poses, settle_references
+from simwright.formats.usd.writer.prepare import prepare, settle_poses, settle_references, thicken_planes
 from simwright.formats.usd.writer.ros import write_ros
 from simwright.formats.usd.writer.vendor import FILES, write_vendors
 from simwright.model.asset import Asset, Light, LightKind, Shape
@@ -99,6 +99,8 @@ def build_layers(
     levels = DetailLevels() if options.lod else None
     decomposer = Decomposer() if options.decompose else None
     ready = prepare(asset, reporter)
+    if options.for_ == "mujoco":
+        thicken_planes(ready, reporter)
     settle_looks(ready, reporter)
     chains = chain_freedoms(ready, options.for_)
     plan = make_plan(ready, exact=options.exact)
