@@ -200,9 +200,9 @@ def save(file: Path, source: Path, name: str, columns: list[Column]) -> None:
     for column in columns:
         outcome = column.outcome
         row = {**describe((name, outcome)), "differences": sorted(outcome.differences)}
+        row["format"] = FORMATS.get(source.suffix, source.suffix)
         if column.motions:
             row |= describe_motions(column)
-            row["format"] = FORMATS.get(source.suffix, source.suffix)
         table[name, outcome.engine] = row
     ordered = [table[key] for key in sorted(table)]
     result = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "robots": ordered}

@@ -20,9 +20,11 @@ import argparse
 import json
 import math
 import random
+import shutil
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -49,11 +51,15 @@ from simwright.prover.workers.seen import Seen, SeenFreedom  # noqa: E402
 TOLERANCE = 1e-6
 CLOSE = 1e-5
 """Relative difference of numbers in single precision that were written anew."""
-SECONDS = 300.0
+SECONDS = 3000.0
 GRAVITY = (0.0, 0.0, -9.81)
 VALUES_OF_FREEDOMS = (
     "stiffness", "damping", "max_force", "armature", "friction", "passive_damping", "passive_stiffness",
 )  # fmt: skip
+
+
+WORKERS: dict[str, Worker] = {}
+CLOSING = ExitStack()
 
 
 @dataclass
@@ -98,7 +104,7 @@ def main() -> int:
         robots = random.Random(arguments.seed).sample(robots, min(arguments.sample, len(robots)))
     rows = load(arguments.results)
     done, start = {(row.kind, row.robot) for row in rows}, time.monotonic()
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory() as scratch, CLOSING:
         for kind, robot in robots:
             name = f"{robot.parent.name}/{robot.stem}"
             if (kind, name) in done or time.monotonic() - start > arguments.seconds:
@@ -109,6 +115,8 @@ def main() -> int:
             show(row)
             if arguments.results:
                 save(arguments.results, rows)
+            if not arguments.keep:
+                shutil.rmtree(folder, ignore_errors=True)
     left = [f"{row.kind} {row.robot}: {problem}" for row in rows for problem in row.problems]
     print(f"\n{len(rows)} robots", *tell_summary(rows, engines), f"{len(left)} problems", *left, sep="\n")
     return 1 if left else 0
@@ -126,10 +134,14 @@ def judge(kind: str, robot: Path, name: str, folder: Path, engines: list[str], *
         row.figures["peer"] = " ".join(str(error).split())[-120:]
         return row
     start = time.process_time()
-    if only:
-        after = Path(simwright.fix(stage, folder / "fixed", unsafe=True, values=VALUES).entry)
-    else:
-        after = judge_whole(row, stage, folder)
+    try:
+        if only:
+            after = Path(simwright.fix(stage, folder / "fixed", unsafe=True, values=VALUES).entry)
+        else:
+            after = judge_whole(row, stage, folder)
+    except simwright.SimwrightError as error:
+        row.problems.append(f"refused: {error}")
+        return row
     row.figures["cpu"] = time.process_time() - start
     for engine in engines:
         row.engines[engine], row.changes[engine] = ask_engine(engine, stage, after)
@@ -171,10 +183,15 @@ def ask_engine(engine: str, before: Path, after: Path) -> tuple[str, list[str]]:
 
 
 def see(engine: str, file: Path) -> Seen:
-    """What an engine sees of a stage."""
-    with Worker(list_engines()[engine], SECONDS) as worker:
-        worker.open(file.resolve(), GRAVITY)
-        return worker.describe()
+    """What an engine sees of a stage; its process stays for the next one, unless it refused this one."""
+    if engine not in WORKERS:
+        WORKERS[engine] = CLOSING.enter_context(Worker(list_engines()[engine], SECONDS))
+    try:
+        WORKERS[engine].open(file.resolve(), GRAVITY)
+        return WORKERS[engine].describe()
+    except NotSeenError:
+        del WORKERS[engine]
+        raise
 
 
 def list_changes(one: Seen, two: Seen) -> list[str]:
