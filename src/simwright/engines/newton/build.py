@@ -228,7 +228,7 @@ class _BuilderFiller:
         index = builder.add_link(
             xform=pose_to_seven(self._stand @ body.pose),
             com=tuple(float(v) for v in inertial.com),
-            inertia=[[float(v) for v in row] for row in inertial.inertia],
+            inertia=np.asarray(inertial.inertia, dtype=np.float64),
             # in single precision, as Newton's models have it, and centre and inertia in the builder too
             mass=float(np.float32(inertial.mass)),
             label=body.path or body.name,
