@@ -124,7 +124,7 @@ class Gate:
     :meth:`take` reports to ``reporter``; the other methods raise.
     """
 
-    __slots__ = ("_folders", "_told", "packages", "reporter", "roots", "tally")
+    __slots__ = ("_covered", "_folders", "_real", "_told", "packages", "reporter", "roots", "tally")
 
     def __init__(
         self, roots: Iterable[Path], packages: PackageMap | None = None, reporter: Reporter | None = None
@@ -134,6 +134,8 @@ class Gate:
         self.reporter = reporter
         self.tally = Tally()
         self._folders: set[Path] = {*self.roots, *self.packages.allowed, *list_allowed()}
+        self._covered: set[Path] = set()
+        self._real: dict[str, Path] = {}
         # a file that is named by a thousand prims is told once for each place
         self._told: set[tuple[Where, str]] = set()
 
@@ -161,12 +163,12 @@ class Gate:
 
     def admits(self, path: str | os.PathLike[str]) -> bool:
         """May the file be used?  Links are resolved first."""
-        return self._covers(Path(path).resolve())
+        return self._covers(self._resolve(path))
 
     def admit(self, path: str | os.PathLike[str], where: Where | None = None, said: str = "") -> Path:
         """The path with every link resolved; an UnsafePathError if it lies outside.  ``said`` is how it is named."""
         try:
-            target = Path(path).resolve()
+            target = self._resolve(path)
         except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a NUL character
             shown = said or os.fspath(path)
             raise NotFoundError(f"{shown[:200]!r} cannot be looked up: {error}", where=where) from None
@@ -228,7 +230,28 @@ class Gate:
                     return found
         return None
 
+    def _resolve(self, path: str | os.PathLike[str]) -> Path:
+        """The path with every link resolved; folders are resolved once, since assets name many files of few folders."""
+        text = os.fspath(path)
+        folder, _, name = text.rpartition("/")
+        if not folder.startswith("/") or name in ("", ".", "..") or "/.." in folder or "\0" in text:
+            return Path(text).resolve()
+        real = self._real.get(folder)
+        if real is None:
+            real = self._real[folder] = Path(folder).resolve()
+        target = real / name
+        return target.resolve() if os.path.islink(target) else target  # noqa: PTH114 - hot
+
     def _covers(self, target: Path) -> bool:
+        # what was found of one file of a folder holds for the others, unless they are hidden
+        if target.parent in self._covered and not target.name.startswith("."):
+            return True
+        # of its folder, and not of itself: a package is admitted without what lies beside it
+        if self._is_covered(target.parent):
+            self._covered.add(target.parent)
+        return self._is_covered(target)
+
+    def _is_covered(self, target: Path) -> bool:
         around = {target, *target.parents}
         if any(self._is_own(folder, target) for folder in around & self._folders):
             return True
