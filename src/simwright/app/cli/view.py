@@ -55,7 +55,7 @@ def view(
     from simwright.core.packages import parse_assignments
     from simwright.view import open_page
     from simwright.view.configuration import parse_coordinates
-    from simwright.view.page import import_viser
+    from simwright.view.serving import import_viser
 
     import_viser()  # before the file is read: what is missing is said at once
     reporter = Reporter()
