@@ -18,6 +18,7 @@ from simwright.core.math3d import Array, poses_compose
 from simwright.model.asset import Shape
 from simwright.view.drawing import BOX_EDGES, UPRIGHT, AssetDrawing, DrawnPart, list_corners
 from simwright.view.overlay import Overlay, OverlayBuilder
+from simwright.view.splitting import split_glb
 from simwright.view.words import short
 
 LAYERS = {
@@ -109,20 +110,30 @@ class AssetFigure:
             if not shown:
                 return
             self._nodes[layer] = [
-                (part, self._add_part(part, f"{self.path}/{layer.lower()}/{number}"))
+                (part, node)
                 for number, part in enumerate(self.drawing.parts[layer])
+                for node in self._add_part(part, f"{self.path}/{layer.lower()}/{number}")
             ]
         for _, node in self._nodes[layer]:
             node.visible = shown
 
-    def _add_part(self, part: DrawnPart, path: str) -> Any:
+    def _add_part(self, part: DrawnPart, path: str) -> list[Any]:
         rows = self._place_part(part)
         if len(rows) == 1:
-            node = self._scene.add_glb(path, part.content, position=tuple(rows[0, :3]), wxyz=tuple(rows[0, 3:]))
+            place, turn = tuple(rows[0, :3]), tuple(rows[0, 3:])
+            nodes = [self._scene.add_glb(path, part.content, position=place, wxyz=turn)]
         else:
-            node = self._scene.add_batched_glb(
-                path, part.content, batched_positions=rows[:, :3], batched_wxyzs=rows[:, 3:], lod="off"
-            )
+            nodes = [
+                self._scene.add_batched_glb(
+                    f"{path}/{number}", content, batched_positions=rows[:, :3], batched_wxyzs=rows[:, 3:], lod="off"
+                )
+                for number, content in enumerate(split_glb(part.content))
+            ]
+        for node in nodes:
+            self._listen(part, node)
+        return nodes
+
+    def _listen(self, part: DrawnPart, node: Any) -> None:
         if self._on_pick is not None:
             pick = self._on_pick
             node.on_click(lambda event: pick(self._find_picked(part, event)))
@@ -134,7 +145,6 @@ class AssetFigure:
                 drag(self._find_dragged(part, event))
 
             node.on_drag("left", modifier="cmd/ctrl")(move)
-        return node
 
     def _find_picked(self, part: DrawnPart, event: Any) -> Picked:
         world, place = divmod(event.instance_index or 0, len(part.bodies))
