@@ -43,7 +43,8 @@ def check_target(path: str | os.PathLike[str]) -> Path:
     ending = target.suffix.lower()
     if ending not in ENDINGS:
         raise UsageError(
-            f"cannot record to {target.name!r}", hint=f"a name that ends in {' or '.join(ENDINGS)}"
+            f"cannot record to {target.name!r}",
+            hint=f"a name that ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}",
         )
     if ending == ".mp4":
         import_video()

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ from simwright.view.configuration import Configuration
 
 ENDINGS = (".png", ".gif", ".mp4")
 SIZE = (1280, 800)
-_PASSES = 12
+_PASSES = 20
 """How many times a still is drawn and averaged."""
 _MOST_PIXELS = 8192
 _SECONDS = 4.0
@@ -104,14 +105,13 @@ def render(
     loops close; ``keyframe`` is a named state of the file.  ``show`` is ``visual`` or ``collision``.  ``source`` may
     be an environment file or, with ``robot``, the name of a task.  ``reading`` is for :func:`simwright.load`.
     """
+    # one function: wishes are checked before anything is read, then read, framed and drawn in this order
     reporter = Reporter() if reporter is None else reporter
     path = None if target is None else Path(target)
     _check_wishes(size, show, seconds, fps)
     _check_target(path, turntable=turntable, transparent=transparent)
     wish = camera if isinstance(camera, CameraWish) else read_camera(camera)
-    is_film = path is not None and path.suffix.lower() in _RATES
-    rate = fps or _RATES.get(path.suffix.lower() if path is not None else "", 30.0)
-    turns = max(2, round(seconds * rate)) if is_film else 0
+    rate, turns = _count_turns(path, seconds, fps)
     if not isinstance(source, Asset) and _is_task(source, robot):
         if q or keyframe or show != "visual":
             raise UsageError(
@@ -123,20 +123,25 @@ def render(
         painter, wish = _prepare(asset, wish, show, q or {}, keyframe)
     look = StudioLook(
         floor=floor and not transparent, sky=not transparent, hulls=show == "collision",
-        sites=not isinstance(painter, WorldPainter), passes=1 if is_film else _PASSES,
+        sites=not isinstance(painter, WorldPainter), passes=1 if turns else _PASSES,
     )  # fmt: skip
-    plan = painter.plan(wish, size[0] / size[1], 0 if wish.name else turns)
-    try:
+    plan = painter.plan(wish, size[0] / size[1], turns)
+    with contextlib.closing(painter):
         painter.open(plan, size, look)
         if path is None:
             return painter.draw(plan.cameras[0])
-        if is_film:
+        if turns:
             _write_film(path, painter, plan, rate, progress)
         else:
             write_atomic(path, encode_png(painter.draw(plan.cameras[0])))
-    finally:
-        painter.close()
     return RenderResult(path, size, len(plan.cameras), plan.cameras[0], tuple(reporter))
+
+
+def _count_turns(path: Path | None, seconds: float, fps: float | None) -> tuple[float, int]:
+    """Pictures in a second, and how many of them; none where it is no film."""
+    rate = fps or _RATES.get("" if path is None else path.suffix.lower(), 0.0)
+    is_film = path is not None and path.suffix.lower() in _RATES
+    return rate, max(2, round(seconds * rate)) if is_film else 0
 
 
 def _write_film(

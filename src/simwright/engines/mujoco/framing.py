@@ -67,7 +67,7 @@ class CameraWish:
 def choose_elevation(size: Array) -> float:
     """Flat things are looked at from above, tall ones from the side [degrees]."""
     wide = max(float(np.max(size[:2])), _SMALLEST)
-    return -float(np.interp(float(size[2]) / wide, (0.05, 0.3, 0.8), (50.0, 32.0, 17.0)))
+    return -float(np.interp(float(size[2]) / wide, (0.05, 0.25, 0.5, 0.8), (55.0, 46.0, 24.0, 17.0)))
 
 
 class OutlinePoints:
@@ -261,14 +261,9 @@ def _follow(
 
 
 def _smooth(path: Array, rate: float) -> Array:
-    """A path (n x 3) without its quick turns: weighted over about half a second to each side."""
-    width = max(rate * 0.5, 1e-6)
-    reach = min(int(3 * width) + 1, max(len(path) - 1, 0))
-    weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / width) ** 2)
-    # beyond its ends a path goes on as it came: else the camera would lag behind at first and last
-    before = 2 * path[0] - path[reach:0:-1]
-    after = 2 * path[-1] - path[-2 : -reach - 2 : -1]
-    long = np.concatenate((before, path, after)) if reach else path
-    return np.stack(
-        [np.convolve(long[:, i], weights / weights.sum(), mode="valid") for i in range(3)], axis=1
-    )
+    """A path (n x 3) without its quick turns, over about a second; what falls freely or drives on stays as it is."""
+    # imported here: most films need no path
+    from scipy.signal import savgol_filter  # type: ignore[import-untyped]
+
+    window = min(2 * round(rate / 2) + 1, len(path) - 1 + len(path) % 2)
+    return np.asarray(savgol_filter(path, window, 2, axis=0) if window > 3 else path)

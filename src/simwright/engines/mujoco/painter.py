@@ -83,7 +83,15 @@ class ModelPainter:
 
     def open(self, plan: CameraPlan, size: tuple[int, int], look: StudioLook = DEFAULT_LOOK) -> None:
         """Prepare to draw pictures of a size (width, height) [px]."""
-        studio = Studio(self._dressed, self.model, size, plan.radius, look, worlds=len(self._data))
+        studio = Studio(
+            self._dressed,
+            self.model,
+            size,
+            plan.radius,
+            distance=max(one.distance for one in plan.cameras),
+            look=look,
+            worlds=len(self._data),
+        )
         studio.set_groups(self._groups, self._floors)
         studio.set_floor(self._choose_floor(plan))
         self._studio = studio

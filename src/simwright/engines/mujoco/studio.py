@@ -26,6 +26,7 @@ _ZENITH = (0.42, 0.55, 0.70)
 _GROUND = (0.80, 0.81, 0.825)
 _LINE = (0.68, 0.70, 0.725)
 _CELLS = 5
+_GOLDEN = np.pi * (3.0 - np.sqrt(5.0))
 _TILE = 640
 """Pixels of the image of the floor, which shows five by five cells."""
 _SHADOWED = 3.0
@@ -67,9 +68,9 @@ class _Lamp:
 
 # ahead (away from the camera), left, up; together they stay below what would make white paint burn out
 _LAMPS = (
-    _Lamp((0.45, -0.60, -1.0), 0.58, 0.17, 0.30, shadow=True, spread=0.09),
+    _Lamp((0.45, -0.60, -1.0), 0.56, 0.20, 0.30, shadow=True, spread=0.08),
     # the sky: from everywhere above over the passes, so that nooks are darker than what is open
-    _Lamp((0.15, 0.10, -1.0), 0.33, 0.0, 0.0, shadow=True, spread=1.6),
+    _Lamp((0.15, 0.10, -1.0), 0.33, 0.0, 0.0, shadow=True, spread=1.1),
     _Lamp((0.65, 0.70, -0.10), 0.16, 0.0, 0.05),
     _Lamp((-0.90, 0.15, -0.35), 0.14, 0.0, 0.22),
 )
@@ -79,7 +80,8 @@ class Studio:
     """Draws states of ``model`` in pictures of ``size`` (width, height) [px].
 
     ``dressed`` is the same model with the images of the studio (see :func:`dress`), or the model itself where it has
-    them.  ``radius`` is about how far things are from the middle of a picture [m]; shadows are drawn within.
+    them.  ``radius`` is about how far things are from the middle of a picture [m]; shadows are drawn within;
+    ``distance`` is the largest from which they are looked at [m].
     """
 
     def __init__(
@@ -88,8 +90,9 @@ class Studio:
         model: MjModel,
         size: tuple[int, int],
         radius: float,
-        look: StudioLook = DEFAULT_LOOK,
         *,
+        distance: float = 0.0,
+        look: StudioLook = DEFAULT_LOOK,
         worlds: int = 1,
     ) -> None:
         self._model, self._look, self.size = model, look, size
@@ -100,6 +103,9 @@ class Studio:
         vis.quality.offsamples = 4 if look.passes == 1 and look.sky else 0
         vis.quality.shadowsize = 2048
         dressed.stat.extent, vis.map.shadowclip = self._radius, _SHADOWED
+        # the floor goes over into the sky, what is shown stays clear
+        clear = distance + 1.5 * self._radius
+        vis.map.fogstart, vis.map.fogend = clear / self._radius, 4.0 * clear / self._radius
         vis.rgba.fog = (*_HORIZON, 1.0)
         self._material = int(dressed.material(_FLOOR).id)
         self._options, self._others = self._choose_options(), self._choose_options()
@@ -204,10 +210,6 @@ class Studio:
         if not camera.name:
             self._aim(camera)
         self._light(camera)
-        # the floor goes over into the sky, what is shown stays clear
-        context, eye = self._canvas.context, scene.camera[0]
-        context.fogStart = eye.frustum_near + 8 * self._radius
-        context.fogEnd = 0.5 * eye.frustum_far
         if self._floor is not None:
             self._lay_floor(camera, self._floor)
 
@@ -240,9 +242,10 @@ class Studio:
             forward, side, up = lamp.direction
             direction = forward * ahead + side * left + np.array((0.0, 0.0, up))
             if place is not None and lamp.spread:
-                turn, out = _scatter(place, 5, 7)
-                reach = lamp.spread * np.linalg.norm(direction) * np.sqrt((out + 1.0) / 2.0)
-                direction += reach * (np.cos(np.pi * turn) * ahead + np.sin(np.pi * turn) * left)
+                # as seeds stand in a sunflower: even over the disc, however many there are
+                turn, out = _GOLDEN * place, np.sqrt((place + 0.5) / max(self._look.passes, 1))
+                reach = lamp.spread * np.linalg.norm(direction) * out
+                direction += reach * (np.cos(turn) * ahead + np.sin(turn) * left)
             direction /= np.linalg.norm(direction)
             light.type = mujoco.mjtLightType.mjLIGHT_DIRECTIONAL
             light.pos[:], light.dir[:] = middle - 3 * self._radius * direction, direction
