@@ -303,3 +303,12 @@ def _prepare_task(name: str, robot: str, wish: CameraWish) -> tuple[ModelPainter
     if wish.name:
         wish = CameraWish(find_camera(run.rollout.model, wish.name))
     return painter, wish
+
+
+def draw_plain(asset: Asset, size: tuple[int, int], passes: int = _PASSES) -> npt.NDArray[np.uint8]:
+    """A picture (height x width x 3) of an asset as it starts, with floor and sky."""
+    painter, wish = _prepare(asset, CameraWish(), "visual", {}, "")
+    with contextlib.closing(painter):
+        plan = painter.plan(wish, size[0] / size[1])
+        painter.open(plan, size, StudioLook(passes=passes))
+        return painter.draw(plan.cameras[0])

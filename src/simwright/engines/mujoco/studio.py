@@ -23,12 +23,14 @@ _SKY = "simwright studio sky"
 _FLOOR = "simwright studio floor"
 _HORIZON = (0.85, 0.88, 0.91)
 _ZENITH = (0.42, 0.55, 0.70)
-_GROUND = (0.80, 0.81, 0.825)
-_LINE = (0.68, 0.70, 0.725)
+_GROUND = (0.75, 0.76, 0.78)
+_LINE = (0.62, 0.64, 0.67)
 _CELLS = 5
 _GOLDEN = np.pi * (3.0 - np.sqrt(5.0))
 _TILE = 640
 """Pixels of the image of the floor, which shows five by five cells."""
+_SOFT = 0.80
+"""The power by which brightness is raised: dark paint still shows its shape."""
 _SHADOWED = 3.0
 """How far shadows are drawn, in radii of what is shown."""
 _FAR = 60.0
@@ -68,11 +70,11 @@ class _Lamp:
 
 # ahead (away from the camera), left, up; together they stay below what would make white paint burn out
 _LAMPS = (
-    _Lamp((0.45, -0.60, -1.0), 0.56, 0.20, 0.30, shadow=True, spread=0.08),
+    _Lamp((0.45, -0.60, -1.0), 0.54, 0.20, 0.45, shadow=True, spread=0.08),
     # the sky: from everywhere above over the passes, so that nooks are darker than what is open
     _Lamp((0.15, 0.10, -1.0), 0.33, 0.0, 0.0, shadow=True, spread=1.1),
     _Lamp((0.65, 0.70, -0.10), 0.16, 0.0, 0.05),
-    _Lamp((-0.90, 0.15, -0.35), 0.14, 0.0, 0.22),
+    _Lamp((-0.90, 0.15, -0.35), 0.20, 0.0, 0.50),
 )
 
 
@@ -147,7 +149,7 @@ class Studio:
         flags[mujoco.mjtRndFlag.mjRND_FOG] = self._look.sky and not camera.name
         flags[mujoco.mjtRndFlag.mjRND_HAZE] = 0
         if self._look.passes == 1 and self._look.sky:
-            return self._canvas.render()
+            return _TONES[self._canvas.render()]
         sums, share = (
             np.zeros((*self.size[::-1], 3), dtype=np.float32),
             np.zeros(self.size[::-1], dtype=np.float32),
@@ -167,9 +169,9 @@ class Studio:
             sums[drawn] += picture[drawn]
             share += drawn
         if self._look.sky:
-            return np.round(sums / number).astype(np.uint8)
+            return _develop(sums / number)
         colors = sums / np.maximum(share, 1.0)[..., None]
-        return np.round(np.dstack((colors, 255.0 * share / number))).astype(np.uint8)
+        return np.dstack((_develop(colors), np.round(255.0 * share / number).astype(np.uint8)))
 
     def _shift(self, eyes: Sequence[tuple[float, float, float]], place: int) -> None:
         """Move the camera by a part of a pixel, another one for each pass."""
@@ -329,6 +331,14 @@ def _paint_floor() -> npt.NDArray[np.uint8]:
 
 def _count_geoms(model: MjModel) -> int:
     return int(model.ngeom + model.nsite + model.ntendon * 20) + 1000
+
+
+def _develop(values: npt.NDArray[Any]) -> Picture:
+    """Brightness from 0 to 255 as it is shown."""
+    return np.asarray(np.round(255.0 * (values / 255.0) ** _SOFT), dtype=np.uint8)
+
+
+_TONES = _develop(np.arange(256.0))
 
 
 def _scatter(place: int, *bases: int) -> tuple[float, ...]:
