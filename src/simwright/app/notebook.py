@@ -64,7 +64,14 @@ class NotebookView:
 
     def _repr_html_(self) -> str:
         address = html.escape(self.address, quote=True)
-        return f'<iframe src="{address}" width="100%" height="{self.height}" style="border: 0"></iframe>'
+        frame = f'<iframe src="{address}" width="100%" height="{self.height}" style="border: 0"></iframe>'
+        # browsers keep the cookie of the page only where the notebook has the same host, under whichever of its names
+        follow = (
+            "<script>(() => { const frame = document.currentScript.previousElementSibling;"
+            "if (location.hostname === 'localhost') frame.src = frame.src.replace('//127.0.0.1:', '//localhost:');"
+            "})()</script>"
+        )
+        return frame + follow
 
 
 def open_view(asset: Asset, height: int = 600) -> NotebookView:

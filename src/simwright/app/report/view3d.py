@@ -120,7 +120,8 @@ def escape_script(text: str) -> str:
 def _list_marks(marks: Mapping[str, LinkMark], asset: Asset) -> str:
     known = {body.name for body in asset.bodies}
     chips = [
-        f'<button type="button" class="{mark.level}" data-link="{number}" title="{_text(mark.text)}">{_text(name)}</button>'
+        f'<button type="button" class="{mark.level}" data-link="{number}" title="{_text(mark.text)}">'
+        f"{_text(name)}</button>"
         for number, (name, mark) in enumerate(marks.items())
         if name in known
     ]
