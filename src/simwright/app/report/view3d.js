@@ -291,7 +291,7 @@
     const hands = new Map();
     let spread = 0;
     canvas.addEventListener("pointerdown", (event) => {
-      hands.set(event.pointerId, event); canvas.setPointerCapture(event.pointerId); canvas.focus({ preventScroll: true }); spread = 0;
+      hands.set(event.pointerId, event); canvas.setPointerCapture(event.pointerId); spread = 0;
     });
     for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, (event) => { hands.delete(event.pointerId); spread = 0; });
     canvas.addEventListener("pointerleave", () => tell(""));

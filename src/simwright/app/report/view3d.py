@@ -39,6 +39,7 @@ STYLE = """
   background: radial-gradient(ellipse at 50% 35%, #eef2f6, #cfd7df 75%, #bcc6d0); }
 .view3d .stage { position: relative; height: clamp(15rem, 46vh, 28rem); }
 .view3d canvas { display: none; width: 100%; height: 100%; touch-action: none; cursor: grab; outline-offset: -3px; }
+.view3d canvas:focus:not(:focus-visible) { outline: none; }
 .view3d canvas:active { cursor: grabbing; } .view3d.alive canvas { display: block; }
 .view3d img { width: 100%; height: 100%; object-fit: cover; display: block; } .view3d.alive img { display: none; }
 .view3d .told { position: absolute; left: 0.7rem; top: 0.6rem; max-width: calc(100% - 1.4rem); padding: 0.15rem 0.6rem;
