@@ -159,9 +159,11 @@ def test_a_vendor_layer_is_one_that_can_be_left_out(tmp_path):
     (tmp_path / "physx.usda").write_text(text)
     (tmp_path / "root.usda").write_text("#usda 1.0\n(\n    subLayers = [@./physx.usda@]\n)\n")
     _, physx = StageSnapshot(open_stage(tmp_path / "root.usda")).layers
-    assert physx.is_vendor and physx.role == "vendor"
+    assert physx.is_vendor
+    assert physx.role == "vendor"
     entry = StageSnapshot(open_stage(tmp_path / "physx.usda")).layers[0]
-    assert not entry.is_vendor and entry.role == "mixed"
+    assert not entry.is_vendor
+    assert entry.role == "mixed"
 
 
 @pytest.mark.parametrize(

@@ -154,8 +154,8 @@ def _emit(report: Report, outcome: CheckOutcome, output_format: str, output: Pat
     from simwright.app.report.report import render_report
     from simwright.core.files import write_atomic
 
-    # those two describe rules; for others the rules are not loaded
-    if output_format in ("sarif", "html"):
+    # those describe rules; for others the rules are not loaded
+    if output_format in ("sarif", "html", "text"):
         _declare_rules(outcome)
     if output is not None:
         write_atomic(output, render_report(output_format, report))
@@ -178,7 +178,8 @@ def _declare_rules(outcome: CheckOutcome) -> None:
 def _print_statistics(report: Report, *, to_stderr: bool) -> None:
     from collections import Counter
 
-    tally = Counter((finding.kind, finding.level.value) for _, finding in report)
+    every = (found for _, finding in report for found in (finding, *finding.related))
+    tally = Counter((finding.kind, finding.level.value) for finding in every)
     rows = sorted(tally.items(), key=lambda item: (-item[1], item[0]))
     width = max((len(str(count)) for _, count in rows), default=1)
     echo(err=to_stderr)
