@@ -123,7 +123,7 @@ def run_check(request: CheckRequest, listener: Listener | None = None) -> CheckO
 
 
 def build_check_report(outcome: CheckOutcome, *, show_suppressed: bool = False) -> Report:
-    """The outcome as a report, findings with one cause as one; files below the working folder are named relative to it."""
+    """The outcome as a report, findings with one cause as one; files below the working folder have relative names."""
     report = Report()
     for result in outcome.results:
         findings = list(result.findings)

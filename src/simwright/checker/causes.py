@@ -133,7 +133,9 @@ def _divide(found: list[Diagnostic], members: list[int]) -> list[tuple[int, list
     are about the same engine; the first takes what is about none of them.
     """
     order = _BY_CODE[found[members[0]].kind].codes
-    ranked = sorted(members, key=lambda index: (found[index].level.rank, order.index(found[index].kind), index))
+    ranked = sorted(
+        members, key=lambda index: (found[index].level.rank, order.index(found[index].kind), index)
+    )
     leaders: dict[str, int] = {}
     for index in ranked:
         if found[index].kind == found[ranked[0]].kind and found[index].level is found[ranked[0]].level:

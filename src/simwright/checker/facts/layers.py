@@ -156,7 +156,7 @@ class LayerFacts:
     @property
     def name(self) -> str:
         """File name to show."""
-        return os.path.basename(self.layer.realPath or self.layer.identifier)  # noqa: PTH119 - asked often
+        return str(os.path.basename(self.layer.realPath or self.layer.identifier))  # noqa: PTH119 - asked often
 
     @property
     def encoding(self) -> str:
