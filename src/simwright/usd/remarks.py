@@ -69,7 +69,8 @@ def carry_remarks(old: bytes, new: bytes) -> tuple[bytes, int]:
             lost += 1
             continue
         line = new.rfind(b"\n", 0, places[remark.path]) + 1 if remark.path != "/" else new.find(b"\n") + 1
-        indent = _INDENT.match(new, line)[0] if remark.path != "/" else b""  # type: ignore[index] - may be empty
+        blank = _INDENT.match(new, line) if remark.path != "/" else None
+        indent = blank[0] if blank else b""
         if remark.is_behind:
             end = new.find(b"\n", line)
             inserts.setdefault(end if end >= 0 else len(new), []).append(b"  " + remark.text)
