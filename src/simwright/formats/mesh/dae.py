@@ -109,7 +109,7 @@ _DATES = re.compile(rb"<(created|modified)>[^<]*</\1>")
 
 
 class _QuickNumpy:
-    """numpy as pycollada uses it for its arrays, but with a quicker way to read numbers, which gives the same values."""
+    """numpy as pycollada uses it for its arrays, but with a quicker way to read numbers that gives the same values."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(np, name)
