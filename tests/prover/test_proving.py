@@ -19,7 +19,7 @@ from simwright.core.errors import SimwrightError, UnknownNameError, UsageError
 from simwright.core.math3d import Pose, quat_from_axis_angle
 from simwright.model.asset import Shape
 from simwright.model.geometry import Box, Capsule, Cylinder, Geometry, Sphere
-from simwright.prover import environments, scenarios
+from simwright.prover import environments, solids
 from simwright.prover.asking import NotSeenError, Worker
 from simwright.prover.proving import examine
 from simwright.prover.table import find_engine, list_engines
@@ -109,7 +109,7 @@ def test_a_command_that_fails_is_a_problem_with_what_it_said() -> None:
 )
 def test_the_lowest_point_of_a_shape_that_lies_on_its_side(geometry: Geometry, lowest: float) -> None:
     lying = Pose.of((0.0, 0.0, 1.0), quat_from_axis_angle((1.0, 0.0, 0.0), math.pi / 2))
-    assert scenarios._find_lowest(Shape("s", geometry), lying) == pytest.approx(lowest)
+    assert solids.find_lowest(Shape("s", geometry), lying) == pytest.approx(lowest)
 
 
 @pytest.mark.parametrize(

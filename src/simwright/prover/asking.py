@@ -6,6 +6,7 @@ A worker is asked line by line and ended after a time; see :mod:`simwright.prove
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 import os
@@ -25,6 +26,7 @@ import numpy as np
 from simwright.core.diag import Reporter
 from simwright.formats.mjcf.memory import compile_asset
 from simwright.model.asset import Asset
+from simwright.prover.answers import AnswerCache, open_answers
 from simwright.prover.table import IsolatedEngine
 from simwright.prover.workers.seen import (
     Configuration,
@@ -61,15 +63,22 @@ class Worker:
     engine has other versions of everything.
     """
 
-    def __init__(self, row: IsolatedEngine, seconds: float) -> None:
+    def __init__(self, row: IsolatedEngine, seconds: float, answers: AnswerCache | None = None) -> None:
         if not row.environment.ready:
             raise NotSeenError(f"not installed: simwright engines install {row.name}")
         self.row, self.seconds = row, seconds
+        self._answers = answers or open_answers(enabled=False)
+        self._context, self._opening, self._is_open = "", dict[str, Any](), False
         self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the worker
         self._rest = b""
+
+    @functools.cached_property
+    def _process(self) -> subprocess.Popen[bytes]:
+        """Started by the first question whose answer is not known."""
+        row = self.row
         inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         # -P: a file that lies in the current folder is no module
-        self._process = subprocess.Popen(  # noqa: S603 - the interpreter is that of our own environment
+        return subprocess.Popen(  # noqa: S603 - the interpreter is that of our own environment
             [str(row.environment.python), "-P", "-m", f"workers.{row.worker}"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -83,8 +92,9 @@ class Worker:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._process.kill()
-        self._process.communicate()
+        if "_process" in vars(self):
+            self._process.kill()
+            self._process.communicate()
         self._said.close()
 
     @property
@@ -94,8 +104,10 @@ class Worker:
 
     def open(self, file: Path, gravity: Sequence[float], ground: float | None = None) -> str:
         """Open an asset, in place of the one that was open; gives the engine with its version."""
-        world = WorldSettings([float(value) for value in gravity], ground, self.row.solver)
-        return str(self._ask({"ask": "open", "file": str(file), "world": asdict(world)}))
+        world = asdict(WorldSettings([float(value) for value in gravity], ground, self.row.solver))
+        self._context = self._answers.make_context(self.row, file, world)
+        self._opening, self._is_open = {"ask": "open", "file": str(file), "world": world}, False
+        return str(self._ask(self._opening))
 
     def describe(self) -> Seen:
         """What it sees of the asset."""
@@ -111,6 +123,16 @@ class Worker:
         return Moved(**self._ask({"ask": "move", "order": asdict(order)}))
 
     def _ask(self, question: dict[str, Any]) -> Any:
+        told = self._answers.find(self._context, question)
+        if told is None:
+            if self._opening and not self._is_open and question is not self._opening:
+                _unpack(self._ask_engine(self._opening))
+            told = self._ask_engine(question)
+            self._is_open = self._is_open or question is self._opening
+            self._answers.keep(self._context, question, told)
+        return _unpack(told)
+
+    def _ask_engine(self, question: dict[str, Any]) -> dict[str, Any]:
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(question).encode() + b"\n")
@@ -121,12 +143,10 @@ class Worker:
         try:
             told = json.loads(line)
         except ValueError:
-            raise NotSeenError(f"the worker answers {line[:80]!r}") from None
-        if "unable" in told:
-            raise NotAbleError(str(told["unable"]))
-        if "error" in told:
-            raise NotSeenError(str(told["error"]))
-        return told["answer"]
+            told = None
+        if not isinstance(told, dict):
+            raise NotSeenError(f"the worker answers {line[:80]!r}")
+        return told
 
     def _read_line(self) -> bytes:
         assert self._process.stdout is not None
@@ -157,11 +177,20 @@ class Worker:
         return " ".join(told.split()) or f"ends with {code}"
 
 
+def _unpack(told: dict[str, Any]) -> Any:
+    """The answer itself; raises what the worker could not do."""
+    if "unable" in told:
+        raise NotAbleError(str(told["unable"]))
+    if "answer" not in told:
+        raise NotSeenError(str(told.get("error", "the worker answers nothing")))
+    return told["answer"]
+
+
 class EngineMover:
     """One engine that does motions of several assets; a worker that has crashed is started again for the next one."""
 
-    def __init__(self, row: IsolatedEngine, seconds: float) -> None:
-        self.row, self.seconds = row, seconds
+    def __init__(self, row: IsolatedEngine, seconds: float, answers: AnswerCache | None = None) -> None:
+        self.row, self.seconds, self._answers = row, seconds, answers
         self._worker: Worker | None = None
         self._open, self._seen = "", Seen(row.name)
 
@@ -178,7 +207,7 @@ class EngineMover:
         """
         try:
             if self._worker is None:
-                self._worker = Worker(self.row, self.seconds)
+                self._worker = Worker(self.row, self.seconds, self._answers)
             if self._open != key:
                 self._open = ""
                 self._worker.open(find_file(), *world)

@@ -26,6 +26,7 @@ from simwright.core.diag import Diagnostic, Level, Where
 from simwright.core.errors import SimwrightError
 from simwright.model.asset import Asset
 from simwright.model.geometry import Mesh
+from simwright.prover.answers import open_answers
 from simwright.prover.aspects import Outcome
 from simwright.prover.causes import Cause
 from simwright.prover.motion import MotionReference, MotionResult, MotionRun
@@ -64,7 +65,9 @@ def prove_cached(
         known = {name: pair for name, key in keys.items() if (pair := _find(cache, key)) is not None}
     missing = tuple(name for name in names if name not in known)
     if missing:
-        proof = prove_asset(asset, dataclasses.replace(settings, engines=missing), watch, folder)
+        answers = open_answers(cache.folder is not None and folder is None)
+        proof = prove_asset(asset, dataclasses.replace(settings, engines=missing), watch, folder, answers)
+        answers.trim()
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         for name, column in zip(missing, proof.columns, strict=True):
             column.measured = now

@@ -20,7 +20,7 @@ from simwright.model.kinematics import build_tree
 from simwright.prover.aspects import Outcome, Told
 from simwright.prover.dynamics import find_size
 from simwright.prover.motion import SCENARIOS, SMALL, MotionResult
-from simwright.prover.scenarios import FRICTION
+from simwright.prover.solids import FRICTION
 from simwright.prover.workers.seen import SeenFreedom, name_of, rotate
 
 

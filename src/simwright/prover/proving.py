@@ -21,6 +21,7 @@ from simwright.model.asset import Asset
 from simwright.model.elements import Body
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
+from simwright.prover.answers import AnswerCache
 from simwright.prover.asking import (
     CONFIGURATIONS,
     NotSeenError,
@@ -131,8 +132,11 @@ def prove_asset(
     settings: ProofSettings | None = None,
     watch: Watch | None = None,
     folder: Path | None = None,
+    answers: AnswerCache | None = None,
 ) -> Proof:
     """Ask every engine about an asset.  ``folder`` keeps what they were given; without it, nothing is kept.
+
+    ``answers`` are those of earlier runs; without them, every question is asked.
 
     An engine that is not installed, refuses the asset, crashes or hangs costs its own column.  Raises a
     ``SimwrightError`` where the engine that the others are held against has no answer.
@@ -143,7 +147,7 @@ def prove_asset(
     watch = watch or (lambda _: None)
     watch(REFERENCE)
     with tempfile.TemporaryDirectory(prefix="simwright-prove-") as scratch:
-        questions = _Questions(asset, settings, folder or Path(scratch))
+        questions = _Questions(asset, settings, folder or Path(scratch), answers)
         if settings.against == REFERENCE:
             reference = questions.own
         else:
@@ -340,8 +344,10 @@ def _leave_levels(outcome: Outcome, causes: dict[str, Cause], levels: Sequence[s
 class _Questions:
     """What all engines are asked about one asset, and the files that they are given, each written once."""
 
-    def __init__(self, asset: Asset, settings: ProofSettings, folder: Path) -> None:
-        self.asset, self.settings, self.folder = asset, settings, folder
+    def __init__(
+        self, asset: Asset, settings: ProofSettings, folder: Path, answers: AnswerCache | None
+    ) -> None:
+        self.asset, self.settings, self.folder, self.answers = asset, settings, folder, answers
         robot = ReferenceRobot(asset)
         self.gravity = robot.gravity
         seen = robot.describe()
@@ -357,7 +363,9 @@ class _Questions:
         against = None if settings.against == REFERENCE else find_engine(settings.against)
         # the first configuration is the reference pose, which some robots stay in
         seeded = choose_configurations(seen, 1, settings.seed)[1]
-        self.motions = ScenarioRuns(asset, seen, seeded, against, settings.seconds, self._write_variant)
+        self.motions = ScenarioRuns(
+            asset, seen, seeded, against, settings.seconds, self._write_variant, answers
+        )
         self._zeros = robot.list_zeros()
         self._written: dict[str, tuple[Path, tuple[Diagnostic, ...]]] = {}
 
@@ -366,7 +374,7 @@ class _Questions:
         if not row.environment.ready:
             raise NotSeenError(f"not installed: simwright engines install {row.name}")
         file, _ = self._write(row)
-        with Worker(row, self.settings.seconds) as worker:
+        with Worker(row, self.settings.seconds, self.answers) as worker:
             worker.open(file, self.gravity)
             seen = worker.describe()
             # URDF has the coordinates of the asset, OpenUSD those from the reference pose, as they are compared
