@@ -29,8 +29,11 @@ sys.path.insert(0, str(REPO))
 from scripts.engine_limits import apply_limits, read_limits  # noqa: E402
 
 import simwright  # noqa: E402
+from simwright.prover.answers import open_answers  # noqa: E402
 from simwright.prover.aspects import ASPECTS, Outcome  # noqa: E402
-from simwright.prover.proving import Column  # noqa: E402
+from simwright.prover.caching import open_proof_cache, prove_cached  # noqa: E402
+from simwright.prover.processes import EnginePool  # noqa: E402
+from simwright.prover.proving import Column, ProofSettings  # noqa: E402
 from simwright.prover.table import find_engine  # noqa: E402
 
 LEVELS = ("structure", "dynamics")
@@ -73,18 +76,14 @@ def main() -> int:
     files = files[int(first) - 1 :: int(count)]
     rows: list[Row] = []
     refused: list[str] = []
+    settings = ProofSettings(tuple(engines), tuple(levels), seconds=arguments.timeout)
+    cache = open_proof_cache(not arguments.no_cache)
+    pool = EnginePool(settings.seconds, open_answers(not arguments.no_cache))
     for number, file in enumerate(files, 1):
         start, name = time.monotonic(), f"{file.parent.name}/{file.stem}"
         keep = arguments.keep / name if arguments.keep else None
         try:
-            proof = simwright.prove(
-                file,
-                engines=engines,
-                levels=levels,
-                timeout=arguments.timeout,
-                keep=keep,
-                cache=not arguments.no_cache,
-            )
+            proof = prove_cached(simwright.load(file), settings, cache, folder=keep, pool=pool)
         except simwright.SimwrightError as error:
             refused.append(f"{name}: {error}")
             continue
@@ -100,6 +99,7 @@ def main() -> int:
             file=sys.stderr,
             flush=True,
         )
+    pool.end()
     rows.sort(key=rank, reverse=True)
     print({"text": tell_text, "md": tell_markdown, "json": tell_json}[arguments.format](rows))
     print(*refused, sep="\n", file=sys.stderr)

@@ -42,7 +42,7 @@ from tests.sanitizer.repairs import (  # noqa: E402 - the tests' own
 from tests.sanitizer.simulated import NotComparableError, compare_in_mujoco  # noqa: E402
 
 import simwright  # noqa: E402
-from simwright.prover.asking import NotSeenError, Worker  # noqa: E402
+from simwright.prover.processes import NotSeenError, open_worker  # noqa: E402
 from simwright.prover.table import list_engines  # noqa: E402
 from simwright.prover.workers.seen import Seen, SeenFreedom  # noqa: E402
 
@@ -172,7 +172,7 @@ def ask_engine(engine: str, before: Path, after: Path) -> tuple[str, list[str]]:
 
 def see(engine: str, file: Path) -> Seen:
     """What an engine sees of a stage."""
-    with Worker(list_engines()[engine], SECONDS) as worker:
+    with open_worker(list_engines()[engine], SECONDS) as worker:
         worker.open(file.resolve(), GRAVITY)
         return worker.describe()
 

@@ -17,11 +17,11 @@ from simwright.app.proof.page import render_page
 from simwright.app.proving import prove_source
 from simwright.core.diag import Diagnostic, Level, Where
 from simwright.model.asset import Asset
-from simwright.prover.asking import Worker
 from simwright.prover.aspects import Outcome
 from simwright.prover.caching import decode, digest_asset, encode
 from simwright.prover.causes import Cause
 from simwright.prover.motion import MotionReference, MotionResult, MotionRun
+from simwright.prover.processes import Worker
 from simwright.prover.proving import Column, Proof, ProofSettings, Watch
 
 STRUCTURE = ("structure",)
@@ -39,7 +39,9 @@ def ask(robot: Path, *engines: str, **more: object) -> tuple[Proof, list[str]]:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Engines that answer at once: what is asked of whom does not depend on the answers."""
 
-    def answer(asset: Asset, settings: ProofSettings, watch: Watch | None, *_: object) -> Proof:
+    def answer(
+        asset: Asset, settings: ProofSettings, watch: Watch | None, *_: object, **more: object
+    ) -> Proof:
         assert watch is not None
         columns = []
         for name in settings.list_columns():

@@ -16,8 +16,9 @@ from tests.prover.twins import write_mjcf, write_stage
 
 import simwright
 from simwright.app.cli.main import run
-from simwright.prover.asking import NotSeenError, ReferenceRobot, Worker, choose_configurations
+from simwright.prover.asking import ReferenceRobot, choose_configurations
 from simwright.prover.aspects import Told
+from simwright.prover.processes import NotSeenError, open_worker
 from simwright.prover.proving import Column, compare
 from simwright.prover.table import find_engine, list_engines
 
@@ -142,7 +143,7 @@ def test_planted_faults_move(
 def ask(engine: str, file: Path, reference: ReferenceRobot) -> tuple[Told, Told]:
     seen = reference.describe()
     configurations = choose_configurations(seen, 3, 18)
-    with Worker(find_engine(engine), 900.0) as worker:
+    with open_worker(find_engine(engine), 900.0) as worker:
         worker.open(file, reference.gravity)
         told = Told(worker.describe(), worker.evaluate(configurations))
     return Told(seen, reference.evaluate(configurations)), told
@@ -172,7 +173,7 @@ def test_an_articulation_root_on_the_base_lets_it_float(tmp_path: Path) -> None:
 def test_a_file_that_an_engine_refuses(tmp_path: Path) -> None:
     file = tmp_path / "robot.urdf"
     file.write_text("<robot/>")
-    with Worker(find_engine("drake"), 60.0) as worker, pytest.raises(NotSeenError, match="robot"):
+    with open_worker(find_engine("drake"), 60.0) as worker, pytest.raises(NotSeenError, match="robot"):
         worker.open(file, [0.0, 0.0, -9.81])
 
 

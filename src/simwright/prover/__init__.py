@@ -4,7 +4,8 @@
 table         the engines (``engines.toml``): format and dialect each is given, versions, licence
 environments  an interpreter with packages of its own for each of them, below the user's cache
 workers       what runs in those interpreters, one file for each engine
-asking        MuJoCo in this process, a worker of any other engine from this side: started, asked, timed out
+processes     workers from this side: started, asked, timed out, kept for the next asset
+asking        MuJoCo in this process, motions of other engines, configurations that all are asked about
 answers       what engines answered to single questions before, by what they were given
 aspects       what is compared, with tolerances and reasons; what comes out
 matching      which freedoms of two engines are the same joint

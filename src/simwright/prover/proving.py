@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -21,12 +22,9 @@ from simwright.model.asset import Asset
 from simwright.model.elements import Body
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
-from simwright.prover.answers import AnswerCache
 from simwright.prover.asking import (
     CONFIGURATIONS,
-    NotSeenError,
     ReferenceRobot,
-    Worker,
     choose_configurations,
 )
 from simwright.prover.aspects import ASPECTS, LEVELS, Outcome, Told, refuse
@@ -34,6 +32,7 @@ from simwright.prover.causes import Cause, find_causes
 from simwright.prover.dynamics import compare_dynamics
 from simwright.prover.matching import FreedomPair, match_freedoms
 from simwright.prover.motion import MotionResult
+from simwright.prover.processes import EnginePool, NotSeenError
 from simwright.prover.scenarios import ScenarioRuns
 from simwright.prover.structure import compare_structure
 from simwright.prover.table import REFERENCE, IsolatedEngine, find_engine, list_engines
@@ -132,11 +131,12 @@ def prove_asset(
     settings: ProofSettings | None = None,
     watch: Watch | None = None,
     folder: Path | None = None,
-    answers: AnswerCache | None = None,
+    *,
+    pool: EnginePool | None = None,
 ) -> Proof:
     """Ask every engine about an asset.  ``folder`` keeps what they were given; without it, nothing is kept.
 
-    ``answers`` are those of earlier runs; without them, every question is asked.
+    ``pool`` has the processes of engines, which stay in it; without it, they end with the proof.
 
     An engine that is not installed, refuses the asset, crashes or hangs costs its own column.  Raises a
     ``SimwrightError`` where the engine that the others are held against has no answer.
@@ -146,8 +146,10 @@ def prove_asset(
     columns = settings.list_columns()
     watch = watch or (lambda _: None)
     watch(REFERENCE)
-    with tempfile.TemporaryDirectory(prefix="simwright-prove-") as scratch:
-        questions = _Questions(asset, settings, folder or Path(scratch), answers)
+    with contextlib.ExitStack() as stack:
+        scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="simwright-prove-"))
+        pool = pool or stack.enter_context(EnginePool(settings.seconds))
+        questions = _Questions(asset, settings, folder or Path(scratch), pool)
         if settings.against == REFERENCE:
             reference = questions.own
         else:
@@ -344,10 +346,8 @@ def _leave_levels(outcome: Outcome, causes: dict[str, Cause], levels: Sequence[s
 class _Questions:
     """What all engines are asked about one asset, and the files that they are given, each written once."""
 
-    def __init__(
-        self, asset: Asset, settings: ProofSettings, folder: Path, answers: AnswerCache | None
-    ) -> None:
-        self.asset, self.settings, self.folder, self.answers = asset, settings, folder, answers
+    def __init__(self, asset: Asset, settings: ProofSettings, folder: Path, pool: EnginePool) -> None:
+        self.asset, self.settings, self.folder, self.pool = asset, settings, folder, pool
         robot = ReferenceRobot(asset)
         self.gravity = robot.gravity
         seen = robot.describe()
@@ -363,31 +363,24 @@ class _Questions:
         against = None if settings.against == REFERENCE else find_engine(settings.against)
         # the first configuration is the reference pose, which some robots stay in
         seeded = choose_configurations(seen, 1, settings.seed)[1]
-        self.motions = ScenarioRuns(
-            asset, seen, seeded, against, settings.seconds, self._write_variant, answers
-        )
+        self.motions = ScenarioRuns(asset, seen, seeded, against, pool, self._write_variant)
         self._zeros = robot.list_zeros()
         self._written: dict[str, tuple[Path, tuple[Diagnostic, ...]]] = {}
 
     def ask(self, row: IsolatedEngine) -> Told:
         """All that an engine tells; raises ``NotSeenError``."""
-        if not row.environment.ready:
-            raise NotSeenError(f"not installed: simwright engines install {row.name}")
-        file, _ = self._write(row)
-        with Worker(row, self.settings.seconds, self.answers) as worker:
-            worker.open(file, self.gravity)
-            seen = worker.describe()
-            # URDF has the coordinates of the asset, OpenUSD those from the reference pose, as they are compared
-            zeros = self._zeros if row.format == "urdf" else {}
-            for freedom in seen.freedoms:
-                zero = zeros.get(freedom.joint, 0.0)
-                low, high = (end if end is None else end - zero for end in freedom.limit)
-                freedom.limit = (low, high)
-            states = (
-                worker.evaluate([_move(one, zeros) for one in self.configurations])
-                if self.configurations
-                else []
-            )
+        worker = self.pool.find(row)
+        worker.open(self._write(row)[0], self.gravity)
+        seen = worker.describe()
+        # URDF has the coordinates of the asset, OpenUSD those from the reference pose, as they are compared
+        zeros = self._zeros if row.format == "urdf" else {}
+        for freedom in seen.freedoms:
+            zero = zeros.get(freedom.joint, 0.0)
+            low, high = (end if end is None else end - zero for end in freedom.limit)
+            freedom.limit = (low, high)
+        states = []
+        if self.configurations:
+            states = worker.evaluate([_move(one, zeros) for one in self.configurations])
         return Told(seen, states)
 
     def list_notes(self, row: IsolatedEngine) -> tuple[Diagnostic, ...]:

@@ -12,8 +12,7 @@ import numpy as np
 
 from simwright.core.errors import SimwrightError
 from simwright.model.asset import Asset
-from simwright.prover.answers import AnswerCache
-from simwright.prover.asking import EngineMover, NotSeenError, ReferenceRobot
+from simwright.prover.asking import EngineMover, ReferenceRobot
 from simwright.prover.leaving import NothingToMoveError
 from simwright.prover.matching import match_freedoms, tell_joint
 from simwright.prover.motion import (
@@ -27,6 +26,7 @@ from simwright.prover.motion import (
     find_error,
     make_reference,
 )
+from simwright.prover.processes import EnginePool, NotSeenError
 from simwright.prover.table import REFERENCE, IsolatedEngine
 from simwright.prover.variants import MotionVariant, make_variant
 from simwright.prover.workers.seen import MotionOrder, Moved, NotAbleError, Seen, rotate
@@ -71,20 +71,15 @@ class ScenarioRuns:
     seen: Seen
     configuration: Mapping[str, Mapping[str, Any]]
     against: IsolatedEngine | None
-    seconds: float
+    pool: EnginePool
     write: WriteFor
-    answers: AnswerCache | None = None
     _prepared: dict[tuple[str, tuple[str, ...]], _Prepared] = field(default_factory=dict)
     _references: dict[tuple[str, tuple[str, ...]], MotionReference | str] = field(default_factory=dict)
 
     def run(self, row: IsolatedEngine | None, precision: str) -> dict[str, MotionResult]:
         """Every scenario in one engine (none: MuJoCo in this process)."""
-        mover = EngineMover(row, self.seconds, self.answers) if row is not None else None
-        try:
-            return {name: self._run_scenario(name, mover, precision) for name in SCENARIOS}
-        finally:
-            if mover is not None:
-                mover.close()
+        mover = EngineMover(row, self.pool) if row is not None else None
+        return {name: self._run_scenario(name, mover, precision) for name in SCENARIOS}
 
     def _run_scenario(self, name: str, mover: EngineMover | None, precision: str) -> MotionResult:
         try:
@@ -197,12 +192,8 @@ class ScenarioRuns:
 
     def _make_reference(self, name: str, without: tuple[str, ...]) -> MotionReference:
         scenario, prepared = SCENARIOS[name], self._prepare(name, without)
-        mover = EngineMover(self.against, self.seconds, self.answers) if self.against is not None else None
-        try:
-            runs = [self._move(name, prepared, scenario.step / part, mover) for part in (1, 2, *_SMALLER)]
-        finally:
-            if mover is not None:
-                mover.close()
+        mover = EngineMover(self.against, self.pool) if self.against is not None else None
+        runs = [self._move(name, prepared, scenario.step / part, mover) for part in (1, 2, *_SMALLER)]
         times = np.linspace(0.0, scenario.seconds, scenario.samples + 1).tolist()
         return make_reference(mover.row.name if mover else REFERENCE, times, runs[2:], runs[:2], without)
 
