@@ -16,6 +16,10 @@ from simwright.model.joint import WORLD, EqualityKind, Joint, JointKind, Motion
 from simwright.model.kinematics import build_tree, forward_kinematics
 from simwright.model.mass import body_inertials
 
+_LOOKS = (
+    "materials", "look_variants", "sensors", "cameras", "lights", "interfaces", "contexts", "keyframes",
+)  # fmt: skip
+
 
 class NothingToMoveError(Exception):
     """The asset has nothing that a scenario is about; the message says what."""
@@ -25,6 +29,26 @@ def require(there: bool, missing: str) -> None:
     """Raise ``NothingToMoveError`` where the asset has nothing of what a scenario is about."""
     if not there:
         raise NothingToMoveError(missing)
+
+
+def leave_looks(asset: Asset) -> Asset:
+    """A copy without what is only seen or measured, which takes engines most of the time to read and decides nothing.
+
+    A shape stays that a body without numbers has its mass of, or that a tendon is wrapped about.
+    """
+    machine = asset.copy()
+    weighed = {body.name for body in asset.bodies if body.inertial is not None} | {WORLD}
+    wrapped = {point.name for tendon in asset.tendons for point in tendon.path if point.kind == "wrap"}
+    machine.shapes = [
+        shape
+        for shape in machine.shapes
+        if shape.collision or shape.body not in weighed or shape.name in wrapped
+    ]
+    for shape in machine.shapes:
+        shape.material, shape.color = "", None
+    leave_lists(machine, *_LOOKS)
+    machine.motion = None
+    return machine
 
 
 def make_bare(asset: Asset, *, keep_mimics: bool = False, keep_loops: bool = False) -> Asset:

@@ -30,6 +30,7 @@ from simwright.prover.asking import (
 from simwright.prover.aspects import ASPECTS, LEVELS, Outcome, Told, refuse
 from simwright.prover.causes import Cause, find_causes
 from simwright.prover.dynamics import compare_dynamics
+from simwright.prover.leaving import leave_looks
 from simwright.prover.matching import FreedomPair, match_freedoms
 from simwright.prover.motion import MotionResult
 from simwright.prover.processes import EnginePool, NotSeenError
@@ -348,7 +349,8 @@ class _Questions:
 
     def __init__(self, asset: Asset, settings: ProofSettings, folder: Path, pool: EnginePool) -> None:
         self.asset, self.settings, self.folder, self.pool = asset, settings, folder, pool
-        robot = ReferenceRobot(asset)
+        self.given = leave_looks(asset)
+        robot = ReferenceRobot(self.given)
         self.gravity = robot.gravity
         seen = robot.describe()
         self.configurations: list[dict[str, dict[str, Any]]] = []
@@ -363,7 +365,7 @@ class _Questions:
         against = None if settings.against == REFERENCE else find_engine(settings.against)
         # the first configuration is the reference pose, which some robots stay in
         seeded = choose_configurations(seen, 1, settings.seed)[1]
-        self.motions = ScenarioRuns(asset, seen, seeded, against, pool, self._write_variant)
+        self.motions = ScenarioRuns(self.given, seen, seeded, against, pool, self._write_variant)
         self._zeros = robot.list_zeros()
         self._written: dict[str, tuple[Path, tuple[Diagnostic, ...]]] = {}
 
@@ -392,7 +394,7 @@ class _Questions:
         return file
 
     def _write(self, row: IsolatedEngine) -> tuple[Path, tuple[Diagnostic, ...]]:
-        return self._write_asset(self.asset, row, "")
+        return self._write_asset(self.given, row, "")
 
     def _write_asset(
         self, asset: Asset, row: IsolatedEngine, folder: str

@@ -45,10 +45,6 @@ _OF_JOINTS = ("swing", "response", "coupled", "loop")
 """Scenarios in which joints move."""
 
 
-_SMALLER = (8, 16)
-"""How many times smaller than the others' the two timesteps of the reference are."""
-
-
 @dataclass(slots=True)
 class _Prepared:
     """A variant with what MuJoCo sees of it, and coordinates that are not zero in the reference pose."""
@@ -193,7 +189,7 @@ class ScenarioRuns:
     def _make_reference(self, name: str, without: tuple[str, ...]) -> MotionReference:
         scenario, prepared = SCENARIOS[name], self._prepare(name, without)
         mover = EngineMover(self.against, self.pool) if self.against is not None else None
-        runs = [self._move(name, prepared, scenario.step / part, mover) for part in (1, 2, *_SMALLER)]
+        runs = [self._move(name, prepared, scenario.step / part, mover) for part in (1, 2, *scenario.finer)]
         times = np.linspace(0.0, scenario.seconds, scenario.samples + 1).tolist()
         return make_reference(mover.row.name if mover else REFERENCE, times, runs[2:], runs[:2], without)
 
