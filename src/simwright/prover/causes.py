@@ -54,10 +54,10 @@ _HINTS = {
 _DEPENDENT = ("poses", "matrix", "bias")
 _OF_BODIES = ("base", "poses", "dofs", "links", "masses", "inertias")
 _CAUSES_OF_MOTION = {
-    "swing": (*_OF_BODIES, "armature", "damping"),
+    "swing": (*_OF_BODIES, "armature", "damping", "friction"),
     "response": ("drives", *_OF_BODIES, "mimics", "armature", "damping", "friction", "limits"),
-    "coupled": ("mimics", *_OF_BODIES, "armature", "damping"),
-    "loop": (*_OF_BODIES, "armature", "damping"),
+    "coupled": ("mimics", *_OF_BODIES, "armature", "damping", "friction"),
+    "loop": (*_OF_BODIES, "armature", "damping", "friction"),
     "drop": ("base", "links", "masses", "inertias"),
     "slope": ("base", "links", "masses", "inertias"),
 }

@@ -46,6 +46,9 @@ def leave_looks(asset: Asset) -> Asset:
     ]
     for shape in machine.shapes:
         shape.material, shape.color = "", None
+    for body in machine.bodies:
+        # models within others become parents of prims, and their links have the same names
+        body.scope = ""
     leave_lists(machine, *_LOOKS)
     machine.motion = None
     return machine
