@@ -25,8 +25,7 @@ def see(engine: str, file: Path) -> Seen:
         return worker.describe()
 
 
-# SAPIEN 3.0 asks for a rendering device where links have looks
-@pytest.mark.parametrize("engine", sorted(set(list_engines()) - {"sapien"}))
+@pytest.mark.parametrize("engine", sorted(list_engines()))
 def test_engines_open_what_is_written_for_them(engine: str, tmp_path: Path) -> None:
     row = find_engine(engine)
     entry = simwright.convert(ARM, tmp_path / "arm", for_=row.dialect)

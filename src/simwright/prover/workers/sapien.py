@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """SAPIEN: what its URDF loader makes of a file, on PhysX.
 
-It asks for a rendering device when a link has looks, which engines are not given.  Trees that float beside others
+Trees that float beside others
 become articulations of their own, and links that float alone become actors.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import numpy as np
 import sapien
@@ -164,7 +165,19 @@ def open_file(file: Path, world: WorldSettings) -> SapienRobot:
     loader = scene.create_urdf_loader()
     held = find_root(file) == WORLD
     loader.fix_root_link = held
-    trees, actors = loader.load_multiple(str(file))
+    # it asks for a rendering device where a link has looks, and finds meshes beside the file
+    plain = file.with_name(f".{file.stem}-without-looks.urdf")
+    try:
+        document = ET.parse(file)  # noqa: S314 - written by Simwright
+        for link in document.getroot().iter("link"):
+            for look in link.findall("visual"):
+                link.remove(look)
+        document.write(plain)
+        trees, actors = loader.load_multiple(str(plain))
+    except KeyError as error:
+        raise ValueError(f"its URDF loader raises KeyError: {error}") from None
+    finally:
+        plain.unlink(missing_ok=True)
     if world.ground is not None:
         scene.add_ground(0.0, render=False)
     return SapienRobot(scene, trees, [actor for actor in actors if actor.name != WORLD], held=held)
