@@ -436,7 +436,7 @@ def add_asset(
     result = Imported(
         asset=choose_parts(asset, settled), reporter=reporter, resolvers=tuple(schema_resolvers)
     )
-    parts = stage if isinstance(stage, (StageParts, None)) else sort_prims(stage)
+    parts = stage if isinstance(stage, StageParts | None) else sort_prims(stage)
     with_mjc = any(getattr(solver, "name", solver) == "mjc" for solver in schema_resolvers)
     with listen(reporter, Where(asset.provenance.file)):
         fill_builder(builder, result, find_base(builder, xform), settled, parts, with_mjc=with_mjc)

@@ -236,7 +236,7 @@ def make_options(
 
 def is_path(source: Any) -> bool:
     """A file, not an open layer or stage."""
-    return isinstance(source, (str, os.PathLike))
+    return isinstance(source, str | os.PathLike)
 
 
 def open_source(source: Any, options: ReadOptions, reporter: Reporter, *, partial: bool = False) -> Any:

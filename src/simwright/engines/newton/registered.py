@@ -221,7 +221,7 @@ class _StageAttributeReader:
         return any(dof.path for dof in joint.dofs)
 
     def _spread(self, joint: Joint, key: str, value: Any, places: range) -> None:
-        if not isinstance(value, (list, tuple)):
+        if not isinstance(value, list | tuple):
             for at in places:
                 self.put(key, at, value)
         elif len(value) == len(places):

@@ -235,7 +235,7 @@ class NewtonShapeMaker:
                 why = "its mesh has no triangles"
             self._reporter.report(GEOMETRY_LOST, shape.source, name=shape.name, why=why)
             return None
-        if not isinstance(geometry, (Mesh, Heightfield)):
+        if not isinstance(geometry, Mesh | Heightfield):
             self._reporter.report(GEOMETRY_MESHED, shape.source, kind=geometry.kind, name=shape.name)
             # round shapes are convex, and so is what uneven scale makes of them
             kind = newton.GeoType.CONVEX_MESH if shape.collision else newton.GeoType.MESH
