@@ -59,6 +59,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "src/simwright/scenes/scene.schema.json": scene_schema.generate,
     "src/simwright/tasks/robot.schema.json": robot_schema.generate,
     "src/simwright/checker/adapters/usd_validation/plugInfo.json": validators_info.generate,
+    "src/simwright/checker/adapters/usd_profiles/plugInfo.json": validators_info.generate_profiles,
 }
 
 

@@ -20,6 +20,7 @@ from simwright.formats.dialects import choose_format, fit_words
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.formats.table import FORMATS, choose_writer, detect_format, read_asset, write_asset
 from simwright.model.asset import Asset
+from simwright.model.display import NOTEBOOK
 from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 
 FORMATS.add("scene", "simwright.scenes.format:FORMAT")  # formats do not know scenes; the app knows both
 FORMATS.add("world", "simwright.app.world_format:FORMAT")
+# the model shows tables; the app can draw
+NOTEBOOK.add("picture", "simwright.app.notebook:show_picture")
+NOTEBOOK.add("page", "simwright.app.notebook:open_view")
 
 
 def load(

@@ -238,7 +238,8 @@ class Gate:
     def resolve(self, path: str | os.PathLike[str]) -> Path:
         """The path with every link resolved; those of its folder are followed once for all files in it."""
         folder, name = os.path.split(os.fspath(path))
-        if name not in ("", ".", ".."):
+        # a name with a NUL is left to resolve(), which refuses it
+        if name not in ("", ".", "..") and "\0" not in name:
             if folder not in self._real:
                 self._real[folder] = Path(folder).resolve()
             target = self._real[folder] / name

@@ -49,7 +49,8 @@ class ReadOptions:
     ``unsaid_meters_per_unit`` is the length unit of a USD stage that says none; None for OpenUSD's own, 0.01 (Newton
     takes 1).  ``default_density`` is that of USD colliders for which nobody says one [kg/m^3].
     ``read_elsewhere`` are types of USD geometry that the caller reads from the stage: they are not reported as lost.
-    ``hidden_shapes`` reads invisible USD geometry too, as shapes that are neither seen nor touched.
+    ``hidden_shapes`` reads invisible USD geometry too, as shapes that are neither seen nor touched; without
+    ``visuals``, USD geometry that does not collide is left out, and so are looks that no collider has.
     ``lock_unlimited_axes`` locks the axes of generic USD joints that no limit is applied to, as Newton does; by
     UsdPhysics they are free.
     """
@@ -65,6 +66,7 @@ class ReadOptions:
     unsaid_meters_per_unit: float | None = None
     default_density: float = DEFAULT_DENSITY
     hidden_shapes: bool = False
+    visuals: bool = True
     read_elsewhere: frozenset[str] = frozenset()
     lock_unlimited_axes: bool = False
 

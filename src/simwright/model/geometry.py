@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
+from pathlib import PurePath
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -213,6 +214,11 @@ class Mesh:
     def solid(self) -> MeshData:
         """Points and faces, perhaps without the other arrays; loaded for the caller and not kept."""
         return self.data if self._load_solid is None else self._load_solid()
+
+    @property
+    def asset_name(self) -> str:
+        """What the source calls the mesh itself: the name after ``#`` in ``source``, else the name of the file."""
+        return self.source.rpartition("#")[2] if "#" in self.source else PurePath(self.file).stem
 
     @property
     def is_loaded(self) -> bool:
