@@ -334,7 +334,9 @@ def test_planes_of_moving_links_are_boxes_for_mujoco(tmp_path):
         </link></model></sdf>"""
     )
     reporter = Reporter()
-    stage = Usd.Stage.Open(str(simwright.convert(file, tmp_path / "mujoco", for_="mujoco", reporter=reporter)))
+    stage = Usd.Stage.Open(
+        str(simwright.convert(file, tmp_path / "mujoco", for_="mujoco", reporter=reporter))
+    )
     assert "usd-write-plane-thick" in {finding.kind for finding in reporter}
     assert "Plane" not in {prim.GetTypeName() for prim in stage.TraverseAll()}
     stage = Usd.Stage.Open(str(simwright.convert(file, tmp_path / "all")))
