@@ -262,7 +262,7 @@ def name_of(path: str) -> str:
 
     A name of MJCF may hold anything, slashes too; OpenUSD's prims may not.
     """
-    name = re.sub(r"[^A-Za-z0-9_]", "_", label_of(path))
+    name = re.sub(r"[^A-Za-z0-9_]+", "_", label_of(path))
     return f"_{name}" if name[:1].isdigit() else name
 
 
