@@ -24,7 +24,6 @@ import shutil
 import sys
 import tempfile
 import time
-from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,7 +43,7 @@ from tests.sanitizer.repairs import (  # noqa: E402 - the tests' own
 from tests.sanitizer.simulated import NotComparableError, compare_in_mujoco  # noqa: E402
 
 import simwright  # noqa: E402
-from simwright.prover.asking import NotSeenError, Worker  # noqa: E402
+from simwright.prover.processes import EnginePool, NotSeenError  # noqa: E402
 from simwright.prover.table import list_engines  # noqa: E402
 from simwright.prover.workers.seen import Seen, SeenFreedom  # noqa: E402
 
@@ -58,8 +57,7 @@ VALUES_OF_FREEDOMS = (
 )  # fmt: skip
 
 
-WORKERS: dict[str, Worker] = {}
-CLOSING = ExitStack()
+POOL = EnginePool(SECONDS)
 
 
 @dataclass
@@ -104,7 +102,7 @@ def main() -> int:
         robots = random.Random(arguments.seed).sample(robots, min(arguments.sample, len(robots)))
     rows = load(arguments.results)
     done, start = {(row.kind, row.robot) for row in rows}, time.monotonic()
-    with tempfile.TemporaryDirectory() as scratch, CLOSING:
+    with tempfile.TemporaryDirectory() as scratch, POOL:
         for kind, robot in robots:
             name = f"{robot.parent.name}/{robot.stem}"
             if (kind, name) in done or time.monotonic() - start > arguments.seconds:
@@ -183,15 +181,10 @@ def ask_engine(engine: str, before: Path, after: Path) -> tuple[str, list[str]]:
 
 
 def see(engine: str, file: Path) -> Seen:
-    """What an engine sees of a stage; its process stays for the next one, unless it refused this one."""
-    if engine not in WORKERS:
-        WORKERS[engine] = CLOSING.enter_context(Worker(list_engines()[engine], SECONDS))
-    try:
-        WORKERS[engine].open(file.resolve(), GRAVITY)
-        return WORKERS[engine].describe()
-    except NotSeenError:
-        del WORKERS[engine]
-        raise
+    """What an engine sees of a stage; its process stays for the next one."""
+    worker = POOL.find(list_engines()[engine])
+    worker.open(file.resolve(), GRAVITY)
+    return worker.describe()
 
 
 def list_changes(one: Seen, two: Seen) -> list[str]:

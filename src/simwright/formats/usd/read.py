@@ -160,6 +160,7 @@ def _make_source(
         played=played,
         default_density=options.default_density,
         hidden_shapes=options.hidden_shapes,
+        visuals=options.visuals,
         read_elsewhere=options.read_elsewhere,
         lock_unlimited_axes=options.lock_unlimited_axes,
         gate=options.gate or Gate.of_layer(stage.GetRootLayer().realPath, options.packages, reporter),

@@ -110,6 +110,7 @@ def build_layers(
     plan.is_decomposed = options.decompose
     plan.is_for_mujoco = options.for_ == "mujoco"
     plan.is_for_physx = options.for_ == "isaac"
+    plan.is_for_newton = options.for_ == "newton"
     plan.is_divided = options.for_ in ("mujoco", "newton")
     if plan.is_for_mujoco:
         settle_poses(plan, reporter)

@@ -111,6 +111,7 @@ class WritePlan:
     is_decomposed: bool = False
     is_for_mujoco: bool = False
     is_for_physx: bool = False
+    is_for_newton: bool = False
     is_divided: bool = False
     chains: Chains = field(default_factory=Chains)
     sites: dict[str, str] = field(default_factory=dict)
