@@ -125,11 +125,7 @@ class AssetFigure:
         else:
             nodes = [
                 self._scene.add_batched_glb(
-                    f"{path}/{number}",
-                    content,
-                    batched_positions=rows[:, :3],
-                    batched_wxyzs=rows[:, 3:],
-                    lod="off",
+                    f"{path}/{number}", content, batched_positions=rows[:, :3], batched_wxyzs=rows[:, 3:], lod="off"
                 )
                 for number, content in enumerate(split_glb(part.content))
             ]
@@ -175,9 +171,7 @@ class AssetFigure:
 
     def _place_points(self, overlay: Overlay) -> Any:
         """Points of an overlay in all worlds, one world after the other."""
-        found = [
-            overlay.place(poses) + offset for poses, offset in zip(self.poses, self.offsets, strict=True)
-        ]
+        found = [overlay.place(poses) + offset for poses, offset in zip(self.poses, self.offsets, strict=True)]
         return np.concatenate(found).astype(np.float32)
 
     def _add_overlay(self, overlay: Overlay, path: str, layer: str) -> Any:
@@ -197,12 +191,7 @@ class AssetFigure:
         if overlay.kind == "arrows":
             reach = float(np.median(np.linalg.norm(pairs[:, 1] - pairs[:, 0], axis=1)))
             return self._scene.add_arrows(
-                path,
-                pairs,
-                shades[:, 0],
-                shaft_radius=reach / 50,
-                head_radius=reach / 20,
-                head_length=reach / 8,
+                path, pairs, shades[:, 0], shaft_radius=reach / 50, head_radius=reach / 20, head_length=reach / 8
             )
         return self._scene.add_line_segments(path, pairs, shades, line_width=2.0)
 
@@ -292,9 +281,7 @@ class AssetFigure:
 
     # -- marks ---------------------------------------------------------------------------------------------------
 
-    def mark(
-        self, bodies: Sequence[int], color: tuple[int, int, int] = (255, 150, 20), world: int = 0
-    ) -> None:
+    def mark(self, bodies: Sequence[int], color: tuple[int, int, int] = (255, 150, 20), world: int = 0) -> None:
         """Draw boxes around bodies, in place of those that were drawn before."""
         for _, node, _ in self._marks:
             node.remove()
@@ -334,3 +321,5 @@ def _find_messages() -> Any:
     found = importlib.import_module("viser._messages")
     known = hasattr(found, "SetPositionMessage") and hasattr(found, "SetOrientationMessage")
     return found if known else None
+
+

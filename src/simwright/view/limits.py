@@ -40,9 +40,7 @@ def draw_limits(tree: Tree, rows: Mapping[str, int], reach: float) -> list[Overl
             lines.add(points[[0, 1, 0, count]], parent, _HAND)
             hand = np.stack((dof.anchor, dof.anchor + 1.15 * reach * aside))
         else:
-            ends = np.array(
-                [dof.anchor + _bound(value, dof, 1.0) * dof.axis for value in (dof.lower, dof.upper)]
-            )
+            ends = np.array([dof.anchor + _bound(value, dof, 1.0) * dof.axis for value in (dof.lower, dof.upper)])
             ticks = [(end - reach / 4 * aside, end + reach / 4 * aside) for end in ends]
             lines.add(joint.parent_frame.apply(np.concatenate((ends, *ticks))), parent, _HAND)
             hand = np.stack((dof.anchor, dof.anchor + reach / 2 * aside))
@@ -72,3 +70,4 @@ def _find_aside(axis: Array) -> Array:
     other = np.eye(3)[int(np.argmin(np.abs(axis)))]
     across = np.cross(axis, other)
     return np.asarray(across / max(float(np.linalg.norm(across)), 1e-12))
+

@@ -86,12 +86,7 @@ class LivePage:
         low, high = places.min(axis=0), places.max(axis=0)
         dress(self.server, drawing.lower + low, drawing.upper + high)
         self.figure = AssetFigure(
-            self.server,
-            drawing,
-            poses,
-            offsets=places[: self.worlds],
-            on_pick=self._click,
-            on_drag=self._drag,
+            self.server, drawing, poses, offsets=places[: self.worlds], on_pick=self._click, on_drag=self._drag
         )
         self._arrows = ContactArrows(self.server, 0.03 * drawing.size)
         self._add_controls(tree, simulation, title or asset.name, can_reset=can_reset)
@@ -108,17 +103,10 @@ class LivePage:
         gui.set_panel_label(short(title, 40))
         self._run = PacePanel(gui, self.pace, can_reset=can_reset)
         if simulation.worlds > 1:
-            gui.add_markdown(
-                f"{simulation.worlds} worlds"
-                + (f", {self.worlds} shown" if self.worlds < simulation.worlds else "")
-            )
+            gui.add_markdown(f"{simulation.worlds} worlds" + (f", {self.worlds} shown" if self.worlds < simulation.worlds else ""))
             self._world = gui.add_number("World", 0, min=0, max=self.worlds - 1, step=1)
             self._world.on_update(lambda event: self._choose_world(int(event.target.value)))
-        names = [
-            freedom.name
-            for freedom in self._layout.freedoms
-            if freedom.motion in (Motion.HINGE, Motion.SLIDE)
-        ]
+        names = [freedom.name for freedom in self._layout.freedoms if freedom.motion in (Motion.HINGE, Motion.SLIDE)]
         rates = [f"{name} velocity" for name in names]
         chosen = list(self._signals)[:1] or names[:3]
         self.plot = SignalPlot(gui, [*self._signals, *names, *rates, _FORCE, _CONTACTS], chosen)
@@ -146,9 +134,7 @@ class LivePage:
             by_hand.on_update(lambda event: self._command_by_hand(event.target.value))
             for name, (lower, upper, value) in list(found.items())[:_MOST_COMMANDS]:
                 step = max((upper - lower) / 1000, 1e-6)
-                slider = gui.add_slider(
-                    short(name, 40), lower, upper, step, float(np.clip(value, lower, upper))
-                )
+                slider = gui.add_slider(short(name, 40), lower, upper, step, float(np.clip(value, lower, upper)))
                 slider.on_update(lambda event, name=name: self.command(name, float(event.target.value)))
                 self._commands[name] = float(slider.value)
 
@@ -321,3 +307,5 @@ def list_commands(asset: Asset, simulation: Simulation) -> dict[str, tuple[float
         if math.isfinite(lower) and math.isfinite(upper) and upper > lower:
             found[name] = (float(lower), float(upper), float(now[column]))
     return found
+
+

@@ -152,13 +152,9 @@ class ViewPage:
             for name, (choices, chosen) in self._variants.sets.items():
                 shown = {short(choice): choice for choice in choices}
                 box = self.server.gui.add_dropdown(
-                    short(name, 40),
-                    tuple(shown),
-                    initial_value=short(chosen) if chosen in choices else short(choices[0]),
+                    short(name, 40), tuple(shown), initial_value=short(chosen) if chosen in choices else short(choices[0])
                 )
-                box.on_update(
-                    lambda event, name=name, shown=shown: self._choose(name, shown[event.target.value])
-                )
+                box.on_update(lambda event, name=name, shown=shown: self._choose(name, shown[event.target.value]))
 
     def _choose(self, name: str, variant: str) -> None:
         """Read the asset again with another variant, and show that in place of it."""
@@ -172,11 +168,7 @@ class ViewPage:
             except SimwrightError as error:
                 self.server.gui.add_markdown(plain(str(error)))
                 return
-            kept = {
-                key: self.configuration.get(key)
-                for key in self.configuration.dofs
-                if key in configuration.dofs
-            }
+            kept = {key: self.configuration.get(key) for key in self.configuration.dofs if key in configuration.dofs}
             configuration.move(kept)
             sets[name] = (sets[name][0], variant)
             self._contacts.close()
@@ -297,9 +289,7 @@ class ViewPage:
             scene, size = self.server.scene, 0.008 * self.figure.drawing.size
             number = len(self._points)
             self._measured.append(
-                scene.add_icosphere(
-                    f"/measure/{number}", radius=size, color=(220, 40, 120), position=tuple(point)
-                )
+                scene.add_icosphere(f"/measure/{number}", radius=size, color=(220, 40, 120), position=tuple(point))
             )
             self._distance.content = f"first point: {numbers(point)} m"
             if number == 2:

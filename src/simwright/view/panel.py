@@ -67,9 +67,7 @@ class TreePanel:
         with self._list:
             self._shown = [(name, self._add_row(name, depth, joint)) for name, depth, joint in found[:_ROWS]]
         left = len(found) - len(self._shown)
-        self._more.content = (
-            f"{left} more: search for them" if left > 0 else ("" if found else "no such link")
-        )
+        self._more.content = f"{left} more: search for them" if left > 0 else ("" if found else "no such link")
 
     def _add_row(self, name: str, depth: int, joint: str) -> Any:
         indent = "\u2007" * min(depth, 12)
@@ -153,11 +151,7 @@ def find_bodies(asset: Asset, findings: Sequence[Diagnostic]) -> dict[int, str]:
 
 
 def describe_link(
-    configuration: Configuration,
-    name: str,
-    pose: Array,
-    inertial: Inertial | None,
-    findings: Sequence[Diagnostic],
+    configuration: Configuration, name: str, pose: Array, inertial: Inertial | None, findings: Sequence[Diagnostic]
 ) -> str:
     """Pose and numbers of a link as a table."""
     asset = configuration.asset
@@ -177,12 +171,7 @@ def describe_link(
     rows += _describe_joint(configuration, name)
     shapes = asset.shapes_of(name)
     if shapes:
-        rows.append(
-            (
-                "shapes",
-                f"{sum(one.visual for one in shapes)} seen, {sum(one.collision for one in shapes)} touched",
-            )
-        )
+        rows.append(("shapes", f"{sum(one.visual for one in shapes)} seen, {sum(one.collision for one in shapes)} touched"))
         looks = sorted({plain(short(one.material, 40)) for one in shapes if one.material})
         if looks:
             rows.append(("materials", ", ".join(looks[:8])))

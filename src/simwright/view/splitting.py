@@ -43,9 +43,7 @@ def _list_primitives(document: dict[str, Any]) -> Iterator[tuple[list[dict[str, 
         pending += [[*chain, nodes[number]] for number in chain[-1].get("children", [])]
 
 
-def _pick(
-    document: dict[str, Any], binary: memoryview, chain: list[dict[str, Any]], primitive: dict[str, Any]
-) -> bytes:
+def _pick(document: dict[str, Any], binary: memoryview, chain: list[dict[str, Any]], primitive: dict[str, Any]) -> bytes:
     """A document with this primitive alone."""
     data = bytearray()
     views: list[dict[str, Any]] = []
@@ -94,9 +92,7 @@ def _pick(
     return _pack(result, bytes(data))
 
 
-def _take_textures(
-    document: dict[str, Any], result: dict[str, Any], material: dict[str, Any], take_view: Any
-) -> None:
+def _take_textures(document: dict[str, Any], result: dict[str, Any], material: dict[str, Any], take_view: Any) -> None:
     """Carry the images that a material names, wherever in it they are named."""
     for place in _list_texture_places(material):
         texture = dict(document["textures"][place["index"]])

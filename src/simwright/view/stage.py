@@ -47,9 +47,7 @@ def save_picture(client: Any) -> None:
         camera = client.camera
         width = 1600
         height = max(400, min(2400, round(width / max(camera.aspect, 0.2))))
-        client.send_file_download(
-            "view.png", encode_png(np.asarray(client.get_render(height=height, width=width)))
-        )
+        client.send_file_download("view.png", encode_png(np.asarray(client.get_render(height=height, width=width))))
 
 
 def encode_png(pixels: Array) -> bytes:
