@@ -355,3 +355,14 @@ def test_images_for_mujoco_are_png(tmp_path):
     for engine, ending in (("mujoco", ".png"), ("newton", ".jpg")):
         entry = simwright.convert(tmp_path / "box.urdf", tmp_path / engine, for_=engine)
         assert [file.suffix for file in (entry.parent / "textures").iterdir()] == [ending]
+
+
+def test_links_that_are_only_fixed_to_each_other_are_an_articulation_for_newton(tmp_path):
+    file = tmp_path / "raft.urdf"
+    weight = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    file.write_text(
+        f"""<robot name="raft"><link name="hull">{weight}</link><link name="mast">{weight}</link>
+        <joint name="step" type="fixed"><parent link="hull"/><child link="mast"/></joint></robot>"""
+    )
+    assert _list_roots(simwright.convert(file, tmp_path / "newton", for_="newton")) == {"hull"}
+    assert _list_roots(simwright.convert(file, tmp_path / "all")) == set()
