@@ -72,7 +72,7 @@ def _spare_young() -> None:
     Freezing moves all objects aside and unfreezing makes them old, both without a look at them.  In a process that has
     frozen objects for good, nothing is done.  Counting those takes a look at each, so it is done now and then only.
     """
-    global _frozen, _believed_until
+    global _frozen, _believed_until  # noqa: PLW0603 - as long as the process
     start = time.monotonic()
     if start > _believed_until:
         _frozen = bool(gc.get_freeze_count())
