@@ -7,8 +7,9 @@ takes about a tenth of Newton's time.  Ours is the neutral model with masses and
 
 Further rows fill a builder through the adapter: without visual shapes against all that Newton does by default (with a
 limit) and against Newton without visual shapes; the same again in a process that has the hulls of the robot from an
-earlier import; and with visual shapes, whose time is mostly Newton's own functions for visual meshes.  The floor is what OpenUSD alone takes: open, one walk, and its C++ physics parser.  All are warm and in one
-process; ours and the floor take turns.
+earlier import; and with visual shapes, whose time is mostly Newton's own functions for visual meshes.  The floor is
+what OpenUSD alone takes: open, one walk, and its C++ physics parser.  All are warm and in one process; ours and the
+floor take turns.
 """
 
 from __future__ import annotations

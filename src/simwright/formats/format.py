@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias, cast
 
+from simwright.core.collector import pause_collector
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
 from simwright.core.gate import Gate
@@ -156,13 +157,15 @@ class Format:
 
     def read(self, path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
         """Read a file into the neutral model."""
-        return cast("Reader", import_object(self.reader))(path, options, reporter)
+        with pause_collector():
+            return cast("Reader", import_object(self.reader))(path, options, reporter)
 
     def write(self, asset: Asset, target: Path, options: WriteOptions, reporter: Reporter) -> Path:
         """Write the neutral model; gives the path of the file to open.  What has no place in it is reported."""
         # First, so that losses are reported even if the writer stops with an error.
         self.report_losses(asset, reporter)
-        return cast("Writer", import_object(self.writer))(asset, target, options, reporter)
+        with pause_collector():
+            return cast("Writer", import_object(self.writer))(asset, target, options, reporter)
 
     def load_table(self) -> Table:
         """What the format can hold, by key."""

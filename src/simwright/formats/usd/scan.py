@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -291,6 +291,18 @@ def read_look_variants(
             reporter.report(VARIANTS_BASELINE, where, name=set_name, what=what, selected=selected)
         elif any(variant.materials for variant in found):
             asset.look_variants += found
+
+
+def list_variants(path: Path, options: ReadOptions) -> dict[str, tuple[str, list[str]]]:
+    """Variant sets that leave a choice, at the variants of ``options``: what is selected, and all there are."""
+    from simwright.usd.open import open_stage
+
+    told = Reporter()
+    gate = options.make_gate(path, told)
+    stage = open_stage(path, packages=options.packages, variants=options.variants, reporter=told, gate=gate)
+    # also those that were chosen: another choice is left
+    found = _list_sets(stage, replace(options, variants={}))
+    return {name: (selected, names) for name, (selected, names, _) in found.items()}
 
 
 def _list_sets(stage: Usd.Stage, options: ReadOptions) -> dict[str, tuple[str, list[str], list[Usd.Prim]]]:
