@@ -142,7 +142,7 @@ def run_command(output_format: str, what: str, **asked: Any) -> int:
     The exit code is 0 when the run finished; how many episodes succeeded is in the report.
     """
     from simwright.app.cli.findings import print_findings
-    from simwright.app.cli.progress import show_progress
+    from simwright.app.cli.progress import end_on_term, show_progress
     from simwright.app.tasking import RunRequest, prepare_run
     from simwright.core.diag import Level, Reporter
     from simwright.core.errors import EXIT_BAD_INPUT
@@ -158,7 +158,7 @@ def run_command(output_format: str, what: str, **asked: Any) -> int:
         if finding.level is not Level.INFO:
             console(stderr=True).print(str(finding))
     reporter = Reporter()
-    with show_progress("episodes") as progress:
+    with show_progress("episodes") as progress, end_on_term():
         summary = ready.run(progress, reporter)
     for finding in reporter:
         if finding.level is not Level.INFO:
