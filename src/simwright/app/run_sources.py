@@ -8,6 +8,7 @@ file is run as it is: its own options, its own start, nothing added unless it is
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -142,9 +143,8 @@ def find_source(
         # packages around the file count as well, as for simwright.load: robots name meshes by package://
         packages = find_packages(near=[path.parent], allowed=parse_folders(allow_outside))
         asset = read_asset(path, options=ReadOptions(packages), reporter=reporter)
-    return AssetSource(
-        prepare_asset(asset, floating=floating, ground=ground), name, num_worlds or 1, keyframe
-    )
+    prepare = functools.partial(prepare_asset, floating=floating, ground=ground)
+    return AssetSource(prepare(asset), name, num_worlds or 1, keyframe, prepare)
 
 
 def prepare_asset(asset: Asset, *, floating: bool | None = None, ground: bool = False) -> Asset:
@@ -200,8 +200,17 @@ class AssetSource:
     loaded: LoadedScene | None = None
     sequence: ControlSequence | None = None
 
-    def __init__(self, asset: Asset, name: str, worlds: int = 1, keyframe: str = "") -> None:
+    def __init__(
+        self,
+        asset: Asset,
+        name: str,
+        worlds: int = 1,
+        keyframe: str = "",
+        prepare: Callable[[Asset], Asset] = lambda asset: asset,
+    ) -> None:
         self.asset: Asset = asset
+        self.prepare = prepare
+        """What was done to the asset of the file before."""
         self.name, self.worlds = name, worlds
         self._layout = Layout(asset)
         self._keyframe = self._find_keyframe(keyframe)

@@ -160,8 +160,8 @@ def _emit(
     from simwright.app.report.report import render_report
     from simwright.core.files import write_atomic
 
-    # those two describe rules; for others the rules are not loaded
-    if output_format in ("sarif", "html"):
+    # those describe rules; for others the rules are not loaded
+    if output_format in ("sarif", "html", "text"):
         _declare_rules(outcome)
     if output_format == "html":
         from simwright.app.report.views import add_views
@@ -188,7 +188,8 @@ def _declare_rules(outcome: CheckOutcome) -> None:
 def _print_statistics(report: Report, *, to_stderr: bool) -> None:
     from collections import Counter
 
-    tally = Counter((finding.kind, finding.level.value) for _, finding in report)
+    every = (found for _, finding in report for found in (finding, *finding.related))
+    tally = Counter((finding.kind, finding.level.value) for finding in every)
     rows = sorted(tally.items(), key=lambda item: (-item[1], item[0]))
     width = max((len(str(count)) for _, count in rows), default=1)
     echo(err=to_stderr)

@@ -15,6 +15,7 @@ from simwright.app.cli.options import (
     console,
     format_option,
     gate_options,
+    live_options,
     parse_pairs,
     parse_size,
     print_json,
@@ -34,6 +35,7 @@ Examples:
   simwright run scene.yaml --control wave.json --record wave.npz
   simwright run scene.yaml --engine newton --solver featherstone --device cuda
   simwright run robot.usda --ros
+  simwright run robot.xml --ground --view
   simwright run robot.urdf --fixed --bag run.mcap --frames 5000
   simwright run scene.yaml --set integrator=rk4 --set iterations=50
 """
@@ -46,7 +48,7 @@ INTERRUPTED = 130
 @click.option("--solver", default="", metavar="NAME", help="A solver of the engine; else its default.")
 @click.option("--set", "options", multiple=True, metavar="NAME=VALUE", help="An option of the solver.")
 @click.option(
-    "--frames", type=click.IntRange(min=0), help="Time steps.  [default: 1000; with --ros, until Ctrl-C]"
+    "--frames", type=click.IntRange(min=0), help="Time steps.  [default: 1000; with --ros or --view, until Ctrl-C]"
 )
 @click.option("--num-worlds", type=click.IntRange(min=1), help="Copies of the world; else the scene's.")
 @click.option(
@@ -76,6 +78,7 @@ INTERRUPTED = 130
 )
 @click.option("--ground/--no-ground", default=False, help="Robot files: add a plane to stand on.")
 @ros_options
+@live_options
 @gate_options
 @click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
 @format_option("text", "json")

@@ -81,13 +81,16 @@ class EngineLine:
 
 @dataclass(frozen=True, slots=True)
 class LineChart:
-    """Lines over the same times [s]; ``unit`` is that of all values."""
+    """Lines over the same times [s]; ``unit`` is that of all values.
+
+    ``references`` are what engines are held against, with a name each: all with the same machine, or some with what
+    their format has no place for left out.
+    """
 
     title: str
     unit: str
     times: Sequence[float]
-    reference: str
-    expected: Sequence[float]
+    references: Sequence[tuple[str, Sequence[float]]]
     lines: Sequence[EngineLine] = field(default_factory=list)
 
 
@@ -101,7 +104,9 @@ def _write(chart: LineChart) -> Iterator[str]:
     title = _text(chart.title)
     yield f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{title}"><title>{title}</title>'
     yield from _write_frame(chart, across, up, decades)
-    yield f'<path class="line reference" d="{_trace(chart.times, chart.expected, across, up)}"/>'
+    for number, (_, expected) in enumerate(chart.references):
+        trace = _trace(chart.times, expected, across, up)
+        yield f'<path class="line reference"{_dash_reference(number)} d="{trace}"/>'
     for line in chart.lines:
         errors = [_log(value) for value in line.errors]
         for values, scale in ((line.values, up), (errors, decades)):
@@ -113,18 +118,17 @@ def _write(chart: LineChart) -> Iterator[str]:
     yield from _write_bands(chart, across)
     yield '</g><g class="rest">'
     yield f'<text class="soft number" x="{_NUMBERS}" y="{TOP + 12}">largest difference</text>'
-    for number, line in enumerate(chart.lines):
+    for number, line in enumerate(chart.lines, len(chart.references)):
         worst = max((abs(v) for v in line.errors if math.isfinite(v)), default=math.nan)
-        yield f'<text class="number" x="{_NUMBERS}" y="{_place(number + 1)}">{_tell(worst)} {_text(chart.unit)}</text>'
+        yield f'<text class="number" x="{_NUMBERS}" y="{_place(number)}">{_tell(worst)} {_text(chart.unit)}</text>'
     yield "</g></svg>"
 
 
 def _choose_scales(chart: LineChart) -> tuple[_Scale, _Scale, _Scale]:
     """Of times, of values, and of the powers of ten of differences."""
     across = _Scale(chart.times[0], max(chart.times[-1], chart.times[0] + 1e-9), LEFT, RIGHT)
-    numbers = [
-        v for row in (chart.expected, *(line.values for line in chart.lines)) for v in row if math.isfinite(v)
-    ]
+    rows = [*(values for _, values in chart.references), *(line.values for line in chart.lines)]
+    numbers = [value for row in rows for value in row if math.isfinite(value)]
     low, high = _widen(min(numbers, default=0.0), max(numbers, default=0.0))
     up = _Scale(low, high, MIDDLE, TOP)
     sizes = [abs(v) for line in chart.lines for v in line.errors if math.isfinite(v) and v != 0.0]
@@ -174,10 +178,11 @@ def _write_frame(chart: LineChart, across: _Scale, up: _Scale, decades: _Scale) 
 
 
 def _write_names(chart: LineChart) -> Iterator[str]:
-    y = _place(0)
-    yield f'<path class="line reference" d="M{_NAMES} {y - 4}h34"/>'
-    yield f'<text class="name" x="{_NAMES + 42}" y="{y}">{_text(chart.reference, 22)}</text>'
-    for number, line in enumerate(chart.lines, 1):
+    for number, (name, _) in enumerate(chart.references):
+        y = _place(number)
+        yield f'<path class="line reference"{_dash_reference(number)} d="M{_NAMES} {y - 4}h34"/>'
+        yield f'<text class="name" x="{_NAMES + 42}" y="{y}">{_text(name, 34)}</text>'
+    for number, line in enumerate(chart.lines, len(chart.references)):
         y = _place(number)
         yield f'<path class="line s{line.style}"{_dash(line.style)} d="M{_NAMES} {y - 4}h34"/>'
         yield f'<path class="m{line.style}" d="{_SHAPES[line.style]}" transform="translate({_NAMES + 17} {y - 4})"/>'
@@ -193,9 +198,10 @@ def _write_bands(chart: LineChart, across: _Scale) -> Iterator[str]:
         yield f'<g class="band"><rect x="{first:.1f}" y="{TOP}" width="{last - first:.1f}" height="{BOTTOM - TOP}"/>'
         yield f'<g class="tip"><path class="at" d="M{x:.1f} {TOP}V{BOTTOM}"/>'
         yield f'<text class="soft number" x="{_NUMBERS}" y="{TOP + 12}">at {time:.3g} s</text>'
-        expected = _text(f"{chart.expected[number]:.5g} {chart.unit}")
-        yield f'<text class="number" x="{_NUMBERS}" y="{_place(0) + 14}">{expected}</text>'
-        for row, line in enumerate(chart.lines, 1):
+        for row, (_, values) in enumerate(chart.references):
+            expected = _text(f"{values[number]:.5g} {chart.unit}")
+            yield f'<text class="number" x="{_NUMBERS}" y="{_place(row)}">{expected}</text>'
+        for row, line in enumerate(chart.lines, len(chart.references)):
             error = line.errors[number]
             told = f"{line.values[number]:.5g} ({'+' if error >= 0 else '-'}{_tell(abs(error))})"
             yield f'<text class="number" x="{_NUMBERS}" y="{_place(row)}">{told}</text>'
@@ -229,9 +235,13 @@ def _dash(style: int) -> str:
     return f' stroke-dasharray="{DASHES[style]}"' if DASHES[style] else ""
 
 
+def _dash_reference(number: int) -> str:
+    return ' stroke-dasharray="3 3"' if number else ""
+
+
 def _place(number: int) -> int:
     """The line of a name."""
-    return TOP + 38 + _ROW * number + (12 if number else 0)
+    return TOP + 38 + _ROW * number
 
 
 def _log(value: float) -> float:
