@@ -93,7 +93,9 @@ def mark_proof(asset: Asset, proof: Proof) -> dict[str, LinkMark]:
     owners |= {name_of(body.name): body.name for body in asset.bodies}
     marks: dict[str, LinkMark] = {}
     for column, aspect in list_differences(proof):
-        for word in _WORD.findall(f"{column.outcome.items.get(aspect, '')} {column.outcome.differences[aspect]}"):
+        for word in _WORD.findall(
+            f"{column.outcome.items.get(aspect, '')} {column.outcome.differences[aspect]}"
+        ):
             if owners.get(word):
                 marks.setdefault(owners[word], LinkMark("warning", f"{aspect} in {column.outcome.engine}"))
     return marks
