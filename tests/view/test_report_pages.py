@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from tests.app.test_proof_page import make_proof
 from tests.conftest import SAMPLES
 from tests.view.test_browser import ARGUMENTS
 
+import simwright
 from simwright.app.cli.main import run
+from simwright.app.proof.page import render_assets
 
 pytestmark = pytest.mark.judge("browser")
 
@@ -40,7 +43,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     layer.write_text(text[:first] + "-" + text[first:])
     arm = SAMPLES / "arm" / "urdf" / "arm.urdf"
     heavy = SAMPLES / "arm" / "urdf" / "arm.urdf.xacro"
-    made = {name: folder / f"{name}.html" for name in ("check", "diff")}
+    made = {name: folder / f"{name}.html" for name in ("check", "diff", "prove")}
     warehouse = SAMPLES / "warehouse" / "warehouse.usda"
     run(
         [
@@ -54,6 +57,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         ]
     )
     run(["diff", str(arm), str(heavy), "--format", "html", "-o", str(made["diff"])])
+    made["prove"].write_text(render_assets("arm.urdf", [make_proof()], [simwright.load(arm)]))
     return made
 
 
@@ -86,7 +90,7 @@ def shoot(page: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize("size", [(1280, 800), (390, 844)])
-@pytest.mark.parametrize("name", ["check", "diff"])
+@pytest.mark.parametrize("name", ["check", "diff", "prove"])
 def test_a_view_draws_turns_and_fetches_nothing(name, size, pages, open_file):
     page = open_file(pages[name], size)
     page.wait_for_selector(".view3d.alive")
