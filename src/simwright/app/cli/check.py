@@ -168,11 +168,15 @@ def _emit(report: Report, outcome: CheckOutcome, output_format: str, output: Pat
 
 def _declare_rules(outcome: CheckOutcome) -> None:
     """Give renderers that describe rules something to say: results may come from the cache."""
-    from simwright.core.diag import CATALOGUE, declare
+    from simwright.app.report.report import DOCUMENTATION
+    from simwright.core.diag import CATALOGUE, Kind
 
     for entry in outcome.entries:
         if entry.code not in CATALOGUE:
-            declare(entry.code, entry.level, entry.title, doc=entry.title, section=entry.section)
+            page = f"{DOCUMENTATION}/rules/{entry.code}" if entry.statement else ""
+            CATALOGUE[entry.code] = Kind(
+                entry.code, entry.level, entry.title, doc=entry.doc, section=entry.section, url=page
+            )
 
 
 def _print_statistics(report: Report, *, to_stderr: bool) -> None:
