@@ -32,6 +32,7 @@ Examples:
   simwright check robots/ --baseline known.json --write-baseline
   simwright check robots/ --baseline known.json
   simwright check robot.usda --fix
+  simwright check robot.usda --watch
   simwright check robot.usda --variants --package my_robot=src/my_robot
 """
 _UNREADABLE = ("bad-input", "not-found", "parse-error", "limit", "unsafe-path")
@@ -81,6 +82,7 @@ _UNREADABLE = ("bad-input", "not-found", "parse-error", "limit", "unsafe-path")
 @click.option(
     "--fix", "fixes", is_flag=True, help="Make the safe fixes in place first; *.orig keeps the old asset."
 )
+@click.option("--watch", is_flag=True, help="Check again whenever a file of the asset changes, until Ctrl-C.")
 @click.option("--stamp", is_flag=True, help="Record the result in the asset as a UsdProfiles claim.")
 def check(paths: tuple[str, ...], **options: Any) -> int:
     """Check USD assets against REP-0158.
@@ -91,8 +93,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     Exit code 0 means clean, 1 that there are errors (see --fail-on), 2 that nothing could be checked.
     --stamp rewrites the root layer; comments in a text layer are lost.
     """
-    from simwright.app.checking import CheckRequest, build_check_report, run_check
-    from simwright.app.cli.progress import show_progress
+    from simwright.app.checking import CheckRequest
     from simwright.core.packages import parse_assignments
 
     request = CheckRequest(
@@ -112,9 +113,33 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         write_baseline=options["write_baseline"],
         stamp=options["stamp"],
     )
+    if options["watch"]:
+        return _watch(paths, request, options)
     # before the check, so that the report says what is left
     if options["fixes"]:
         _fix(paths, request)
+    return _check_once(request, options)
+
+
+def _watch(paths: tuple[str, ...], request: CheckRequest, options: dict[str, Any]) -> int:
+    from simwright.app.cli.watch import repeat_on_change
+
+    changing = [f"--{name.replace('_', '-')}" for name in ("stamp", "write_baseline") if options[name]]
+    changing += ["--fix"] if options["fixes"] else []
+    if changing:
+        raise click.UsageError(f"--watch only looks, so it cannot be used with {', '.join(changing)}")
+
+    def tell(changed: list[str]) -> None:
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        echo(f"\n-- {changed[0]}{more} changed --", err=True)
+
+    return repeat_on_change(paths, lambda: _check_once(request, options), tell)
+
+
+def _check_once(request: CheckRequest, options: dict[str, Any]) -> int:
+    from simwright.app.checking import build_check_report, run_check
+    from simwright.app.cli.progress import show_progress
+
     with show_progress("checking") as listener:
         outcome = run_check(request, listener)
     report = build_check_report(outcome, show_suppressed=options["show_suppressed"])
