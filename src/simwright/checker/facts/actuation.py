@@ -61,8 +61,8 @@ def has_drives(node: PrimNode, snapshot: StageSnapshot) -> bool:
 def is_of_other(facts: LayerFacts, opinion: Opinion) -> bool:
     """Is it said of something that the neutral word is not for?
 
-    The damping of a tendon is not that of a joint, the margin of a joint's stops not that of a collider, and the contact
-    offset of PhysX alone, without its rest offset, says nothing about the gap.
+    The damping of a tendon is not that of a joint, the margin of a joint's stops not that of a collider, and the
+    contact offset of PhysX alone, without its rest offset, says nothing about the gap.
     """
     spec = facts.layer.GetPrimAtPath(opinion.at)
     if spec is None:
