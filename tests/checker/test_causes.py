@@ -6,7 +6,7 @@ import json
 
 from simwright.app.cli.main import run as run_command
 from simwright.checker.asset import check_file
-from simwright.checker.causes import CAUSES, group_findings
+from simwright.checker.result import CAUSES, group_findings
 from simwright.checker.run import all_rules
 from simwright.core.diag import Diagnostic, Level, Where
 

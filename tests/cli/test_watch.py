@@ -6,8 +6,8 @@ import os
 
 import pytest
 
+from simwright.app.cli.check import name_changes, repeat_on_change, take_stamps
 from simwright.app.cli.main import run
-from simwright.app.cli.watch import name_changes, repeat_on_change, take_stamps
 
 ASSET = '#usda 1.0\n(\n    metersPerUnit = {scale}\n)\ndef Xform "a" {{}}\n'
 
@@ -65,7 +65,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     file = tmp_path / "robot.usda"
     file.write_text(ASSET.format(scale=0.01))
     pauses = Pauses(lambda: file.write_text(ASSET.format(scale=1)), None)
-    monkeypatch.setattr("simwright.app.cli.watch.repeat_on_change.__kwdefaults__", {"pause": pauses})
+    monkeypatch.setattr("simwright.app.cli.check.repeat_on_change.__kwdefaults__", {"pause": pauses})
     assert run(["check", str(file), "--select", "units-meters", "--watch", "--no-cache"]) == 0
     seen = capsys.readouterr()
     assert "metersPerUnit is 0.01" in seen.out

@@ -4,6 +4,5 @@
 main      the table of commands, and where errors become exit codes
 options   options and output that several commands share
 findings  printing findings, and the exit code they mean
-watch     doing something again whenever files change
 progress  a progress bar for commands that work on many files
 """

@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -91,7 +94,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     another one beside or above it.  Settings are read from simwright.toml or pyproject.toml.
 
     Exit code 0 means clean, 1 that there are errors (see --fail-on), 2 that nothing could be checked.
-    --stamp rewrites the root layer; comments in a text layer are lost.
+    --stamp rewrites the root layer; comments in a text layer stay.
     """
     from simwright.app.checking import CheckRequest
     from simwright.core.packages import parse_assignments
@@ -122,8 +125,6 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
 
 
 def _watch(paths: tuple[str, ...], request: CheckRequest, options: dict[str, Any]) -> int:
-    from simwright.app.cli.watch import repeat_on_change
-
     changing = [f"--{name.replace('_', '-')}" for name in ("stamp", "write_baseline") if options[name]]
     changing += ["--fix"] if options["fixes"] else []
     if changing:
@@ -232,3 +233,74 @@ def _print_notes(outcome: CheckOutcome, baseline: Path | None, *, shown: bool) -
 
 def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+MAX_WATCHED = 20_000
+"""Most files that are looked at; further ones are not watched."""
+_WATCH_PAUSE = 0.5
+
+FileStamps: TypeAlias = Mapping[str, tuple[int, int]]
+"""Size [bytes] and time of change [ns] by path."""
+
+
+# watching: files by name, size and time, twice a second; that works on every file system, also across containers
+
+
+def take_stamps(paths: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """The files that an input names, and all beside and below it: an asset is a folder of layers and images."""
+    found: dict[str, tuple[int, int]] = {}
+    for file in _list_files(paths):
+        if len(found) >= MAX_WATCHED:
+            break
+        try:
+            state = Path(file).stat()
+        except OSError:
+            continue  # it was removed meanwhile
+        found[file] = (state.st_size, state.st_mtime_ns)
+    return found
+
+
+def _list_files(paths: Iterable[str]) -> Iterator[str]:
+    folders = {str(Path(path) if Path(path).is_dir() else Path(path).parent) for path in paths}
+    for folder in sorted(folders):
+        for base, below, names in os.walk(folder):
+            below[:] = sorted(name for name in below if not name.startswith("."))
+            yield from (str(Path(base) / name) for name in sorted(names) if not name.startswith("."))
+
+
+def name_changes(before: FileStamps, after: FileStamps) -> list[str]:
+    """Files that are new, gone or other than before."""
+    return sorted(file for file in {*before, *after} if before.get(file) != after.get(file))
+
+
+def repeat_on_change(
+    paths: Iterable[str],
+    run: Callable[[], int],
+    tell: Callable[[list[str]], None],
+    *,
+    pause: Callable[[float], None] = time.sleep,
+) -> int:
+    """Run once, and again after every change, until Ctrl-C; gives what the last run gave."""
+    inputs = list(paths)
+    stamps = take_stamps(inputs)
+    code = run()
+    try:
+        while True:
+            pause(_WATCH_PAUSE)
+            now = take_stamps(inputs)
+            changed = name_changes(stamps, now)
+            if not changed:
+                continue
+            # an editor or a converter may be in the middle of several files: wait until nothing moves
+            while (later := _settle(inputs, pause)) != now:
+                now = later
+            stamps = now
+            tell(changed)
+            code = run()
+    except KeyboardInterrupt:
+        return code
+
+
+def _settle(inputs: list[str], pause: Callable[[float], None]) -> dict[str, tuple[int, int]]:
+    pause(_WATCH_PAUSE / 2)
+    return take_stamps(inputs)

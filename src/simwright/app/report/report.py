@@ -143,6 +143,7 @@ def name_related(finding: Diagnostic) -> str:
     return ", ".join([*words[:_SHOWN_RELATED], *([f"{more} more rules"] if more > 0 else [])])
 
 
+# one function: one or several assets, with safe fixes, unsafe ones or both, in one sentence
 def name_command(report: Report) -> str:
     """How many findings can be fixed and the command that does it, or an empty text."""
     grades = Counter(finding.fixable for _, finding in report)
