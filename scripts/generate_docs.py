@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from generate import (
     arrays_page,
+    benchmarks_page,
     cli_page,
     diagnostics_page,
     engines_page,
@@ -39,6 +40,7 @@ from generate import (
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES: dict[str, Callable[[], str]] = {
+    "docs/benchmarks.md": benchmarks_page.generate,
     "docs/cli.md": cli_page.generate,
     "docs/diagnostics.md": diagnostics_page.generate,
     "docs/engines.md": engines_page.generate,

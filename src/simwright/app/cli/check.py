@@ -145,7 +145,7 @@ def _check_once(request: CheckRequest, options: dict[str, Any]) -> int:
         outcome = run_check(request, listener)
     report = build_check_report(outcome, show_suppressed=options["show_suppressed"])
     if outcome.written is None:
-        _emit(report, outcome, options["output_format"], options["output"])
+        _emit(report, outcome, options["output_format"], options["output"], {"packages": request.packages})
     if options["statistics"]:
         # standard output is one document for programs: numbers for people would break it
         _print_statistics(report, to_stderr=options["output_format"] != "text")
@@ -175,7 +175,13 @@ def _fix(paths: tuple[str, ...], request: CheckRequest) -> None:
                 echo(str(note), err=True)
 
 
-def _emit(report: Report, outcome: CheckOutcome, output_format: str, output: Path | None) -> None:
+def _emit(
+    report: Report,
+    outcome: CheckOutcome,
+    output_format: str,
+    output: Path | None,
+    reading: dict[str, Any],
+) -> None:
     """Render to standard output, or to a file that appears whole."""
     from simwright.app.report.report import render_report
     from simwright.core.files import write_atomic
@@ -183,6 +189,10 @@ def _emit(report: Report, outcome: CheckOutcome, output_format: str, output: Pat
     # those describe rules; for others the rules are not loaded
     if output_format in ("sarif", "html", "text"):
         _declare_rules(outcome)
+    if output_format == "html":
+        from simwright.app.report.views import add_views
+
+        add_views(report, reading)
     if output is not None:
         write_atomic(output, render_report(output_format, report))
         return

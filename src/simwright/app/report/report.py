@@ -45,6 +45,8 @@ class AssetReport:
 
     path: str
     findings: list[Diagnostic] = field(default_factory=list)
+    view: str = field(default="", repr=False)
+    """How it looks, as HTML, for pages."""
 
     def summary(self) -> dict[str, int]:
         """``{"error": n, "warning": n, "info": n}``."""
