@@ -93,6 +93,8 @@ def _make_solid(asset: Asset, gap: float) -> Asset:
     body.pose = Pose(poses[root].p + vec3(0.0, 0.0, gap - low), poses[root].q)
     solid.shapes.append(Shape(GROUND, Plane(), WORLD, visual=False, collision=True))
     solid.environment.gravity = vec3(0.0, 0.0, -_GRAVITY)
+    # MuJoCo's pyramids hold less across their edges, so that things slide askew
+    solid.environment.settings["cone"] = "elliptic"
     return solid
 
 
