@@ -272,7 +272,10 @@ def test_a_floor_is_no_flat_mesh_for_mujoco(tmp_path):
 
 
 def test_mujoco_finds_options_and_friction(source, tmp_path):
-    """MuJoCo's own reader looks for options at a physics scene, and for friction at materials of all purposes."""
+    """MuJoCo's own reader looks for options at a physics scene, and for friction at materials of all purposes.
+
+    Newton (1.7) looks for the options of its MuJoCo solver there too.
+    """
     text = ARM.replace("<worldbody>", '<option integrator="implicitfast" cone="elliptic"/><worldbody>', 1)
     text = text.replace('name="rod"', 'name="rod" group="3" friction="0.7 0.01 0.001"')
     source.write_text(text)
@@ -291,6 +294,9 @@ def test_mujoco_finds_options_and_friction(source, tmp_path):
     assert len(bound) == 6
     assert all(targets for targets in bound)
     stage = Usd.Stage.Open(str(simwright.convert(source, tmp_path / "newton", for_="newton")))
+    (scene,) = [prim for prim in stage.Traverse() if prim.GetTypeName() == "PhysicsScene"]
+    assert scene.GetAttribute("mjc:option:cone").Get() == "elliptic"
+    stage = Usd.Stage.Open(str(simwright.convert(source, tmp_path / "isaac", for_="isaac")))
     assert not [prim for prim in stage.Traverse() if prim.GetTypeName() == "PhysicsScene"]
 
 

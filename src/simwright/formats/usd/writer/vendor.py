@@ -197,12 +197,12 @@ def write_world(plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
             values[name] = value
     for name, value in values.items():
         write_plain(layer, root, make_attribute_name(space, "option", name), value)
-    if plan.is_for_mujoco and space == "mjc":
+    if (plan.is_for_mujoco or plan.is_for_newton) and space == "mjc":
         _write_mjc_scene(plan, layer, values)
 
 
 def _write_mjc_scene(plan: WritePlan, layer: LayerWriter, values: dict[str, Any]) -> None:
-    """Options at a physics scene, where MuJoCo's own reader looks for them.
+    """Options at a physics scene, where MuJoCo's own reader looks for them, and Newton (1.7) for its MuJoCo solver.
 
     Without them, a servo that needs another integrator than the usual one is unstable there.
     """
