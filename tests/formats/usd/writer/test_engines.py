@@ -337,6 +337,9 @@ def test_newton_finds_the_friction_of_feet_that_share_a_mesh(engine, shared, tmp
     assert all(prim.GetRelationship("material:binding:physics").GetTargets() for prim in colliders)
     assert {prim.IsInstance() for prim in colliders} == {shared}
     assert all(prim.HasAPI(UsdPhysics.CollisionAPI) is not shared for prim in colliders)
+    # and leaves 64 corners of a hull where nothing else is said
+    corners = [prim.GetAttribute("newton:maxHullVertices").Get() for prim in colliders]
+    assert corners == ([-1] * 3 if engine == "newton" else [None] * 3)
 
 
 TREES = """<sdf version="1.9"><model name="trees">
