@@ -223,9 +223,9 @@ def save(file: Path, source: Path, name: str, columns: list[Column]) -> None:
 def describe_column(source: Path, name: str, column: Column) -> dict[str, Any]:
     """One row of a file of figures."""
     row = {**describe((name, column.outcome)), "differences": sorted(column.outcome.differences)}
+    row["format"] = FORMATS.get(source.suffix, source.suffix)
     if column.motions:
         row |= describe_motions(column)
-        row["format"] = FORMATS.get(source.suffix, source.suffix)
     return row
 
 

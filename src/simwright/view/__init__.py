@@ -2,8 +2,18 @@
 """Assets to look at: a page in the browser.
 
 - ``configuration``: joint coordinates that a person changes; mimics follow, loops close
-- ``drawing``: what is drawn of each body: looks, colliders, masses, axes, frames
-- ``page``: the page (viser), served on this machine only, for those who have its address
+- ``contacts``: what touches what, as arrows
+- ``drawing``: what is drawn of an asset: parts, once for all that are alike, and what lies over them
+- ``fields``: what sensors see
+- ``figure``: an asset in a scene, in layers that can be hidden, in one world or in many
+- ``limits``: limits of joints, where the joint is
+- ``measuring``: where a line of sight meets shapes
+- ``overlay``: lines and surfaces that move with bodies
+- ``page``: the page of an asset
+- ``panel``: parts of the panel of controls: tree, findings, facts
+- ``serving``: a server on this machine only, for those who have its address
+- ``stage``: floor, light, camera
+- ``words``: names of untrusted files as text of the page
 """
 
 from __future__ import annotations
@@ -14,7 +24,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from simwright.core.diag import Diagnostic
     from simwright.model.asset import Asset
-    from simwright.view.page import ViewPage
+    from simwright.view.page import VariantChoices, ViewPage
 
 
 def open_page(
@@ -22,6 +32,7 @@ def open_page(
     findings: Sequence[Diagnostic] = (),
     *,
     coordinates: Mapping[str, float] | None = None,
+    variants: VariantChoices | None = None,
     host: str = "127.0.0.1",
     port: int = 0,
 ) -> ViewPage:
@@ -30,11 +41,6 @@ def open_page(
     ``port`` 0 takes one that is free; the ``address`` of the result is what to open.
     """
     # imported here: the page needs viser, which is an extra
-    from simwright.view.configuration import Configuration
-    from simwright.view.drawing import draw_asset
     from simwright.view.page import ViewPage
 
-    configuration = Configuration(asset)
-    configuration.move(coordinates or {})
-    drawing = draw_asset(asset, configuration.tree, configuration.pose())
-    return ViewPage(configuration, drawing, findings, host=host, port=port)
+    return ViewPage(asset, findings, coordinates=coordinates, variants=variants, host=host, port=port)

@@ -9,7 +9,6 @@ pointer shows its numbers beside the names.  Where MuJoCo cannot draw without a 
 from __future__ import annotations
 
 import html
-import io
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,10 +16,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from simwright.core.diag import Reporter
 from simwright.core.errors import SimwrightError
 from simwright.core.math3d import Array
 from simwright.core.visible import make_visible
+from simwright.engines.films import encode_png
 from simwright.engines.layout import Layout
 from simwright.model.asset import Asset
 
@@ -273,9 +272,9 @@ def _text(text: str, longest: int = 200) -> str:
     return html.escape(shown if len(shown) <= longest else shown[: longest - 1] + "…")
 
 
-_DRAWN = (2000, 1500)
-"""What is drawn [px]; what is shown is half of it, cut to what there is to see."""
-_MARGIN = 24
+_DRAWN = (1000, 750)
+"""What is drawn [px]; what is shown is cut to what there is to see."""
+_MARGIN = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,35 +291,23 @@ def draw_assets(assets: Sequence[Asset], seed: int = 0) -> list[list[RobotPictur
 
 
 def _draw(asset: Asset, seed: int) -> list[RobotPicture]:
-    from simwright.app.run_sources import AssetSource
-    from simwright.engines.mujoco.renderer import WorldPainter, choose_graphics
-    from simwright.engines.protocol import Settings
+    from simwright.app.rendering import draw_states, find_positions
 
     try:
-        # before MuJoCo looks for a screen
-        choose_graphics()
-        source = AssetSource(asset, asset.name)
-        titles = ["in its reference pose"]
-        with source.open("mujoco", Settings(), Reporter()) as simulation:
-            moments = [source.take(simulation)]
-            moved = _find_configuration(asset, simulation.positions[0], seed)
-            if moved is not None:
-                simulation.set_state(moved[None], None)
-                moments.append(source.take(simulation))
-                titles.append("in the first configuration")
-        what, positions = source.show(moments)
-        painter = WorldPainter(size=_DRAWN, **what)
-        try:
-            drawn = [painter.find_drawn(positions(number)) for number in range(len(moments))]
-            painted = [painter.paint(positions(number)) for number in range(len(moments))]
-        finally:
-            painter.close()
+        layout = Layout(asset)
+        states, titles = [find_positions(asset, layout)], ["in its reference pose"]
+        moved = _find_configuration(asset, states[0], seed)
+        if moved is not None:
+            states.append(moved)
+            titles.append("in the first configuration")
+        painted = draw_states(asset, states, _DRAWN)
     # graphics are missing in many ways, and a proof is worth more than its picture
     except (SimwrightError, RuntimeError, OSError, ImportError, AttributeError, ValueError):
         return []
-    box = _find_box(np.any(drawn, axis=0))
-    rows = zip(titles, painted, drawn, strict=True)
-    return [RobotPicture(title, _encode(picture, seen, box)) for title, picture, seen in rows]
+    box = _find_box(np.any([picture[..., 3] > 0 for picture in painted], axis=0))
+    return [
+        RobotPicture(title, _encode(picture, box)) for title, picture in zip(titles, painted, strict=True)
+    ]
 
 
 def _find_configuration(asset: Asset, start: Array, seed: int) -> Array | None:
@@ -356,16 +343,7 @@ def _find_box(drawn: npt.NDArray[np.bool_]) -> tuple[int, int, int, int]:
     )
 
 
-def _encode(
-    picture: npt.NDArray[np.uint8], drawn: npt.NDArray[np.bool_], box: tuple[int, int, int, int]
-) -> bytes:
+def _encode(picture: npt.NDArray[np.uint8], box: tuple[int, int, int, int]) -> bytes:
     """A PNG that is transparent where nothing is drawn, so that it stands on a page of any colour."""
-    from PIL import Image
-
-    # what is drawn on the edge is mixed with the black behind it: leaving the edge out leaves the black out
-    alpha = np.where(drawn, 255, 0).astype(np.uint8)
-    image = Image.fromarray(np.dstack([picture, alpha])).crop(box)
-    image = image.resize((max(image.width // 2, 1), max(image.height // 2, 1)), Image.Resampling.BOX)
-    stream = io.BytesIO()
-    image.save(stream, "PNG", optimize=True)
-    return stream.getvalue()
+    left, top, right, bottom = box
+    return encode_png(picture[top:bottom, left:right])
