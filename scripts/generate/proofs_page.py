@@ -27,7 +27,8 @@ engine or its format cannot do it, and in bold with its cause where it differs. 
 
 ```
 simwright engines install mujoco-usd newton physx drake pybullet pinocchio dart sapien --accept-licence
-python scripts/compare_engines.py FILE ... --engines ... --levels structure,dynamics,motion,ros --results docs/data/proofs.json
+python scripts/compare_engines.py FILE ... --results docs/data/proofs.json --levels structure,dynamics,motion,ros \\
+    --engines mujoco-usd,newton,physx,drake,drake:tamsi,pybullet,dart,pinocchio,sapien
 python scripts/generate_docs.py
 ```
 """
