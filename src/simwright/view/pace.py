@@ -13,6 +13,8 @@ RATE = 30.0
 """Pictures a second that are sent."""
 _SHARE = 0.08
 """Most of the time that sending pictures may take: fewer are sent where they cost more."""
+_BETWEEN = 0.2
+"""Time between two texts that tell how far it is [s]."""
 _LATE = 0.25
 """A simulation that is further behind than this is not made up for [s]."""
 
@@ -22,6 +24,9 @@ class Pace:
 
     Controls call :meth:`pause` and the others from any thread; the simulation asks from its own.
     """
+
+    pictures = 0
+    """Pictures that all paces of this program have noted."""
 
     def __init__(self, *, speed: float | None = 1.0) -> None:
         self.speed = speed
@@ -109,14 +114,15 @@ class Pace:
 
     def note_picture(self, cost: float) -> None:
         """A picture was sent, which took so long [s]."""
+        Pace.pictures += 1
         self._next_picture = time.perf_counter() + max(1.0 / RATE - cost, cost / _SHARE)
 
 
 class PacePanel:
-    """The controls of a pace."""
+    """The controls of a pace; ``note`` is what else is told beside them, in Markdown."""
 
     def __init__(self, gui: Any, pace: Pace, *, can_reset: bool = True) -> None:
-        self._pace, self._warning = pace, ""
+        self._pace, self.note, self._next = pace, "", 0.0
         with gui.add_folder("Run"):
             self.status = gui.add_markdown("")
             self._buttons = gui.add_button_group("", ("Pause", "Step", *(("Reset",) if can_reset else ())))
@@ -130,7 +136,7 @@ class PacePanel:
     def warn(self, text: str) -> None:
         """Stand still and say why, in Markdown."""
         self._pace.pause(True)
-        self._warning = text
+        self.note = text
         self._buttons.options = ("Run", *self._buttons.options[1:])
 
     def _press(self, word: str) -> None:
@@ -140,14 +146,18 @@ class PacePanel:
             self._pace.step()
         elif word == "Reset":
             self._pace.reset()
-        self._warning = ""
+        self.note = ""
         first = "Run" if self._pace.is_paused else "Pause"
         self._buttons.options = (first, *self._buttons.options[1:])
 
     def show(self, moment: float, more: str = "") -> None:
-        """Tell how far it is [s]."""
+        """Tell how far it is [s], a few times a second."""
+        now = time.perf_counter()
+        if now < self._next and not self._pace.is_paused:
+            return
+        self._next = now + _BETWEEN
         state = "paused, " if self._pace.is_paused else ""
-        warning = f"\n\n**{self._warning}**" if self._warning else ""
+        warning = f"\n\n**{self.note}**" if self.note else ""
         self.status.content = f"{state}{moment:.3f} s{more}{warning}"
 
 

@@ -47,7 +47,9 @@ INTERRUPTED = 130
 @click.option("--solver", default="", metavar="NAME", help="A solver of the engine; else its default.")
 @click.option("--set", "options", multiple=True, metavar="NAME=VALUE", help="An option of the solver.")
 @click.option(
-    "--frames", type=click.IntRange(min=0), help="Time steps.  [default: 1000; with --ros or --view, until Ctrl-C]"
+    "--frames",
+    type=click.IntRange(min=0),
+    help="Time steps.  [default: 1000; with --ros or --view, until Ctrl-C]",
 )
 @click.option("--num-worlds", type=click.IntRange(min=1), help="Copies of the world; else the scene's.")
 @click.option(

@@ -7,7 +7,6 @@ import importlib
 import os
 import sys
 from collections.abc import Collection
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -84,16 +83,6 @@ def choose_graphics() -> None:
     for name in ("mujoco.rendering.classic.gl_context", "mujoco.gl_context"):
         if name in sys.modules:
             sys.modules[name].GLContext = context  # type: ignore[attr-defined]
-
-
-def open_window(model: MjModel, data: MjData) -> Any:
-    """MuJoCo's passive window on a model: ``sync()`` shows what ``data`` has, ``is_running()``, ``close()``."""
-    import mujoco.viewer
-
-    try:
-        return mujoco.viewer.launch_passive(model, data, show_left_ui=False, show_right_ui=False)
-    except Exception as error:  # noqa: BLE001 - windows fail in ways of their own
-        raise UsageError(f"MuJoCo cannot open a window: {error}") from None
 
 
 class WorldPainter:
