@@ -276,7 +276,13 @@ def test_what_files_say_is_text_and_not_markup(page: ViewPage) -> None:
     text = describe_finding(page._findings[0])
     assert "<script>" not in text
     assert "*told*" not in text
-    for hostile in ("<img src=x onerror=alert(1)>", "[a](javascript:alert(1))", "| a | b", "`x`", "https://x.example"):
+    for hostile in (
+        "<img src=x onerror=alert(1)>",
+        "[a](javascript:alert(1))",
+        "| a | b",
+        "`x`",
+        "https://x.example",
+    ):
         assert not set("<>[]()`|:/") & set(plain(hostile))
 
 

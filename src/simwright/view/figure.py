@@ -80,6 +80,7 @@ class AssetFigure:
         self._rows = self._stand()
         self.shown = dict(LAYERS)
         self._nodes: dict[str, list[tuple[DrawnPart, Any]]] = {}
+        self._singles: dict[str, tuple[Any, Array, list[Any]]] = {}
         self._lines: dict[str, list[tuple[Overlay, Any]]] = {}
         self._labels: list[Any] = []
         self._marks: list[tuple[Overlay, Any, int]] = []
@@ -119,11 +120,22 @@ class AssetFigure:
                 for number, part in enumerate(self.drawing.parts[layer])
                 for node in self._add_part(part, f"{self.path}/{layer.lower()}/{number}")
             ]
+            self._singles[layer] = self._list_singles(layer)
         elif shown:
             # hidden parts are not moved
-            self._move_parts(self._nodes[layer], np.ones(self._rows.shape[1], dtype=bool))
+            self._move_parts(layer, np.ones(self._rows.shape[1], dtype=bool))
         for _, node in self._nodes[layer]:
             node.visible = shown
+
+    def _list_singles(self, layer: str) -> tuple[Any, Array, list[Any]]:
+        """Bodies, poses on them and nodes of the parts that are at one place."""
+        found = [pair for pair in self._nodes[layer] if len(pair[0].bodies) == 1 and len(self.roots) == 1]
+        bodies = np.array([part.bodies[0] for part, _ in found], dtype=np.int64)
+        return (
+            bodies,
+            np.array([part.poses[0] for part, _ in found]).reshape(-1, 7),
+            [node for _, node in found],
+        )
 
     def _add_part(self, part: DrawnPart, path: str) -> list[Any]:
         rows = self._place_part(part)
@@ -254,9 +266,9 @@ class AssetFigure:
         # those that moved less stay as they were sent, so that small steps add up
         self._rows[:, moved] = rows[:, moved]
         with self._server.atomic():
-            for layer, nodes in self._nodes.items():
+            for layer in self._nodes:
                 if self.shown[layer]:
-                    self._move_parts(nodes, moved)
+                    self._move_parts(layer, moved)
             for layer, lines in self._lines.items():
                 if self.shown[layer]:
                     for overlay, node in lines:
@@ -266,17 +278,17 @@ class AssetFigure:
             for row, label in enumerate(self._labels):
                 label.position = tuple(self._find_place(row))
 
-    def _move_parts(self, nodes: list[tuple[DrawnPart, Any]], moved: Any) -> None:
-        going = [pair for pair in nodes if moved[pair[0].bodies].any()]
-        single = [pair for pair in going if len(pair[0].bodies) == 1 and len(self.roots) == 1]
-        if single:
+    def _move_parts(self, layer: str, moved: Any) -> None:
+        bodies, poses, nodes = self._singles[layer]
+        if nodes:
             # all at once: most robots have nothing else, and this is done for every picture
-            at = self._rows[0, [part.bodies[0] for part, _ in single]]
-            rows = poses_compose(poses_compose(at, np.array([part.poses[0] for part, _ in single])), _TURNED)
-            for (_, node), row in zip(single, rows.tolist(), strict=True):
-                self._move_node(node, row)
-        for part, node in going:
-            if len(part.bodies) > 1 or len(self.roots) > 1:
+            chosen = np.flatnonzero(moved[bodies])
+            at = self._rows[0, bodies[chosen]]
+            rows = poses_compose(poses_compose(at, poses[chosen]), _TURNED)
+            for number, row in zip(chosen.tolist(), rows.tolist(), strict=True):
+                self._move_node(nodes[number], row)
+        for part, node in self._nodes[layer]:
+            if (len(part.bodies) > 1 or len(self.roots) > 1) and moved[part.bodies].any():
                 many = self._place_part(part)
                 node.batched_positions = many[:, :3].astype(np.float32)
                 node.batched_wxyzs = many[:, 3:].astype(np.float32)

@@ -11,7 +11,7 @@ from typing import Any
 SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "as fast as possible")
 RATE = 30.0
 """Pictures a second that are sent."""
-_SHARE = 0.08
+_SHARE = 0.05
 """Most of the time that sending pictures may take: fewer are sent where they cost more."""
 _BETWEEN = 0.2
 """Time between two texts that tell how far it is [s]."""

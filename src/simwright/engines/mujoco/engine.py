@@ -8,6 +8,7 @@ as plain MuJoCo moves it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -391,10 +392,16 @@ class MujocoSimulation(Simulation):
                 raise error
         raise AssertionError("a world that broke in many steps breaks in single ones")
 
+    @functools.cached_property
+    def _body_ids(self) -> Index:
+        """MuJoCo's numbers of all bodies: looking them up by name takes longer than their poses do."""
+        first = self.parts[0]
+        made = first.compiled.names.bodies
+        return np.array([first.model.body(made[name]).id for name in self.layout.bodies], dtype=np.int64)
+
     def body_poses(self) -> Array:
         """See the protocol."""
-        first = self.parts[0]
-        ids = [first.model.body(first.compiled.names.bodies[name]).id for name in self.layout.bodies]
+        ids = self._body_ids
         poses = np.zeros((self.worlds, len(ids), 7))
         for world in range(self.worlds):
             data = self.batch.look(world)
