@@ -25,9 +25,6 @@ class Pace:
     Controls call :meth:`pause` and the others from any thread; the simulation asks from its own.
     """
 
-    pictures = 0
-    """Pictures that all paces of this program have noted."""
-
     def __init__(self, *, speed: float | None = 1.0) -> None:
         self.speed = speed
         self.is_paused = False
@@ -114,7 +111,6 @@ class Pace:
 
     def note_picture(self, cost: float) -> None:
         """A picture was sent, which took so long [s]."""
-        Pace.pictures += 1
         self._next_picture = time.perf_counter() + max(1.0 / RATE - cost, cost / _SHARE)
 
 
