@@ -34,7 +34,7 @@ SOURCES = [
     "quadruped/quadruped.xml",
     "lab/lab.yaml",
 ]
-PATIENCE = 120.0
+PATIENCE = 300.0
 
 
 @pytest.fixture(scope="module")
@@ -61,6 +61,7 @@ def open_page(browser: Any) -> Iterator[Callable[..., Any]]:
         def open_one(*arguments: str, address: str = "", size: tuple[int, int] = (1280, 800)) -> Any:
             page = browser.new_page(viewport={"width": size[0], "height": size[1]})
             stack.callback(page.close)
+            page.set_default_timeout(PATIENCE * 1000)
             page.said = []
             page.on("console", lambda message: page.said.append((message.type, message.text)))
             page.on("pageerror", lambda error: page.said.append(("error", str(error))))

@@ -7,6 +7,7 @@ import contextlib
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,6 +70,7 @@ def open_live(
         offsets=np.asarray(shown["offsets"], dtype=np.float64) if simulation.worlds > 1 else None,
         speed=options.speed,
         can_reset=can_reset,
+        title=Path(source.name).name,
         host=options.host,
         port=options.port,
     )
