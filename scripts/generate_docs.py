@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from generate import (
     arrays_page,
+    benchmarks_page,
     cli_page,
     diagnostics_page,
     engines_page,
@@ -38,6 +39,7 @@ from generate import (
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES: dict[str, Callable[[], str]] = {
+    "docs/benchmarks.md": benchmarks_page.generate,
     "docs/cli.md": cli_page.generate,
     "docs/diagnostics.md": diagnostics_page.generate,
     "docs/engines.md": engines_page.generate,
@@ -57,6 +59,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "src/simwright/scenes/scene.schema.json": scene_schema.generate,
     "src/simwright/tasks/robot.schema.json": robot_schema.generate,
     "src/simwright/checker/adapters/usd_validation/plugInfo.json": validators_info.generate,
+    "src/simwright/checker/adapters/usd_profiles/plugInfo.json": validators_info.generate_profiles,
 }
 
 

@@ -203,6 +203,6 @@ def test_without_graphics_there_is_no_picture(monkeypatch: pytest.MonkeyPatch) -
         raise UsageError("MuJoCo cannot draw here")
 
     file = Path(__file__).parents[2] / "samples/simwright_samples/arm/urdf/arm.urdf"
-    monkeypatch.setattr("simwright.engines.mujoco.renderer.WorldPainter.__init__", fail)
+    monkeypatch.setattr("simwright.engines.mujoco.painter.WorldPainter.__init__", fail)
     assert draw_assets([simwright.load(file)]) == [[]]
     assert "<figure>" not in render_page("robot.xml", [make_proof()], [[]])

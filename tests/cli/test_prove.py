@@ -241,7 +241,9 @@ def test_an_answer_comes_from_the_cache(
     words = ["prove", robot, "--level", "structure", "--format", "json"]
     assert run(words) == 0
     first = capsys.readouterr().out
-    monkeypatch.setattr("simwright.prover.caching.prove_asset", lambda *_: pytest.fail("must not be asked"))
+    monkeypatch.setattr(
+        "simwright.prover.caching.prove_asset", lambda *_, **__: pytest.fail("must not be asked")
+    )
     assert run(words) == 0
     assert capsys.readouterr().out == first
     with pytest.raises(pytest.fail.Exception):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from simwright.engines.protocol import Closeable
@@ -10,8 +9,10 @@ from simwright.ros.graph import RosEndpoint
 from simwright.ros.transports.transport import (
     ActionBehaviour,
     Answer,
+    Change,
     GoalHandle,
     Message,
+    ParameterValue,
     Receive,
     Sender,
     Transport,
@@ -27,7 +28,7 @@ class MemoryTransport(Transport):
         self.receivers: dict[str, Receive] = {}
         self.answers: dict[str, Answer] = {}
         self.actions: dict[str, ActionBehaviour] = {}
-        self.turn: Callable[[str, bool], str] = lambda name, state: ""
+        self.parameters: list[tuple[dict[str, ParameterValue], Change]] = []
 
     def explain_unknown(self, type_name: str) -> str:
         return "it is unknown in memory" if type_name.startswith("unknown_") else ""
@@ -50,10 +51,20 @@ class MemoryTransport(Transport):
     def act(self, endpoint: RosEndpoint, behaviour: ActionBehaviour) -> Closeable:
         return self._keep(self.actions, endpoint, behaviour)
 
-    def offer_switches(self, switches: dict[str, bool], turn: Callable[[str, bool], str]) -> Closeable:
-        if switches:
-            self.turn = turn
-        return Forget({}, "")
+    def offer_parameters(self, values: dict[str, ParameterValue], change: Change) -> Closeable:
+        offered = (values, change)
+        self.parameters.append(offered)
+        return Withdraw(self.parameters, offered)
+
+    def turn(self, name: str, state: bool) -> str:
+        """Turn an endpoint or controller on or off."""
+        return self.set_parameter(f"enabled.{name}", state)
+
+    def set_parameter(self, name: str, value: ParameterValue) -> str:
+        for values, change in self.parameters:
+            if name in values:
+                return change(name, value)
+        return f"there is no parameter {name!r}"
 
     def close(self) -> None:
         pass
@@ -79,6 +90,15 @@ class Forget(Closeable):
 
     def close(self) -> None:
         self._table.pop(self._name, None)
+
+
+class Withdraw(Closeable):
+    def __init__(self, offered: list[Any], one: Any) -> None:
+        self._offered, self._one = offered, one
+
+    def close(self) -> None:
+        if self._one in self._offered:
+            self._offered.remove(self._one)
 
 
 class MemoryGoal(GoalHandle):

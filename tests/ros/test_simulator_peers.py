@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from network import run_beside, run_in_network, run_peer
 
-from simwright.ros.simulator import FEATURES
+from simwright.ros.simulator_answers import FEATURES
 from stages import make_arm, make_topic, write_stage
 
 HERE = Path(__file__).resolve().parent

@@ -8,6 +8,7 @@ import pytest
 from pxr import Sdf, Usd, UsdPhysics
 
 import simwright
+from simwright.core.diag import Level
 from simwright.sanitizer.proof import reweigh_bodies
 from simwright.sanitizer.result import FixResult
 
@@ -223,3 +224,25 @@ def test_bodies_weigh_what_they_weigh_elsewhere(tmp_path: Path) -> None:
     assert patched is not None
     assert patched.six.tolist() == two.bodies[0].inertial.six.tolist()  # type: ignore[union-attr]
     assert reweigh_bodies(one, two, ()) is one
+
+
+def test_a_slide_without_limits_is_said_to_have_none(tmp_path):
+    """What it was, in words; that a slide has ends is still told."""
+    source = tmp_path / "slide.usda"
+    source.write_text('#usda 1.0\ndef PhysicsPrismaticJoint "slide"\n{\n}\n')
+    result = simwright.fix(source, tmp_path / "out", unsafe=True, select=["joint-limits"])
+    text = Path(result.entry).read_text()
+    assert "float physics:lowerLimit = -inf" in text
+    assert "float physics:upperLimit = inf" in text
+    assert [(finding.kind, finding.level) for finding in result.after if finding.kind == "joint-limits"] == [
+        ("joint-limits", Level.WARNING)
+    ]
+
+
+def test_one_limit_alone_is_not_completed(tmp_path):
+    source = tmp_path / "slide.usda"
+    source.write_text(
+        '#usda 1.0\ndef PhysicsPrismaticJoint "slide"\n{\n    float physics:lowerLimit = 0\n}\n'
+    )
+    result = simwright.fix(source, tmp_path / "out", unsafe=True, select=["joint-limits"])
+    assert [note.kind for note in result.notes] == ["fix-refused"]

@@ -17,6 +17,8 @@ viewing            what ``simwright view`` shows: files, tasks, two files at onc
 watching           runs that somebody watches in a browser
 tasking            runs of tasks, put together from options and environment files
 worlds             loading, checking, drawing and describing 2D worlds; paths and plans in them
+notebook           assets in notebooks: a picture above their tables, their page in a frame
+rendering          pictures and turning films of everything that is read
 world_build        a world written as OpenUSD, MJCF, SDFormat, glTF and a Nav2 map
 world_format       the row of world files in the table of formats
 cli                the ``simwright`` command

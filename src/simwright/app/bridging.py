@@ -4,24 +4,27 @@
 from __future__ import annotations
 
 import contextlib
-import functools
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from simwright.app.run_sources import RunSource
+from simwright.app.run_sources import AssetSource, RunSource, SceneSource
+from simwright.app.scenes import split_scenes
 from simwright.core.diag import Reporter
-from simwright.core.errors import UsageError
+from simwright.core.errors import SimwrightError
 from simwright.core.gate import parse_folders
 from simwright.core.packages import PackageMap, find_packages
 from simwright.engines.protocol import Settings, Simulation
 from simwright.formats.format import ReadOptions
 from simwright.formats.table import detect_format, read_asset
 from simwright.model.asset import Asset
+from simwright.scenes.document import read_scene
+from simwright.scenes.load import assemble_scene
 
 if TYPE_CHECKING:
+    from simwright.ros.entities import VariantSet
     from simwright.ros.serving import SteppedRun
     from simwright.ros.transports.transport import Transport
     from simwright.ros.worlds import WorldBridge, WorldServing
@@ -66,6 +69,7 @@ class BridgedSource:
         self.asset, self.added, self.graph = (
             self.equipped.asset, self.equipped.added, self.equipped.graph,
         )  # fmt: skip
+        self._prepare = found.prepare if isinstance(found, AssetSource) else _leave
         self.source = found.take_equipped(self.asset)
 
     def connect(
@@ -96,20 +100,60 @@ class BridgedSource:
         file = self.asset.provenance.file
         packages = find_packages(near=[Path(file).parent], allowed=parse_folders(allow_outside))
         shared = stack.enter_context(SharedSimulation(simulation, self._engine, self._settings, reporter))
-        resources = Resources(file, functools.partial(_read_resource, packages), packages)
+        resources = Resources(file, _PeerFiles(packages, self._engine), packages)
         uri = Path(file).resolve().as_uri() if file else ""
         parts = SimulatorParts(
-            shared, self.equipped, self._engine, self._settings, resources, uri, is_recorded
+            shared,
+            self.equipped,
+            self._engine,
+            self._settings,
+            resources,
+            uri,
+            is_recorded,
+            self._prepare,
         )
         simulator = stack.enter_context(RosSimulator(parts, made, reporter, settings))
         return simulator, simulator.view
 
 
-def _read_resource(packages: PackageMap, path: Path, reporter: Reporter) -> Asset:
-    """The asset of a file that a peer names."""
-    if detect_format(path).name == "world":
-        raise UsageError("a 2D world has nothing that moves by forces")
-    return read_asset(path, options=ReadOptions(packages), reporter=reporter)
+def _leave(asset: Asset) -> Asset:
+    return asset
+
+
+class _PeerFiles:
+    """Reads files that peers name: assets, scenes, and 2D worlds as rooms in space."""
+
+    def __init__(self, packages: PackageMap, engine: str) -> None:
+        self._packages, self._engine = packages, engine
+
+    def read(self, path: Path, reporter: Reporter, variants: Mapping[str, str]) -> Asset:
+        """See the protocol."""
+        if split_scenes([path])[0]:
+            file = read_scene(path, reporter=reporter)
+            source = SceneSource(assemble_scene(file, num_worlds=1, reporter=reporter))
+            return source.prepare_ros(self._engine)
+        options = ReadOptions(self._packages, variants=dict(variants))
+        return read_asset(path, options=options, reporter=reporter)
+
+    def is_world(self, path: Path) -> bool:
+        """See the protocol."""
+        if split_scenes([path])[0]:
+            return True
+        try:
+            return detect_format(path).name == "world"
+        except SimwrightError:
+            return False
+
+    def list_variants(self, path: Path, chosen: Mapping[str, str]) -> dict[str, VariantSet]:
+        """See the protocol."""
+        from simwright.ros.entities import VariantSet
+
+        if self.is_world(path) or detect_format(path).name != "usd":
+            return {}
+        from simwright.formats.usd.scan import list_variants
+
+        found = list_variants(path, ReadOptions(self._packages, variants=dict(chosen)))
+        return {name: VariantSet(selected, tuple(names)) for name, (selected, names) in found.items()}
 
 
 def connect_world(

@@ -213,7 +213,7 @@ class RecordOptions:
         """Steps from one moment to the next: all of them, or as pictures follow each other."""
         if self.every is not None:
             return self.every
-        if self.record is not None and self.record.suffix.lower() == ".mp4":
+        if self.record is not None and self.record.suffix.lower() in (".mp4", ".gif"):
             return max(1, round(1.0 / (self.fps * dt)))
         return 1
 
@@ -249,9 +249,9 @@ def run(
     A robot is run as its file has it: its time step, its options, its start.  ``dt`` [s], ``solver`` and ``options``
     replace what the file says; ``keyframe`` starts from a named state of it; ``floating`` lets the base go or holds it;
     ``ground`` adds a plane to stand on.  ``control`` is a file of targets or controls over time (the scene's own, if it
-    names one); ``record`` a ``.npz`` or ``.mp4``.  ``frames`` are 1000 where nothing is said; with peers of ROS
-    (``ros``), and where it is watched in a browser (``view``), it goes on until it is interrupted.  ``allow_outside``
-    is that of :func:`simwright.load`.
+    names one); ``record`` a ``.npz``, ``.mp4`` or ``.gif``.  ``frames`` are 1000 where nothing is said; with peers of
+    ROS (``ros``), and where it is watched in a browser (``view``), it goes on until it is interrupted.
+    ``allow_outside`` is that of :func:`simwright.load`.
     ``progress`` is called with a word, what is done and what there is to do.  A simulation that becomes unstable ends
     early: see ``stopped`` and ``findings`` of the result.
     """

@@ -183,6 +183,7 @@ def prepare_run(request: RunRequest) -> TaskRun:
         max_steps=said.max_steps,
         randomize=said.randomize,
         fit=said.fit,
+        reward=said.reward,
     )
     # with --force a rollout may still be missing, where the robot could not even be put in the scene:
     # then it is an error

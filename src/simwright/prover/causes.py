@@ -20,7 +20,7 @@ from simwright.model.kinematics import build_tree
 from simwright.prover.aspects import Outcome, Told
 from simwright.prover.dynamics import find_size
 from simwright.prover.motion import SCENARIOS, SMALL, MotionResult
-from simwright.prover.scenarios import FRICTION
+from simwright.prover.solids import FRICTION
 from simwright.prover.workers.seen import SeenFreedom, name_of, rotate
 
 
@@ -54,10 +54,10 @@ _HINTS = {
 _DEPENDENT = ("poses", "matrix", "bias")
 _OF_BODIES = ("base", "poses", "dofs", "links", "masses", "inertias")
 _CAUSES_OF_MOTION = {
-    "swing": (*_OF_BODIES, "armature", "damping"),
+    "swing": (*_OF_BODIES, "armature", "damping", "friction"),
     "response": ("drives", *_OF_BODIES, "mimics", "armature", "damping", "friction", "limits"),
-    "coupled": ("mimics", *_OF_BODIES, "armature", "damping"),
-    "loop": (*_OF_BODIES, "armature", "damping"),
+    "coupled": ("mimics", *_OF_BODIES, "armature", "damping", "friction"),
+    "loop": (*_OF_BODIES, "armature", "damping", "friction"),
     "drop": ("base", "links", "masses", "inertias"),
     "slope": ("base", "links", "masses", "inertias"),
 }

@@ -28,16 +28,13 @@ from simwright.ros.control import (
 from simwright.ros.graph import GraphRobot, RosEndpoint, RosGraph
 from simwright.ros.messages import NANO, RobotDescriptions
 from simwright.ros.moment import SimulationMoment
+from simwright.ros.motion_sources import TF, TransformTable, make_tf_source
 from simwright.ros.qos import LATCHED_QOS, TF_QOS
 from simwright.ros.serving import EndpointServer, MessageSource, NoDataError, SteppedRun
 from simwright.ros.servos import JointTargets
-from simwright.ros.sources import (
-    SourceContext,
-    find_freedoms,
-    make_source,
-    make_tf_source,
-)
-from simwright.ros.transports.transport import Message, Transport
+from simwright.ros.source_parts import SourceContext, find_freedoms
+from simwright.ros.sources import make_source
+from simwright.ros.transports.transport import Message, ParameterValue, Transport
 
 CONTROLLER_IDLE = declare(
     "ros-controller-idle",
@@ -46,8 +43,8 @@ CONTROLLER_IDLE = declare(
     doc="A controller of an asset cannot be brought to life, or another one commands its joints.",
     section="4.2.3",
 )
-TF = "tf2_msgs/msg/TFMessage"
 GRAVITY = 9.80665
+_SWITCH = "enabled."
 SET_BOOL, TRIGGER = "std_srvs/srv/SetBool", "std_srvs/srv/Trigger"
 
 
@@ -64,6 +61,8 @@ class BridgeOptions:
     """Whether /clock is sent: by one bridge of a simulation."""
     start: int | None = None
     """Step of the simulation at which time is zero; None is the present one."""
+    goes_on: bool = False
+    """Whether another bridge has told of the present already: only what is sent once is sent now."""
 
 
 class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
@@ -86,14 +85,18 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
         self.time = self._read_time()
         self._switches: list[Closeable] = []
         self.controllers: dict[str, ActiveController] = {}
-        self._derives_velocities = simulation.body_velocities() is None
-        self._moment = SimulationMoment(simulation, self.time, derives=self._derives_velocities)
+        self._moment = SimulationMoment(simulation, self.time)
+        self._transforms = {static: TransformTable(simulation.layout) for static in (True, False)}
         self._descriptions = RobotDescriptions(graph)
         for robot in graph.robots:
             self._bind(robot)
         if self._options.has_clock:
             self._add_clock(self._options.clock_rate)
         self._offer_switches()
+        if self._options.goes_on:
+            for publisher in self._publishers:
+                if publisher.period:
+                    publisher.sent = self.time // publisher.period + 1
         self.observe()
 
     # what is made when the bridge begins
@@ -131,6 +134,7 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
             if made is None:
                 continue
             mine[entry.controller.name] = made
+            made.moment = self._moment
             label = entry.controller.name
             # two robots of one asset have controllers of one name
             label = label if label not in self.controllers else f"{robot.namespace.strip('/')}/{label}"
@@ -204,6 +208,7 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
             # commands for whoever is named in them, or for all joints in order
             freedoms = find_freedoms(context.layout, context.robot)
             made = PlainCommands(endpoint.name, freedoms, "position")
+            made.moment = self._moment
             self.controllers[endpoint.name] = made
             made.is_enabled = not self._find_rival(made)
             candidates = [made]
@@ -262,7 +267,7 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
                 None,
                 LATCHED_QOS if static else TF_QOS,
             )
-            source = make_tf_source(robot.frames, static=static, odometry=odometry)
+            source = make_tf_source(robot.frames, self._transforms[static], static=static, odometry=odometry)
             self._add_own_publisher(endpoint, source, 0.0 if static else self._options.tf_rate)
 
     def _add_description(self, robot: GraphRobot) -> None:
@@ -282,13 +287,18 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
         yield from (endpoint for endpoint in both if endpoint.interface is not None)
 
     def _offer_switches(self) -> None:
+        """A parameter ``enabled.<name>`` for each endpoint and controller."""
         states = {e.name: e.enabled for e in self._list_endpoints()}
         states |= {name: made.is_enabled for name, made in self.controllers.items()}
-        self._switches = [t.offer_switches(dict(states), self.turn) for t in self._transports]
+        values: dict[str, ParameterValue] = {f"{_SWITCH}{name}": state for name, state in states.items()}
+        self._switches = [t.offer_parameters(values, self._change) for t in self._transports]
+
+    def _change(self, name: str, value: ParameterValue) -> str:
+        return self.turn(name.removeprefix(_SWITCH), bool(value))
 
     def turn(self, name: str, state: bool) -> str:
         """Turn an endpoint (by its absolute name) or a controller on or off; gives why not, "" if it is done."""
-        known = False
+        known, self._wake = False, 0
         for publisher in self._publishers:
             if publisher.endpoint.name == name and publisher.endpoint.interface is not None:
                 known = True
@@ -337,11 +347,9 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
         self._publish(self._moment, round(self._simulation.dt * NANO))
 
     def _look(self) -> None:
-        """See the present, and let those know who count."""
-        self.time, derives = self._read_time(), self._derives_velocities
-        self._moment = SimulationMoment(self._simulation, self.time, self._moment, derives=derives)
-        for controller in self.controllers.values():
-            controller.look(self._moment)
+        """See the present."""
+        self.time = self._read_time()
+        self._moment.advance(self.time)
 
     def _read_time(self) -> int:
         return round((self._simulation.count - self._start) * self._simulation.dt * NANO)
@@ -349,8 +357,7 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
     def restart(self, start: int) -> None:
         """Let time be zero at a step, and all that is sent begin anew; states of controllers are not touched."""
         self._start = start
-        for publisher in self._publishers:
-            publisher.origin, publisher.sent = 0, 0
+        self._send_again(lambda _: True)
         self.observe()
 
     def reset_controllers(self) -> None:

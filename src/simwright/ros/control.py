@@ -26,7 +26,7 @@ from simwright.ros.messages import NANO, are_finite
 from simwright.ros.moment import SimulationMoment
 from simwright.ros.serving import NoDataError
 from simwright.ros.servos import COMMAND_ROLES, JointTargets
-from simwright.ros.sources import Read
+from simwright.ros.source_parts import Read
 from simwright.ros.transports.transport import ActionBehaviour, Message, Receive
 
 
@@ -68,7 +68,7 @@ class ActiveController(abc.ABC):
     """A controller at work: ``name``, the ``joints`` it commands, and whether it ``is_enabled``."""
 
     moment: SimulationMoment
-    """The present; the bridge sets it after every step."""
+    """The present; the bridge moves it on after every step."""
     odometry: Callable[[], Pose] | None = None
     """Where a base is that counts its way."""
 
@@ -94,10 +94,6 @@ class ActiveController(abc.ABC):
         """What it publishes itself."""
         del endpoint
         return None
-
-    def look(self, moment: SimulationMoment) -> None:
-        """Know the present, enabled or not, before anything arrives."""
-        self.moment = moment
 
     @property
     def now(self) -> float:

@@ -15,11 +15,13 @@ from simwright.model.joint import Motion
 from simwright.model.kinematics import forward_kinematics
 from simwright.ros.control import ActiveController, ControllerParts, ControllerSettings
 from simwright.ros.graph import RosEndpoint
-from simwright.ros.messages import are_finite, make_header, make_pose, make_twist, read_vector
+from simwright.ros.messages import are_finite, read_vector
 from simwright.ros.moment import SimulationMoment
+from simwright.ros.motion_sources import ODOMETRY, make_odometry_layout
 from simwright.ros.serving import NoDataError
 from simwright.ros.servos import JointTargets
-from simwright.ros.sources import Read
+from simwright.ros.source_parts import Read
+from simwright.ros.transports.cdr import PackedMessage
 from simwright.ros.transports.transport import Message, Receive
 
 TWIST = "geometry_msgs/msg/Twist"
@@ -78,16 +80,14 @@ class DifferentialDrive(ActiveController):
 
     def read_by(self, endpoint: RosEndpoint) -> Read | None:
         """See the base class."""
+        layout = make_odometry_layout(endpoint.frame_id, self._child_frame)
 
-        def read(moment: SimulationMoment) -> Message:
-            return {
-                "header": make_header(moment.time, endpoint.frame_id),
-                "child_frame_id": self._child_frame,
-                "pose": {"pose": make_pose(self.count())},
-                "twist": {"twist": make_twist((self._moved[0], 0.0, 0.0), (0.0, 0.0, self._moved[1]))},
-            }
+        def read(moment: SimulationMoment) -> PackedMessage:
+            pose = self.count()
+            twist = np.array((self._moved[0], 0.0, 0.0, 0.0, 0.0, self._moved[1]))
+            return layout.pack(moment.time, pose=np.concatenate([pose.p, pose.q]), twist=twist)
 
-        return read if endpoint.type == "nav_msgs/msg/Odometry" else None
+        return read if endpoint.type == ODOMETRY else None
 
     def update(self, moment: SimulationMoment, targets: JointTargets) -> None:
         """See the base class."""

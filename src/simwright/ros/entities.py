@@ -8,11 +8,11 @@ root body.  At the end: the files and texts that peers may name (:class:`Resourc
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import unquote, urlsplit
 
 import numpy as np
@@ -281,7 +281,8 @@ def _read_pattern(text: str) -> re.Pattern[str] | None:
 _BEGINNINGS = {"<robot": ".urdf", "<sdf": ".sdf", "<mujoco": ".xml", "#usda": ".usda"}
 _LONGEST_TEXT = 50_000_000
 _MOST_FILES = 1000
-_ENDINGS = (".urdf", ".xacro", ".sdf", ".world", ".xml", ".usd", ".usda", ".usdc", ".usdz", ".yaml", ".yml")
+_ENDINGS = (".urdf", ".xacro", ".sdf", ".world", ".xml", ".usd", ".usda", ".usdc", ".usdz")
+_DOCUMENTS = (".yaml", ".yml", ".json")
 _ABSENT = (
     "mesh-missing",
     "mjcf-file-missing",
@@ -303,19 +304,38 @@ class ResourceError(SimwrightError):
         self.reason = reason
 
 
+@dataclass(frozen=True, slots=True)
+class VariantSet:
+    """A variant set of a file: which variants there are, and which is selected."""
+
+    selected: str
+    names: tuple[str, ...]
+
+
+class FileReader(Protocol):
+    """Makes assets of files that peers name."""
+
+    def read(self, path: Path, reporter: Reporter, variants: Mapping[str, str]) -> Asset:
+        """The asset of a file, at variants; scenes and 2D worlds are assets too."""
+        ...
+
+    def is_world(self, path: Path) -> bool:
+        """Whether it is a scene or a 2D world, which can be loaded but not spawned."""
+        ...
+
+    def list_variants(self, path: Path, chosen: Mapping[str, str]) -> dict[str, VariantSet]:
+        """Variant sets of a file that leave a choice, where others are chosen already."""
+        ...
+
+
 class Resources(Closeable):
-    """Reads what peers name: files in the folders of the asset that is run, in ROS packages, and where users allow it.
+    """Reads what peers name: files in the folders of the asset that is run, in packages, and where users allow it."""
 
-    ``read`` makes an asset of a file.
-    """
-
-    def __init__(
-        self, file: str, read: Callable[[Path, Reporter], Asset], packages: PackageMap | None = None
-    ) -> None:
+    def __init__(self, file: str, reader: FileReader, packages: PackageMap | None = None) -> None:
         self._packages = PackageMap() if packages is None else packages
         at_hand = Path(file) if file and Path(file).exists() else Path.cwd() / "none"
         self._gate = Gate.around(at_hand, self._packages)
-        self._read = read
+        self._reader = reader
         self._scratch: list[Scratch] = []
 
     @property
@@ -323,14 +343,18 @@ class Resources(Closeable):
         """Names of the formats that can be read."""
         return [name for name, row in FORMATS.items() if row.reader and name != "world"]
 
-    def open(self, resource: Message, reporter: Reporter) -> Asset:
-        """The asset of a URI or a text."""
+    def open(self, resource: Message, reporter: Reporter, *, worlds: bool = False) -> Asset:
+        """The asset of a URI or a text; with ``worlds``, of scenes and 2D worlds too."""
         uri, text = str(resource["uri"]), str(resource["resource_string"])
         if not uri and not text:
             raise ResourceError("NO_RESOURCE", "there is neither a URI nor a text")
         path = self.find(uri) if uri else self._write(text)
+        if not worlds and self._reader.is_world(path):
+            raise ResourceError(
+                "UNSUPPORTED_FORMAT", "a scene or a 2D world cannot be spawned: load it by /load_world"
+            )
         try:
-            asset = self._read(path, reporter)
+            asset = self._reader.read(path, reporter, {})
         except (UnknownNameError, UsageError) as error:
             raise ResourceError("UNSUPPORTED_FORMAT", error.message) from None
         except NotFoundError as error:
@@ -341,6 +365,17 @@ class Resources(Closeable):
         if broken is not None and broken.kind not in _ABSENT:
             raise ResourceError("RESOURCE_PARSE_ERROR", broken.message)
         return asset
+
+    def read(self, uri: str, reporter: Reporter, variants: Mapping[str, str]) -> Asset:
+        """The asset of a URI at variants."""
+        return self._reader.read(self.find(uri), reporter, variants)
+
+    def list_variants(self, uri: str, chosen: Mapping[str, str]) -> dict[str, VariantSet]:
+        """Variant sets of the file of a URI; none of a file that is away."""
+        try:
+            return self._reader.list_variants(self.find(uri), chosen)
+        except SimwrightError:
+            return {}
 
     def check_files(self, reporter: Reporter) -> None:
         """Raise an error for files that an asset needs and that are not there."""
@@ -377,8 +412,11 @@ class Resources(Closeable):
         path.write_text(text, encoding="utf-8")
         return path
 
-    def list_files(self, sources: Sequence[str]) -> tuple[list[Path], list[str]]:
-        """Files that may be spawned or loaded, of the folder of the asset and of sources; and sources that are none."""
+    def list_files(self, sources: Sequence[str], *, worlds: bool = False) -> tuple[list[Path], list[str]]:
+        """Files that may be spawned, of the folder of the asset and of sources; and sources that are none.
+
+        With ``worlds``, files that may be loaded: scenes and 2D worlds too.
+        """
         folders, unknown = list(self._gate.roots), []
         for source in sources:
             try:
@@ -389,9 +427,16 @@ class Resources(Closeable):
         for folder in folders:
             # the first that are found: a folder may be a whole disk
             for path in islice(folder.rglob("*") if folder.is_dir() else [folder], 10 * _MOST_FILES):
-                if path.suffix.lower() in _ENDINGS and path.is_file() and self._gate.admits(path):
+                if self._is_listed(path, worlds=worlds):
                     found[path] = None
         return sorted(found)[:_MOST_FILES], unknown
+
+    def _is_listed(self, path: Path, *, worlds: bool) -> bool:
+        ending = path.suffix.lower()
+        if ending not in (*_ENDINGS, *_DOCUMENTS) or not path.is_file() or not self._gate.admits(path):
+            return False
+        # documents may be anything: only their keys tell
+        return ending in _ENDINGS or (worlds and self._reader.is_world(path))
 
     def close(self) -> None:
         """Remove texts that were spawned."""

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,58 +13,68 @@ from simwright.engines.protocol import Contact, Simulation
 from simwright.model.joint import WORLD
 from simwright.ros.frames import GraphFrame
 
+Value = TypeVar("Value")
+
 
 class SimulationMoment:
-    """State of the first world at ``time`` [ns].
+    """The present of the first world, at ``time`` [ns]; it moves on with the simulation (:meth:`advance`).
 
-    Of engines that do not tell velocities of bodies (``derives``), they are what poses changed by since the moment
-    ``before``.
+    Of engines that do not tell velocities of bodies, they are what poses have changed by since the moment before.
     """
 
-    def __init__(
-        self,
-        simulation: Simulation,
-        time: int,
-        before: SimulationMoment | None = None,
-        *,
-        derives: bool = False,
-    ) -> None:
-        self.simulation, self.time, self._derives = simulation, time, derives
+    def __init__(self, simulation: Simulation, time: int) -> None:
+        self.simulation, self.time = simulation, time
+        self._known: dict[object, Any] = {}
+        self._derives = simulation.body_velocities() is None
         self._before: tuple[int, Array] | None = None
-        if derives:
-            # kept now: when the next moment asks, the engine has moved on
-            self._before = None if before is None or before.time >= time else (before.time, before.poses)
+
+    def advance(self, time: int) -> None:
+        """It is later now: forget what is known."""
+        if self._derives:
+            # the engine has moved on already: what was not read before is lost
+            past = self._known.get("poses")
+            self._before = (self.time, past) if past is not None and self.time < time else None
+        self._known.clear()
+        self.time = time
+        if self._derives:
             _ = self.poses
 
-    @cached_property
+    def ask(self, key: object, compute: Callable[[], Value]) -> Value:
+        """Something of the present, computed once."""
+        if key not in self._known:
+            self._known[key] = compute()
+        value: Value = self._known[key]
+        return value
+
+    @property
     def positions(self) -> Array:
         """Of the layout."""
-        return np.asarray(self.simulation.positions[0])
+        return self.ask("positions", lambda: np.asarray(self.simulation.positions[0]))
 
-    @cached_property
+    @property
     def velocities(self) -> Array:
         """Of the layout."""
-        return np.asarray(self.simulation.velocities[0])
+        return self.ask("velocities", lambda: np.asarray(self.simulation.velocities[0]))
 
-    @cached_property
+    @property
     def poses(self) -> Array:
         """Of all bodies in the world: position, quaternion."""
-        return np.asarray(self.simulation.body_poses()[0])
+        return self.ask("poses", lambda: np.asarray(self.simulation.body_poses()[0]))
 
-    @cached_property
+    @property
     def efforts(self) -> Array | None:
         """What actuators exert on each dof of the layout [N m, N]; None where the engine does not tell."""
-        return self.simulation.actuator_efforts()
+        return self.ask("efforts", self.simulation.actuator_efforts)
 
-    @cached_property
+    @property
     def body_velocities(self) -> Array | None:
         """Of all bodies (bodies x 6), along the axes of the world; None where the engine does not tell."""
-        return self.simulation.body_velocities()
+        return self.ask("rates", self.simulation.body_velocities)
 
-    @cached_property
+    @property
     def contacts(self) -> list[Contact] | None:
         """What touches what."""
-        return self.simulation.contacts()
+        return self.ask("contacts", self.simulation.contacts)
 
     def find_pose(self, body: str) -> Pose:
         """The pose of a body in the world."""

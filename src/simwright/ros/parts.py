@@ -24,7 +24,7 @@ from simwright.engines.table import load_engine
 from simwright.model.asset import Asset
 from simwright.model.ros import RosContext
 from simwright.ros.graph import RosGraph, build_graph
-from simwright.ros.servos import equip, list_undriven
+from simwright.ros.servos import equip, free_commanded, list_undriven
 
 Value = TypeVar("Value")
 Rows = npt.NDArray[np.int64]
@@ -47,6 +47,7 @@ def equip_asset(
         asset = asset.copy()
         # without a path it is above everything
         asset.contexts.insert(0, RosContext(namespace))
+    asset = free_commanded(asset, reporter)
     graph = build_graph(asset, reporter)
     if not list_undriven(asset, graph):
         return EquippedAsset(asset, graph, frozenset())

@@ -11,14 +11,15 @@ import abc
 import time as clock
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from simwright.core.diag import Level, Reporter, declare
 from simwright.engines.protocol import Closeable
 from simwright.model.ros import InterfaceKind
 from simwright.ros.graph import RosEndpoint
-from simwright.ros.messages import NANO, make_stamp
+from simwright.ros.messages import NANO
 from simwright.ros.qos import CLOCK_QOS, DEFAULT_QOS, EndpointQos
+from simwright.ros.transports.cdr import STAMP, MessageLayout, PackedMessage
 from simwright.ros.transports.transport import (
     ActionBehaviour,
     Answer,
@@ -37,6 +38,9 @@ ENDPOINT_DISABLED = declare(
     section="2.3",
 )
 CLOCK = "rosgraph_msgs/msg/Clock"
+Sendable: TypeAlias = Message | PackedMessage
+"""What a publisher may be given to send."""
+_NEVER = 2**63
 
 
 class NoDataError(Exception):
@@ -59,7 +63,7 @@ MomentT = TypeVar("MomentT", bound=TimedMoment)
 class MessageSource(Generic[MomentT]):
     """What a publisher sends; ``looks_ahead`` asks it one step before it is due as well, for what changes."""
 
-    read: Callable[[MomentT], Message | None]
+    read: Callable[[MomentT], Sendable | None]
     looks_ahead: bool = False
 
 
@@ -75,20 +79,23 @@ class ServedPublisher(Generic[MomentT]):
     sent: int = 0
     origin: int = 0
 
-    def is_due(self, time: int) -> bool:
-        """Whether the next message belongs to this time, or an earlier one."""
+    @property
+    def due(self) -> int:
+        """When the next message is to be sent [ns]; far away where there is none."""
         if not self.is_on:
-            return False
+            return _NEVER
         if not self.period:
-            return self.sent == 0
-        return time >= self.origin + self.sent * self.period
+            return _NEVER if self.sent else 0
+        return self.origin + self.sent * self.period
 
     def send(self, moment: MomentT) -> None:
         """Send what there is to say now."""
         message = self.source.read(moment)
         # what cannot be told yet is left out, not told late
-        if message is not None:
-            for sender in self.senders:
+        for sender in self.senders:
+            if isinstance(message, PackedMessage):
+                sender.send_packed(message, moment.time)
+            elif message is not None:
                 sender.send(message, moment.time)
         if self.period:
             # slower than the step is kept up with; faster cannot be, and does not pile up
@@ -144,6 +151,8 @@ class EndpointServer(Closeable, Generic[MomentT]):
         """Of the simulation [ns]."""
         self._publishers: list[ServedPublisher[MomentT]] = []
         self._listeners: list[ServedListener] = []
+        self._wake = 0
+        """Before this time nothing is due [ns]; whoever changes publishers sets it to 0."""
 
     def _check_type(self, endpoint: RosEndpoint) -> None:
         reasons = [transport.explain_unknown(endpoint.type) for transport in self._transports]
@@ -155,6 +164,7 @@ class EndpointServer(Closeable, Generic[MomentT]):
         period = max(round(NANO / rate), 1) if rate > 0.0 else 0
         made = ServedPublisher(endpoint, source, period)
         self._publishers.append(made)
+        self._wake = 0
         if endpoint.enabled:
             made.turn(True, self.time, self._transports)
 
@@ -165,7 +175,7 @@ class EndpointServer(Closeable, Generic[MomentT]):
             made.turn(True, self._transports)
 
     def _add_own_publisher(
-        self, endpoint: RosEndpoint, read: Callable[[MomentT], Message | None], rate: float
+        self, endpoint: RosEndpoint, read: Callable[[MomentT], Sendable | None], rate: float
     ) -> None:
         """A publisher that no asset says; a type that nothing can carry is told."""
         if self._is_carried(endpoint):
@@ -175,7 +185,7 @@ class EndpointServer(Closeable, Generic[MomentT]):
         self,
         name: str,
         kind: str,
-        read: Callable[[MomentT], Message | None],
+        read: Callable[[MomentT], Sendable | None],
         rate: float,
         qos: EndpointQos = DEFAULT_QOS,
     ) -> None:
@@ -215,7 +225,8 @@ class EndpointServer(Closeable, Generic[MomentT]):
         )
 
     def _add_clock(self, rate: float) -> None:
-        self.add_topic("/clock", CLOCK, lambda moment: {"clock": make_stamp(moment.time)}, rate, CLOCK_QOS)
+        layout = MessageLayout(CLOCK, {"clock": STAMP})
+        self.add_topic("/clock", CLOCK, lambda moment: layout.pack(moment.time), rate, CLOCK_QOS)
         # time first: who gets a message should know that its time has come
         self._publishers.insert(0, self._publishers.pop())
 
@@ -226,11 +237,24 @@ class EndpointServer(Closeable, Generic[MomentT]):
 
     def _publish(self, moment: MomentT, step: int) -> None:
         """Send what is due; ``step`` [ns] is how long it is to the next moment."""
+        if moment.time < self._wake:
+            return
+        next_due = _NEVER
         for publisher in self._publishers:
-            if publisher.is_due(moment.time):
+            if publisher.due <= moment.time:
                 publisher.send(moment)
-            elif publisher.source.looks_ahead and publisher.is_due(moment.time + step):
+            elif publisher.source.looks_ahead and publisher.due <= moment.time + step:
                 publisher.source.read(moment)
+            next_due = min(next_due, publisher.due)
+        # a step earlier: some look ahead
+        self._wake = next_due - step
+
+    def _send_again(self, wants: Callable[[ServedPublisher[MomentT]], bool]) -> None:
+        """Let publishers begin anew: what is sent once is sent once more."""
+        for publisher in self._publishers:
+            if wants(publisher):
+                publisher.origin = publisher.sent = 0
+        self._wake = 0
 
     def close(self) -> None:
         """Close all endpoints."""

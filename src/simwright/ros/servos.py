@@ -32,6 +32,14 @@ SERVO_ADDED = declare(
     doc="A commanded joint without a drive would not move; the one that is added decides how it follows.",
     section="4.2.3",
 )
+BODY_FREED = declare(
+    "ros-body-freed",
+    Level.INFO,
+    "body {body!r} is kinematic, and controller {controller!r} gives it velocities: it moves as a rigid body",
+    hint="it stops at obstacles, and falls where nothing is below it",
+    doc="Engines do not move kinematic bodies; one that a twist commands would stand still.",
+    section="4.2.3",
+)
 _FASTEST = 60.0
 """Natural frequency of added drives at most [rad/s]."""
 _SHARE = 0.1
@@ -54,6 +62,24 @@ def list_commanded(graph: RosGraph) -> dict[str, str]:
                 for name in entry.controller.joints.get(role, ()):
                     found.setdefault(name, entry.controller.name)
     return found
+
+
+def free_commanded(asset: Asset, reporter: Reporter) -> Asset:
+    """The asset, or a copy in which kinematic bodies that controllers give velocities to can move."""
+    commanded = {
+        str(one.settings.get("body", "")): one.name
+        for one in asset.controllers
+        if one.kind == "rigid_body_twist"
+    }
+    held = [body.name for body in asset.bodies if body.kinematic and body.name in commanded]
+    if not held:
+        return asset
+    made = asset.copy()
+    for name in held:
+        body = made.body(name)
+        body.kinematic = False
+        reporter.report(BODY_FREED, body.source, body=name, controller=commanded[name])
+    return made
 
 
 def list_undriven(asset: Asset, graph: RosGraph) -> dict[str, str]:

@@ -342,9 +342,7 @@ class WorldBridge(EndpointServer[WorldMoment]):
         for served in self.robots.values():
             served.jump(self.time)
         # frames of /tf_static begin where robots begin
-        for publisher in self._publishers:
-            if not publisher.period:
-                publisher.sent = 0
+        self._send_again(lambda publisher: not publisher.period)
         return {"success": True}
 
     def _forget_planner(self, robot: WorldRobot) -> Message:
@@ -383,9 +381,7 @@ class WorldBridge(EndpointServer[WorldMoment]):
         doors = self._list_doors()
         if doors != self._doors:
             self._doors = doors
-            for publisher in self._publishers:
-                if publisher.endpoint.name == "/map":
-                    publisher.sent = 0
+            self._send_again(lambda publisher: publisher.endpoint.name == "/map")
         self._publish(WorldMoment(self.time), round(dt * NANO))
 
     def _list_doors(self) -> tuple[bool, ...]:

@@ -119,7 +119,7 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         outcome = run_check(request, listener)
     report = build_check_report(outcome, show_suppressed=options["show_suppressed"])
     if outcome.written is None:
-        _emit(report, outcome, options["output_format"], options["output"])
+        _emit(report, outcome, options["output_format"], options["output"], {"packages": request.packages})
     if options["statistics"]:
         # standard output is one document for programs: numbers for people would break it
         _print_statistics(report, to_stderr=options["output_format"] != "text")
@@ -149,14 +149,24 @@ def _fix(paths: tuple[str, ...], request: CheckRequest) -> None:
                 echo(str(note), err=True)
 
 
-def _emit(report: Report, outcome: CheckOutcome, output_format: str, output: Path | None) -> None:
+def _emit(
+    report: Report,
+    outcome: CheckOutcome,
+    output_format: str,
+    output: Path | None,
+    reading: dict[str, Any],
+) -> None:
     """Render to standard output, or to a file that appears whole."""
     from simwright.app.report.report import render_report
     from simwright.core.files import write_atomic
 
-    # those two describe rules; for others the rules are not loaded
-    if output_format in ("sarif", "html"):
+    # those describe rules; for others the rules are not loaded
+    if output_format in ("sarif", "html", "text"):
         _declare_rules(outcome)
+    if output_format == "html":
+        from simwright.app.report.views import add_views
+
+        add_views(report, reading)
     if output is not None:
         write_atomic(output, render_report(output_format, report))
         return
@@ -178,7 +188,8 @@ def _declare_rules(outcome: CheckOutcome) -> None:
 def _print_statistics(report: Report, *, to_stderr: bool) -> None:
     from collections import Counter
 
-    tally = Counter((finding.kind, finding.level.value) for _, finding in report)
+    every = (found for _, finding in report for found in (finding, *finding.related))
+    tally = Counter((finding.kind, finding.level.value) for finding in every)
     rows = sorted(tally.items(), key=lambda item: (-item[1], item[0]))
     width = max((len(str(count)) for _, count in rows), default=1)
     echo(err=to_stderr)

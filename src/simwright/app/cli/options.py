@@ -413,6 +413,14 @@ def print_json(value: Any) -> None:
     click.echo(escape_json(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False)))
 
 
+def parse_size(text: str) -> tuple[int, int]:
+    """``1280x720`` as width and height [px], even ones: films have no others."""
+    width, _, height = text.lower().partition("x")
+    if not (width.isdecimal() and height.isdecimal()):
+        raise click.BadParameter(f"{text!r} is no size, like 1280x720", param_hint="--size")
+    return int(width) // 2 * 2, int(height) // 2 * 2
+
+
 def parse_pairs(values: tuple[str, ...], option: str) -> dict[str, str]:
     """``NAME=VALUE`` (or ``NAME:=VALUE``, as ROS writes it) of a repeated option."""
     from simwright.core.errors import UsageError

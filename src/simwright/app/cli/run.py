@@ -17,6 +17,7 @@ from simwright.app.cli.options import (
     gate_options,
     live_options,
     parse_pairs,
+    parse_size,
     print_json,
     ros_options,
 )
@@ -58,7 +59,9 @@ INTERRUPTED = 130
 @click.option("--control", type=click.Path(), help="Targets or controls over time (JSON or YAML).")
 @click.option("--loop", is_flag=True, help="Begin the control file again at its end.")
 @click.option("--keyframe", default="", metavar="NAME", help="Robot files: start from this keyframe.")
-@click.option("--record", type=click.Path(), metavar="FILE", help="Coordinates to .npz, or pictures to .mp4.")
+@click.option(
+    "--record", type=click.Path(), metavar="FILE", help="Coordinates to .npz, or pictures to .mp4 or .gif."
+)
 @click.option("--record-every", type=click.IntRange(min=1), metavar="N", help="Record every N-th frame.")
 @click.option(
     "--fps",
@@ -97,7 +100,7 @@ def run(
     """
     from simwright.app.running import run as run_source
 
-    width, height = _read_size(size)
+    width, height = parse_size(size)
     with show_bars() as progress, end_on_term():
         result = run_source(
             source,
@@ -114,14 +117,6 @@ def run(
     if result.stopped == "interrupted":
         return INTERRUPTED
     return 1 if result.has_errors else 0
-
-
-def _read_size(text: str) -> tuple[int, int]:
-    width, _, height = text.lower().partition("x")
-    if not (width.isdecimal() and height.isdecimal()):
-        raise click.BadParameter(f"{text!r} is no size, like 1280x720", param_hint="--size")
-    # H.264 with the usual colour format takes even sizes only
-    return int(width) // 2 * 2, int(height) // 2 * 2
 
 
 @contextlib.contextmanager

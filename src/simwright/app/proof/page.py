@@ -151,10 +151,10 @@ def _write_header(source: str, proof: Proof, pictures: Sequence[RobotPicture]) -
 def _tell_verdict(groups: Mapping[str, Sequence[str]]) -> str:
     asked = sum(map(len, groups.values()))
     if groups["differs"]:
-        return f"another machine in {len(groups['differs'])} of {asked} engines"
+        return f"differs in {len(groups['differs'])} of {asked} engines"
     if groups["no answer"]:
         return f"no answer from {len(groups['no answer'])} of {asked} engines"
-    return f"the same machine in {f'all {asked} engines' if asked > 1 else _text(groups['same'][0])}"
+    return f"the same in {f'all {asked} engines' if asked > 1 else _text(groups['same'][0])}"
 
 
 def _tell_small(proof: Proof) -> str:
@@ -163,8 +163,15 @@ def _tell_small(proof: Proof) -> str:
 
 
 def _write_table(proof: Proof) -> Iterator[str]:
-    blanks = list_blanks(proof)
-    notes = {(engine, name): number for number, (engine, _, names) in enumerate(blanks, 1) for name in names}
+    blanks: dict[str, list[tuple[str, list[str]]]] = {}
+    for engine, reason, names in list_blanks(proof):
+        blanks.setdefault(reason, []).append((engine, names))
+    notes = {
+        (engine, name): number
+        for number, rows in enumerate(blanks.values(), 1)
+        for engine, names in rows
+        for name in names
+    }
     yield '<section><h2>Engine by engine</h2><div class="scroll"><table class="cells">'
     yield from _write_heads(proof)
     for level in proof.settings.levels:
@@ -179,8 +186,10 @@ def _write_table(proof: Proof) -> Iterator[str]:
     yield f"</table></div>{_KEY}"
     if blanks:
         yield '<details open><summary>Why cells are not told</summary><ol class="why">'
-        for engine, reason, names in blanks:
-            yield f"<li><b>{_text(engine)}</b> {_text(', '.join(names))}: {_text(reason)}</li>"
+        for reason, rows in blanks.items():
+            engines = ", ".join(engine for engine, _ in rows)
+            aspects = dict.fromkeys(name for _, names in rows for name in names)
+            yield f"<li><b>{_text(', '.join(aspects))}</b> of {_text(engines)}: {_text(reason)}</li>"
         yield "</ol></details>"
     yield "</section>"
 
@@ -268,8 +277,8 @@ def _write_motion(proof: Proof, units: Mapping[str, str]) -> Iterator[str]:
     yield "<section><h2>How it moves</h2>"
     yield (
         '<p class="lead">Every engine makes the same motion at a timestep and at half of it. What is left of the '
-        "difference when the timestep goes to zero is no discretisation: it is another machine. The joint with the "
-        "most of it is drawn, at the smaller timestep; hover or tap for numbers.</p>"
+        "difference when the timestep goes to zero is no discretisation: the machine or the physics differ. The joint "
+        "with the most of it is drawn, at the smaller timestep; hover or tap for numbers.</p>"
     )
     for name in moving:
         yield from _write_scenario(proof, name, units)
@@ -313,13 +322,15 @@ def _write_left_out(proof: Proof, name: str) -> Iterator[str]:
     results = [
         (column.outcome.engine, column.motions[name]) for column in proof.columns if name in column.motions
     ]
-    told = [
-        f"<b>{_text(engine)}</b> {_text(result.reason)}"
-        for engine, result in results
-        if result.state == "blank"
-    ]
-    left = {f"{_text(key)} ({_text(why)})" for _, result in results for key, why in result.without.items()}
-    for word, texts in (("Not told", told), ("Left out on both sides", sorted(left))):
+    told: dict[str, list[str]] = {}
+    left: dict[str, list[str]] = {}
+    for engine, result in results:
+        if result.state == "blank":
+            told.setdefault(_text(result.reason), []).append(engine)
+        for key, why in result.without.items():
+            left.setdefault(f"{_text(key)}, because {_text(why)}", []).append(engine)
+    for word, reasons in (("Not told", told), ("Left out on both sides", left)):
+        texts = [f"<b>{_text(', '.join(engines))}</b> {reason}" for reason, engines in reasons.items()]
         if texts:
             yield f'<p class="why">{word}: {"; ".join(texts)}.</p>'
 
@@ -353,19 +364,27 @@ def _make_chart(
     if expected is None:
         return None
     styles = {column.outcome.engine: number % figures.STYLES for number, column in enumerate(proof.columns)}
-    lines = []
+    lines, references = [], {_name_reference(worst): expected}
     for column, result in rows:
         reference = result.reference.positions.get(joint) if result.reference is not None else None
         values = result.runs[-1].positions.get(joint)
         if reference is None or values is None or len(values) != len(expected):
             continue
+        references.setdefault(_name_reference(result), reference)
         errors = [value - right for value, right in zip(values, reference, strict=True)]
         lines.append(figures.EngineLine(column.outcome.engine, styles[column.outcome.engine], values, errors))
     # a joint that the asset does not have is an axis of a body that floats
     axis = joint.rpartition(".")[2]
     unit = units.get(joint) or _AXES.get(axis, "rad or m")
     title = f"{joint} over time, {SCENARIOS[name].title}"
-    return figures.LineChart(title, unit, worst.reference.times, worst.reference.engine, expected, lines)
+    return figures.LineChart(title, unit, worst.reference.times, sorted(references.items()), lines)
+
+
+def _name_reference(result: MotionResult) -> str:
+    """What an engine is held against: what its format has no place for is left out there too."""
+    assert result.reference is not None
+    left = " and ".join(result.reference.without)
+    return f"{result.reference.engine} without {left}" if left else result.reference.engine
 
 
 def _write_method(source: str, proofs: Sequence[Proof]) -> Iterator[str]:

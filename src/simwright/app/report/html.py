@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For sharing: one HTML page that stands alone, without scripts, fonts or pictures from elsewhere.
+"""For sharing: one HTML page that stands alone: nothing is fetched, and no script but that of the 3D views runs.
 
 The three switches at the top hide levels (checkboxes and CSS); assets fold (``<details>``); light and dark
 follow the reader's system.
@@ -25,6 +25,7 @@ from simwright.app.report.report import (
     name_fix,
     name_position,
     name_prim,
+    name_related,
     name_section,
 )
 from simwright.core.diag import Diagnostic, Level
@@ -33,7 +34,7 @@ from simwright.core.visible import make_visible
 _EXCERPT_CELLS = 110
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
-_STYLE = """
+STYLE = """
 :root { color-scheme: light dark;
   --page: #f6f7f9; --card: #ffffff; --text: #1c2330; --soft: #5b6675; --line: #dfe3e9; --code: #f1f3f6;
   --error: #c62f3a; --warning: #9a6200; --info: #1f6fb8; --clean: #2a7d46; --prim: #5f4bb6; }
@@ -91,13 +92,20 @@ def render(report: Report, *, color: bool = False, width: int | None = None) -> 
 def _write_page(report: Report) -> Iterator[str]:
     summary = report.summary()
     title = f"{count_words(summary)} in {count_assets(len(report.assets))}"
+    has_views = any(asset.view for asset in report.assets)
+    policy, style, script = _POLICY, "", ""
+    if has_views:
+        # imported here: a page without views needs no writer of meshes
+        from simwright.app.report import view3d
+
+        policy, style, script = view3d.make_policy(), view3d.STYLE, view3d.make_script()
     yield "<!DOCTYPE html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
     # names and messages come from assets: should one ever get past the escaping, the browser still
     # runs nothing
-    yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{TOOL_NAME}: {title}</title><style>{_STYLE}</style></head><body>"
+    yield f"<title>{TOOL_NAME}: {title}</title><style>{STYLE}{style}</style></head><body>"
     yield f'<h1>{title}</h1><p class="meta">{TOOL_NAME} {_escape(report.tool_version)}</p>'
     for level in Level:
         yield f'<input class="switch" type="checkbox" id="show-{level.value}" checked>'
@@ -111,17 +119,18 @@ def _write_page(report: Report) -> Iterator[str]:
     sources = Sources()
     for asset in report.assets:
         yield from _write_asset(asset, sources)
-    yield "</main></body></html>"
+    yield f"</main>{script}</body></html>"
 
 
 def _write_asset(asset: AssetReport, sources: Sources) -> Iterator[str]:
     path = f'<span class="path">{_escape(asset.path)}</span>'
     words = count_words(asset.summary())
     if not asset.findings:
-        yield f'<div class="asset title">{path}<span class="clean">{words}</span></div>'
+        head = f'<div class="title">{path}<span class="clean">{words}</span></div>'
+        yield f'<div class="asset">{head}{asset.view}</div>'
         return
     title = f'<summary class="title">{path}<span class="counts">{words}</span></summary>'
-    yield f'<details class="asset" open>{title}<ol class="findings">'
+    yield f'<details class="asset" open>{title}{asset.view}<ol class="findings">'
     for finding in asset.findings:
         yield from _write_finding(asset, finding, sources)
     yield "</ol></details>"
@@ -141,6 +150,7 @@ def _write_finding(asset: AssetReport, finding: Diagnostic, sources: Sources) ->
     for name, text in (
         ("Help", finding.hint),
         ("Fix", name_fix(finding)),
+        ("Also", name_related(finding)),
         ("See", name_section(finding)),
     ):
         if text:

@@ -12,13 +12,23 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Protocol
 
 from simwright import __version__
-from simwright.core.diag import Diagnostic, Fixable, Reporter, count_levels, sort_diagnostics
+from simwright.core.diag import (
+    CATALOGUE,
+    Diagnostic,
+    Fixable,
+    Level,
+    Reporter,
+    count_levels,
+    sort_diagnostics,
+)
 from simwright.core.errors import SimwrightError
 from simwright.core.files import MIB, read_bytes
 from simwright.core.registry import Registry
@@ -33,6 +43,8 @@ class AssetReport:
 
     path: str
     findings: list[Diagnostic] = field(default_factory=list)
+    view: str = field(default="", repr=False)
+    """How it looks, as HTML, for pages."""
 
     def summary(self) -> dict[str, int]:
         """``{"error": n, "warning": n, "info": n}``."""
@@ -118,6 +130,57 @@ def name_fix(finding: Diagnostic) -> str:
         return ""
     grade = {Fixable.SAFE: "safe", Fixable.UNSAFE: "unsafe, needs your consent"}
     return f"{finding.fix.title} ({grade.get(finding.fixable, 'a suggestion, not applied')})"
+
+
+_SHOWN_RELATED = 6
+
+
+def name_related(finding: Diagnostic) -> str:
+    """The rules that found the same fault, with how often where more than once, or an empty text."""
+    tally = Counter(other.kind for other in finding.related)
+    words = [f"{code} ({count} places)" if count > 1 else code for code, count in tally.items()]
+    more = len(words) - _SHOWN_RELATED
+    return ", ".join([*words[:_SHOWN_RELATED], *([f"{more} more rules"] if more > 0 else [])])
+
+
+def name_command(report: Report) -> str:
+    """How many findings can be fixed and the command that does it, or an empty text."""
+    grades = Counter(finding.fixable for _, finding in report)
+    safe, unsafe = grades[Fixable.SAFE], grades[Fixable.UNSAFE]
+    if not safe and not unsafe:
+        return ""
+    paths = [asset.path for asset in report.assets if asset.findings]
+    if len(paths) > 1:
+        command = "simwright check ... --fix" if safe else "simwright fix ASSET -o FOLDER --unsafe"
+        words = f"{safe + unsafe} can be fixed"
+        words += f", {safe} safely in place: {command}" if safe else f": {command}"
+        return words + ("; the others asset by asset with simwright fix --unsafe" if safe and unsafe else "")
+    path = PurePath(paths[0])
+    folder = shlex.quote((path.parent / f"{path.stem}_fixed").as_posix())
+    command = f"simwright fix {shlex.quote(paths[0])} -o {folder}"
+    if not unsafe:
+        return f"{safe} can be fixed: {command}"
+    rest = f" ({safe} without --unsafe)" if safe else ""
+    return f"{safe + unsafe} can be fixed: {command} --unsafe{rest}"
+
+
+_FEW = 8
+"""So many findings are seen at a glance; beyond, a summary tells what they are about."""
+
+
+def list_causes(report: Report) -> list[tuple[int, Level, str, str]]:
+    """Number, worst level, rule and what it is about, most first; nothing where there are few findings."""
+    found: dict[tuple[str, str], list[Diagnostic]] = {}
+    for _, finding in report:
+        found.setdefault(("", finding.cause) if finding.cause else (finding.kind, ""), []).append(finding)
+    if sum(map(len, found.values())) <= _FEW:
+        return []
+    rows = []
+    for (code, cause), group in found.items():
+        worst = min((finding.level for finding in group), key=lambda level: level.rank)
+        kind = CATALOGUE.get(code)
+        rows.append((len(group), worst, code or group[0].kind, cause or (kind.doc if kind else "")))
+    return sorted(rows, key=lambda row: (row[1].rank, -row[0], row[2]))
 
 
 def count_words(summary: Mapping[str, int]) -> str:

@@ -95,6 +95,8 @@ def _build_result(
             "asset": replace_surrogates(shorten_path(asset.path)),
             "fixable": finding.fixable.value,
             "data": plain_value(finding.data),
+            "cause": replace_surrogates(finding.cause),
+            "related": sorted({replace_surrogates(other.kind) for other in finding.related}),
         },
     }
 

@@ -32,13 +32,16 @@ from simwright.app.report.report import (
     count_assets,
     count_words,
     find_position,
+    list_causes,
+    name_command,
     name_file,
     name_fix,
     name_position,
     name_prim,
+    name_related,
     name_section,
 )
-from simwright.core.diag import Diagnostic, Fixable, Level
+from simwright.core.diag import Diagnostic, Level
 from simwright.core.visible import make_visible
 
 DEFAULT_WIDTH = 120
@@ -94,6 +97,7 @@ def _draw_finding(
     for name, text in (
         ("help", finding.hint),
         ("fix", name_fix(finding)),
+        ("also", name_related(finding)),
         ("note", name_section(finding)),
     ):
         if text:
@@ -122,11 +126,16 @@ def _draw_summary(report: Report) -> list[Line]:
     worst = next((level for level in Level if summary[level.value]), None)
     if worst is None:
         return [[("no findings", "bold green"), (f" in {assets}", "")]]
-    line: Line = [(count_words(summary), LEVEL_STYLES[worst]), (f" in {assets}", "")]
-    fixable = sum(1 for _, finding in report if finding.fixable is Fixable.SAFE)
-    if fixable:
-        line.append((f" ({fixable} can be fixed safely)", ""))
-    return [line]
+    lines: list[Line] = [[(count_words(summary), LEVEL_STYLES[worst]), (f" in {assets}", "")]]
+    rows = list_causes(report)
+    digits = max((len(str(row[0])) for row in rows), default=0)
+    for count, level, code, about in rows:
+        text: Line = [(f"  {count:>{digits}} ", ""), (f"{code:<24}", LEVEL_STYLES[level])]
+        lines.append([*text, (f" {about}", "")])
+    command = name_command(report)
+    if command:
+        lines.append([(make_visible(command), "bold")])
+    return lines
 
 
 def _flow(head: Line, text: str, style: str, digits: int, width: int | None) -> Iterator[Line]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +55,7 @@ class CoordinateMap:
         self.nq, self.nv = int(model.nq), int(model.nv)
         self._sizes = (layout.nq, layout.nv)
         self.width = layout.nv
+        self._bodies = (model, [names.bodies.get(name, "") for name in layout.bodies])
         scalars: list[tuple[int, int, int, int]] = []
         screws: list[tuple[int, int, int, int, float, float]] = []
         turning: dict[str, list[tuple[LayoutDof, list[int], list[int]]]] = {"free": [], "ball": []}
@@ -87,6 +89,12 @@ class CoordinateMap:
         self._ball = _collect(turning["ball"], 4, 3)
         self.dof_of = np.full(layout.nv, -1, dtype=np.int64)
         self.dof_of[self._scalars[1]] = self._scalars[3]
+
+    @cached_property
+    def body_ids(self) -> list[int]:
+        """MuJoCo's numbers of the layout's bodies."""
+        model, names = self._bodies
+        return [int(model.body(name).id) for name in names]
 
     def to_engine(self, q: Array, v: Array) -> tuple[Array, Array]:
         """``qpos`` and ``qvel`` from positions and velocities."""
@@ -180,6 +188,30 @@ class CoordinateMap:
         # column by column: the map is linear in velocities
         place = np.repeat(self.positions(qpos[None]), count, axis=0)
         return np.ascontiguousarray(self.to_engine(place, np.eye(count))[1].T)
+
+    def pull(self, qpos: Array, forces: Array) -> Array:
+        """Forces on dofs of the layout from forces on dofs of MuJoCo: the transposed :meth:`jacobian` times them.
+
+        Dofs do not mix beyond balls and free ones, so six columns tell the whole matrix.
+        """
+        pulled = np.zeros(self._sizes[1])
+        _, rates, _, dofs = self._scalars
+        pulled[rates] = forces[dofs]
+        for _, rate, _, dof, pitch, _ in self._screws:
+            pulled[rate] += pitch * forces[dof]
+        turning = [part for part in (self._ball, self._free) if len(part.freedoms)]
+        if not turning:
+            return pulled
+        basis, made = np.zeros((6, self._sizes[1])), np.zeros((6, self.nv))
+        for part in turning:
+            for column in range(part.v.shape[1]):
+                basis[column, part.v[:, column]] = 1.0
+        place = np.repeat(self.positions(qpos[None]), 6, axis=0)
+        self._turn_to_engine(place, basis, np.zeros((6, self.nq)), made)
+        for part in turning:
+            blocks = made[:, part.qvel][: part.v.shape[1]]
+            pulled[part.v] = np.einsum("kfj,fj->fk", blocks, forces[part.qvel])
+        return pulled
 
     def drift(self, qpos: Array, qvel: Array) -> Array:
         """What ``qvel`` accelerates by while velocities of the layout stay (nv of MuJoCo).

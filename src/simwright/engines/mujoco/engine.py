@@ -8,7 +8,6 @@ as plain MuJoCo moves it.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -392,16 +391,9 @@ class MujocoSimulation(Simulation):
                 raise error
         raise AssertionError("a world that broke in many steps breaks in single ones")
 
-    @functools.cached_property
-    def _body_ids(self) -> Index:
-        """MuJoCo's numbers of all bodies: looking them up by name takes longer than their poses do."""
-        first = self.parts[0]
-        made = first.compiled.names.bodies
-        return np.array([first.model.body(made[name]).id for name in self.layout.bodies], dtype=np.int64)
-
     def body_poses(self) -> Array:
         """See the protocol."""
-        ids = self._body_ids
+        ids = self.parts[0].map.body_ids
         poses = np.zeros((self.worlds, len(ids), 7))
         for world in range(self.worlds):
             data = self.batch.look(world)
@@ -443,13 +435,13 @@ class MujocoSimulation(Simulation):
 
         data, model = self.batch.hold(world), self.batch.models[world]
         held = self._find_part(world).map
-        turn, drift = held.jacobian(np.array(data.qpos)), held.drift(np.array(data.qpos), np.array(data.qvel))
+        drift = held.drift(np.array(data.qpos), np.array(data.qvel))
         forces = np.array(data.qfrc_bias)
         if drift.any():
             moved = np.zeros(model.nv)
             mujoco.mj_mulM(model, data, moved, drift)
             forces += moved
-        return np.asarray(turn.T @ forces)
+        return held.pull(np.array(data.qpos), forces)
 
     def contacts(self, world: int = 0) -> list[Contact]:
         """See the protocol."""
@@ -480,14 +472,12 @@ class MujocoSimulation(Simulation):
     def actuator_efforts(self, world: int = 0) -> Array:
         """See the protocol."""
         data = self.batch.hold(world)
-        turn = self._find_part(world).map.jacobian(np.array(data.qpos))
-        return np.asarray(turn.T @ np.array(data.qfrc_actuator))
+        return self._find_part(world).map.pull(np.array(data.qpos), np.array(data.qfrc_actuator))
 
     def body_velocities(self, world: int = 0) -> Array:
         """See the protocol."""
         data, model = self.batch.hold(world), self.batch.models[world]
-        names = self._find_part(world).compiled.names.bodies
-        return measure_velocities(model, data, [model.body(names[name]).id for name in self.layout.bodies])
+        return measure_velocities(model, data, self._find_part(world).map.body_ids)
 
     def cast_rays(
         self, origin: VectorLike, directions: Array, *, reach: float, ignore: str = "", world: int = 0
@@ -516,6 +506,8 @@ class MujocoSimulation(Simulation):
         return self.batch.hold(world)
 
     def _find_part(self, world: int) -> _WorldGroup:
+        if len(self.parts) == 1:
+            return self.parts[0]
         return next(part for part in self.parts if world in part.rows)
 
     def close(self) -> None:

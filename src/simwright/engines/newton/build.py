@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import os
 from collections.abc import Sequence
@@ -41,7 +40,7 @@ from simwright.engines.newton.joints import (
     set_motors,
     set_springs,
 )
-from simwright.engines.newton.looks import StageLooks, open_looks, order_shapes, split_at_once
+from simwright.engines.newton.looks import StageLooks, open_looks, order_shapes
 from simwright.engines.newton.messages import BODY_NOT_KINEMATIC, GRAVITY_SCALE, listen
 from simwright.engines.newton.registered import add_attributes, has_registered, read_registered
 from simwright.engines.newton.result import Imported
@@ -85,8 +84,7 @@ def fill_builder(
     fill.add_branches(plan.branches)
     # looks are asked of the stage where they are wanted: they cost most of the time of an import
     looks = open_looks(stage) if choices.load_visual_shapes else None
-    with split_at_once() if looks is not None else contextlib.nullcontext():
-        fill.add_shapes(looks, stage)
+    fill.add_shapes(looks, stage)
     if parts is not None and looks is not None:
         looks.add_splats(builder, parts.splats, result, choices, base)
     fill.add_loops(plan)
@@ -228,7 +226,7 @@ class _BuilderFiller:
         index = builder.add_link(
             xform=pose_to_seven(self._stand @ body.pose),
             com=tuple(float(v) for v in inertial.com),
-            inertia=[[float(v) for v in row] for row in inertial.inertia],
+            inertia=np.asarray(inertial.inertia, dtype=np.float64),
             # in single precision, as Newton's models have it, and centre and inertia in the builder too
             mass=float(np.float32(inertial.mass)),
             label=body.path or body.name,

@@ -8,6 +8,7 @@ Newton's own functions make the rows and read the actuators, so that both are wh
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -106,7 +107,8 @@ def leave_equalities(asset: Asset, found: StageEqualities) -> Asset:
     """The asset without its equalities, which are added apart; the asset itself if it has none."""
     if not found.ends and not found.followers:
         return asset
-    asset = asset.copy()
+    # lists are replaced and elements stay as they are
+    asset = copy.copy(asset)
     gone = {joint.path for joint in found.ends}
     asset.joints = [joint for joint in asset.joints if joint.path not in gone]
     asset.equalities = [e for e in asset.equalities if e.source.prim not in gone | set(found.followers)]

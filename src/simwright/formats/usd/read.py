@@ -31,6 +31,7 @@ from simwright.formats.usd.bodies import (
     read_articulations,
     read_bodies,
 )
+from simwright.formats.usd.chains import join_chains
 from simwright.formats.usd.couplings import merge_stacks, read_equalities, read_mimics
 from simwright.formats.usd.custom_attributes import read_custom
 from simwright.formats.usd.joints import read_joints
@@ -159,6 +160,7 @@ def _make_source(
         played=played,
         default_density=options.default_density,
         hidden_shapes=options.hidden_shapes,
+        visuals=options.visuals,
         read_elsewhere=options.read_elsewhere,
         lock_unlimited_axes=options.lock_unlimited_axes,
         gate=options.gate or Gate.of_layer(stage.GetRootLayer().realPath, options.packages, reporter),
@@ -205,7 +207,8 @@ def _read_all(reader: StageReader) -> None:
     references = restore_joints(reader, scan)
     restore_parts(reader, scan)
     restore_idle_actuators(reader, scan)
-    # after everything that refers to joints by path, since all but the first of a stack go
+    # after everything that refers to joints by path, since all but the first of a chain or stack go
+    join_chains(reader, scan)
     merge_stacks(reader, scan)
     restore_order(reader, scan)
     # keyframes count coordinates in the final order of joints and actuators

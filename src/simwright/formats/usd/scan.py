@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import SimwrightError
 from simwright.core.names import NameScope
 from simwright.formats.format import ReadOptions
-from simwright.formats.usd.prims import RIGID_BODY, FoundPrim
+from simwright.formats.usd.prims import COLLISION, PHYSICS_MATERIAL, RIGID_BODY, FoundPrim
 from simwright.formats.usd.stage_reader import StageReader
 from simwright.model.asset import Asset, Shape, scaled
 from simwright.model.geometry import Geometry, Mesh, Subset
@@ -82,7 +82,19 @@ def scan_stage(reader: StageReader) -> StageScan:
             count=len(missing),
             first=str(min(missing)),
         )
-    return scan_prims(reader, stage.GetPseudoRoot())
+    scan = scan_prims(reader, stage.GetPseudoRoot())
+    if not reader.visuals:
+        _leave_visuals(reader, scan)
+    return scan
+
+
+def _leave_visuals(reader: StageReader, scan: StageScan) -> None:
+    """Forget geometry that nothing touches, and materials that only say how something looks."""
+    tendons = [found for found in scan.all.values() if found.type == "MjcTendon"]
+    # a tendon may go round geometry that does not collide
+    kept = {path for found in tendons for path in reader.get_targets(found, "mjc:path")}
+    scan.geometry = [found for found in scan.geometry if COLLISION in found.apis or found.path in kept]
+    scan.materials = [found for found in scan.materials if PHYSICS_MATERIAL in found.apis]
 
 
 def scan_prims(reader: StageReader, root: Usd.Prim) -> StageScan:
@@ -279,6 +291,18 @@ def read_look_variants(
             reporter.report(VARIANTS_BASELINE, where, name=set_name, what=what, selected=selected)
         elif any(variant.materials for variant in found):
             asset.look_variants += found
+
+
+def list_variants(path: Path, options: ReadOptions) -> dict[str, tuple[str, list[str]]]:
+    """Variant sets that leave a choice, at the variants of ``options``: what is selected, and all there are."""
+    from simwright.usd.open import open_stage
+
+    told = Reporter()
+    gate = options.make_gate(path, told)
+    stage = open_stage(path, packages=options.packages, variants=options.variants, reporter=told, gate=gate)
+    # also those that were chosen: another choice is left
+    found = _list_sets(stage, replace(options, variants={}))
+    return {name: (selected, names) for name, (selected, names, _) in found.items()}
 
 
 def _list_sets(stage: Usd.Stage, options: ReadOptions) -> dict[str, tuple[str, list[str], list[Usd.Prim]]]:

@@ -15,6 +15,7 @@ from typing import Any
 from simwright.core.errors import OutputError, UsageError
 from simwright.ros.graph import RosEndpoint
 from simwright.ros.qos import EndpointQos
+from simwright.ros.transports.cdr import PackedMessage
 from simwright.ros.transports.transport import (
     Message,
     Sender,
@@ -22,7 +23,7 @@ from simwright.ros.transports.transport import (
     Transport,
     TransportOptions,
 )
-from simwright.ros.transports.types import open_store, write_message
+from simwright.ros.transports.types import list_fields, open_store, write_message
 
 _VERSION = 9
 """Of the metadata that rosbag2 writes since Iron."""
@@ -97,6 +98,9 @@ class _BagSender(Sender):
 
     def send(self, message: Message, time: int) -> None:
         self._writer.write(self._connection, time, write_message(self._type, message))
+
+    def send_packed(self, message: PackedMessage, time: int) -> None:
+        self._writer.write(self._connection, time, message.encode(list_fields))
 
     def close(self) -> None:
         """Nothing: the bag is closed as a whole."""

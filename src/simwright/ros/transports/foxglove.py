@@ -14,6 +14,7 @@ from typing import Any
 from simwright.core.errors import UsageError
 from simwright.engines.protocol import Closeable
 from simwright.ros.graph import RosEndpoint
+from simwright.ros.transports.cdr import PackedMessage
 from simwright.ros.transports.table import INSTALL, NoTransportError
 from simwright.ros.transports.transport import (
     ActionBehaviour,
@@ -27,7 +28,7 @@ from simwright.ros.transports.transport import (
     Transport,
     TransportOptions,
 )
-from simwright.ros.transports.types import describe_type, knows_type, read_message, write_message
+from simwright.ros.transports.types import describe_type, knows_type, list_fields, read_message, write_message
 
 PORT = 8765
 """Where viewers look by default."""
@@ -178,10 +179,16 @@ class _FoxgloveSender(Sender):
         self._last: tuple[bytes, int] | None = None
 
     def send(self, message: Message, time: int) -> None:
+        self._log(lambda: write_message(self._type, message), time)
+
+    def send_packed(self, message: PackedMessage, time: int) -> None:
+        self._log(lambda: message.encode(list_fields), time)
+
+    def _log(self, write: Callable[[], bytes], time: int) -> None:
         # without a viewer nothing is packed, which takes longest
         if not self._keeps and not self._channel.has_sinks():
             return
-        raw = write_message(self._type, message)
+        raw = write()
         if self._keeps:
             self._last = raw, time
         self._channel.log(raw, log_time=time)

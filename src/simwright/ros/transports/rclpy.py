@@ -16,6 +16,7 @@ import functools
 import importlib
 import os
 import queue
+import re
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -26,14 +27,17 @@ import numpy as np
 from simwright.engines.protocol import Closeable
 from simwright.ros.graph import RosEndpoint
 from simwright.ros.qos import EndpointQos
+from simwright.ros.transports.cdr import PackedMessage
 from simwright.ros.transports.table import INSTALL, NoTransportError
 from simwright.ros.transports.transport import (
     ActionBehaviour,
     Answer,
     ArrivalQueue,
+    Change,
     GoalHandle,
     LateAnswer,
     Message,
+    ParameterValue,
     Receive,
     Sender,
     Transport,
@@ -77,7 +81,7 @@ class RclpyTransport(Transport):
         self._arrived = ArrivalQueue()
         self._is_closed = threading.Event()
         self._is_listening = False
-        self._turns: list[tuple[dict[str, bool], Callable[[str, bool], str]]] = []
+        self._offered: list[tuple[dict[str, ParameterValue], Change]] = []
         self._find_node(None)
 
     def _find_node(self, domain: int | None) -> _DomainNode:
@@ -152,23 +156,23 @@ class RclpyTransport(Transport):
         )  # fmt: skip
         return _Closing(made.destroy)
 
-    def offer_switches(self, switches: dict[str, bool], turn: Callable[[str, bool], str]) -> Closeable:
-        """A parameter ``enabled.<name>`` for each."""
+    def offer_parameters(self, values: dict[str, ParameterValue], change: Change) -> Closeable:
+        """See the base class."""
         node = self._find_node(None).node
-        added = [name for name in switches if not node.has_parameter(f"enabled.{name}")]
-        # before anybody listens: declaring asks those who do, in this thread
+        added = [name for name in values if not node.has_parameter(name)]
+        # before it is known who changes them: declaring asks that, in this thread
         for name in added:
-            node.declare_parameter(f"enabled.{name}", switches[name])
+            node.declare_parameter(name, values[name])
         if not self._is_listening:
             self._is_listening = True
             node.add_on_set_parameters_callback(self._change)
-        offered = (switches, turn)
-        self._turns.append(offered)
+        offered = (dict(values), change)
+        self._offered.append(offered)
 
         def withdraw() -> None:
-            self._turns.remove(offered)
+            self._offered.remove(offered)
             for name in added:
-                node.undeclare_parameter(f"enabled.{name}")
+                node.undeclare_parameter(name)
 
         return _Closing(withdraw)
 
@@ -177,12 +181,13 @@ class RclpyTransport(Transport):
         from rcl_interfaces.msg import SetParametersResult
 
         for parameter in parameters:
-            name = parameter.name.removeprefix("enabled.")
-            turns = [turn for switches, turn in self._turns if name in switches]
-            for turn in turns if parameter.name != name else ():
-                reason = self._ask(functools.partial(turn, name, bool(parameter.value)))
-                if reason:
-                    return SetParametersResult(successful=False, reason=reason)
+            for values, change in [*self._offered]:
+                if parameter.name not in values:
+                    continue
+                reason = self._ask(functools.partial(change, parameter.name, parameter.value))
+                if reason != "":
+                    told = reason or "the simulation does not answer"
+                    return SetParametersResult(successful=False, reason=told)
         return SetParametersResult(successful=True)
 
     def poll(self) -> None:
@@ -268,6 +273,11 @@ class _RclpySender(Sender):
     def send(self, message: Message, time: int) -> None:
         del time
         self._publisher.publish(fill_message(self._kind(), message))
+
+    def send_packed(self, message: PackedMessage, time: int) -> None:
+        del time
+        # bytes are taken for CDR, and sent as they are
+        self._publisher.publish(message.encode(_list_fields))
 
     def close(self) -> None:
         self._node.destroy_publisher(self._publisher)
@@ -370,6 +380,13 @@ def _import_type(type_name: str) -> Any:
     """The class of ``package/msg|srv|action/Type``."""
     package, kind, name = type_name.split("/")
     return getattr(importlib.import_module(f"{package}.{kind}"), name)
+
+
+@functools.cache
+def _list_fields(type_name: str) -> list[tuple[str, str]]:
+    """Fields of a message in order, with their types; those of messages have three parts."""
+    rows = _import_type(type_name).get_fields_and_field_types().items()
+    return [(name, re.sub(r"^((?:sequence<)?\w+)/(\w+)", r"\1/msg/\2", text)) for name, text in rows]
 
 
 def fill_message(message: Any, values: Message) -> Any:

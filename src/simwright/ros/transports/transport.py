@@ -18,9 +18,13 @@ from typing import Any, TypeAlias
 
 from simwright.engines.protocol import Closeable
 from simwright.ros.graph import RosEndpoint
+from simwright.ros.transports.cdr import PackedMessage
 
 Message: TypeAlias = dict[str, Any]
 Receive = Callable[[Message], None]
+ParameterValue: TypeAlias = bool | str
+Change = Callable[[str, ParameterValue], str]
+"""Sets a parameter; gives why not, "" if it is done."""
 
 
 class LateAnswer:
@@ -69,6 +73,10 @@ class Sender(Closeable):
     @abc.abstractmethod
     def send(self, message: Message, time: int) -> None:
         """Send a message at a time of the simulation [ns]."""
+
+    def send_packed(self, message: PackedMessage, time: int) -> None:
+        """Send a message whose CDR is laid out already, for transports that send CDR."""
+        self.send(message.unpack(), time)
 
 
 class GoalHandle(abc.ABC):
@@ -129,9 +137,9 @@ class Transport(Closeable):
     def act(self, endpoint: RosEndpoint, behaviour: ActionBehaviour) -> Closeable:
         """Open an action; its behaviour is called by :meth:`poll`."""
 
-    def offer_switches(self, switches: dict[str, bool], turn: Callable[[str, bool], str]) -> Closeable:
-        """Let peers turn endpoints and controllers on and off; ``turn`` gives the reason why not, "" if done."""
-        del switches, turn
+    def offer_parameters(self, values: dict[str, ParameterValue], change: Change) -> Closeable:
+        """Let peers see and set parameters of the node; ``change`` is called by :meth:`poll`."""
+        del values, change
         return Nothing()
 
     def poll(self) -> None:

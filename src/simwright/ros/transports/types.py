@@ -22,12 +22,15 @@ from simwright.ros.transports.transport import Message
 _SECTION = re.compile(r"^=== (\S+)\n(.*?)(?=^===|\Z)", re.MULTILINE | re.DOTALL)
 _PARTS = {"srv": ("_Request", "_Response"), "action": ("_Goal", "_Result", "_Feedback")}
 PACKAGES = (
-    "std_srvs", "action_msgs", "tf2_msgs", "control_msgs", "simulation_interfaces", "pyrobosim_msgs"
+    "std_srvs", "action_msgs", "tf2_msgs", "control_msgs", "simulation_interfaces", "pyrobosim_msgs",
+    "rcl_interfaces",
 )  # fmt: skip
 _UINT8 = 3
 """What ``char`` is to the hash of types (``type_description_interfaces/msg/FieldType``)."""
 EMPTY = "structure_needs_at_least_one_member"
 """The field that ROS gives messages without any."""
+_NUMBERS = {"float64": "double", "float32": "float", "bool": "boolean", "byte": "octet", "char": "uint8"}
+"""Where rosbags has other names for numbers than rclpy."""
 UUID, TIME = "unique_identifier_msgs/msg/UUID", "builtin_interfaces/msg/Time"
 
 
@@ -123,6 +126,24 @@ def hash_type(type_name: str) -> str:
 def describe_type(type_name: str) -> str:
     """The definition of a message with those that it is made of, as MCAP and Foxglove have it (``ros2msg``)."""
     return str(open_store().generate_msgdef(type_name, ros_version=2)[0])
+
+
+@cache
+def list_fields(type_name: str) -> list[tuple[str, str]]:
+    """Fields of a message in order, with types as rclpy writes them."""
+    return [(name, _write_type(*description)) for name, description in open_store().fielddefs[type_name][1]]
+
+
+def _write_type(kind: Any, inner: Any) -> str:
+    from rosbags.interfaces import Nodetype
+
+    if kind is Nodetype.NAME:
+        return str(inner)
+    if kind is Nodetype.BASE:
+        return _NUMBERS.get(inner[0], str(inner[0]))
+    element, count = inner
+    text = _write_type(*element)
+    return f"{text}[{count}]" if kind is Nodetype.ARRAY else f"sequence<{text}>"
 
 
 def make_message(type_name: str, values: Message) -> Any:

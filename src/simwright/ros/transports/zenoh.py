@@ -25,20 +25,24 @@ from simwright.model.ros import InterfaceKind
 from simwright.ros.graph import RosEndpoint
 from simwright.ros.messages import make_stamp
 from simwright.ros.qos import DEFAULT_QOS, LATCHED_QOS, EndpointQos
+from simwright.ros.transports.cdr import PackedMessage
+from simwright.ros.transports.parameters import ParameterNode
 from simwright.ros.transports.table import INSTALL, NoTransportError
 from simwright.ros.transports.transport import (
     ActionBehaviour,
     Answer,
     ArrivalQueue,
+    Change,
     GoalHandle,
     LateAnswer,
     Message,
+    ParameterValue,
     Receive,
     Sender,
     Transport,
     TransportOptions,
 )
-from simwright.ros.transports.types import hash_type, knows_type, read_message, write_message
+from simwright.ros.transports.types import hash_type, knows_type, list_fields, read_message, write_message
 
 PORT = 7447
 """Of the router, by the convention of rmw_zenoh."""
@@ -80,6 +84,7 @@ class ZenohTransport(Transport):
         self._numbers = itertools.count(1)
         self._zid = str(self._session.info.zid())
         self._nodes: dict[int, Any] = {}
+        self._parameters: ParameterNode | None = None
 
     def explain_unknown(self, type_name: str) -> str:
         """See the base class."""
@@ -175,12 +180,20 @@ class ZenohTransport(Transport):
         """See the base class."""
         return _ZenohAction(self, endpoint, behaviour)
 
+    def offer_parameters(self, values: dict[str, ParameterValue], change: Change) -> Closeable:
+        """See the base class."""
+        if self._parameters is None:
+            self._parameters = ParameterNode(self._options.node, self.serve)
+        return self._parameters.offer(values, change)
+
     def poll(self) -> None:
         """See the base class."""
         self._arrived.work()
 
     def close(self) -> None:
         """See the base class."""
+        if self._parameters is not None:
+            self._parameters.close()
         for token in self._nodes.values():
             token.undeclare()
         self._nodes.clear()
@@ -271,12 +284,21 @@ class _ZenohSender(Sender):
         self._gid, self._sent = os.urandom(_GID), 0
 
     def send(self, message: Message, time: int) -> None:
-        """See the base class; what says who sent it is in the time of the clock."""
+        """See the base class."""
         del time
+        self._put(write_message(self._type, message))
+
+    def send_packed(self, message: PackedMessage, time: int) -> None:
+        """See the base class."""
+        del time
+        self._put(message.encode(list_fields))
+
+    def _put(self, raw: bytes) -> None:
+        """Send; what says who sent it is in the time of the clock."""
         self._sent += 1
         head = self._sent.to_bytes(8, "little") + clock.time_ns().to_bytes(8, "little")
         about = head + bytes([_GID]) + self._gid
-        self._publisher.put(write_message(self._type, message), attachment=about)
+        self._publisher.put(raw, attachment=about)
 
     def close(self) -> None:
         self._publisher.undeclare()

@@ -324,3 +324,20 @@ def test_friction_of_contacts_in_words_of_engines(source, tmp_path):
     assert not [
         f for asset in simwright.check(entry).assets for f in asset.findings if f.level.value == "error"
     ]
+
+
+def test_planes_of_moving_links_are_boxes_for_mujoco(tmp_path):
+    file = tmp_path / "sign.sdf"
+    file.write_text(
+        """<sdf version="1.9"><model name="sign"><link name="board"><pose>0 0 1 0 0 0</pose>
+        <visual name="logo"><geometry><plane><normal>0 0 1</normal><size>0.2 0.1</size></plane></geometry></visual>
+        </link></model></sdf>"""
+    )
+    reporter = Reporter()
+    stage = Usd.Stage.Open(
+        str(simwright.convert(file, tmp_path / "mujoco", for_="mujoco", reporter=reporter))
+    )
+    assert "usd-write-plane-thick" in {finding.kind for finding in reporter}
+    assert "Plane" not in {prim.GetTypeName() for prim in stage.TraverseAll()}
+    stage = Usd.Stage.Open(str(simwright.convert(file, tmp_path / "all")))
+    assert "Plane" in {prim.GetTypeName() for prim in stage.TraverseAll()}

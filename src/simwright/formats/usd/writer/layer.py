@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -35,7 +35,6 @@ _ARRAYS = {
     "float3[]": (Vt.Vec3fArray, np.float32),
     "texCoord2f[]": (Vt.Vec2fArray, np.float32),
 }
-_PLAIN = frozenset({"bool", "int", "int64", "token", "string"})
 _NOISE = 1e-14
 """Positions [m] and parts of unit quaternions below this are what rounding left of zero."""
 
@@ -178,26 +177,41 @@ def _find_value_type(kind: str) -> Sdf.ValueTypeName:
     return Sdf.ValueTypeNames.Find(kind)
 
 
+def _list_makers() -> dict[str, Callable[[Any], Any]]:
+    """For each attribute type that Python has no type for: how a value of it is made."""
+
+    def make_vector(vector: Any) -> Callable[[Any], Any]:
+        return lambda value: vector(*map(float, value))
+
+    def make_quaternion(quaternion: Any, vector: Any) -> Callable[[Any], Any]:
+        def make(value: Any) -> Any:
+            w, x, y, z = map(float, value)
+            return quaternion(w, vector(x, y, z))
+
+        return make
+
+    def make_array(array: Any, number: Any) -> Callable[[Any], Any]:
+        return lambda value: array.FromNumpy(np.ascontiguousarray(value, dtype=number))
+
+    def make_words(array: Any) -> Callable[[Any], Any]:
+        return lambda value: array([str(v) for v in value])
+
+    makers = {kind: make_vector(vector) for kind, vector in _VECTORS.items()}
+    makers |= {kind: make_quaternion(*types) for kind, types in _QUATERNIONS.items()}
+    makers |= {kind: make_array(*types) for kind, types in _ARRAYS.items()}
+    return makers | {"token[]": make_words(Vt.TokenArray), "string[]": make_words(Vt.StringArray)}
+
+
+_MAKERS = _list_makers()
+
+
 def make_value(kind: str, value: Any) -> Any:
     """A Python value as OpenUSD wants it for an attribute type; one that is so already stays."""
     # most of them first: thousands are written
     if kind in ("float", "double"):
         return float(value)
-    if kind in _PLAIN or type(value).__module__.startswith("pxr."):
-        return value
-    if kind in _VECTORS:
-        return _VECTORS[kind](*(float(v) for v in value))
-    if kind in _QUATERNIONS:
-        quaternion, vector = _QUATERNIONS[kind]
-        w, x, y, z = (float(v) for v in value)
-        return quaternion(w, vector(x, y, z))
-    if kind in _ARRAYS:
-        array, number = _ARRAYS[kind]
-        return array.FromNumpy(np.ascontiguousarray(value, dtype=number))
-    if kind in ("token[]", "string[]"):
-        array = Vt.TokenArray if kind == "token[]" else Vt.StringArray
-        return array([str(v) for v in value])
-    return value
+    make = _MAKERS.get(kind)
+    return value if make is None or type(value).__module__.startswith("pxr.") else make(value)
 
 
 def _make_note(value: Any) -> Any:

@@ -258,6 +258,7 @@ def write_vendors(plan: WritePlan, reporter: Reporter) -> dict[str, LayerWriter]
     write_dynamics(plan, layers)
     write_contact_friction(plan, layers)
     write_newton_mimics(plan, layers["newton"])
+    write_newton_stops(plan, layers["mjc"])
     mujoco = layers["mjc"]
     write_markers(plan, mujoco)
     write_tendons(plan, mujoco, reporter)
@@ -329,6 +330,26 @@ def _find_common(key: str, dofs: list[Dof]) -> float | None:
         return None
     value = values.pop()
     return None if value is None else float(value)
+
+
+_STOP = [0.02, 1.0]
+"""Time constant [s] and damping ratio of the stops of joints in MuJoCo."""
+
+
+def write_newton_stops(plan: WritePlan, layer: LayerWriter) -> None:
+    """The stops that MuJoCo has by default, where nothing is said of them.
+
+    Those of Newton (1.7) are springs without damping to speak of: 1 kg that falls by 10 cm onto one goes through it by
+    6 cm and is thrown back to where it came from.  Its MuJoCo solver reads MuJoCo's word.
+    """
+    if not plan.is_for_newton:
+        return
+    for path, dofs in _list_joint_prims(plan).items():
+        stopped = any(math.isfinite(end) for dof in dofs for end in (dof.lower, dof.upper))
+        said = any(value is not None for dof in dofs for value in (dof.limit_stiffness, dof.limit_damping))
+        if stopped and not said:
+            layer.apply(path, "MjcJointAPI")
+            layer.set(path, "mjc:solreflimit", "double[]", _STOP, uniform=True)
 
 
 def write_newton_mimics(plan: WritePlan, layer: LayerWriter) -> None:
