@@ -168,7 +168,10 @@ def list_variant_sets(stage: Any) -> dict[str, tuple[list[str], str]]:
         for name in sets.GetNames():
             one = sets.GetVariantSet(name)
             variants, selected = found.get(name, ([], str(one.GetVariantSelection())))
-            found[name] = (variants + [each for each in one.GetVariantNames() if each not in variants], selected)
+            found[name] = (
+                variants + [each for each in one.GetVariantNames() if each not in variants],
+                selected,
+            )
     return {name: (variants, selected) for name, (variants, selected) in found.items() if variants}
 
 
