@@ -15,9 +15,9 @@ that is listed does not occur.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import json
 import sys
-import tempfile
 import time
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,8 +29,11 @@ sys.path.insert(0, str(REPO))
 from scripts.engine_limits import apply_limits, read_limits  # noqa: E402
 
 import simwright  # noqa: E402
+from simwright.prover.answers import open_answers  # noqa: E402
 from simwright.prover.aspects import ASPECTS, Outcome  # noqa: E402
-from simwright.prover.proving import Column  # noqa: E402
+from simwright.prover.caching import open_proof_cache, prove_cached  # noqa: E402
+from simwright.prover.processes import EnginePool  # noqa: E402
+from simwright.prover.proving import Column, ProofSettings  # noqa: E402
 from simwright.prover.table import find_engine  # noqa: E402
 
 LEVELS = ("structure", "dynamics")
@@ -52,6 +55,9 @@ def main() -> int:
     parser.add_argument("--format", choices=("text", "json", "md"), default="text")
     parser.add_argument("--timeout", type=float, default=300.0, help="seconds for one engine and one robot")
     parser.add_argument("--results", type=Path, help="a JSON file of rows to add to")
+    parser.add_argument("--list", type=Path, help="a file with the names of further files, one in each line")
+    parser.add_argument("--shard", default="1/1", help="I/N: every Nth robot, beginning with the Ith")
+    parser.add_argument("--no-cache", action="store_true", help="ask every engine again")
     parser.add_argument("--keep", type=Path, help="keep the converted assets in this folder")
     arguments = parser.parse_args()
     engines = arguments.engines.split(",")
@@ -62,33 +68,38 @@ def main() -> int:
     except simwright.SimwrightError as error:
         parser.error(str(error))
     files = [*arguments.files, *(find_robots(arguments.menagerie) if arguments.menagerie else ())]
+    if arguments.list:
+        files += [Path(line) for line in arguments.list.read_text().split("\n") if line.strip()]
     if not files:
         parser.error("name files, or a folder with --menagerie")
+    first, _, count = arguments.shard.partition("/")
+    files = files[int(first) - 1 :: int(count)]
     rows: list[Row] = []
     refused: list[str] = []
-    with tempfile.TemporaryDirectory() as scratch:
-        for number, file in enumerate(files, 1):
-            start, name = time.monotonic(), f"{file.parent.name}/{file.stem}"
-            keep = (arguments.keep or Path(scratch)) / name
-            try:
-                proof = simwright.prove(
-                    file, engines=engines, levels=levels, timeout=arguments.timeout, keep=keep
-                )
-            except simwright.SimwrightError as error:
-                refused.append(f"{name}: {error}")
-                continue
-            found = [column.outcome for column in proof.columns]
-            for outcome in found:
-                apply_limits(read_limits(), name, outcome)
-            rows += [(name, outcome) for outcome in found]
-            if arguments.results:
-                save(arguments.results, file, name, proof.columns)
-            told = ", ".join(f"{outcome.engine} {outcome.reason or 'the same'}" for outcome in found)
-            print(
-                f"{number}/{len(files)} {name} {time.monotonic() - start:.0f} s: {told}",
-                file=sys.stderr,
-                flush=True,
-            )
+    settings = ProofSettings(tuple(engines), tuple(levels), seconds=arguments.timeout)
+    cache = open_proof_cache(not arguments.no_cache)
+    pool = EnginePool(settings.seconds, open_answers(not arguments.no_cache))
+    for number, file in enumerate(files, 1):
+        start, name = time.monotonic(), f"{file.parent.name}/{file.stem}"
+        keep = arguments.keep / name if arguments.keep else None
+        try:
+            proof = prove_cached(simwright.load(file), settings, cache, folder=keep, pool=pool)
+        except simwright.SimwrightError as error:
+            refused.append(f"{name}: {error}")
+            continue
+        found = [column.outcome for column in proof.columns]
+        for outcome in found:
+            apply_limits(read_limits(), name, outcome)
+        rows += [(name, outcome) for outcome in found]
+        if arguments.results:
+            save(arguments.results, file, name, proof.columns)
+        told = ", ".join(f"{outcome.engine} {outcome.reason or 'the same'}" for outcome in found)
+        print(
+            f"{number}/{len(files)} {name} {time.monotonic() - start:.0f} s: {told}",
+            file=sys.stderr,
+            flush=True,
+        )
+    pool.end()
     rows.sort(key=rank, reverse=True)
     print({"text": tell_text, "md": tell_markdown, "json": tell_json}[arguments.format](rows))
     print(*refused, sep="\n", file=sys.stderr)
@@ -195,21 +206,30 @@ def describe(row: Row) -> dict[str, Any]:
 
 def save(file: Path, source: Path, name: str, columns: list[Column]) -> None:
     """Add rows to a file of figures; those of other robots stay.  Aspects that differ are named, no parts of robots."""
-    told = json.loads(file.read_text())["robots"] if file.is_file() else []
-    table = {(row["robot"], row["engine"]): row for row in told}
-    for column in columns:
-        outcome = column.outcome
-        row = {**describe((name, outcome)), "differences": sorted(outcome.differences)}
-        if column.motions:
-            row |= describe_motions(column)
-            row["format"] = FORMATS.get(source.suffix, source.suffix)
-        table[name, outcome.engine] = row
-    ordered = [table[key] for key in sorted(table)]
-    result = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "robots": ordered}
-    file.write_text(json.dumps(result, indent=1) + "\n")
+    with file.open("a+") as lock:
+        # shards write the same file
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.seek(0)
+        told = json.loads(lock.read() or '{"robots": []}')["robots"]
+        table = {(row["robot"], row["engine"]): row for row in told}
+        for column in columns:
+            table[name, column.outcome.engine] = describe_column(source, name, column)
+        ordered = [table[key] for key in sorted(table)]
+        result = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "robots": ordered}
+        lock.truncate(0)
+        lock.write(json.dumps(result, indent=1) + "\n")
 
 
-FORMATS = {".xml": "MJCF", ".urdf": "URDF", ".sdf": "SDF", ".usda": "OpenUSD"}
+def describe_column(source: Path, name: str, column: Column) -> dict[str, Any]:
+    """One row of a file of figures."""
+    row = {**describe((name, column.outcome)), "differences": sorted(column.outcome.differences)}
+    row["format"] = FORMATS.get(source.suffix, source.suffix)
+    if column.motions:
+        row |= describe_motions(column)
+    return row
+
+
+FORMATS = {".xml": "MJCF", ".urdf": "URDF", ".sdf": "SDF", ".usda": "OpenUSD", ".usd": "OpenUSD"}
 
 
 def describe_motions(column: Column) -> dict[str, Any]:

@@ -20,6 +20,7 @@ import argparse
 import json
 import math
 import random
+import shutil
 import sys
 import tempfile
 import time
@@ -42,18 +43,21 @@ from tests.sanitizer.repairs import (  # noqa: E402 - the tests' own
 from tests.sanitizer.simulated import NotComparableError, compare_in_mujoco  # noqa: E402
 
 import simwright  # noqa: E402
-from simwright.prover.asking import NotSeenError, Worker  # noqa: E402
+from simwright.prover.processes import EnginePool, NotSeenError  # noqa: E402
 from simwright.prover.table import list_engines  # noqa: E402
 from simwright.prover.workers.seen import Seen, SeenFreedom  # noqa: E402
 
 TOLERANCE = 1e-6
 CLOSE = 1e-5
 """Relative difference of numbers in single precision that were written anew."""
-SECONDS = 300.0
+SECONDS = 3000.0
 GRAVITY = (0.0, 0.0, -9.81)
 VALUES_OF_FREEDOMS = (
     "stiffness", "damping", "max_force", "armature", "friction", "passive_damping", "passive_stiffness",
 )  # fmt: skip
+
+
+POOL = EnginePool(SECONDS)
 
 
 @dataclass
@@ -98,7 +102,7 @@ def main() -> int:
         robots = random.Random(arguments.seed).sample(robots, min(arguments.sample, len(robots)))
     rows = load(arguments.results)
     done, start = {(row.kind, row.robot) for row in rows}, time.monotonic()
-    with tempfile.TemporaryDirectory() as scratch:
+    with tempfile.TemporaryDirectory() as scratch, POOL:
         for kind, robot in robots:
             name = f"{robot.parent.name}/{robot.stem}"
             if (kind, name) in done or time.monotonic() - start > arguments.seconds:
@@ -109,6 +113,8 @@ def main() -> int:
             show(row)
             if arguments.results:
                 save(arguments.results, rows)
+            if not arguments.keep:
+                shutil.rmtree(folder, ignore_errors=True)
     left = [f"{row.kind} {row.robot}: {problem}" for row in rows for problem in row.problems]
     print(f"\n{len(rows)} robots", *tell_summary(rows, engines), f"{len(left)} problems", *left, sep="\n")
     return 1 if left else 0
@@ -126,10 +132,14 @@ def judge(kind: str, robot: Path, name: str, folder: Path, engines: list[str], *
         row.figures["peer"] = " ".join(str(error).split())[-120:]
         return row
     start = time.process_time()
-    if only:
-        after = Path(simwright.fix(stage, folder / "fixed", unsafe=True, values=VALUES).entry)
-    else:
-        after = judge_whole(row, stage, folder)
+    try:
+        if only:
+            after = Path(simwright.fix(stage, folder / "fixed", unsafe=True, values=VALUES).entry)
+        else:
+            after = judge_whole(row, stage, folder)
+    except simwright.SimwrightError as error:
+        row.problems.append(f"refused: {error}")
+        return row
     row.figures["cpu"] = time.process_time() - start
     for engine in engines:
         row.engines[engine], row.changes[engine] = ask_engine(engine, stage, after)
@@ -171,10 +181,10 @@ def ask_engine(engine: str, before: Path, after: Path) -> tuple[str, list[str]]:
 
 
 def see(engine: str, file: Path) -> Seen:
-    """What an engine sees of a stage."""
-    with Worker(list_engines()[engine], SECONDS) as worker:
-        worker.open(file.resolve(), GRAVITY)
-        return worker.describe()
+    """What an engine sees of a stage; its process stays for the next one."""
+    worker = POOL.find(list_engines()[engine])
+    worker.open(file.resolve(), GRAVITY)
+    return worker.describe()
 
 
 def list_changes(one: Seen, two: Seen) -> list[str]:

@@ -2,9 +2,10 @@
 """Send MJCF files through OpenUSD and back, and hold every field of the compiled models against the source.
 
 ``python scripts/compare_models.py [FILE_OR_FOLDER ...] [--menagerie DIR] [--gymnasium [DIR]] [--dm-control [DIR]]
-[--robosuite [DIR]] [--route usd|mjcf] [--only WORD] [--format json]``.  Nothing of Simwright is used to compare: plain
-MuJoCo compiles source and result, the arrays of both models are compared element by element, and both are stepped from
-the same state with the same seeded controls.
+[--robosuite [DIR]] [--route usd|mjcf] [--only WORD] [--results FILE] [--format json]``.  ``--results`` keeps the lines
+of every file in a file, and leaves out files that it has.  Nothing of Simwright is used to compare: plain MuJoCo
+compiles source and result, the arrays of both models are compared element by element, and both are stepped from the
+same state with the same seeded controls.
 
 Elements are matched by name.  Elements without a name in the source are matched in order among those of the result
 that no name was found for, within the same body (within the parent, for bodies); pairs and excludes by what they name.
@@ -225,6 +226,7 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--jobs", type=int, default=1, help="processes (default 1)")
     parser.add_argument("--items", type=int, default=4, help="silent fields shown of each line")
+    parser.add_argument("--results", type=Path, help="a file of lines to add to")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     arguments = parser.parse_args()
     folders = {str(path): path for path in arguments.paths}
@@ -235,6 +237,7 @@ def main() -> int:
             folders[word] = find_package(getattr(arguments, word))
     if not folders:
         parser.error("no files: name some, or a corpus")
+    kept = read_results(arguments.results)
     lines: list[Line] = []
     loads: Counter[str] = Counter()
     totals: Counter[str] = Counter()
@@ -249,16 +252,38 @@ def main() -> int:
                 routes=arguments.route or [*ROUTES],
             )
             totals[corpus] = len(files)
-            for number, found in enumerate(pool.map(work, files)):
-                loads[corpus] += bool(found)
-                lines += found
-                progress = f"{corpus} {number + 1}/{len(files)}"
+            new = [file for file in files if str(file) not in kept]
+            for number, found in enumerate(pool.map(work, new)):
+                kept[str(new[number])] = found
+                if arguments.results:
+                    keep(arguments.results, new[number], found)
+                progress = f"{corpus} {number + 1}/{len(new)}"
                 print(
-                    f"\r{progress[-40:]:40} {files[number].name[:50]:50}", end="", file=sys.stderr, flush=True
+                    f"\r{progress[-40:]:40} {new[number].name[:50]:50}", end="", file=sys.stderr, flush=True
                 )
+            loads[corpus] = sum(bool(kept[str(file)]) for file in files)
+            lines += [line for file in files for line in kept[str(file)]]
     print(file=sys.stderr)
     show(lines, totals, loads, arguments.format, arguments.items)
     return 1 if any(line.verdict not in ("told", "same") for line in lines) else 0
+
+
+def read_results(file: Path | None) -> dict[str, list[Line]]:
+    """The lines of files that were compared before."""
+    kept: dict[str, list[Line]] = {}
+    for row in file.read_text().splitlines() if file and file.exists() else ():
+        entry = json.loads(row)
+        kept[entry["path"]] = [
+            Line(**{**line, "changes": [Change(**change) for change in line["changes"]]})
+            for line in entry["lines"]
+        ]
+    return kept
+
+
+def keep(results: Path, file: Path, lines: list[Line]) -> None:
+    """Add the lines of a file."""
+    with results.open("a") as stream:
+        stream.write(json.dumps({"path": str(file), "lines": [asdict(line) for line in lines]}) + "\n")
 
 
 def compare_file(file: Path, corpus: str, folder: Path, steps: int, routes: Sequence[str]) -> list[Line]:
@@ -515,7 +540,7 @@ class Comparison:
             if self._means_nothing(name, i):
                 continue
             before, after = getattr(a, name)[i], getattr(b, name)[j]
-            # one mesh may be several afterwards: what it is is compared below, by its points and faces
+            # one mesh may be several afterwards: it is compared below, by its name, points and faces
             if name == "geom_dataid" and not is_hfield(a, i) and min(int(before), int(after)) >= 0:
                 continue
             if name in REFERENCES or name in (
@@ -615,6 +640,11 @@ class Comparison:
             yield from differ("geom_pos", a.geom_pos[i], b.geom_pos[j])
             yield from differ("geom_quat", *align_quaternion(a.geom_quat[i], b.geom_quat[j]))
             return
+        names = [find_name(model, "mesh", mesh) for model, mesh in ((a, meshes[0]), (b, meshes[1]))]
+        # one mesh may be two afterwards, one with looks and one for contact: the second has a number
+        is_renamed = names[1] not in (names[0], *(f"{names[0]}_{k}" for k in range(1, 100)))
+        if is_renamed and not self._is_twin(meshes[0], names[1]):
+            yield "mesh name", *names
         before, after = measure_mesh(a, i), measure_mesh(b, j)
         # where MuJoCo makes coordinates itself, they may be written
         if before["mesh texcoords"] is None:
@@ -627,6 +657,24 @@ class Comparison:
             limit = NORMAL_TOLERANCE if name == "mesh normals" else MESH_TOLERANCE
             # beside a one, since volume and area of a flat mesh are nothing but rounding
             yield from differ(name, np.append(1.0, value), np.append(1.0, after[name]), limit)
+
+    def _is_twin(self, mesh: int, name: str) -> bool:
+        """Has the source a mesh of the same content with this name?  Such are written once."""
+        model = self.a
+        other = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_MESH.value, name)
+        if other < 0:
+            return False
+        parts = [
+            [
+                getattr(model, f"mesh_{what}")[start : start + count]
+                for what in ("vert", "face")
+                for start, count in [
+                    (getattr(model, f"mesh_{what}adr")[k], getattr(model, f"mesh_{what}num")[k])
+                ]
+            ]
+            for k in (mesh, other)
+        ]
+        return all(np.array_equal(one, two) for one, two in zip(*parts, strict=True))
 
     def _compare_site(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
         columns = SIZES.get(mujoco.mjtGeom(int(self.a.site_type[i])).name, 3)
@@ -925,7 +973,14 @@ def measure_mesh(model: Any, geom: int) -> dict[str, Any]:
         # how far normals lean from their faces, and the mean of coordinates, both by area
         "mesh normals": float(np.einsum("i,ij,ij->", shares, smooth, straight)) if is_shown else None,
         "mesh texcoords": coordinates,
+        "mesh hull": count_hull(model, mesh) if touches else None,
     }
+
+
+def count_hull(model: Any, mesh: int) -> int:
+    """Points of the hull that touches things, which ``maxhullvert`` limits; 0 where MuJoCo made none."""
+    start = int(model.mesh_graphadr[mesh])
+    return int(model.mesh_graph[start]) if start >= 0 else 0
 
 
 def read_texture(model: Any, index: int) -> Array:

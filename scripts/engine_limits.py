@@ -1,13 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What engines cannot do themselves: ``engine_limits.toml``, read and held against what was found."""
+"""What engines cannot do themselves: ``engine_limits.toml``, read and held against what was found.
+
+    python scripts/engine_limits.py [--engines newton,physx]
+
+asks the engines about the example of each limit, which shows it and little else, and prints what they see.  Exits with
+1 when an example does not show its limit.
+"""
 
 from __future__ import annotations
 
+import argparse
+import sys
+import tempfile
 import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import simwright
 from simwright.prover.aspects import Outcome
 
 FILE = Path(__file__).with_name("engine_limits.toml")
@@ -22,6 +32,7 @@ class Limit:
     reason: str
     aspects: tuple[str, ...]
     robots: tuple[str, ...]
+    example: str
 
 
 @cache
@@ -44,3 +55,37 @@ def apply_limits(limits: tuple[Limit, ...], robot: str, outcome: Outcome) -> Non
             outcome.gone.append(
                 f"take it out of {FILE.name}: {limit.version} has no longer the limit: {limit.reason}"
             )
+
+
+def main() -> int:
+    """Every example in its engine."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--engines", default="mujoco-usd,newton,physx", help="names with commas between")
+    engines = parser.parse_args().engines.split(",")
+    wrong = 0
+    for limit in read_limits():
+        if limit.engine in engines:
+            seen = show_limit(limit)
+            found = [aspect for aspect in limit.aspects if aspect in seen]
+            wrong += not found
+            print(f"{'shown' if found else 'NOT SHOWN'}  {limit.engine}: {limit.reason}")
+            print(*(f"    {aspect}: {text}" for aspect, text in seen.items()), sep="\n", flush=True)
+    return 1 if wrong else 0
+
+
+def show_limit(limit: Limit) -> dict[str, str]:
+    """What an engine sees otherwise than MuJoCo in the example of a limit."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "example.xml"
+        file.write_text(limit.example)
+        proof = simwright.prove(file, engines=[limit.engine], levels=["structure", "dynamics"])
+    outcome = proof.columns[0].outcome
+    if not outcome.loads:
+        return {"loads": outcome.reason}
+    return dict(outcome.differences)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from generate import (
     arrays_page,
+    benchmarks_page,
     cli_page,
     diagnostics_page,
     engines_page,
@@ -34,10 +35,12 @@ from generate import (
     task_scenes_page,
     translation_page,
     validators_info,
+    vendor_walk_page,
 )
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES: dict[str, Callable[[], str]] = {
+    "docs/benchmarks.md": benchmarks_page.generate,
     "docs/cli.md": cli_page.generate,
     "docs/diagnostics.md": diagnostics_page.generate,
     "docs/engines.md": engines_page.generate,
@@ -53,10 +56,12 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/source-map.md": source_map_page.generate,
     "docs/task-scenes.md": task_scenes_page.generate,
     "docs/translation.md": translation_page.generate,
+    "docs/vendor-walk.md": vendor_walk_page.generate,
     "src/simwright/app/schemas/inspect.v1.schema.json": inspect_schema.generate,
     "src/simwright/scenes/scene.schema.json": scene_schema.generate,
     "src/simwright/tasks/robot.schema.json": robot_schema.generate,
     "src/simwright/checker/adapters/usd_validation/plugInfo.json": validators_info.generate,
+    "src/simwright/checker/adapters/usd_profiles/plugInfo.json": validators_info.generate_profiles,
 }
 
 

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Draw the pictures of the documentation: the sample world from above, its glTF scene in a browser, a page of prove.
+"""Draw the pictures of the documentation: samples by ``simwright render``, pages of reports, the sample world.
 
     python scripts/make_pictures.py
 
 needs headless Chromium, Node's package manager once, for three.js, and the engines of ``simwright engines install``.
-``--only prove`` draws the page of prove alone.  Nothing is fetched while a page is shown: it
+``--only render``, ``report``, ``prove`` or ``world`` draws those alone.  Nothing is fetched while a page is shown: it
 comes from a server of our own on this machine.
 """
 
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import http.server
+import os
 import shutil
 import subprocess
 import sys
@@ -23,7 +24,16 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 WORLD = ROOT / "samples" / "simwright_samples" / "lab" / "lab.yaml"
-ARM = WORLD.parent.parent / "arm" / "urdf" / "arm.urdf"
+SAMPLES = WORLD.parent.parent
+ARM = SAMPLES / "arm" / "urdf" / "arm.urdf"
+BENT = ("--q", "joint_2=0.7", "--q", "joint_3=-1.5", "--q", "joint_5=-0.9")
+RENDERED = {
+    "render-arm": ("arm/urdf/arm.urdf", *BENT),
+    "render-quadruped": ("quadruped/quadruped.xml",),
+    "render-colliders": ("quadruped/quadruped.xml", "--show", "collision"),
+    "render-lab": ("lab/lab.yaml",),
+}
+"""Pictures by name: a sample, and what ``simwright render`` is told."""
 PICTURES = ROOT / "docs" / "img"
 TOOLS = ROOT / ".parsers"
 THREE = "0.187.0"
@@ -37,25 +47,74 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def main() -> int:
-    """The pictures of the sample world."""
+    """All pictures, or those that are asked for."""
+    parts = {"render": draw_samples, "report": show_reports, "prove": draw_proof, "world": draw_world}
+    wanted = sys.argv[sys.argv.index("--only") + 1 :] if "--only" in sys.argv else list(parts)
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    for name in wanted:
+        with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
+            parts[name](Path(folder))
+    return 0
+
+
+def draw_samples(work: Path) -> None:
+    """Samples as ``simwright render`` draws them."""
+    from simwright.app.cli.main import run
+
+    for name, (file, *options) in RENDERED.items():
+        target = work / f"{name}.png"
+        if run(["render", str(SAMPLES / file), "-o", str(target), "--size", "960x600", *options]):
+            sys.exit(f"{file} cannot be drawn")
+        shrink(target, PICTURES / f"{name}.png")
+
+
+def show_reports(work: Path) -> None:
+    """A page of check with its 3D view: the four-bar sample with a mass that is none."""
+    from simwright.app.cli.main import run
+
+    copy = work / "fourbar"
+    shutil.copytree(SAMPLES / "fourbar", copy)
+    layer = copy / "physics.usda"
+    parts = layer.read_text().split("physics:mass = ")
+    # of the third body: the coupler
+    layer.write_text(
+        "physics:mass = ".join(parts[:3]) + "physics:mass = -" + "physics:mass = ".join(parts[3:])
+    )
+    page = work / "check.html"
+    here = Path.cwd()
+    os.chdir(work)
+    try:
+        run(["check", "fourbar/fourbar.usda", "--format", "html", "--output", str(page)])
+    finally:
+        os.chdir(here)
+    target = work / "report.png"
+    command = [
+        find_browser(), "--headless=new", "--no-sandbox", "--hide-scrollbars", "--use-angle=swiftshader",
+        "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist", f"--user-data-dir={work / 'profile'}",
+        "--virtual-time-budget=10000", f"--window-size={SIZE[0]},{SIZE[1] + FRAME}", f"--screenshot={target}",
+        page.as_uri(),
+    ]  # fmt: skip
+    subprocess.run(command, check=True, capture_output=True, timeout=240)
+    shrink(target, PICTURES / "report-page.png")
+
+
+def draw_proof(work: Path) -> None:
+    """The page of prove."""
+    shrink(show_proof(work), PICTURES / "prove-page.png")
+
+
+def draw_world(work: Path) -> None:
+    """The sample world from above, after its plan, and its glTF scene in a browser."""
     from simwright.app.world_build import build_world
     from simwright.app.worlds import load_world, render_world
 
     world = load_world(WORLD)
-    PICTURES.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
-        shrink(show_proof(Path(folder)), PICTURES / "prove-page.png")
-    if "--only" in sys.argv:
-        return 0
-    with tempfile.TemporaryDirectory(prefix="simwright-") as folder:
-        work = Path(folder)
-        top = render_world(world, work / "top.png", size=1200)
-        shrink(draw_run(work), PICTURES / "world-run.png")
-        scene = build_world(world, work / "built", ["glb"]).entries["glb"]
-        browser = show_scene(scene, work)
-        for file, name in ((top, "world-top.png"), (browser, "world-browser.png")):
-            shrink(file, PICTURES / name)
-    return 0
+    top = render_world(world, work / "top.png", size=1200)
+    shrink(draw_run(work), PICTURES / "world-run.png")
+    scene = build_world(world, work / "built", ["glb"]).entries["glb"]
+    browser = show_scene(scene, work)
+    for file, name in ((top, "world-top.png"), (browser, "world-browser.png")):
+        shrink(file, PICTURES / name)
 
 
 def show_proof(work: Path) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import tomllib
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ ENGINES = {"mujoco-usd": "MuJoCo's USD reader", "newton": "Newton", "physx": "Ph
 ASSETS = {"mujoco-usd": "mujoco", "newton": "newton", "physx": "isaac"}
 INTRO = """# What engines see
 
-Robots of MuJoCo Menagerie, converted with `simwright convert --for <engine>` and opened by the engines themselves, held
-against what MuJoCo makes of the MJCF: degrees of freedom, base (fixed or floating), masses, drives or actuators,
-armature, friction, damping, limits, and the mass matrix in four poses to 1e-5.
+Robots of MuJoCo Menagerie (MJCF), of example-robot-data (URDF) and of PX4 and libsdformat (SDFormat), converted with
+`simwright convert --for <engine>` and opened by the engines themselves, held against what MuJoCo makes of the MJCF, or
+of that of the URDF or SDFormat file: degrees of freedom, base (fixed or floating), masses, inertias, drives or
+actuators, armature, friction, damping, limits, poses and the mass matrix in many configurations to 1e-5.
 
 Each engine runs in an environment and a process of its own. To run it again and write this page:
 
@@ -43,31 +45,39 @@ def generate() -> str:
         "## Summary\n",
     ]
     lines += [
-        "| engine | asset | robots | loads | the same | limit of the engine | wrong | open |",
-        "|" + "---|" * 8,
+        "| engine | asset | source | robots | loads | the same | limit of the engine | wrong | open |",
+        "|" + "---|" * 9,
     ]
-    for engine, title in ENGINES.items():
-        mine = [row for row in told["robots"] if row["engine"] == engine]
+    formats = dict.fromkeys(row.get("format", "MJCF") for row in told["robots"])
+    for (engine, title), source in product(ENGINES.items(), formats):
+        mine = [r for r in told["robots"] if r["engine"] == engine and r.get("format", "MJCF") == source]
+        if not mine:
+            continue
         version = next((row["version"] for row in mine if row["version"]), title)
         counts = [sum(row["state"] == state for row in mine) for state in ("same", "limit", "wrong", "open")]
         cells = [
             f"{title} ({version})",
             f"`--for {ASSETS[engine]}`",
+            source,
             len(mine),
             sum(row["loads"] for row in mine),
         ]
         lines.append(f"| {' | '.join(map(str, [*cells, *counts]))} |")
     lines.append("\n## Limits of engines\n")
-    lines.append("Kept in `scripts/engine_limits.toml`; one that no longer occurs fails the run.\n")
+    lines.append(
+        "Kept in `scripts/engine_limits.toml`, each with the smallest example that shows it (`python "
+        "scripts/engine_limits.py` asks the engines); one that no longer occurs fails the run.\n"
+    )
     lines += [f"{number}. {reason}" for number, reason in enumerate(reasons, 1)]
     lines += [
         "\n## Robots\n",
-        f"| robot | {' | '.join(ENGINES.values())} |",
-        "|" + "---|" * (1 + len(ENGINES)),
+        f"| robot | source | {' | '.join(ENGINES.values())} |",
+        "|" + "---|" * (2 + len(ENGINES)),
     ]
-    for robot in sorted({row["robot"] for row in told["robots"]}):
+    sources = {row["robot"]: row.get("format", "MJCF") for row in told["robots"]}
+    for robot, source in sorted(sources.items(), key=lambda row: (row[1], row[0])):
         cells = [_tell(rows.get((robot, engine)), limits, reasons) for engine in ENGINES]
-        lines.append(f"| {robot} | {' | '.join(cells)} |")
+        lines.append(f"| {robot} | {source} | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

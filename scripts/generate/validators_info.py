@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plugInfo.json that announces our rules to ``UsdValidation`` and our profiles to ``UsdProfiles``."""
+"""The files that announce our rules to ``UsdValidation`` and our profiles to ``UsdProfiles``.
+
+Two plugins: profiles are plain data for every OpenUSD, while validators are Python code that only runs where Simwright
+is installed.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +22,17 @@ _PROFILES = {
 
 
 def generate() -> str:
-    """The text of the file."""
-    info = {"Profiles": {"Capabilities": _list_capabilities()}, "Validators": _list_validators()}
-    plugin = {"Info": info, "Name": PLUGIN, "ResourcePath": ".", "Root": ".", "Type": "python"}
+    """The plugInfo.json of the validators."""
+    return _write({"Validators": _list_validators()}, PLUGIN, "python")
+
+
+def generate_profiles() -> str:
+    """The plugInfo.json of the profiles."""
+    return _write({"Profiles": {"Capabilities": _list_capabilities()}}, "simwrightProfiles", "resource")
+
+
+def _write(info: dict[str, Any], name: str, kind: str) -> str:
+    plugin = {"Info": info, "Name": name, "ResourcePath": ".", "Root": ".", "Type": kind}
     return json.dumps({"Plugins": [plugin]}, indent=4) + "\n"
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from simwright.app.api import to_stage as to_stage
     from simwright.app.proving import prove as prove
     from simwright.app.proving import prove_scene as prove_scene
+    from simwright.app.rendering import render as render
     from simwright.app.running import run as run
     from simwright.app.worlds import load_world as load_world
     from simwright.core.diag import Diagnostic as Diagnostic
@@ -60,6 +61,7 @@ _PUBLIC = {
     "preflight": "simwright.tasks.preflight:preflight",
     "prove": "simwright.app.proving:prove",
     "prove_scene": "simwright.app.proving:prove_scene",
+    "render": "simwright.app.rendering:render",
     "run": "simwright.app.running:run",
     "save": "simwright.app.api:save",
     "to_stage": "simwright.app.api:to_stage",
@@ -89,6 +91,7 @@ __all__ = [
     "preflight",
     "prove",
     "prove_scene",
+    "render",
     "run",
     "save",
     "to_stage",

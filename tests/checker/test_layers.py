@@ -139,7 +139,7 @@ def test_asset_paths_of_attributes_and_relationships_are_found():
         ('over "r" (\n    prepend apiSchemas = ["RosTopicAPI"]\n) {}', "ros"),
         ('over "r" (\n    prepend apiSchemas = ["RosContextAPI", "RosControlDiffDriveAPI"]\n) {}', "ros"),
         ('over "r" (\n    prepend apiSchemas = ["ExtendedPhysicsMimicAPI"]\n) {}', "extended physics"),
-        ('over "r" (\n    prepend apiSchemas = ["PhysxJointAPI"]\n) {}', "vendor"),
+        ('over "r" (\n    prepend apiSchemas = ["PhysxJointAPI"]\n) {}', "mixed"),
         ('over "r" (\n    prepend apiSchemas = ["PhysicsRigidBodyAPI", "RosTopicAPI"]\n) {}', "mixed"),
         ('def Mesh "m" (\n    prepend apiSchemas = ["PhysicsCollisionAPI"]\n) {}', "mixed"),
         ('def Mesh "m"\n{\n    point3f[] points = [(0, 0, 0)]\n}', "geometry"),
@@ -152,6 +152,18 @@ def test_asset_paths_of_attributes_and_relationships_are_found():
 )
 def test_roles_follow_what_is_held(text, role):
     assert facts_of(text).role == role
+
+
+def test_a_vendor_layer_is_one_that_can_be_left_out(tmp_path):
+    text = '#usda 1.0\nover "r" (\n    prepend apiSchemas = ["PhysxJointAPI"]\n) {}\n'
+    (tmp_path / "physx.usda").write_text(text)
+    (tmp_path / "root.usda").write_text("#usda 1.0\n(\n    subLayers = [@./physx.usda@]\n)\n")
+    _, physx = StageSnapshot(open_stage(tmp_path / "root.usda")).layers
+    assert physx.is_vendor
+    assert physx.role == "vendor"
+    entry = StageSnapshot(open_stage(tmp_path / "physx.usda")).layers[0]
+    assert not entry.is_vendor
+    assert entry.role == "mixed"
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ print(json.dumps(answer))
 
 @pytest.fixture(scope="module")
 def answer():
-    environ = {**os.environ, "PXR_PLUGINPATH_NAME": plugin_path()}
+    environ = {**os.environ, "PXR_PLUGINPATH_NAME": plugin_path(validators=True)}
     done = subprocess.run(
         [sys.executable, "-c", PROBE, f"{PLUGIN}:units-meters"],
         env=environ,

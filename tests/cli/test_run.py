@@ -16,7 +16,7 @@ from click.testing import CliRunner
 import simwright
 from simwright.app import running
 from simwright.app.cli.main import cli, run
-from simwright.app.recording import find_scene_extent, pose_bodies
+from simwright.app.recording import pose_bodies
 from simwright.core.errors import LimitError, MissingExtraError, UnknownNameError, UsageError
 
 SCHEMA = Path(__file__).parents[2] / "src/simwright/app/schemas/run.v1.schema.json"
@@ -255,7 +255,7 @@ def test_an_interrupt_keeps_what_was_recorded(drop, tmp_path, monkeypatch):
         (["--set", "integrator=rk5"], "did you mean 'rk4'?"),
         (["--set", "iterations=many"], "a number"),
         (["--device", "cuda"], "unknown device"),
-        (["--record", "a.avi"], ".npz or .mp4"),
+        (["--record", "a.avi"], ".npz, .mp4 or .gif"),
         (["--control", "none.json"], "none.json"),
         (["--size", "big"], "1280x720"),
     ],
@@ -297,9 +297,6 @@ def test_poses_follow_coordinates_at_all_moments():
     poses = pose_bodies(loaded.model, rows)
     np.testing.assert_allclose(poses[0], loaded.state.body_q, atol=1e-6)
     assert poses[1, :, 2].tolist() == [2.0, 2.0, 2.0]
-    lower, upper = find_scene_extent(loaded.model, poses)
-    assert lower[2] < 0.5 - 0.1 < 2.0 + 0.1 < upper[2]
-    assert upper[0] > loaded.model.world_offset[:, 0].max()
 
 
 # imageio-ffmpeg leaves the pipes of its reader to the collector
@@ -310,7 +307,7 @@ def test_a_video_of_several_worlds(drop, tmp_path):
     try:
         simwright.run(drop, frames=60, record=target, size=(320, 180), fps=25)
     except UsageError as error:
-        if "cannot draw" not in str(error):
+        if "no offscreen OpenGL" not in str(error):
             raise
         pytest.skip(str(error))
     stream = video.read_frames(str(target))

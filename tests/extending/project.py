@@ -152,6 +152,17 @@ ADDITIONS = (
         (("tasks", "sketch_wait", "simwright.tasks.scenes.sketch_wait:SCENE"),),
     ),
     Addition(
+        "reward term",
+        (
+            (
+                "tasks/rewards.py",
+                '"speed": f"{_HERE}',
+                '        "sketch": "simwright.tasks.sketch_rewards:reward_sketch",',
+            ),
+        ),
+        (("rewards", "sketch", "simwright.tasks.sketch_rewards:reward_sketch"),),
+    ),
+    Addition(
         "policy",
         (
             (

@@ -351,6 +351,13 @@ with load_engine("mujoco").open(asset, Settings(), Reporter()) as simulation:
     project.run("-c", code, plugged=word == "plugged", cwd=tmp_path)
 
 
+def test_reward_term(simwright, word, tmp_path):
+    file = tmp_path / "env.yaml"
+    file.write_text(f"task: reach\nrobot: sample_arm\nreward: {{{word}: 2}}\nmax_steps: 3\n")
+    (done,) = simwright(("task", "run", str(file), "--format", "json"))
+    assert json.loads(done)["episodes"][0]["total_reward"] == 3 * 2 * 7
+
+
 def test_policy(simwright, word):
     said = ("--robot", "sample_arm", "--policy", word, "--episodes", "1", "--format", "json")
     done, shown = simwright(

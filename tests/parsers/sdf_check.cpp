@@ -109,7 +109,6 @@ static int check(const std::string &file, sdf::EnforcementPolicy unknown, bool v
   sound = sdf::checkFrameAttachedToNames(&root) && sound;
   sound = sdf::checkFrameAttachedToGraph(&root) && sound;
   sound = sdf::checkPoseRelativeToGraph(&root) && sound;
-  sound = sdf::recursiveSameTypeUniqueNames(root.Element()) && sound;
   sound = sdf::recursiveSiblingUniqueNames(root.Element()) && sound;
   return sound ? 0 : 1;
 }

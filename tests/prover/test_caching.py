@@ -21,6 +21,7 @@ from simwright.prover.aspects import Outcome
 from simwright.prover.caching import decode, digest_asset, encode
 from simwright.prover.causes import Cause
 from simwright.prover.motion import MotionReference, MotionResult, MotionRun
+from simwright.prover.processes import Worker
 from simwright.prover.proving import Column, Proof, ProofSettings, Watch
 
 STRUCTURE = ("structure",)
@@ -38,7 +39,9 @@ def ask(robot: Path, *engines: str, **more: object) -> tuple[Proof, list[str]]:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Engines that answer at once: what is asked of whom does not depend on the answers."""
 
-    def answer(asset: Asset, settings: ProofSettings, watch: Watch | None, folder: Path | None) -> Proof:
+    def answer(
+        asset: Asset, settings: ProofSettings, watch: Watch | None, *_: object, **more: object
+    ) -> Proof:
         assert watch is not None
         columns = []
         for name in settings.list_columns():
@@ -47,6 +50,25 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
         return Proof(asset.name, settings.against, "MuJoCo", settings, columns)
 
     monkeypatch.setattr("simwright.prover.caching.prove_asset", answer)
+
+
+def test_answers_outlive_a_change_of_what_is_made_of_them(
+    tmp_path: Path, make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_engine("twin")
+    robot = write_robot(tmp_path)
+    levels = ("structure", "dynamics")
+    first, _ = ask(robot, "twin", levels=levels)
+    with monkeypatch.context() as changed:
+        # as by a new version of Simwright, the column is not known any more; the same files are given
+        changed.setattr("simwright.prover.caching._find", lambda *_: None)
+        changed.setattr(Worker, "_ask_engine", lambda *_: pytest.fail("the answer is known"))
+        again, asked = ask(robot, "twin", levels=levels)
+    assert asked == ["twin"]
+    assert again.columns[0].outcome == first.columns[0].outcome
+    plant("mass", monkeypatch)
+    heavier, _ = ask(robot, "twin", levels=levels, seed=1)
+    assert "masses" in heavier.columns[0].outcome.differences
 
 
 def tell(robot: Path, proof: Proof) -> str:

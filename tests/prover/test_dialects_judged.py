@@ -9,7 +9,7 @@ from tests.conftest import SAMPLES
 
 import simwright
 from simwright.formats.dialects import find_dialect
-from simwright.prover.asking import NotSeenError, Worker
+from simwright.prover.processes import NotSeenError, open_worker
 from simwright.prover.table import find_engine, list_engines
 from simwright.prover.workers.seen import Seen
 
@@ -20,7 +20,7 @@ ARM = SAMPLES / "arm" / "urdf" / "arm.urdf"
 
 
 def see(engine: str, file: Path) -> Seen:
-    with Worker(find_engine(engine), 300.0) as worker:
+    with open_worker(find_engine(engine), 300.0) as worker:
         worker.open(file, [0.0, 0.0, -9.81])
         return worker.describe()
 

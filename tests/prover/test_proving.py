@@ -19,8 +19,8 @@ from simwright.core.errors import SimwrightError, UnknownNameError, UsageError
 from simwright.core.math3d import Pose, quat_from_axis_angle
 from simwright.model.asset import Shape
 from simwright.model.geometry import Box, Capsule, Cylinder, Geometry, Sphere
-from simwright.prover import environments, scenarios
-from simwright.prover.asking import NotSeenError, Worker
+from simwright.prover import environments, solids
+from simwright.prover.processes import NotSeenError, open_worker
 from simwright.prover.proving import examine
 from simwright.prover.table import find_engine, list_engines
 
@@ -109,7 +109,7 @@ def test_a_command_that_fails_is_a_problem_with_what_it_said() -> None:
 )
 def test_the_lowest_point_of_a_shape_that_lies_on_its_side(geometry: Geometry, lowest: float) -> None:
     lying = Pose.of((0.0, 0.0, 1.0), quat_from_axis_angle((1.0, 0.0, 0.0), math.pi / 2))
-    assert scenarios._find_lowest(Shape("s", geometry), lying) == pytest.approx(lowest)
+    assert solids.find_lowest(Shape("s", geometry), lying) == pytest.approx(lowest)
 
 
 @pytest.mark.parametrize(
@@ -148,9 +148,9 @@ def test_an_engine_that_fails_costs_its_own_column(
 
 
 def test_a_worker_that_is_killed(tmp_path: Path, make_engine: MakeEngine) -> None:
-    with Worker(make_engine("twin"), 60.0) as worker:
+    with open_worker(make_engine("twin"), 60.0) as worker:
         assert worker.open(write_robot(tmp_path), [0.0, 0.0, -9.81]).startswith("MuJoCo ")
-        os.kill(worker.pid, signal.SIGKILL)
+        os.kill(worker.process.pid, signal.SIGKILL)
         with pytest.raises(NotSeenError, match="signal 9"):
             worker.describe()
         with pytest.raises(NotSeenError, match="signal 9"):
@@ -160,7 +160,7 @@ def test_a_worker_that_is_killed(tmp_path: Path, make_engine: MakeEngine) -> Non
 def test_a_worker_passes_on_what_its_engine_says(tmp_path: Path, make_engine: MakeEngine) -> None:
     bad = tmp_path / "bad.xml"
     bad.write_text("<mujoco><worldbody><body/><geom size='1'/></mujoco>")
-    with Worker(make_engine("twin"), 60.0) as worker:
+    with open_worker(make_engine("twin"), 60.0) as worker:
         with pytest.raises(NotSeenError, match="nothing is open"):
             worker.describe()
         with pytest.raises(NotSeenError, match="XML"):

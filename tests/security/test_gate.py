@@ -496,3 +496,22 @@ def Xform "robot"
     simwright.convert(package, tmp_path / "out" / "r.urdf", reporter=reporter)
     assert [d.message for d in reporter if "private.png" in d.message and "outside" in d.message]
     assert not list((tmp_path / "out").rglob("*.png"))
+
+
+def test_a_folder_that_is_admitted_admits_nothing_beside_it_and_nothing_hidden(tmp_path, monkeypatch):
+    home = tmp_path / "users" / "me"
+    (home / "asset" / "meshes").mkdir(parents=True)
+    monkeypatch.setenv("HOME", str(home))
+    gate = Gate([home / "asset"])
+    # the folder itself first: what lies beside it is asked for afterwards
+    assert gate.admits(home / "asset")
+    assert not gate.admits(home / "secret.txt")
+    assert gate.admits(home / "asset" / "meshes" / "a.stl")
+    assert gate.admits(home / "asset" / "meshes" / "b.stl")
+    (home / "asset" / "meshes" / "link.stl").symlink_to(home / "secret.txt")
+    assert not gate.admits(home / "asset" / "meshes" / "link.stl")
+    assert not gate.admits(str(home / "asset" / "meshes") + "/../../secret.txt")
+    mine = Gate([home])
+    assert mine.admits(home / "a.stl")
+    assert not mine.admits(home / ".netrc")
+    assert not mine.admits(home / ".ssh" / "id")

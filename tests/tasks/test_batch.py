@@ -44,7 +44,8 @@ def compare(scene, robot, **settings):
         assert batch.qvel[world].tobytes() == single.qvel.tobytes(), "bit for bit"
         for key, value in result.observation.items():
             assert many[key][world] == pytest.approx(value, abs=1e-12), (key, seed)
-        assert float(verdict.score[world]) == pytest.approx(result.reward, abs=1e-12)
+        assert float(verdict.score[world]) == pytest.approx(result.info["score"], abs=1e-12)
+        assert float(batch.rewards[world]) == pytest.approx(result.reward, abs=1e-12)
     assert not batch.find_unstable().any()
     batch.close()
 

@@ -53,7 +53,7 @@ def test_observations_are_chosen(arm):
     env = make_env("drawer", arm, observe={"joints": False, "tool": False})
     assert set(env.observation_space.spaces) == {"cabinet", "drawer"}
     flat = make_env("drawer", arm, observe={"flat": True})
-    assert flat.observation_space["state"].shape == (8 + 8 + 7 + 7 + 1,)
+    assert flat.observation_space.shape == flat.reset(seed=0)[0].shape == (8 + 8 + 7 + 7 + 1,)
     with pytest.raises(UsageError, match="nothing is observed"):
         make_env("reach", arm, observe={"joints": False, "tool": False, "objects": False})
     with pytest.raises(UnknownNameError, match="did you mean 'front'"):

@@ -89,7 +89,7 @@ def test_a_run_that_fails_leaves_nothing(arm, tmp_path):
 
 
 def test_unknown_endings_and_cameras_are_refused(arm, tmp_path):
-    with pytest.raises(UsageError, match=r"\.mp4 or \.npz, not as \.avi"):
+    with pytest.raises(UsageError, match=r"\.mp4, \.gif or \.npz, not as \.avi"):
         open_recorder(tmp_path / "run.avi")
     pytest.importorskip("imageio")
     rollout = make_rollout("reach", arm)

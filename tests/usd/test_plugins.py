@@ -329,3 +329,25 @@ register_plugins()
 assert "RosTopicAPI" in list_unknown()
 """
     run_python(UNKNOWN + code)
+
+
+WITHOUT_SIMWRIGHT = """
+import sys
+sys.modules["simwright"] = None  # as in a Python that does not have it
+from pxr import Usd, UsdValidation
+stage = Usd.Stage.CreateInMemory()
+prim = stage.DefinePrim("/a", "Xform")
+assert prim.ApplyAPI("RosTopicAPI")
+validators = UsdValidation.ValidationRegistry().GetOrLoadAllValidators()
+assert validators
+UsdValidation.ValidationContext(validators).Validate(stage)
+"""
+
+
+def test_a_python_without_simwright_loads_everything() -> None:
+    run_python(WITHOUT_SIMWRIGHT, PXR_PLUGINPATH_NAME=plugin_path())
+
+
+def test_validators_are_asked_for() -> None:
+    assert plugin_path(validators=True).split(os.pathsep)[0] == plugin_path()
+    assert (Path(plugin_path(validators=True).split(os.pathsep)[1]) / "plugInfo.json").is_file()

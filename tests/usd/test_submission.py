@@ -384,9 +384,9 @@ def test_no_folder(tmp_path: Path) -> None:
         validate_submission(tmp_path / "absent", Reporter())
 
 
-def test_word_rules_are_not_errors(tmp_path: Path) -> None:
-    """Heuristics report one level below the wording of the REP."""
+def test_word_rules_are_errors(tmp_path: Path) -> None:
+    """ "Must not" of the REP, though they are found by words."""
     folder = copy(CONTROL, tmp_path)
     add_property(folder, "string ros:diff_drive:frame_id")
     levels = {d.kind: d.level for d in validate(folder)}
-    assert levels["submission-transport"] is Level.WARNING
+    assert levels["submission-transport"] is Level.ERROR

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simwright.app.report.report import Report, build_asset_report
+from simwright.core.collector import pause_collector
 from simwright.core.diag import Diagnostic, Level, Reporter, Where
 from simwright.core.errors import StrictError, UsageError
 from simwright.core.gate import parse_folders
@@ -19,6 +20,7 @@ from simwright.formats.dialects import choose_format, fit_words
 from simwright.formats.format import ReadOptions, WriteOptions
 from simwright.formats.table import FORMATS, choose_writer, detect_format, read_asset, write_asset
 from simwright.model.asset import Asset
+from simwright.model.display import NOTEBOOK
 from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver
 
 if TYPE_CHECKING:
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 
 FORMATS.add("scene", "simwright.scenes.format:FORMAT")  # formats do not know scenes; the app knows both
 FORMATS.add("world", "simwright.app.world_format:FORMAT")
+# the model shows tables; the app can draw
+NOTEBOOK.add("picture", "simwright.app.notebook:show_picture")
+NOTEBOOK.add("page", "simwright.app.notebook:open_view")
 
 
 def load(
@@ -117,14 +122,16 @@ def convert(
         found = _find_packages(file, packages, allow_outside)
         read_options = ReadOptions(packages=found, variants=dict(variants or {}))
         return deliver_file(file, Path(target), read_options, options, reporter)
-    asset = reading.open(
-        source,
-        reporter,
-        look_variants=row.holds("look_variants"),
-        fine_colliders=row.carries_fine_colliders,
-        strict=strict,
-    )
-    return write_asset(asset, target, format_name=to, options=options, reporter=reporter)
+    # around both: what was read is in use until it is written
+    with pause_collector():
+        asset = reading.open(
+            source,
+            reporter,
+            look_variants=row.holds("look_variants"),
+            fine_colliders=row.carries_fine_colliders,
+            strict=strict,
+        )
+        return write_asset(asset, target, format_name=to, options=options, reporter=reporter)
 
 
 def save(
@@ -311,7 +318,6 @@ def fix(
     from simwright.checker.run import all_rules
     from simwright.checker.select import choose_rules
     from simwright.checker.settings import CheckSettings
-    from simwright.core.collector import pause_collector
     from simwright.sanitizer.fixer import UserValues, check_names
     from simwright.sanitizer.rounds import FixOptions
     from simwright.sanitizer.sanitize import sanitize

@@ -20,10 +20,16 @@ from simwright.checker.cache import open_cache
 from simwright.checker.catalogue import CatalogueEntry, load_catalogue
 from simwright.checker.config import Config, build_policy, find_config, read_config
 from simwright.checker.entry_points import find_assets
-from simwright.checker.result import AssetResult, read_baseline, subtract_baseline, write_baseline
+from simwright.checker.result import (
+    AssetResult,
+    group_findings,
+    read_baseline,
+    subtract_baseline,
+    write_baseline,
+)
 from simwright.checker.select import choose_rules, match_words
 from simwright.checker.settings import CheckSettings
-from simwright.core.diag import Diagnostic, Level
+from simwright.core.diag import Diagnostic, Level, sort_diagnostics
 from simwright.core.errors import EXIT_BAD_INPUT, EXIT_CLEAN, EXIT_FINDINGS, UsageError
 from simwright.core.limits import is_untrusted
 from simwright.core.pool import NO_LIMITS, JobLimits
@@ -122,13 +128,14 @@ def run_check(request: CheckRequest, listener: Listener | None = None) -> CheckO
 
 
 def build_check_report(outcome: CheckOutcome, *, show_suppressed: bool = False) -> Report:
-    """The outcome as a report; files below the working folder are named relative to it."""
+    """The outcome as a report, findings with one cause as one; files below the working folder have relative names."""
     report = Report()
     for result in outcome.results:
         findings = list(result.findings)
         if show_suppressed:
             findings += [_show(item.finding, item.reason) for item in result.suppressed]
-        report.assets.append(build_asset_report(result.path, [_shorten(finding) for finding in findings]))
+        grouped = group_findings(sort_diagnostics(_shorten(finding) for finding in findings))
+        report.assets.append(build_asset_report(result.path, grouped))
     return report
 
 

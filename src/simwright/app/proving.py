@@ -21,8 +21,10 @@ from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.registry import import_object
 from simwright.formats.table import detect_format
 from simwright.model.asset import Asset
+from simwright.prover.answers import open_answers
 from simwright.prover.aspects import ASPECTS, LEVELS
 from simwright.prover.caching import open_proof_cache, prove_cached
+from simwright.prover.processes import EnginePool
 from simwright.prover.proving import TIMEOUT, Column, Proof, ProofSettings
 from simwright.prover.table import REFERENCE
 from simwright.prover.workers.seen import name_of
@@ -144,10 +146,14 @@ def prove_source(
     folders = [Path(keep) if keep is not None else None] * len(assets)
     if len(assets) > 1:
         folders = [folder and folder / name_of(one.name) for folder, one in zip(folders, assets, strict=True)]
-    return [
-        prove_cached(one, settings, stored, progress, folder)
-        for one, folder in zip(assets, folders, strict=True)
-    ]
+    answers = open_answers(cache and keep is None)
+    with EnginePool(settings.seconds, answers) as pool:
+        proofs = [
+            prove_cached(one, settings, stored, progress, folder, pool=pool)
+            for one, folder in zip(assets, folders, strict=True)
+        ]
+    answers.trim()
+    return proofs
 
 
 def _open(source: StrPath, reading: ReadWords, reporter: Reporter) -> list[Asset]:

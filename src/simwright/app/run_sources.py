@@ -177,9 +177,7 @@ def prepare_asset(asset: Asset, *, floating: bool | None = None, ground: bool = 
         # and push them up
         height = min(0.0, _find_lowest(asset))
         place = Pose.of((0.0, 0.0, height))
-        asset.shapes.append(
-            Shape(_GROUND, Plane(None), WORLD, place, collision=True, color=(0.78, 0.8, 0.82, 1.0))
-        )
+        asset.shapes.append(Shape(_GROUND, Plane(None), WORLD, place, collision=True))
     return asset
 
 
@@ -345,10 +343,9 @@ class AssetSource:
         # a fifth more, so that robots of neighbouring worlds do not touch in the picture
         wide = 1.2 * (upper - lower)
         offsets = place_worlds(self.worlds, (float(wide[0]), float(wide[1]), 0.0))
-        box = (lower + offsets.min(axis=0), upper + offsets.max(axis=0))
         # one ground for all worlds: planes of several would lie in each other
         grounds = [s.name for s in self.asset.shapes if s.body == WORLD and isinstance(s.geometry, Plane)]
-        painted = {"asset": self.asset, "offsets": offsets, "box": box, "shared": tuple(grounds)}
+        painted = {"asset": self.asset, "offsets": offsets, "shared": tuple(grounds)}
         return painted, lambda number: moments[number][0]
 
     def finish(self, simulation: Simulation) -> None:
@@ -488,27 +485,19 @@ class SceneSource:
 
     def show(self, moments: list[tuple[Array, ...]]) -> tuple[dict[str, Any], Callable[[int], Array]]:
         """See the protocol."""
-        from simwright.app.recording import find_scene_extent, pose_bodies
-
         model = self.loaded.model
         # one world is enough for the painter, which repeats it at the offsets
         exported = export_world(model, visuals=True)
         arrays = ArrayMap(model, exported, Layout(exported.asset))
-        box = find_scene_extent(model, pose_bodies(model, np.stack([moment[0] for moment in moments])))
         # shapes after those of one world belong to all worlds, such as the ground
         shared = exported.shapes[model.per_world["shape"] :]
-        for shape in exported.asset.shapes:
-            if shape.name in shared and shape.color is None:
-                shape.color = (0.78, 0.8, 0.82, 1.0)
         worlds, rows = model.world_count, np.arange(model.world_count)
 
         def positions(number: int) -> Array:
             q = moments[number][0].reshape(worlds, -1)
             return arrays.to_engine(q, np.zeros((worlds, model.per_world["joint_dof"])), rows)[0]
 
-        painted = {
-            "asset": exported.asset, "offsets": model.world_offset, "box": box, "shared": tuple(shared)
-        }  # fmt: skip
+        painted = {"asset": exported.asset, "offsets": model.world_offset, "shared": tuple(shared)}
         return painted, positions
 
     def finish(self, simulation: Simulation) -> None:

@@ -18,6 +18,7 @@ from simwright.app.bridging import BridgedSource, RosOptions
 from simwright.app.describe import to_plain
 from simwright.app.recording import Recorder, check_target
 from simwright.app.run_sources import RunSource, find_source
+from simwright.app.watching import LiveOptions, open_live, refuse_both
 from simwright.core.diag import Diagnostic, Level, Reporter, count_levels
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
@@ -31,6 +32,7 @@ from simwright.scenes.load import LoadedScene
 
 if TYPE_CHECKING:
     from simwright.ros.serving import SteppedRun
+    from simwright.view.live import LivePage
 
 VERSION = 1
 FRAMES = 1000
@@ -211,7 +213,7 @@ class RecordOptions:
         """Steps from one moment to the next: all of them, or as pictures follow each other."""
         if self.every is not None:
             return self.every
-        if self.record is not None and self.record.suffix.lower() == ".mp4":
+        if self.record is not None and self.record.suffix.lower() in (".mp4", ".gif"):
             return max(1, round(1.0 / (self.fps * dt)))
         return 1
 
@@ -237,6 +239,7 @@ def run(
     floating: bool | None = None,
     ground: bool = False,
     ros: RosOptions | None = None,
+    view: LiveOptions | None = None,
     allow_outside: Iterable[str | os.PathLike[str]] = (),
     reporter: Reporter | None = None,
     progress: Progress | None = None,
@@ -246,8 +249,9 @@ def run(
     A robot is run as its file has it: its time step, its options, its start.  ``dt`` [s], ``solver`` and ``options``
     replace what the file says; ``keyframe`` starts from a named state of it; ``floating`` lets the base go or holds it;
     ``ground`` adds a plane to stand on.  ``control`` is a file of targets or controls over time (the scene's own, if it
-    names one); ``record`` a ``.npz`` or ``.mp4``.  ``frames`` are 1000 where nothing is said; with peers of ROS
-    (``ros``), it goes on until it is interrupted.  ``allow_outside`` is that of :func:`simwright.load`.
+    names one); ``record`` a ``.npz``, ``.mp4`` or ``.gif``.  ``frames`` are 1000 where nothing is said; with peers of
+    ROS (``ros``), and where it is watched in a browser (``view``), it goes on until it is interrupted.
+    ``allow_outside`` is that of :func:`simwright.load`.
     ``progress`` is called with a word, what is done and what there is to do.  A simulation that becomes unstable ends
     early: see ``stopped`` and ``findings`` of the result.
     """
@@ -255,6 +259,7 @@ def run(
     ros = RosOptions() if ros is None else ros
     asked = FRAMES if frames is None else frames
     _check_numbers(asked, record_every, fps, size)
+    refuse_both(view, is_served=ros.is_asked)
     adapter = load_engine(engine)
     # before anything is loaded: a missing video package would else be told after the whole run
     target = None if record is None else check_target(record)
@@ -301,6 +306,9 @@ def run(
                 simulation, ros, reporter, stack, allow_outside=allow_outside, is_recorded=target is not None
             )
             runner.is_endless = frames is None and bool(ros.transport)
+        if view is not None:
+            runner.page = open_live(found, simulation, view, stack, can_reset=target is None)
+            runner.is_endless = frames is None and target is None
         runner.go(reporter)
         runner.save()
     result.findings = tuple(reporter)
@@ -335,6 +343,7 @@ class _Runner:
         self._block = _UNIT
         self._recorder: Recorder | None = None
         self.bridge: SteppedRun | None = None
+        self.page: LivePage | None = None
         self.is_endless = False
 
     def start(self) -> None:
@@ -351,6 +360,8 @@ class _Runner:
         try:
             if self.bridge is not None:
                 self._go_bridged(self.bridge)
+            elif self.page is not None:
+                self._go_watched(self.page, reporter)
             while result.frames < result.asked:
                 steps = self._set_targets(result.frames)
                 before = time.perf_counter()
@@ -400,12 +411,57 @@ class _Runner:
             if self.is_endless:
                 result.asked = result.frames
 
+    def _go_watched(self, page: LivePage, reporter: Reporter) -> None:
+        """At the pace of who watches, from the beginning again when they ask for it."""
+        result, simulation = self._result, self.simulation
+        start, done = simulation.capture(), 0
+        try:
+            while self.is_endless or result.frames < result.asked:
+                if page.pace.take_reset():
+                    simulation.restore(start)
+                    self._rows, done = (), 0
+                    page.pace.begin(0.0)
+                page.show(simulation, done * result.dt)
+                steps = page.pace.take_steps(done * result.dt, result.dt, self._limit_steps())
+                if page.pace.is_ended:
+                    break
+                if not steps:
+                    continue
+                steps = min(steps, self._set_targets(done))
+                page.act(simulation)
+                watch = self._recorder.keep if self._recorder is not None else None
+                try:
+                    simulation.advance(steps, watch=watch, every=self._every)
+                except UnstableError as error:
+                    if not self.is_endless:
+                        raise
+                    # who watches may look at it, and begin again
+                    reporter.extend([error.finding])
+                    page.warn(error.finding.message)
+                    continue
+                done += steps
+                result.frames += steps
+        except KeyboardInterrupt:
+            # nothing else ends a run that is only watched
+            if not self.is_endless:
+                raise
+        finally:
+            if self.is_endless:
+                result.asked = result.frames
+
+    def _limit_steps(self) -> int:
+        """Steps from one picture to the next at most, so that controls are answered."""
+        left = self._block if self.is_endless else self._result.asked - self._result.frames
+        return max(1, min(self._block, left))
+
     def _set_targets(self, done: int) -> int:
         """Put the targets of now in place; gives the steps for which they hold."""
         result, sequence = self._result, self._sequence
         # blocks begin at multiples of the unit, so that an engine takes the same steps together whether
         # it is watched or not
-        most = min(self._block - done % _UNIT, result.asked - done)
+        most = self._block - done % _UNIT
+        if not self.is_endless:
+            most = min(most, result.asked - done)
         if sequence is None:
             return most
         rows = sequence.find_rows(done * result.dt)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from pxr import Sdf, Tf
@@ -106,10 +106,13 @@ class Runner:
     def _plan(self) -> dict[PrimKind, list[tuple[Rule, Check]]]:
         """For every kind of prim on the stage, the rules that want it."""
         rules = [rule for rule in self.rules if not {"stage", "layer"}.issuperset(rule.on)]
-        return {
-            kind: [(rule, rule.check) for rule in rules if any(_wants(topic, *kind) for topic in rule.on)]
-            for kind in self.snapshot.kinds()
-        }
+        topics = frozenset(topic for rule in rules for topic in rule.on)
+        plan = {}
+        for kind in self.snapshot.kinds():
+            # many rules subscribe to the same few topics: each is held against a kind once
+            wanted = _list_topics(kind, topics)
+            plan[kind] = [(rule, rule.check) for rule in rules if not wanted.isdisjoint(rule.on)]
+        return plan
 
     def _collect(self, rule: Rule, *subject: Any, layer: Sdf.Layer | None = None) -> None:
         try:
@@ -183,6 +186,12 @@ class Runner:
             section=rule.section,
             data=data,
         )
+
+
+@lru_cache(maxsize=4096)
+def _list_topics(kind: PrimKind, topics: frozenset[str]) -> frozenset[str]:
+    """The subscriptions that match a kind of prim."""
+    return frozenset(topic for topic in topics if _wants(topic, *kind))
 
 
 def _wants(topic: str, type_name: str, apis: tuple[str, ...]) -> bool:

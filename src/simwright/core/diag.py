@@ -117,7 +117,10 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One finding.  ``kind`` is the permanent code of a rule or of a :class:`Kind`; ``loss`` is that of the kind."""
+    """One finding.  ``kind`` is the permanent code of a rule or of a :class:`Kind`; ``loss`` is that of the kind.
+
+    ``related`` are findings of other rules with the same cause, where a report groups them; ``cause`` names it.
+    """
 
     kind: str
     level: Level
@@ -128,6 +131,8 @@ class Diagnostic:
     data: Mapping[str, Any] = field(default_factory=dict)
     fix: Fix | None = None
     loss: bool = False
+    related: tuple[Diagnostic, ...] = ()
+    cause: str = ""
 
     @property
     def fixable(self) -> Fixable:

@@ -124,7 +124,7 @@ class Gate:
     :meth:`take` reports to ``reporter``; the other methods raise.
     """
 
-    __slots__ = ("_folders", "_told", "packages", "reporter", "roots", "tally")
+    __slots__ = ("_folders", "_known", "_real", "_told", "packages", "reporter", "roots", "tally")
 
     def __init__(
         self, roots: Iterable[Path], packages: PackageMap | None = None, reporter: Reporter | None = None
@@ -133,7 +133,11 @@ class Gate:
         self.packages = PackageMap() if packages is None else packages
         self.reporter = reporter
         self.tally = Tally()
-        self._folders: set[Path] = {*self.roots, *self.packages.allowed, *list_allowed()}
+        # as text: sets of paths are compared part by part, and every file is looked up with all folders above it
+        self._folders = {str(folder) for folder in (*self.roots, *self.packages.allowed, *list_allowed())}
+        self._known: dict[tuple[str, Path | None], Package] = {}
+        # where folders really are: an asset names hundreds of files in a few of them
+        self._real: dict[str, Path] = {}
         # a file that is named by a thousand prims is told once for each place
         self._told: set[tuple[Where, str]] = set()
 
@@ -161,12 +165,12 @@ class Gate:
 
     def admits(self, path: str | os.PathLike[str]) -> bool:
         """May the file be used?  Links are resolved first."""
-        return self._covers(Path(path).resolve())
+        return self._covers(self.resolve(path))
 
     def admit(self, path: str | os.PathLike[str], where: Where | None = None, said: str = "") -> Path:
         """The path with every link resolved; an UnsafePathError if it lies outside.  ``said`` is how it is named."""
         try:
-            target = Path(path).resolve()
+            target = self.resolve(path)
         except (OSError, RuntimeError, ValueError) as error:  # a loop of links, a NUL character
             shown = said or os.fspath(path)
             raise NotFoundError(f"{shown[:200]!r} cannot be looked up: {error}", where=where) from None
@@ -191,9 +195,12 @@ class Gate:
 
     def find_package(self, name: str, near: Path | None = None) -> Package | None:
         """The ROS package called ``name``, in which files may be named from then on."""
-        package = self.packages.find(name, near)
-        if package is not None:
-            self._folders |= package.list_folders()
+        package = self._known.get((name, near))
+        if package is None:
+            package = self.packages.find(name, near)
+            if package is not None:
+                self._folders.update(map(str, package.list_folders()))
+                self._known[name, near] = package
         return package
 
     def find_model(self, name: str, near: Path) -> Path | None:
@@ -206,7 +213,7 @@ class Gate:
         if folder is None:
             package = self.find_package(name)
             return package.path if package else None
-        self._folders.add(folder.resolve())
+        self._folders.add(str(folder.resolve()))
         return folder
 
     def find_fuel(self, server: str, owner: str, kind: str, name: str, version: str = "") -> Path | None:
@@ -224,24 +231,45 @@ class Gate:
                 found = None if folder is None else _find_version(folder, version)
                 # A link that leads out of the cache is no download.
                 if found is not None and found.resolve().is_relative_to(cache.resolve()):
-                    self._folders.add(found.resolve())
+                    self._folders.add(str(found.resolve()))
                     return found
         return None
 
+    def resolve(self, path: str | os.PathLike[str]) -> Path:
+        """The path with every link resolved; those of its folder are followed once for all files in it."""
+        folder, name = os.path.split(os.fspath(path))
+        # a name with a NUL is left to resolve(), which refuses it
+        if name not in ("", ".", "..") and "\0" not in name:
+            if folder not in self._real:
+                self._real[folder] = Path(folder).resolve()
+            target = self._real[folder] / name
+            if not target.is_symlink():
+                return target
+        return Path(path).resolve()
+
     def _covers(self, target: Path) -> bool:
-        around = {target, *target.parents}
-        if any(self._is_own(folder, target) for folder in around & self._folders):
+        around = _list_above(str(target))
+        if any(self._is_own(Path(folder), target) for folder in self._folders & around):
             return True
         # ROS and Gazebo installations have hundreds of folders, which most assets never ask for
         known = {folder for package in self.packages for folder in package.list_folders()}
         known |= {folder.resolve() for folder in list_model_folders() if folder.is_dir()}
-        return bool(around & known)
+        return any(str(folder) in around for folder in known)
 
     def _is_own(self, folder: Path, target: Path) -> bool:
         """An asset that lies in the user's home has no part in what is hidden there: keys, settings, histories."""
         if folder not in self.roots or not is_private(folder) or folder == folder.parent:
             return True
         return not any(part.startswith(".") for part in target.relative_to(folder).parts)
+
+
+def _list_above(path: str) -> set[str]:
+    """A path and all folders above it."""
+    found = {path}
+    while (above := os.path.dirname(path)) != path:  # noqa: PTH120 - asked for every file of an asset
+        found.add(above)
+        path = above
+    return found
 
 
 def _find_entry(folder: Path, name: str) -> Path | None:

@@ -20,7 +20,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -107,14 +107,22 @@ class PackageMap:
                 return Package(name, folder, "folder name")
         return None
 
-    def resolve(self, uri: str, where: Where | None = None, near: Path | None = None) -> Path:
-        """The file of a ``package://name/path`` address; it stays inside its package and exists."""
+    def resolve(
+        self,
+        uri: str,
+        where: Where | None = None,
+        near: Path | None = None,
+        follow: Callable[[Path], Path] = Path.resolve,
+    ) -> Path:
+        """The file of a ``package://name/path`` address; it stays inside its package and exists.
+
+        ``follow`` resolves links, perhaps from memory.
+        """
         name, relative = split_uri(uri, where)
         package = self.find(name, near)
         if package is None:
             raise self.unknown(name, where)
-        base = package.path.resolve()
-        target = (base / relative).resolve()
+        target = follow(package.path / relative)
         if not target.exists():
             raise NotFoundError(
                 f"{uri} does not exist (package {name!r} is {package.path})",

@@ -284,6 +284,16 @@ class Simulation(Closeable):
         del camera, size, depth, world
         return None
 
+    def capture(self) -> Any:
+        """The present state, to go back to with :meth:`restore`; an engine with more than this keeps that too."""
+        return self.positions, self.velocities, self.controls
+
+    def restore(self, captured: Any) -> None:
+        """Go back to a state that :meth:`capture` gave; ``count`` goes on."""
+        positions, velocities, controls = captured
+        self.set_state(positions, velocities)
+        self.set_controls(controls)
+
     # what follows is the same for every engine
 
     def get(self, name: str, world: int = 0) -> float | Array:

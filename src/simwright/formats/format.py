@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias, cast
 
+from simwright.core.collector import pause_collector
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
 from simwright.core.gate import Gate
@@ -48,7 +49,8 @@ class ReadOptions:
     ``unsaid_meters_per_unit`` is the length unit of a USD stage that says none; None for OpenUSD's own, 0.01 (Newton
     takes 1).  ``default_density`` is that of USD colliders for which nobody says one [kg/m^3].
     ``read_elsewhere`` are types of USD geometry that the caller reads from the stage: they are not reported as lost.
-    ``hidden_shapes`` reads invisible USD geometry too, as shapes that are neither seen nor touched.
+    ``hidden_shapes`` reads invisible USD geometry too, as shapes that are neither seen nor touched; without
+    ``visuals``, USD geometry that does not collide is left out, and so are looks that no collider has.
     ``lock_unlimited_axes`` locks the axes of generic USD joints that no limit is applied to, as Newton does; by
     UsdPhysics they are free.
     """
@@ -64,6 +66,7 @@ class ReadOptions:
     unsaid_meters_per_unit: float | None = None
     default_density: float = DEFAULT_DENSITY
     hidden_shapes: bool = False
+    visuals: bool = True
     read_elsewhere: frozenset[str] = frozenset()
     lock_unlimited_axes: bool = False
 
@@ -154,13 +157,15 @@ class Format:
 
     def read(self, path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
         """Read a file into the neutral model."""
-        return cast("Reader", import_object(self.reader))(path, options, reporter)
+        with pause_collector():
+            return cast("Reader", import_object(self.reader))(path, options, reporter)
 
     def write(self, asset: Asset, target: Path, options: WriteOptions, reporter: Reporter) -> Path:
         """Write the neutral model; gives the path of the file to open.  What has no place in it is reported."""
         # First, so that losses are reported even if the writer stops with an error.
         self.report_losses(asset, reporter)
-        return cast("Writer", import_object(self.writer))(asset, target, options, reporter)
+        with pause_collector():
+            return cast("Writer", import_object(self.writer))(asset, target, options, reporter)
 
     def load_table(self) -> Table:
         """What the format can hold, by key."""

@@ -19,6 +19,7 @@ from simwright.formats.parts.words import name_of
 from simwright.formats.vocabulary import FAMILIES
 from simwright.model.asset import Actuator, Asset, Body
 from simwright.model.joint import Dof, Motion
+from simwright.model.servo import pulls_to_position
 
 LOST_MOTION = declare(
     "write-lost-motion",
@@ -136,6 +137,10 @@ def _has_no_gains(dof: Dof) -> bool:
     return dof.drive is None or not (dof.drive.stiffness or dof.drive.damping)
 
 
+def _drives_to_position(dof: Dof) -> bool:
+    return _has_no_gains(dof) or pulls_to_position(dof)
+
+
 def _falls_or_not(body: Body) -> bool:
     return body.gravity_scale in (0.0, 1.0)
 
@@ -156,6 +161,7 @@ CONDITIONS: dict[str, Callable[[Any], bool]] = {
     "hinges and slides": _is_single,
     "hinges, slides and balls": _is_not_free,
     "drives without gains": _has_no_gains,
+    "drives to a position": _drives_to_position,
     "all of gravity, or none": _falls_or_not,
     "transmissions": _is_transmission,
     "commands and transmissions": _has_a_word,

@@ -80,6 +80,11 @@ def check_image(content: bytes, where: Where, tally: Tally) -> None:
         raise ParseError("it is no image that can be read", hint="provide it as PNG", where=where) from None
 
 
+def is_png(content: bytes) -> bool:
+    """Are bytes a PNG image, with all its chunks sound?  The pixels are not decoded."""
+    return _measure_png(content) is not None
+
+
 def _measure_png(content: bytes) -> tuple[int, int] | None:
     """Width and height of a PNG file whose chunks are all sound; None for any other file, which Pillow may judge."""
     # the first chunk is the header, of 13 bytes

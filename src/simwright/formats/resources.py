@@ -127,7 +127,7 @@ def _resolve_package(uri: str, base: Path, gate: Gate, where: Where) -> Path:
         folder = gate.find_model(name, base)
         if folder is not None:
             return _existing(folder / relative, uri, where)
-    return gate.packages.resolve(uri, where, near=base)
+    return gate.packages.resolve(uri, where, near=base, follow=gate.resolve)
 
 
 def _resolve_model(rest: str, uri: str, base: Path, gate: Gate, where: Where) -> Path:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
@@ -20,7 +20,7 @@ from simwright.core.errors import UnknownNameError
 from simwright.core.math3d import IDENTITY, Array, Pose, VectorLike, vec3
 from simwright.model.attaching import Attachment, PoseLike, attach_asset
 from simwright.model.detaching import detach_part
-from simwright.model.display import Shown, count_words, make_page
+from simwright.model.display import NOTEBOOK, Shown, count_words, make_page, show_beside
 from simwright.model.elements import (
     Actuator,
     Articulation,
@@ -247,6 +247,21 @@ class Asset(Shown):
 
     def _repr_html_(self) -> str:
         return make_page(self)
+
+    def _repr_mimebundle_(
+        self,
+        include: Collection[str] | None = None,  # noqa: ARG002 - notebooks ask so
+        exclude: Collection[str] | None = None,  # noqa: ARG002
+    ) -> dict[str, str]:
+        """What a notebook shows: a picture, where something can draw here, and tables."""
+        return {"text/plain": repr(self), "text/html": show_beside("picture", self) + make_page(self)}
+
+    def view(self, height: int = 600) -> Any:
+        """Open the page of this asset (``simwright view``) in a notebook, ``height`` pixels high.
+
+        Elsewhere the page is served all the same: the ``address`` of the result is what to open, ``close`` ends it.
+        """
+        return NOTEBOOK.get("page")(self, height)
 
     def shapes_of(self, body: str) -> list[Shape]:
         """Shapes on a body, in order."""

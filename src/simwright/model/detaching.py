@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from simwright.core.diag import Level, Reporter, Where, declare
@@ -436,5 +435,5 @@ def _list_keys(asset: Asset, kept: Mapping[str, Mapping[str, Any]]) -> set[str]:
     motors: list[Any] = [*asset.actuators, *asset.sensors]
     keys |= {f"plugin/{element.settings['plugin']}" for element in motors if "plugin" in element.settings}
     meshes = [mesh for mesh in asset.geometries() if isinstance(mesh, Mesh)]
-    keys |= {f"mesh/{PurePath(mesh.source or mesh.file).stem}" for mesh in meshes}
+    keys |= {f"mesh/{mesh.asset_name}" for mesh in meshes if mesh.asset_name}
     return keys - {""}

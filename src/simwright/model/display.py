@@ -7,7 +7,7 @@ import dataclasses
 import enum
 import html
 import math
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simwright.core.math3d import Pose
+from simwright.core.registry import Registry
 
 if TYPE_CHECKING:
     from simwright.model.asset import Asset
@@ -60,7 +61,7 @@ def list_differences(element: Any) -> list[str]:
 
 
 def _is_default(field: dataclasses.Field[Any], value: Any) -> bool:
-    if isinstance(value, list | dict | tuple | str) and not value:
+    if isinstance(value, (list, dict, tuple, str)) and not value:
         return True
     if field.default is not dataclasses.MISSING:
         default = field.default
@@ -107,7 +108,7 @@ def _show_array(values: npt.NDArray[Any]) -> str:
 
 def _show_collection(values: Collection[Any]) -> str:
     """A tuple of up to four numbers, else how many there are."""
-    if isinstance(values, tuple) and len(values) <= 4 and all(isinstance(v, float | int) for v in values):
+    if isinstance(values, tuple) and len(values) <= 4 and all(isinstance(v, (float, int)) for v in values):
         return show_vector(values)
     return f"({len(values)})"
 
@@ -168,6 +169,15 @@ def make_table(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -
     if len(rows) > _ROWS:
         lines.append(f'<tr><td colspan="{len(head)}">... and {len(rows) - _ROWS} more</td></tr>')
     return f"<table><caption>{html.escape(title)}</caption>{''.join(lines)}</table>"
+
+
+NOTEBOOK: Registry[Callable[..., Any]] = Registry("part of a notebook", "", {})
+"""What can show an asset besides tables, added by the tiers that can draw: ``picture`` and ``page``."""
+
+
+def show_beside(name: str, asset: Asset) -> str:
+    """HTML of one of those; nothing where none is there."""
+    return str(NOTEBOOK.get(name)(asset)) if name in NOTEBOOK else ""
 
 
 def make_page(asset: Asset) -> str:

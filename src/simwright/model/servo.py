@@ -100,6 +100,18 @@ def make_drive(actuator: Actuator, dof: Dof) -> Drive | None:
     )
 
 
+def pulls_to_position(dof: Dof) -> bool:
+    """Does a drive hold a hinge or slide at a position with a spring whose stiffness is said [N m/rad, N/m]?"""
+    drive = dof.drive
+    return (
+        drive is not None
+        and dof.motion in (Motion.HINGE, Motion.SLIDE)
+        and drive.stiffness > 0.0
+        and not drive.acceleration
+        and drive.target_velocity == 0.0
+    )
+
+
 def is_servo(drive: Drive) -> bool:
     """Whether a constant gain does what a drive does: one that is given per unit of inertia it cannot be."""
     return not (drive.acceleration and (drive.stiffness or drive.damping))

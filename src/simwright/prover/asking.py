@@ -1,47 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ask engines: MuJoCo in this process, others through a worker in the process and environment of the engine.
-
-A worker is asked line by line and ended after a time; see :mod:`simwright.prover.workers.seen` for the lines.
-"""
+"""MuJoCo in this process, motions of other engines, and the configurations that all are asked about."""
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import re
-import select
-import subprocess
-import tempfile
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from simwright.core.diag import Reporter
 from simwright.formats.mjcf.memory import compile_asset
 from simwright.model.asset import Asset
+from simwright.prover.processes import EnginePool, NotSeenError, Worker
 from simwright.prover.table import IsolatedEngine
-from simwright.prover.workers.seen import (
-    Configuration,
-    Evaluated,
-    MotionOrder,
-    Moved,
-    NotAbleError,
-    Seen,
-    WorldSettings,
-    load,
-)
-
-HERE = Path(__file__).resolve().parent
-_CHUNK = 1 << 16
-_LARGEST_ANSWER = 1 << 28
-"""Bytes; twenty mass matrices of a thousand freedoms fit."""
-
+from simwright.prover.workers.seen import Configuration, Evaluated, MotionOrder, Moved, Seen
 
 CONFIGURATIONS = 20
 _UNLIMITED = 0.8
@@ -50,118 +24,11 @@ _FARTHEST = math.pi
 """Limits beyond this are not used up: a hinge of many turns says nothing more [rad, m]."""
 
 
-class NotSeenError(Exception):
-    """An engine refuses a file, crashes, or takes too long; the message is the engine's."""
-
-
-class Worker:
-    """One engine with one asset; ``with`` ends the process, whatever state it is in.
-
-    ``seconds`` is for each question.  Nothing of this process's search path is handed over: the environment of the
-    engine has other versions of everything.
-    """
-
-    def __init__(self, row: IsolatedEngine, seconds: float) -> None:
-        if not row.environment.ready:
-            raise NotSeenError(f"not installed: simwright engines install {row.name}")
-        self.row, self.seconds = row, seconds
-        self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the worker
-        self._rest = b""
-        inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        # -P: a file that lies in the current folder is no module
-        self._process = subprocess.Popen(  # noqa: S603 - the interpreter is that of our own environment
-            [str(row.environment.python), "-P", "-m", f"workers.{row.worker}"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._said,
-            env=inherited | row.environment.make_variables() | {"PYTHONPATH": str(HERE)},
-        )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._process.kill()
-        self._process.communicate()
-        self._said.close()
-
-    @property
-    def pid(self) -> int:
-        """The number of its process."""
-        return self._process.pid
-
-    def open(self, file: Path, gravity: Sequence[float], ground: float | None = None) -> str:
-        """Open an asset, in place of the one that was open; gives the engine with its version."""
-        world = WorldSettings([float(value) for value in gravity], ground, self.row.solver)
-        return str(self._ask({"ask": "open", "file": str(file), "world": asdict(world)}))
-
-    def describe(self) -> Seen:
-        """What it sees of the asset."""
-        return load(self._ask({"ask": "structure"}))
-
-    def evaluate(self, configurations: Sequence[Configuration]) -> list[Evaluated]:
-        """What it says of it in each configuration."""
-        told = self._ask({"ask": "evaluate", "configurations": list(configurations)})
-        return [Evaluated(**row) for row in told]
-
-    def move(self, order: MotionOrder) -> Moved:
-        """A motion by its own steps; raises ``NotAbleError`` where it has no way to do it."""
-        return Moved(**self._ask({"ask": "move", "order": asdict(order)}))
-
-    def _ask(self, question: dict[str, Any]) -> Any:
-        assert self._process.stdin is not None
-        try:
-            self._process.stdin.write(json.dumps(question).encode() + b"\n")
-            self._process.stdin.flush()
-        except BrokenPipeError:
-            raise NotSeenError(self._find_reason()) from None
-        line = self._read_line()
-        try:
-            told = json.loads(line)
-        except ValueError:
-            raise NotSeenError(f"the worker answers {line[:80]!r}") from None
-        if "unable" in told:
-            raise NotAbleError(str(told["unable"]))
-        if "error" in told:
-            raise NotSeenError(str(told["error"]))
-        return told["answer"]
-
-    def _read_line(self) -> bytes:
-        assert self._process.stdout is not None
-        end, stream = time.monotonic() + self.seconds, self._process.stdout.fileno()
-        parts = [self._rest]
-        while b"\n" not in parts[-1]:
-            left = end - time.monotonic()
-            if left <= 0.0 or not select.select([stream], [], [], left)[0]:
-                raise NotSeenError(f"no answer after {self.seconds:.0f} s")
-            part = os.read(stream, _CHUNK)
-            if not part:
-                raise NotSeenError(self._find_reason())
-            parts.append(part)
-            if len(parts) * _CHUNK > _LARGEST_ANSWER:
-                raise NotSeenError("its answer is longer than any answer may be")
-        line, _, self._rest = b"".join(parts).partition(b"\n")
-        return line
-
-    def _find_reason(self) -> str:
-        """The exception at the end of what a worker printed, with all of its lines; else how the process ended."""
-        code = self._process.wait()
-        if code < 0:
-            return f"crashes with signal {-code}"
-        self._said.seek(0)
-        printed = self._said.read().decode(errors="replace")
-        found = list(re.finditer(r"^[\w.]*(?:Error|Exception): ", printed, re.MULTILINE))
-        told = printed[found[-1].end() :] if found else printed[-300:]
-        return " ".join(told.split()) or f"ends with {code}"
-
-
 class EngineMover:
-    """One engine that does motions of several assets; a worker that has crashed is started again for the next one."""
+    """One engine that does motions of several assets."""
 
-    def __init__(self, row: IsolatedEngine, seconds: float) -> None:
-        self.row, self.seconds = row, seconds
+    def __init__(self, row: IsolatedEngine, pool: EnginePool) -> None:
+        self.row, self._pool = row, pool
         self._worker: Worker | None = None
         self._open, self._seen = "", Seen(row.name)
 
@@ -176,23 +43,17 @@ class EngineMover:
 
         ``find_file`` is asked for the file when the asset is not open; ``world`` is its gravity and ground.
         """
+        if self._worker is None:
+            self._worker = self._pool.find(self.row)
         try:
-            if self._worker is None:
-                self._worker = Worker(self.row, self.seconds)
             if self._open != key:
                 self._open = ""
                 self._worker.open(find_file(), *world)
                 self._seen, self._open = self._worker.describe(), key
             return self._seen, self._worker.move(order)
         except NotSeenError:
-            self.close()
+            self._open = ""
             raise
-
-    def close(self) -> None:
-        """End the process."""
-        if self._worker is not None:
-            self._worker.__exit__(None, None, None)
-            self._worker, self._open = None, ""
 
 
 class ReferenceRobot:

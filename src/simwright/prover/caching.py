@@ -29,6 +29,7 @@ from simwright.model.geometry import Mesh
 from simwright.prover.aspects import Outcome
 from simwright.prover.causes import Cause
 from simwright.prover.motion import MotionReference, MotionResult, MotionRun
+from simwright.prover.processes import EnginePool
 from simwright.prover.proving import Column, Proof, ProofSettings, Watch, prove_asset
 from simwright.prover.table import REFERENCE, find_engine
 
@@ -50,10 +51,12 @@ def prove_cached(
     cache: Cache,
     watch: Watch | None = None,
     folder: Path | None = None,
+    *,
+    pool: EnginePool | None = None,
 ) -> Proof:
     """As :func:`~simwright.prover.proving.prove_asset`, but only engines are asked whose answers are not in the cache.
 
-    Where ``folder`` is to keep what engines are given, all of them are asked.
+    ``pool`` has the processes of engines.  Where ``folder`` is to keep what engines are given, all of them are asked.
     """
     settings.check()
     names = settings.list_columns()
@@ -64,7 +67,7 @@ def prove_cached(
         known = {name: pair for name, key in keys.items() if (pair := _find(cache, key)) is not None}
     missing = tuple(name for name in names if name not in known)
     if missing:
-        proof = prove_asset(asset, dataclasses.replace(settings, engines=missing), watch, folder)
+        proof = prove_asset(asset, dataclasses.replace(settings, engines=missing), watch, folder, pool=pool)
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         for name, column in zip(missing, proof.columns, strict=True):
             column.measured = now

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,16 +24,16 @@ from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
 from simwright.prover.asking import (
     CONFIGURATIONS,
-    NotSeenError,
     ReferenceRobot,
-    Worker,
     choose_configurations,
 )
 from simwright.prover.aspects import ASPECTS, LEVELS, Outcome, Told, refuse
 from simwright.prover.causes import Cause, find_causes
 from simwright.prover.dynamics import compare_dynamics
+from simwright.prover.leaving import leave_looks
 from simwright.prover.matching import FreedomPair, match_freedoms
 from simwright.prover.motion import MotionResult
+from simwright.prover.processes import EnginePool, NotSeenError
 from simwright.prover.scenarios import ScenarioRuns
 from simwright.prover.structure import compare_structure
 from simwright.prover.table import REFERENCE, IsolatedEngine, find_engine, list_engines
@@ -131,8 +132,12 @@ def prove_asset(
     settings: ProofSettings | None = None,
     watch: Watch | None = None,
     folder: Path | None = None,
+    *,
+    pool: EnginePool | None = None,
 ) -> Proof:
     """Ask every engine about an asset.  ``folder`` keeps what they were given; without it, nothing is kept.
+
+    ``pool`` has the processes of engines, which stay in it; without it, they end with the proof.
 
     An engine that is not installed, refuses the asset, crashes or hangs costs its own column.  Raises a
     ``SimwrightError`` where the engine that the others are held against has no answer.
@@ -142,8 +147,10 @@ def prove_asset(
     columns = settings.list_columns()
     watch = watch or (lambda _: None)
     watch(REFERENCE)
-    with tempfile.TemporaryDirectory(prefix="simwright-prove-") as scratch:
-        questions = _Questions(asset, settings, folder or Path(scratch))
+    with contextlib.ExitStack() as stack:
+        scratch = stack.enter_context(tempfile.TemporaryDirectory(prefix="simwright-prove-"))
+        pool = pool or stack.enter_context(EnginePool(settings.seconds))
+        questions = _Questions(asset, settings, folder or Path(scratch), pool)
         if settings.against == REFERENCE:
             reference = questions.own
         else:
@@ -340,9 +347,10 @@ def _leave_levels(outcome: Outcome, causes: dict[str, Cause], levels: Sequence[s
 class _Questions:
     """What all engines are asked about one asset, and the files that they are given, each written once."""
 
-    def __init__(self, asset: Asset, settings: ProofSettings, folder: Path) -> None:
-        self.asset, self.settings, self.folder = asset, settings, folder
-        robot = ReferenceRobot(asset)
+    def __init__(self, asset: Asset, settings: ProofSettings, folder: Path, pool: EnginePool) -> None:
+        self.asset, self.settings, self.folder, self.pool = asset, settings, folder, pool
+        self.given = leave_looks(asset)
+        robot = ReferenceRobot(self.given)
         self.gravity = robot.gravity
         seen = robot.describe()
         self.configurations: list[dict[str, dict[str, Any]]] = []
@@ -357,29 +365,24 @@ class _Questions:
         against = None if settings.against == REFERENCE else find_engine(settings.against)
         # the first configuration is the reference pose, which some robots stay in
         seeded = choose_configurations(seen, 1, settings.seed)[1]
-        self.motions = ScenarioRuns(asset, seen, seeded, against, settings.seconds, self._write_variant)
+        self.motions = ScenarioRuns(self.given, seen, seeded, against, pool, self._write_variant)
         self._zeros = robot.list_zeros()
         self._written: dict[str, tuple[Path, tuple[Diagnostic, ...]]] = {}
 
     def ask(self, row: IsolatedEngine) -> Told:
         """All that an engine tells; raises ``NotSeenError``."""
-        if not row.environment.ready:
-            raise NotSeenError(f"not installed: simwright engines install {row.name}")
-        file, _ = self._write(row)
-        with Worker(row, self.settings.seconds) as worker:
-            worker.open(file, self.gravity)
-            seen = worker.describe()
-            # URDF has the coordinates of the asset, OpenUSD those from the reference pose, as they are compared
-            zeros = self._zeros if row.format == "urdf" else {}
-            for freedom in seen.freedoms:
-                zero = zeros.get(freedom.joint, 0.0)
-                low, high = (end if end is None else end - zero for end in freedom.limit)
-                freedom.limit = (low, high)
-            states = (
-                worker.evaluate([_move(one, zeros) for one in self.configurations])
-                if self.configurations
-                else []
-            )
+        worker = self.pool.find(row)
+        worker.open(self._write(row)[0], self.gravity)
+        seen = worker.describe()
+        # URDF has the coordinates of the asset, OpenUSD those from the reference pose, as they are compared
+        zeros = self._zeros if row.format == "urdf" else {}
+        for freedom in seen.freedoms:
+            zero = zeros.get(freedom.joint, 0.0)
+            low, high = (end if end is None else end - zero for end in freedom.limit)
+            freedom.limit = (low, high)
+        states = []
+        if self.configurations:
+            states = worker.evaluate([_move(one, zeros) for one in self.configurations])
         return Told(seen, states)
 
     def list_notes(self, row: IsolatedEngine) -> tuple[Diagnostic, ...]:
@@ -391,7 +394,7 @@ class _Questions:
         return file
 
     def _write(self, row: IsolatedEngine) -> tuple[Path, tuple[Diagnostic, ...]]:
-        return self._write_asset(self.asset, row, "")
+        return self._write_asset(self.given, row, "")
 
     def _write_asset(
         self, asset: Asset, row: IsolatedEngine, folder: str

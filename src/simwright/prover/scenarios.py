@@ -1,15 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios of motion: the asset without what a scenario is not about, run in engines and held against the reference.
-
-Every engine gets the same variant in its own format, so that nothing has to be switched off in the engine.  Bodies
-carry their masses and inertias in numbers in all variants, because shapes are left out.
-"""
+"""Runs of every scenario of motion in engines, held against the reference."""
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,18 +11,10 @@ from typing import Any
 import numpy as np
 
 from simwright.core.errors import SimwrightError
-from simwright.core.math3d import Array, Pose, vec3
 from simwright.model.asset import Asset
-from simwright.model.elements import Shape
-from simwright.model.extras import Extras
-from simwright.model.geometry import Capsule, Mesh, Plane, Sphere, box_bounds
-from simwright.model.inertia import Inertial, combine
-from simwright.model.joint import WORLD, EqualityKind, Joint, JointKind, Motion
-from simwright.model.kinematics import build_tree, forward_kinematics
-from simwright.model.mass import body_inertials
-from simwright.model.material import PhysicsMaterial
-from simwright.prover.asking import EngineMover, NotSeenError, ReferenceRobot
-from simwright.prover.matching import ALONE, match_freedoms, tell_joint
+from simwright.prover.asking import EngineMover, ReferenceRobot
+from simwright.prover.leaving import NothingToMoveError
+from simwright.prover.matching import match_freedoms, tell_joint
 from simwright.prover.motion import (
     SCENARIOS,
     SMALL,
@@ -40,389 +26,23 @@ from simwright.prover.motion import (
     find_error,
     make_reference,
 )
-from simwright.prover.structure import Servo, find_servos
+from simwright.prover.processes import EnginePool, NotSeenError
 from simwright.prover.table import REFERENCE, IsolatedEngine
-from simwright.prover.workers.seen import MotionOrder, Moved, NotAbleError, Seen, name_of, rotate
-
-FRICTION = 0.5
-"""Of everything that slides down the slope, so that rules of combining two materials do not matter."""
-
-SLOPE = math.radians(35.0)
-"""Steeper than the angle that friction holds."""
-
-_GAP = {"drop": 0.02, "slope": 0.001}
-"""What lies between the lowest point and the ground at first [m]."""
-
-_STEADY = 1000.0
-"""How many times harder a robot is to turn on the slope than it is: it shall slide, not topple."""
-
-_GRAVITY = 9.81
-_STEP_PART = 0.25
-"""How much of its range a drive goes."""
-
-_STEP_FREE = 0.3
-"""How far a drive goes that has no limits [rad, m]."""
-
-_WIDE = 6.0
-"""Less than a turn, beyond which PhysX has no limits [rad, m]."""
-
-GROUND = "ground"
-
-
-class NothingToMoveError(Exception):
-    """The asset has nothing that a scenario is about; the message says what."""
-
-
-@dataclass(slots=True)
-class MotionVariant:
-    """What engines are given, and how it starts.
-
-    ``start`` is a configuration, ``targets`` are those of drives, likewise.  ``ground`` is the
-    friction of the ground, none where there is no ground; formats with a place for the ground have it in the asset.
-    """
-
-    asset: Asset
-    start: dict[str, dict[str, Any]] = field(default_factory=dict)
-    targets: dict[str, dict[str, Any]] = field(default_factory=dict)
-    ground: float | None = None
-
-    @property
-    def gravity(self) -> Array | None:
-        """Of the scenario [m/s^2], none where it is the asset's own."""
-        return self.asset.environment.gravity
-
-
-def make_variant(
-    asset: Asset,
-    name: str,
-    seen: Seen,
-    configuration: Mapping[str, Mapping[str, Any]],
-    without: Collection[str],
-) -> MotionVariant:
-    """The variant of a scenario; ``without`` are properties that an engine has no place for.
-
-    ``seen`` is what MuJoCo sees of the asset, ``configuration`` a seeded one.  Raises ``NothingToMoveError``.
-    """
-    makers = {
-        "swing": _make_swing, "response": _make_response, "coupled": _make_coupled, "loop": _make_loop,
-        "drop": _make_drop, "slope": _make_slope,
-    }  # fmt: skip
-    variant = makers[name](asset, seen, configuration)
-    _leave_out(variant.asset, without)
-    _leave_air(variant.asset)
-    return variant
-
-
-def _make_swing(asset: Asset, seen: Seen, configuration: Mapping[str, Mapping[str, Any]]) -> MotionVariant:
-    _require(any(row.kind in ALONE for row in seen.freedoms), "no joint of one freedom")
-    bare = _make_bare(asset)
-    return MotionVariant(bare, {name: dict(values) for name, values in configuration.items()})
-
-
-def _make_coupled(asset: Asset, seen: Seen, configuration: Mapping[str, Mapping[str, Any]]) -> MotionVariant:
-    _require(bool(seen.mimics), "no joint follows another")
-    bare = _make_bare(asset, keep_mimics=True)
-    _widen_limits(bare)
-    _hold_base(bare)
-    # from the reference pose, in which followers are where they belong, as fast as they belong
-    speeds = dict(configuration.get("speeds", {}))
-    for _ in seen.mimics:  # a leader may follow another
-        speeds |= {name: ratio * speeds.get(leader, 0.0) for name, (leader, ratio) in seen.mimics.items()}
-    bodies = {row.body: speeds[row.joint] for row in seen.freedoms if row.joint in speeds}
-    return MotionVariant(bare, {"speeds": speeds, "body_speeds": bodies})
-
-
-def _widen_limits(asset: Asset) -> None:
-    """Limits that nothing reaches: PhysX couples no joint that turns without limits."""
-    coupled = {name for mimic in asset.mimics for name in (mimic.follower, mimic.leader)}
-    for joint in asset.joints:
-        for dof in joint.dofs:
-            if coupled & {joint.name, dof.name}:
-                dof.lower, dof.upper = -_WIDE, _WIDE
-
-
-def _make_loop(asset: Asset, seen: Seen, configuration: Mapping[str, Mapping[str, Any]]) -> MotionVariant:
-    del seen, configuration
-    _require(_has_loop(asset), "no closed loop")
-    bare = _make_bare(asset, keep_loops=True)
-    _hold_base(bare)
-    return MotionVariant(bare)
-
-
-def _make_response(asset: Asset, seen: Seen, configuration: Mapping[str, Mapping[str, Any]]) -> MotionVariant:
-    servos = {name: servo for name, servo in find_servos(seen).items() if servo.stiffness > 0.0 and name}
-    _require(bool(servos), "no drive that goes to a position")
-    driven = asset.copy()
-    _leave_shapes(driven, ())
-    _leave_lists(driven, "sensors", "cameras", "lights", "interfaces", "contexts", "controllers", "keyframes")
-    driven.actuators = [one for one in driven.actuators if name_of(one.target) in servos]
-    _hold_base(driven)
-    # a joint may be beyond its limits in the reference pose: it begins at the nearest one
-    starts = {row.joint: _clip(0.0, row.limit) for row in seen.freedoms if row.kind in ALONE}
-    targets = _choose_targets(seen, servos, starts, configuration)
-    return MotionVariant(driven, _name_both(seen, starts), _name_both(seen, targets))
-
-
-def _name_both(seen: Seen, positions: Mapping[str, float]) -> dict[str, dict[str, Any]]:
-    """Positions of joints as a configuration has them: by joint, and by the body that it moves."""
-    rows = [row for row in seen.freedoms if row.joint in positions]
-    return {"joints": dict(positions), "bodies": {row.body: positions[row.joint] for row in rows}}
-
-
-def _clip(value: float, limit: tuple[float | None, float | None]) -> float:
-    low, high = limit
-    value = value if low is None else max(value, low)
-    return value if high is None else min(value, high)
-
-
-def _make_drop(asset: Asset, seen: Seen, configuration: Mapping[str, Mapping[str, Any]]) -> MotionVariant:
-    del seen, configuration
-    solid = _make_solid(asset, _GAP["drop"])
-    _set_material(solid)
-    return MotionVariant(solid, ground=FRICTION)
-
-
-def _make_slope(asset: Asset, seen: Seen, configuration: Mapping[str, Mapping[str, Any]]) -> MotionVariant:
-    del seen, configuration
-    solid = _make_solid(asset, _GAP["slope"])
-    _set_material(solid)
-    (body,) = solid.bodies
-    assert body.inertial is not None
-    body.inertial = Inertial(body.inertial.mass, body.inertial.com, body.inertial.inertia * _STEADY)
-    # the ground is level and gravity inclined: the same slope for every engine
-    solid.environment.gravity = _GRAVITY * vec3(math.sin(SLOPE), 0.0, -math.cos(SLOPE))
-    return MotionVariant(solid, ground=FRICTION)
-
-
-def _require(there: bool, missing: str) -> None:
-    if not there:
-        raise NothingToMoveError(missing)
-
-
-def _make_bare(asset: Asset, *, keep_mimics: bool = False, keep_loops: bool = False) -> Asset:
-    """Links, joints, springs and dampers: no drives, no friction, no limits, no shapes."""
-    bare = asset.copy()
-    _leave_shapes(bare, ())
-    _leave_lists(
-        bare, "sensors", "cameras", "lights", "interfaces", "contexts", "controllers", "keyframes", "actuators",
-        "tendons", "sites", "custom_attributes",
-    )  # fmt: skip
-    if not keep_loops:
-        bare.equalities = []
-        loops = {id(joint) for joint in build_tree(bare).loops}
-        bare.joints = [joint for joint in bare.joints if not joint.closes_loop and id(joint) not in loops]
-    else:
-        bare.equalities = [one for one in bare.equalities if one.kind is not EqualityKind.TENDON]
-    if not keep_mimics:
-        bare.mimics = []
-    for joint in bare.joints:
-        for dof in joint.dofs:
-            if dof.motion in (Motion.HINGE, Motion.SLIDE):  # where a base floats is said by its coordinates
-                dof.position = None
-            dof.drive, dof.friction, dof.velocity = None, None, None
-            dof.lower, dof.upper, dof.swing = -math.inf, math.inf, None
-            dof.limit_stiffness = dof.limit_damping = dof.effort_limit = dof.velocity_limit = None
-    return bare
-
-
-def _leave_shapes(asset: Asset, kept: Sequence[Shape]) -> None:
-    """Keep some shapes only; masses that follow from shapes become numbers."""
-    inertials = body_inertials(asset)
-    for body in asset.bodies:
-        body.inertial, body.density = inertials[body.name], None
-    asset.shapes = list(kept)
-    _leave_lists(
-        asset,
-        "materials",
-        "look_variants",
-        "collision_groups",
-        "contact_filters",
-        "contact_pairs",
-        "articulations",
-    )
-    if not kept:
-        asset.physics_materials = []
-    asset.motion = None
-
-
-def _leave_lists(asset: Asset, *names: str) -> None:
-    for name in names:
-        setattr(asset, name, [])
-
-
-def _leave_out(asset: Asset, without: Collection[str]) -> None:
-    if "mimics" in without:
-        asset.mimics = []
-    for joint in asset.joints:
-        for dof in joint.dofs:
-            if "armature" in without:
-                dof.armature = None
-            if "springs" in without:
-                dof.stiffness = dof.spring_ref = None
-            if "friction" in without:
-                dof.friction = None
-            if "damping" in without:
-                dof.damping = None
-
-
-def _leave_air(asset: Asset) -> None:
-    """Without wind and drag, which MuJoCo alone has, and counts by inertia."""
-    for word in ("density", "viscosity"):
-        asset.environment.settings.pop(word, None)
-    asset.environment.wind = None
-
-
-def _has_loop(asset: Asset) -> bool:
-    kinds = (EqualityKind.CONNECT, EqualityKind.WELD)
-    return any(one.enabled and one.kind in kinds for one in asset.equalities) or bool(build_tree(asset).loops)
-
-
-def _hold_base(asset: Asset) -> None:
-    """Fix roots that float to the world where they are, so that gravity pulls at the joints."""
-    poses = _let_float(asset)
-    names = {joint.name for joint in asset.joints}
-    for root in build_tree(asset).roots:
-        name = next(
-            name for number in range(len(names) + 1) if (name := f"held_{root}_{number}") not in names
-        )
-        joint = Joint(name, JointKind.FIXED, WORLD, root, parent_frame=poses[root])
-        asset.joints.append(joint)
-
-
-def _let_float(asset: Asset) -> dict[str, Pose]:
-    """Take out joints that let a base float, which hold nothing; gives where bodies are."""
-    poses = forward_kinematics(asset, {joint.name: joint.initial() for joint in _list_floating(asset)})
-    floating = {id(joint) for joint in _list_floating(asset)}
-    asset.joints = [joint for joint in asset.joints if id(joint) not in floating]
-    for body in asset.bodies:
-        body.pose = poses[body.name]
-    return dict(poses)
-
-
-def _list_floating(asset: Asset) -> list[Joint]:
-    return [
-        joint
-        for joint in asset.joints
-        if joint.parent == WORLD and any(dof.motion is Motion.FREE for dof in joint.dofs)
-    ]
-
-
-def _make_solid(asset: Asset, gap: float) -> Asset:
-    """The largest tree that floats as one rigid body with its colliders, a little above the ground."""
-    solid = asset.copy()
-    poses, inertials = _let_float(solid), body_inertials(asset)
-    root, names = _find_heaviest(solid, inertials)
-    touching = {
-        shape.name
-        for shape in asset.shapes
-        if shape.body in names and shape.collision and shape.enabled and not isinstance(shape.geometry, Plane)
-    }
-    _require(bool(touching), "nothing that could touch the ground")
-    kept = [shape for shape in solid.shapes if shape.name in touching]
-    _leave_shapes(solid, kept)
-    _leave_lists(
-        solid, "sensors", "cameras", "lights", "interfaces", "contexts", "controllers", "keyframes", "actuators",
-        "tendons", "sites", "custom_attributes", "mimics", "equalities", "joints",
-    )  # fmt: skip
-    into, body = ~poses[root], solid.body(root)
-    body.inertial = combine(inertials[name].moved(into @ poses[name]) for name in sorted(names))
-    body.linear_velocity = body.angular_velocity = None
-    for shape in kept:
-        shape.pose, shape.body = into @ poses[shape.body] @ shape.pose, root
-        # what a shape weighs is in the body's numbers
-        shape.mass = shape.density = None
-    solid.bodies = [body]
-    low = min(_find_lowest(shape, poses[root]) for shape in kept)
-    body.pose = Pose(poses[root].p + vec3(0.0, 0.0, gap - low), poses[root].q)
-    solid.shapes.append(Shape(GROUND, Plane(), WORLD, visual=False, collision=True))
-    solid.environment.gravity = vec3(0.0, 0.0, -_GRAVITY)
-    return solid
-
-
-def _find_heaviest(asset: Asset, inertials: Mapping[str, Inertial]) -> tuple[str, set[str]]:
-    """The root of the heaviest tree that floats, and all bodies of it."""
-    tree = build_tree(asset)
-    _require(bool(tree.roots), "nothing floats")
-    members = {root: {root} for root in tree.roots}
-    # edges go outwards from the roots
-    for edge in tree.edges:
-        for names in members.values():
-            if edge.parent in names:
-                names.add(edge.child)
-    root = max(members, key=lambda name: sum(inertials[one].mass for one in members[name]))
-    return root, members[root]
-
-
-def _set_material(asset: Asset) -> None:
-    """The same friction for all, and none of turning and rolling, which few engines have."""
-    material = PhysicsMaterial(
-        GROUND, FRICTION, FRICTION, torsional_friction=0.0, rolling_friction=0.0, restitution=0.0
-    )
-    asset.physics_materials = [material]
-    for shape in asset.shapes:
-        shape.physics_material, shape.visual, shape.material = GROUND, False, ""
-        shape.category_bits = shape.collide_bits = shape.margin = shape.gap = None
-        shape.settings = {}
-    # friction and softness of contacts in the words of one engine
-    asset.extras = Extras()
-
-
-def _find_lowest(shape: Shape, body: Pose) -> float:
-    """The height of the lowest point of a shape [m]; of a cylinder or an ellipsoid, that of the box about it."""
-    geometry, radius, place = shape.geometry, 0.0, body @ shape.pose
-    if isinstance(geometry, Mesh):
-        points = np.asarray(geometry.data.vertices, dtype=float)
-    elif isinstance(geometry, Sphere | Capsule):
-        radius = geometry.radius
-        half = geometry.length / 2.0 if isinstance(geometry, Capsule) else 0.0
-        points = np.array([[0.0, 0.0, -half], [0.0, 0.0, half]])
-    else:
-        low, high = box_bounds(geometry) or (vec3(), vec3())
-        points = np.array(list(itertools.product(*zip(low, high, strict=True))))
-    scale = np.ones(3) if shape.scale is None else shape.scale
-    heights = (points * scale) @ place.rotation[2]
-    return float(heights.min() + place.p[2] - radius * float(np.max(scale)))
-
-
-def _choose_targets(
-    seen: Seen,
-    servos: Mapping[str, Servo],
-    starts: Mapping[str, float],
-    configuration: Mapping[str, Mapping[str, Any]],
-) -> dict[str, float]:
-    """A part of the way to a seeded position, within limits and what the motor may be commanded."""
-    found = {}
-    followers = set(seen.mimics)
-    commands = {row.target: row for row in seen.actuators}
-    for row in seen.freedoms:
-        if row.joint not in servos or row.joint in followers:
-            continue
-        start = starts[row.joint]
-        way = configuration.get("joints", {}).get(row.joint, 0.0) - start
-        low, high = row.limit
-        width = high - low if low is not None and high is not None else _STEP_FREE / _STEP_PART
-        target = start + math.copysign(min(abs(way), _STEP_PART * width), way)
-        command = commands.get(row.joint)
-        if command is not None and command.control_range is not None:
-            ends = sorted(end / command.gear[0] for end in command.control_range)
-            target = min(max(target, ends[0]), ends[1])
-        found[row.joint] = target
-    return found
-
+from simwright.prover.variants import MotionVariant, make_variant
+from simwright.prover.workers.seen import MotionOrder, Moved, NotAbleError, Seen, rotate
 
 WriteFor = Callable[[Asset, IsolatedEngine, str], Path]
 """Writes an asset as an engine reads it, into a folder of that name."""
+
 
 _COLUMNS = {
     "armature": "armature", "damping": "passive_damping", "friction": "friction", "springs": "passive_stiffness",
 }  # fmt: skip
 """Properties that motion can be compared without, and where they are told."""
 
+
 _OF_JOINTS = ("swing", "response", "coupled", "loop")
 """Scenarios in which joints move."""
-
-_SMALLER = (8, 16)
-"""How many times smaller than the others' the two timesteps of the reference are."""
 
 
 @dataclass(slots=True)
@@ -447,19 +67,15 @@ class ScenarioRuns:
     seen: Seen
     configuration: Mapping[str, Mapping[str, Any]]
     against: IsolatedEngine | None
-    seconds: float
+    pool: EnginePool
     write: WriteFor
     _prepared: dict[tuple[str, tuple[str, ...]], _Prepared] = field(default_factory=dict)
     _references: dict[tuple[str, tuple[str, ...]], MotionReference | str] = field(default_factory=dict)
 
     def run(self, row: IsolatedEngine | None, precision: str) -> dict[str, MotionResult]:
         """Every scenario in one engine (none: MuJoCo in this process)."""
-        mover = EngineMover(row, self.seconds) if row is not None else None
-        try:
-            return {name: self._run_scenario(name, mover, precision) for name in SCENARIOS}
-        finally:
-            if mover is not None:
-                mover.close()
+        mover = EngineMover(row, self.pool) if row is not None else None
+        return {name: self._run_scenario(name, mover, precision) for name in SCENARIOS}
 
     def _run_scenario(self, name: str, mover: EngineMover | None, precision: str) -> MotionResult:
         try:
@@ -537,8 +153,11 @@ class ScenarioRuns:
         except NotAbleError:
             return False
 
+        # others may feel that followers move otherwise than alone
+        leaders = {leader for leader, _ in self.seen.mimics.values()} - set(self.seen.mimics)
+
         def leave(positions: Positions) -> Positions:
-            return {name: values for name, values in positions.items() if name not in self.seen.mimics}
+            return {name: values for name, values in positions.items() if name in leaders}
 
         alone = replace(alone, positions=leave(alone.positions), small=leave(alone.small))
         return compare_motion("coupled", alone, runs, precision).state == "same"
@@ -572,12 +191,8 @@ class ScenarioRuns:
 
     def _make_reference(self, name: str, without: tuple[str, ...]) -> MotionReference:
         scenario, prepared = SCENARIOS[name], self._prepare(name, without)
-        mover = EngineMover(self.against, self.seconds) if self.against is not None else None
-        try:
-            runs = [self._move(name, prepared, scenario.step / part, mover) for part in (1, 2, *_SMALLER)]
-        finally:
-            if mover is not None:
-                mover.close()
+        mover = EngineMover(self.against, self.pool) if self.against is not None else None
+        runs = [self._move(name, prepared, scenario.step / part, mover) for part in (1, 2, *scenario.finer)]
         times = np.linspace(0.0, scenario.seconds, scenario.samples + 1).tolist()
         return make_reference(mover.row.name if mover else REFERENCE, times, runs[2:], runs[:2], without)
 

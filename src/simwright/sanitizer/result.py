@@ -89,6 +89,14 @@ CRASHED = declare(
     hint="the other fixes went on; please report it",
     doc="A fix raised an exception. It is a bug of Simwright, not of the asset.",
 )
+COMMENTS_LOST = declare(
+    "fix-comments-lost",
+    Level.INFO,
+    "comments that are not in the fixed layer, because what they stood at is elsewhere now: {count}",
+    hint="take them from the old file where they matter; text that is to stay belongs into documentation of a prim",
+    doc="OpenUSD keeps no comments. Those of a text layer that is written again are put back at what they stood at, as "
+    "long as the layer still says it.",
+)
 UNSTABLE = declare(
     "fix-unstable",
     Level.WARNING,

@@ -91,6 +91,7 @@ class FixRun:
         """What checks found out about meshes, as long as nothing but transforms changes."""
         self.known: dict[str, Any] = {}
         """What fixes found out about the stage as it is."""
+        self._asked_again = 0
 
     def fix_all(self) -> FixProgress:
         """Fix until a check finds nothing more to fix."""
@@ -98,8 +99,13 @@ class FixRun:
         findings = self._check()
         progress.before = progress.after = findings
         seen: set[str] = set()
-        while not progress.failed and (jobs := self._plan(findings)):
+        while not progress.failed:
             state = self.workspace.read_state()
+            jobs = self._plan(findings)
+            if not jobs and state not in seen and progress.rounds < MAX_ROUNDS:
+                jobs = self._plan_refused(findings)
+            if not jobs:
+                break
             # two fixes that undo each other come back to a state that was seen
             if state in seen or progress.rounds == MAX_ROUNDS:
                 self._report_unstable(jobs)
@@ -141,6 +147,19 @@ class FixRun:
             if fixer is not None and self._is_wanted(finding, fixer):
                 wanted.setdefault(finding.kind, []).append(finding)
         return [(table[code], wanted[code]) for code in table if code in wanted]
+
+    def _plan_refused(self, findings: Iterable[Diagnostic]) -> list[tuple[Fixer, list[Diagnostic]]]:
+        """Fixes that were refused, once more where others changed something since: what stood in the way may be gone.
+
+        Otherwise the next run would make them, and the result would depend on how often it is fixed.
+        """
+        progress = self.progress
+        if not progress.refused or progress.rounds <= self._asked_again:
+            return []
+        self._asked_again = progress.rounds
+        progress.given_up -= set(progress.refused)
+        progress.refused.clear()
+        return self._plan(findings)
 
     def _is_wanted(self, finding: Diagnostic, fixer: Fixer) -> bool:
         options, progress = self.options, self.progress

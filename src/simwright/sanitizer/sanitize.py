@@ -32,6 +32,7 @@ from simwright.formats.usd.delivery import PACKAGE_SUFFIX, pack_file
 from simwright.sanitizer.fixes.translation.engine_words import find_losses
 from simwright.sanitizer.proof import Original, Selected, read_original
 from simwright.sanitizer.result import (
+    COMMENTS_LOST,
     ENGINE_LOSS,
     MOMENTS_MENDED,
     NEWLY_FOUND,
@@ -99,6 +100,7 @@ def sanitize(
             write_new(workspace, target, result)
         elif in_place and workspace.changed_places:
             write_in_place(workspace, result)
+        _tell_comments(workspace, result)
     finally:
         workspace.close()
     return result
@@ -154,6 +156,16 @@ def _fill_result(progress: FixProgress, workspace: Workspace, result: FixResult,
         if problem:
             notes.report(UNPROVEN, where, reason=problem)
     result.notes += sort_diagnostics(notes)
+
+
+def _tell_comments(workspace: Workspace, result: FixResult) -> None:
+    """Name the layers that were written without some of their comments."""
+    notes = Reporter()
+    for place, count in sorted(workspace.lost_remarks.items()):
+        notes.report(
+            COMMENTS_LOST, Where(workspace.name_original(str(workspace.folder / place))), count=count
+        )
+    result.notes += notes
 
 
 def _tell_losses(progress: FixProgress, workspace: Workspace, original: Original, notes: Reporter) -> None:

@@ -27,6 +27,7 @@ from simwright.usd.complaints import explain_errors
 from simwright.usd.guard import check_file, is_text
 from simwright.usd.layers import encode_layer, export_layer
 from simwright.usd.open import open_stage
+from simwright.usd.remarks import carry_remarks
 from simwright.usd.settled import vouch
 from simwright.usd.silence import capture
 
@@ -47,6 +48,8 @@ class Workspace:
         self.added: set[str] = set()
         self.dropped: set[str] = set()
         """Places of files that nothing names any more."""
+        self.lost_remarks: dict[str, int] = {}
+        """By place, how many comments of a text layer have no place in what was written."""
         self.keeps_inner = False
         """Do addresses that named the asset's own files from outside stay relative?"""
         self.complaints = Reporter()
@@ -232,7 +235,7 @@ class Workspace:
         suffix = self._find_encoding(place)
         # Export chooses the encoding by the file name, and a .usd that is text has to stay text
         if suffix == ".usda":
-            file.write_bytes(encode_layer(layer, suffix))
+            file.write_bytes(self._carry_remarks(place, encode_layer(layer, suffix)))
         else:
             export_layer(layer, file)
 
@@ -249,7 +252,20 @@ class Workspace:
         copy = Sdf.Layer.CreateAnonymous(Path(place).name)
         copy.TransferContent(layer)
         self.restore_addresses(copy, place, None if restore else target)
-        return encode_layer(copy, suffix or self._find_encoding(place))
+        encoding = suffix or self._find_encoding(place)
+        data = encode_layer(copy, encoding)
+        return self._carry_remarks(place, data) if encoding == ".usda" else data
+
+    def _carry_remarks(self, place: str, data: bytes) -> bytes:
+        """A layer that is written again, with the comments of its file as far as they have a place in it."""
+        file = self.origin.parent / place
+        old = file.read_bytes() if place not in self.added and file.is_file() else b""
+        if not is_text(old):
+            return data
+        merged, lost = carry_remarks(old, data)
+        if lost:
+            self.lost_remarks[place] = lost
+        return merged
 
     def restore_addresses(self, layer: Any, place: str, target: Path | None = None) -> None:
         """Name outside files in a layer as the source does, or as seen from ``target``."""

@@ -14,6 +14,7 @@ parts              tables, boxes, marks, cameras and lamps for scenes
 scenes             the tasks, one file each, and their table
 compose            a robot and a scene in one model
 control            what an action means: positions, velocities, torques or motions of the tool
+speeds             largest speeds of joints, held whatever the action
 inverse            moving the tool: inverse kinematics
 reading            poses and joints of a scene's things out of the state
 rollout            a task with a robot in it, step by step
@@ -26,6 +27,7 @@ runner             running episodes and summing them up
 recording          films, arrays and a window that look on while episodes run
 recording_dataset  runs as a data set in the layout of LeRobot
 environments       rollouts and environments by name, and environment files
+rewards            what a step is rewarded with: a weighted sum of small terms
 gymnasium_env      tasks as Gymnasium environments; imported only when asked
 export             a task with a robot in it as a file; a first manifest for a robot that has none
 baselines          policies by script

@@ -177,9 +177,11 @@ def _list_free(model: MjModel) -> tuple[list[int], list[int]]:
 def _set_limits(spec: MjSpec, manifest: RobotManifest) -> None:
     joints = {joint.name: joint for joint in spec.joints if joint.name}
     for said in manifest.joints:
+        joint = joints[said.name]
+        if said.effort is not None:
+            joint.actfrcrange, joint.actfrclimited = [-said.effort, said.effort], True
         if said.lower is None and said.upper is None:
             continue
-        joint = joints[said.name]
         turns = int(joint.type) == HINGE
         # ranges of hinges are in the unit of the file until it is compiled
         unit = float(np.degrees(1.0)) if spec.compiler.degree and turns else 1.0

@@ -24,6 +24,7 @@ from simwright.engines.mujoco.batch import ModelBatch
 from simwright.engines.mujoco.queries import BALL, FREE, SLIDE, MjModel
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.reading import complete_layout, place_layout, read_joints, read_objects, read_speeds
+from simwright.tasks.rewards import RewardFunction
 from simwright.tasks.rollout import Observation, SimRollout
 from simwright.tasks.scene import Layout, TaskState, Verdict
 
@@ -157,7 +158,7 @@ class BatchRollout:
     def __init__(self, rollout: SimRollout, count: int, *, threads: int | None = None) -> None:
         if count < 1:
             raise UsageError(f"a batch has at least one world, not {count}")
-        if rollout.mode is ControlMode.POSE or not rollout.controller.is_direct:
+        if not rollout.controller.takes_batches:
             raise UsageError(
                 f"batches have no controller between steps, which the mode {rollout.mode.value!r} of this robot needs",
                 hint="use the mode that its actuators take, or environments one by one",
@@ -171,7 +172,11 @@ class BatchRollout:
         self.worlds.states[:] = self._blank
         self._hold = rollout.controller.targets
         self._targets = np.tile(self._hold, (count, 1))
+        self._goals = self._targets.copy()
         self.bounds = rollout.controller.bounds
+        self._rewards = RewardFunction(rollout.reward_choice, self.bounds)
+        self.rewards = np.zeros(count)
+        """Of the last step."""
         self._chains = (
             BodyChain.of_site(model, rollout.tool_site)
             if rollout.tool_site >= 0
@@ -201,6 +206,7 @@ class BatchRollout:
         self.worlds.reset(chosen.tolist())
         self.worlds.states[chosen] = self._blank
         self._targets[chosen] = self._hold
+        self._goals[chosen] = self._hold
         self.steps[chosen] = 0
         for world, seed in zip(chosen.tolist(), seeds, strict=True):
             layout = self._draw(world, int(seed))
@@ -211,6 +217,7 @@ class BatchRollout:
             place_layout(self.rollout.scene, self.worlds, world, layout)
         self.start[chosen] = self._chains[1].place(self.qpos[chosen])
         self._seen = None
+        self._rewards.start(self.judge(), self.rollout.controller.hold(), worlds)
 
     def _draw(self, world: int, seed: int) -> Layout:
         """The layout of an episode, and everything that varies with it."""
@@ -225,7 +232,7 @@ class BatchRollout:
         if randomizer.shift_joints(chance, model, self.qpos[world]):
             held = hold_controls(model, self.qpos[world])
             # the robot's controls come first
-            self._targets[world] = held[: self._targets.shape[1]]
+            self._targets[world] = self._goals[world] = held[: self._targets.shape[1]]
         return layout
 
     def _copy_models(self) -> MjModel | list[MjModel]:
@@ -252,20 +259,28 @@ class BatchRollout:
             )
         # as a single rollout does, before the mode is looked at
         clipped = np.clip(actions, low, high)
-        if self.rollout.mode is ControlMode.VELOCITY:
-            clipped = self._move_targets(clipped)
-        self.worlds.view("ctrl")[:, : self.rollout.composed.robot_nu] = clipped
-        self.worlds.step(self.rollout.composed.substeps)
+        controller, composed = self.rollout.controller, self.rollout.composed
+        self._goals[:] = (
+            controller.integrate(self._goals, clipped)
+            if self.rollout.mode is ControlMode.VELOCITY
+            else clipped
+        )
+        ctrl = self.worlds.view("ctrl")[:, : composed.robot_nu]
+        if controller.is_direct:
+            self._targets[:] = ctrl[:] = self._goals
+            self.worlds.step(composed.substeps)
+        else:
+            for _ in range(composed.substeps):
+                self._targets[:], ctrl[:] = controller.limiter.drive(
+                    self._targets, self._goals, self.qpos, self.qvel
+                )
+                self.worlds.step()
         self._seen = None
         self.steps += 1
-        return self.judge()
-
-    def _move_targets(self, velocities: Array) -> Array:
-        """Velocity commands to position actuators move their targets."""
-        controller = self.rollout.controller
-        moved = controller.integrate(self._targets, velocities)
-        self._targets[:] = moved
-        return moved
+        verdict = self.judge()
+        velocities = self.qvel[:, : composed.robot_nv]
+        self.rewards = self._rewards.compute(verdict, self.find_unstable(), actions, velocities)
+        return verdict
 
     def judge(self) -> Verdict:
         """How the episodes stand."""

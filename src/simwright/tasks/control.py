@@ -3,11 +3,13 @@
 
 Every mode but ``pose`` takes one number per actuator, in the robot's own order, whatever the actuators are: where an
 actuator does not take what the mode gives (a motor told a position), a controller here stands between, step by step.
-Actuators that drive no joint (a tendon that closes a gripper) take their own control in the modes for joints.
+Actuators that drive no joint (a tendon that closes a gripper) take their own control in the modes for joints.  No
+action exceeds the largest speeds of joints that the robot's file or manifest gives (:mod:`simwright.tasks.speeds`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,10 +17,11 @@ import numpy as np
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
 from simwright.engines.mujoco.actuation import ActuatorInfo, ActuatorKind, make_motor
-from simwright.engines.mujoco.queries import MjData, MjModel, compute_inertia
+from simwright.engines.mujoco.queries import MjData
 from simwright.tasks.compose import Composed
 from simwright.tasks.inverse import ToolMover
 from simwright.tasks.manifest import ControlMode
+from simwright.tasks.speeds import SpeedLimiter, measure_mass
 
 # natural frequency of a position controller for motors [rad/s]
 _FREQUENCY = 25.0
@@ -39,6 +42,12 @@ class ActionController:
     mover: ToolMover | None = None
     grip: tuple[tuple[int, ...], float, float] | None = None
     """Actuators of the gripper, and their controls open and closed."""
+    speed_limits: Mapping[int, float] = field(default_factory=dict)
+    """Largest speeds by joint id [rad/s or m/s]."""
+    home: Array | None = None
+    """Coordinates of the scene where the robot starts."""
+    limiter: SpeedLimiter = field(init=False, repr=False)
+    _goal: Array = field(default_factory=lambda: np.zeros(0), repr=False)
     _target: Array = field(default_factory=lambda: np.zeros(0), repr=False)
     _kp: Array = field(default_factory=lambda: np.zeros(0), repr=False)
     _kd: Array = field(default_factory=lambda: np.zeros(0), repr=False)
@@ -57,13 +66,20 @@ class ActionController:
                 if actuator.joint >= 0 and actuator.kind not in (ActuatorKind.MOTOR, ActuatorKind.GENERAL):
                     make_motor(self.composed.model, actuator)
         count = len(self.actuators)
-        self._target, self._kp, self._kd = np.zeros(count), np.zeros(count), np.zeros(count)
+        self._goal, self._target, self._kp, self._kd = (np.zeros(count) for _ in range(4))
+        home = self.composed.model.qpos0 if self.home is None else self.home
+        self.limiter = SpeedLimiter(self.composed.model, self.actuators, self.speed_limits, self.mode, home)
 
     @property
     def is_direct(self) -> bool:
         """Do actions become controls once per action, with nothing to do in between?"""
-        if self.mode is ControlMode.TORQUE:
-            return True
+        return self.takes_batches and self.limiter.is_idle
+
+    @property
+    def takes_batches(self) -> bool:
+        """Is what happens between two actions the same arithmetic for all worlds (:meth:`SpeedLimiter.drive`)?"""
+        if self.mode in (ControlMode.TORQUE, ControlMode.POSE):
+            return self.mode is ControlMode.TORQUE
         direct = {ControlMode.VELOCITY: (ActuatorKind.VELOCITY, ActuatorKind.POSITION)}
         kinds = direct.get(self.mode, (ActuatorKind.POSITION,))
         return all(a.kind in kinds or a.joint < 0 or a.kind is ActuatorKind.GENERAL for a in self.actuators)
@@ -74,11 +90,11 @@ class ActionController:
         if self.mode is ControlMode.POSE:
             tool = np.array([_STEP] * 3 + [_TURN] * 3 + ([1.0] if self.grip else []))
             return -tool, tool
-        rows = [self._bound(actuator) for actuator in self.actuators]
+        rows = [self._bound(number, actuator) for number, actuator in enumerate(self.actuators)]
         low, high = np.array(rows).T
         return low, high
 
-    def _bound(self, actuator: ActuatorInfo) -> tuple[float, float]:
+    def _bound(self, number: int, actuator: ActuatorInfo) -> tuple[float, float]:
         model = self.composed.model
         low, high = actuator.low, actuator.high
         if self.mode is ControlMode.TORQUE:
@@ -90,6 +106,8 @@ class ActionController:
         elif self.mode is ControlMode.VELOCITY and actuator.joint >= 0:
             # a position servo told velocities has its target moved: its own range is one of positions
             low, high = (low, high) if actuator.kind is ActuatorKind.VELOCITY else (-_FASTEST, _FASTEST)
+            fastest = float(self.limiter.speeds[number])
+            low, high = max(low, -fastest), min(high, fastest)
         elif actuator.joint >= 0 and (actuator.kind is not ActuatorKind.POSITION or not np.isfinite(low)):
             limited = bool(model.jnt_limited[actuator.joint])
             low, high = model.jnt_range[actuator.joint] if limited else (-np.inf, np.inf)
@@ -106,12 +124,13 @@ class ActionController:
             if actuator.kind is ActuatorKind.MOTOR:
                 # controls of motors are multiplied by it
                 gain = float(model.actuator_gainprm[actuator.index, 0]) or 1.0
-                mass = _measure_mass(model, data, actuator.index)
+                mass = measure_mass(model, data, actuator.index)
                 self._kp[number] = mass * _FREQUENCY**2 / gain
                 self._kd[number] = 2.0 * mass * _FREQUENCY / gain
             elif actuator.kind is ActuatorKind.VELOCITY:
                 # the command of a velocity servo is a velocity towards the target: its gain is a rate [1/s]
                 self._kp[number] = 0.5 * _FREQUENCY
+        self._goal[:] = self._target
         if self.mover is not None:
             self.mover.reset(data)
 
@@ -143,27 +162,30 @@ class ActionController:
             raise UsageError("an action has to be finite")
         action = np.clip(action, low, high)
         match self.mode:
-            case ControlMode.TORQUE:
-                ctrl[: len(action)] = action
-                return
             case ControlMode.POSE:
                 self._command_pose(data, action)
             case ControlMode.VELOCITY:
-                self._target[:] = self.integrate(self._target, action)
+                self._goal[:] = self.integrate(self._goal, action)
             case _:
-                self._target[:] = action
-        self.update(data, ctrl)
+                self._goal[:] = action
+        if self.is_direct:
+            # nothing happens between two actions: the controls stay what they are now
+            self._target[:] = self._goal
+            ctrl[: len(self._goal)] = self._goal
 
     def update(self, data: MjData, ctrl: Array) -> None:
         """Write the controls of the next time step; ``data`` is what the last one computed."""
-        if self.mode is ControlMode.TORQUE:
+        count = len(self.actuators)
+        self._target[:], controls = self.limiter.drive(self._target, self._goal, data.qpos, data.qvel)
+        if self.takes_batches:
+            ctrl[:count] = controls
             return
         for number, actuator in enumerate(self.actuators):
             index = actuator.index
             direct = actuator.kind in (ActuatorKind.POSITION, ActuatorKind.GENERAL)
             told = actuator.kind is ActuatorKind.VELOCITY and self.mode is ControlMode.VELOCITY
             if actuator.joint < 0 or direct or told:
-                ctrl[index] = self._target[number]
+                ctrl[index] = controls[number]
                 continue
             error = self._target[number] - float(data.actuator_length[index])
             value = self._kp[number] * error
@@ -181,6 +203,7 @@ class ActionController:
                     # gravity and Coriolis forces are made up for, so that a motor holds without sagging
                     + float(data.qfrc_bias[joint]) / gain
                 )
+            value = self.limiter.bound_force(number, value, float(data.actuator_velocity[index]))
             ctrl[index] = min(max(value, actuator.low), actuator.high)
 
     def integrate(self, targets: Array, velocities: Array) -> Array:
@@ -208,17 +231,10 @@ class ActionController:
         wanted = self.mover.move(data, action[:3], action[3:6])
         for number, actuator in enumerate(self.actuators):
             if actuator.joint in wanted:
-                self._target[number] = actuator.scale * wanted[actuator.joint] + actuator.offset
+                self._goal[number] = actuator.scale * wanted[actuator.joint] + actuator.offset
         if self.grip is not None:
             indices, opened, closed = self.grip
             for number, actuator in enumerate(self.actuators):
                 if actuator.index in indices:
                     # -1 is closed, 1 is open, whatever the controls of the gripper are
-                    self._target[number] = closed + 0.5 * (action[6] + 1.0) * (opened - closed)
-
-
-def _measure_mass(model: MjModel, data: MjData, index: int) -> float:
-    """What an actuator has to move: the inertia that it feels."""
-    joint = int(model.actuator_trnid[index, 0])
-    gear = float(model.actuator_gear[index, 0]) or 1.0
-    return compute_inertia(model, data, int(model.jnt_dofadr[joint])) / gear**2
+                    self._goal[number] = closed + 0.5 * (action[6] + 1.0) * (opened - closed)

@@ -25,7 +25,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -41,6 +41,7 @@ from simwright.tasks.fitting import fit_scene
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.observing import ObserveOptions
 from simwright.tasks.randomize import Randomize
+from simwright.tasks.rewards import REWARD_TERMS, RewardChoice
 from simwright.tasks.robot import TaskRobot, open_robot
 from simwright.tasks.rollout import SimRollout
 from simwright.tasks.scene import SceneOptions, TaskScene
@@ -61,10 +62,12 @@ def make_rollout(
     max_steps: int | None = None,
     randomize: Randomize | Mapping[str, Any] | None = None,
     fit: bool = False,
+    reward: RewardChoice = "dense",
 ) -> SimRollout:
     """A task with a robot in it.  ``robot`` is an id, ``menagerie:NAME``, or a file; a task may have one of its own.
 
-    ``fit`` draws the workspace to what the robot reaches.
+    ``fit`` draws the workspace to what the robot reaches; ``reward`` is ``dense``, ``sparse``, or a weight for each of
+    the terms of :mod:`simwright.tasks.rewards`.
     """
     scene = SCENES.get(task)
     robot = expect_robot(scene, robot)
@@ -81,6 +84,7 @@ def make_rollout(
         period=period,
         max_steps=max_steps,
         randomize=randomize,
+        reward=reward,
     )
 
 
@@ -140,6 +144,13 @@ def make_vector_env(
     return SimVectorEnv(rollout, count, observe=_read_observe(observe), threads=threads)
 
 
+def make_registered_vector_env(
+    *, num_envs: int, task: str, robot: str | Path | TaskRobot | None = None, **settings: Any
+) -> SimVectorEnv:
+    """What ``gymnasium.make_vec`` calls: :func:`make_vector_env` with Gymnasium's names of arguments."""
+    return make_vector_env(task, robot, num_envs, **settings)
+
+
 def _read_observe(observe: ObserveOptions | Mapping[str, Any] | None) -> ObserveOptions:
     return (
         observe if isinstance(observe, ObserveOptions) else ObserveOptions.model_validate(dict(observe or {}))
@@ -192,6 +203,9 @@ class EnvironmentFile(Record):
     fit: bool = Field(False, description="draw the workspace to what the robot reaches")
     observe: ObserveOptions = Field(default_factory=lambda: ObserveOptions.model_validate({}))
     randomize: Randomize = Field(default_factory=lambda: Randomize.model_validate({}))
+    reward: Literal["dense", "sparse"] | dict[str, Number] = Field(
+        "dense", description="dense, sparse, or a weight for each term: progress, success, failure, time, ..."
+    )
     episodes: Annotated[int, Field(ge=1)] = 1
     seed: Annotated[int, Field(ge=0)] = 0
     policy: str = Field("hold", description="who acts: hold, random, reach, push, ...")
@@ -218,6 +232,10 @@ def read_environment(path: str | os.PathLike[str]) -> LoadedEnvironment:
         raise UnknownNameError("task", said.task, SCENES.names(), where=document.find_where("task"))
     if said.policy not in POLICIES:
         raise UnknownNameError("policy", said.policy, POLICIES.names(), where=document.find_where("policy"))
+    for name in said.reward if isinstance(said.reward, dict) else ():
+        if name not in REWARD_TERMS:
+            where = document.find_where("reward", name, key=True)
+            raise UnknownNameError("reward term", name, REWARD_TERMS.names(), where=where)
     scene = SCENES.get(said.task)
     # validated in the file itself, so that findings have its lines
     if "options" in (document.data or {}):

@@ -3,8 +3,12 @@
 
 ::
 
-    env = make_env("tabletop_push", "panda")
-    envs = make_vector_env("tabletop_push", "panda", 256)
+    env = gymnasium.make("simwright/tabletop_push-v0", robot="sample_arm")
+    envs = gymnasium.make_vec("simwright/tabletop_push-v0", num_envs=256, robot="sample_arm")
+
+:func:`register_envs` is an entry point of Gymnasium: the ids are there wherever Simwright is installed.  ``info`` has
+``success`` (bool), ``score`` (0 ... 1, how far the task is), the measures of the task (such as ``distance``) and, where
+the simulation broke down, ``unstable``; after a reset it has the ``seed`` of the episode.
 """
 
 from __future__ import annotations
@@ -30,8 +34,8 @@ _RENDER_MODES = ("rgb_array",)
 _WIDE = 10.0
 
 
-def make_spaces(rollout: SimRollout, observer: Observer) -> tuple[spaces.Dict, spaces.Box]:
-    """Spaces of observations and actions.
+def make_spaces(rollout: SimRollout, observer: Observer) -> tuple[spaces.Space[Any], spaces.Box]:
+    """Spaces of observations (a ``Dict``, or a ``Box`` where they are flat without pictures) and actions.
 
     Actions are those of the rollout, brought to -1 ... 1: every robot has the same bounds, whatever its controls.
     """
@@ -43,7 +47,8 @@ def make_spaces(rollout: SimRollout, observer: Observer) -> tuple[spaces.Dict, s
         kinds[name] = spaces.Box(0, 255, (options.height, options.width, 3), np.uint8)
     if not kinds:
         raise UsageError("nothing is observed", hint="ask for joints, tool, objects or a camera")
-    return spaces.Dict(kinds), spaces.Box(-1.0, 1.0, (rollout.action_size,), np.float32)
+    seen = kinds["state"] if observer.is_vector else spaces.Dict(kinds)
+    return seen, spaces.Box(-1.0, 1.0, (rollout.action_size,), np.float32)
 
 
 class _ActionScaler:
@@ -66,7 +71,7 @@ class _ActionScaler:
         return np.clip(2.0 * (actions - self._low) / span - 1.0, -1.0, 1.0).astype(np.float32)
 
 
-class SimEnv(gymnasium.Env[dict[str, Any], Any]):
+class SimEnv(gymnasium.Env[Any, Any]):
     """One robot in one task."""
 
     metadata: dict[str, Any] = {"render_modes": list(_RENDER_MODES), "render_fps": 50}  # noqa: RUF012 - Gymnasium's
@@ -93,16 +98,14 @@ class SimEnv(gymnasium.Env[dict[str, Any], Any]):
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Start an episode."""
         super().reset(seed=seed)
         number = int(self.np_random.integers(2**31)) if seed is None else seed
         observation = self.rollout.reset(seed=number)
         return self._observer.read(observation), {"seed": number, "options": dict(options or {})}
 
-    def step(
-        self, action: npt.NDArray[np.float32]
-    ) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+    def step(self, action: npt.NDArray[np.float32]) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Act for one control period."""
         result = self.rollout.step(self._scaler.expand(action))
         observation = self._observer.read(result.observation)
@@ -128,7 +131,7 @@ class SimEnv(gymnasium.Env[dict[str, Any], Any]):
             self._renderer = None
 
 
-class SimVectorEnv(VectorEnv[dict[str, Any], npt.NDArray[np.float32], npt.NDArray[Any]]):
+class SimVectorEnv(VectorEnv[Any, npt.NDArray[np.float32], npt.NDArray[Any]]):
     """Many worlds of one robot in one task, stepped together.  A world that is done starts anew with the next step."""
 
     metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012 - Gymnasium's
@@ -160,7 +163,7 @@ class SimVectorEnv(VectorEnv[dict[str, Any], npt.NDArray[np.float32], npt.NDArra
         *,
         seed: int | list[int | None] | None = None,
         options: dict[str, Any] | None = None,  # noqa: ARG002
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Start an episode in every world; a number counts up from world to world."""
         if isinstance(seed, int):
             self._np_random, self._np_random_seed = gymnasium.utils.seeding.np_random(seed)
@@ -170,11 +173,11 @@ class SimVectorEnv(VectorEnv[dict[str, Any], npt.NDArray[np.float32], npt.NDArra
             seeds = [int(self.np_random.integers(2**31)) if one is None else one for one in given]
         self.batch.reset(seeds)
         self._done[:] = False
-        return self._observer.choose(self.batch.observe()), {}
+        return self._observer.shape(self._observer.choose(self.batch.observe())), {}
 
     def step(
         self, actions: npt.NDArray[np.float32]
-    ) -> tuple[dict[str, Any], Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
+    ) -> tuple[Any, Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
         """Act in all worlds for one control period; worlds that were done start anew instead."""
         # Gymnasium's NEXT_STEP mode: the step after the end starts the world anew and ignores its action
         again = self._done.copy()
@@ -182,13 +185,13 @@ class SimVectorEnv(VectorEnv[dict[str, Any], npt.NDArray[np.float32], npt.NDArra
         unstable = self.batch.find_unstable()
         terminated = (verdict.success | verdict.failed | unstable) & ~again
         truncated = (self.batch.steps >= self.batch.rollout.max_steps) & ~terminated & ~again
-        # a world that broke down has no number
-        rewards = np.where(again, 0.0, np.nan_to_num(verdict.score))
+        rewards = np.where(again, 0.0, self.batch.rewards)
         if again.any():
             self.batch.reset(self.np_random.integers(2**31, size=int(again.sum())).tolist(), again)
         self._done = terminated | truncated
         info = {"success": verdict.success & ~again, "_success": ~again}
-        return self._observer.choose(self.batch.observe()), rewards, terminated, truncated, info
+        seen = self._observer.shape(self._observer.choose(self.batch.observe()))
+        return seen, rewards, terminated, truncated, info
 
     def close_extras(self, **kwargs: Any) -> None:  # noqa: ARG002 - Gymnasium's form
         """Stop the threads."""

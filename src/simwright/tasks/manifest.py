@@ -65,6 +65,10 @@ class JointEntry(Record):
     lower: Amount | None = Field(None, description="lower limit [rad or m]; the file's by default")
     upper: Amount | None = Field(None, description="upper limit [rad or m]; the file's by default")
     home: Amount | None = Field(None, description="position at the start [rad or m]")
+    velocity: Positive | None = Field(None, description="largest speed [rad/s or m/s]; the file's by default")
+    effort: Positive | None = Field(
+        None, description="largest torque or force of its drives together [N m or N]; the file's by default"
+    )
 
     @model_validator(mode="after")
     def _check_order(self) -> JointEntry:

@@ -36,7 +36,9 @@ class ObserveOptions(Record):
     cameras: list[str] = Field(default_factory=list, description="cameras whose pictures are wanted")
     width: int = Field(128, ge=8, le=4096, description="of pictures [pixels]")
     height: int = Field(128, ge=8, le=4096, description="of pictures [pixels]")
-    flat: bool = Field(False, description="one vector of everything but pictures, under 'state'")
+    flat: bool = Field(
+        False, description="one vector of everything but pictures; with cameras it is called 'state'"
+    )
 
 
 class Observer:
@@ -88,9 +90,18 @@ class Observer:
             self._renderer = ModelRenderer(self.rollout.model, self.options.width, self.options.height)
         return {key: self._renderer.render(self.rollout.data, name) for key, name in self._cameras.items()}
 
-    def read(self, observation: Observation) -> dict[str, Any]:
-        """Everything that is wanted."""
-        return {**self.choose(observation), **self.paint()}
+    def read(self, observation: Observation) -> Any:
+        """Everything that is wanted, in the form of :attr:`is_vector`."""
+        return self.shape({**self.choose(observation), **self.paint()})
+
+    @property
+    def is_vector(self) -> bool:
+        """Is an observation one vector, not a mapping?"""
+        return self.options.flat and not self.options.cameras
+
+    def shape(self, chosen: dict[str, Any]) -> Any:
+        """What was chosen as it is given to the user: the vector itself where there is nothing beside it."""
+        return chosen["state"] if self.is_vector and "state" in chosen else chosen
 
     def close(self) -> None:
         """Give the graphics back."""

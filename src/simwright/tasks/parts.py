@@ -23,6 +23,8 @@ BLUE = (0.20, 0.40, 0.85, 1.0)
 _ELSEWHERE = (0.1, 0.2, 0.3)
 WOOD = (0.85, 0.80, 0.70, 1.0)
 OAK = (0.55, 0.42, 0.28, 1.0)
+GROUND = "ground"
+"""The name of the floor of every task."""
 GREY = (0.45, 0.48, 0.52, 1.0)
 
 
@@ -61,7 +63,7 @@ def add_ground(spec: MjSpec, height: float = 0.0) -> None:
     )
     spec.visual.rgba.haze = [0.40, 0.43, 0.47, 1.0]
     spec.worldbody.add_geom(
-        name="ground",
+        name=GROUND,
         type=mujoco.mjtGeom.mjGEOM_PLANE,
         size=[0, 0, 0.05],
         pos=[0, 0, height],

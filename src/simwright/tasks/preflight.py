@@ -23,6 +23,7 @@ from simwright.tasks.environments import validate_options
 from simwright.tasks.fitting import fit_scene, make_reach_tester_in
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.randomize import Randomize
+from simwright.tasks.rewards import RewardChoice
 from simwright.tasks.robot import TaskRobot, open_robot
 from simwright.tasks.rollout import SimRollout
 from simwright.tasks.scene import SceneOptions, TaskScene
@@ -217,6 +218,7 @@ def preflight(
     max_steps: int | None = None,
     randomize: Randomize | Mapping[str, Any] | None = None,
     fit: bool = False,
+    reward: RewardChoice = "dense",
 ) -> Preflight:
     """Hold a robot against a task.  The arguments are those of :func:`~simwright.tasks.environments.make_rollout`."""
     scene = task if isinstance(task, TaskScene) else SCENES.get(task)
@@ -241,6 +243,7 @@ def preflight(
             period=period,
             max_steps=max_steps,
             randomize=randomize,
+            reward=reward,
         )
     except SimwrightError as error:
         reporter.report(

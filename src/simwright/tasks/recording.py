@@ -1,122 +1,125 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Listeners of runs: a film (``.mp4``), arrays of everything that was observed and done (``.npz``), a window.
+"""Listeners of runs: a film (``.mp4``, ``.gif``), arrays of everything that was observed and done (``.npz``).
 
 Files are written whole beside their destination and moved there when the run is over; a run that fails leaves nothing.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import json
 import os
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from simwright.core.errors import MissingExtraError, UsageError
-from simwright.core.files import PartFile, write_atomic
+from simwright.core.diag import Where
+from simwright.core.errors import UsageError
+from simwright.core.files import write_atomic
 from simwright.core.math3d import Array
-from simwright.engines.mujoco.renderer import ModelRenderer, Picture, open_window
+from simwright.engines.films import FilmFile, import_video, open_film
+from simwright.engines.mujoco.framing import CameraWish
+from simwright.engines.mujoco.painter import ModelPainter
+from simwright.engines.mujoco.studio import StudioLook, dress
 from simwright.tasks.observing import find_camera
+from simwright.tasks.parts import GROUND
 from simwright.tasks.rollout import Observation, SimRollout, StepResult
 from simwright.tasks.runner import Episode, Listener
+from simwright.tasks.specs import compile_spec
 
-_QUALITY = 8
+_GROUPS = (0, 1, 2)
+_LOOK = StudioLook(sites=True)
 # pictures per second of a film, about
 _RATE = 25.0
 
 
 def open_recorder(
-    path: str | os.PathLike[str], *, camera: str = "", width: int = 640, height: int = 480
+    path: str | os.PathLike[str], *, camera: str = "", width: int = 1280, height: int = 720
 ) -> Listener:
     """The recorder for a file, by its ending."""
     target = Path(path)
     match target.suffix.lower():
-        case ".mp4":
+        case ".mp4" | ".gif":
             return VideoRecorder(target, camera=camera, width=width, height=height)
         case ".npz":
             return ArraysRecorder(target)
         case ending:
             raise UsageError(
-                f"runs are recorded as .mp4 or .npz, not as {ending or 'a file without ending'}",
+                f"runs are recorded as .mp4, .gif or .npz, not as {ending or 'a file without ending'}",
                 hint="a data set goes into a folder: --dataset DIR",
             )
 
 
-class VideoFile:
-    """A film that is being written: frames go into a file beside the destination."""
+class RolloutPainter(ModelPainter):
+    """Draws states of a rollout in the studio, with the marks of its task; its own model stays as it is."""
 
-    def __init__(self, path: Path, rate: float) -> None:
-        expect_imageio()
-        import imageio.v2
-
-        self.path, self.frames = path, 0
-        self._part = PartFile(path)
-        self._writer = imageio.v2.get_writer(
-            str(self._part.path),
-            fps=rate,
-            codec="libx264",
-            quality=_QUALITY,
-            pixelformat="yuv420p",
-            macro_block_size=2,
-        )
-
-    def add(self, picture: Picture) -> None:
-        """One more frame."""
-        self._writer.append_data(picture)
-        self.frames += 1
-
-    def finish(self) -> None:
-        """Move the film to its place."""
-        self._writer.close()
-        self._part.finish()
-
-    def discard(self) -> None:
-        """Leave nothing behind."""
-        self._writer.close()
-        self._part.discard()
+    def __init__(self, rollout: SimRollout) -> None:
+        spec = rollout.composed.spec.copy()
+        dress(spec)
+        ground = [geom for geom in range(rollout.model.ngeom) if rollout.model.geom(geom).name == GROUND]
+        dressed = compile_spec(spec, "the scene", Where())
+        super().__init__(rollout.model, dressed, _GROUPS, ground)
 
 
 class VideoRecorder:
-    """All episodes of a run in one film of one camera (from the side by default), in real time."""
+    """All episodes of a run in one film, in real time: of everything, framed, or of one camera of the task.
 
-    def __init__(self, path: Path, *, camera: str = "", width: int = 640, height: int = 480) -> None:
-        expect_imageio()
-        self.path, self._camera, self._size = path, camera, (width + width % 2, height + height % 2)
-        self._film: VideoFile | None = None
-        self._renderer: ModelRenderer | None = None
-        self._every = 1
+    States are kept while an episode runs and drawn when it ends, when it is known how far things went.
+    """
+
+    def __init__(self, path: Path, *, camera: str = "", width: int = 1280, height: int = 720) -> None:
+        import_video()
+        self.path, self._wish = path, CameraWish(camera)
+        self._size = (width + width % 2, height + height % 2)
+        self._film: FilmFile | None = None
+        self._painter: RolloutPainter | None = None
+        self._rate, self._every = _RATE, 1
+        self._states: list[Array] = []
 
     def begin(self, rollout: SimRollout, seed: int, observation: Observation) -> None:  # noqa: ARG002 - a listener's
-        """The first picture of an episode."""
+        """The first moment of an episode."""
         if self._film is None:
-            self._renderer = ModelRenderer(rollout.model, *self._size)
-            self._camera = find_camera(rollout.model, self._camera or choose_camera(rollout))
+            if self._wish.name:
+                self._wish = CameraWish(find_camera(rollout.model, self._wish.name))
             rate = 1.0 / rollout.composed.period
             # control periods are often shorter than a picture lasts
             self._every = max(1, round(rate / _RATE))
-            self._film = VideoFile(self.path, rate / self._every)
-        self._take(rollout)
+            self._rate = rate / self._every
+            self._painter = RolloutPainter(rollout)
+            self._film = open_film(self.path, self._rate)
+        self._draw()
+        self._states.append(np.array(rollout.qpos))
 
     def add(self, rollout: SimRollout, action: Array, result: StepResult) -> None:  # noqa: ARG002 - a listener's
-        """The next picture, where one is due."""
+        """The next moment, where one is due."""
         if rollout.steps % self._every == 0 or result.terminated or result.truncated:
-            self._take(rollout)
+            self._states.append(np.array(rollout.qpos))
 
-    def _take(self, rollout: SimRollout) -> None:
-        assert self._film is not None
-        assert self._renderer is not None
-        self._film.add(self._renderer.render(rollout.data, self._camera))
+    def end(self, episode: Episode) -> None:  # noqa: ARG002 - a listener's
+        """Draw what was kept, before the next episode changes what things look like and where marks are."""
+        self._draw()
 
-    def end(self, episode: Episode) -> None:
-        """Nothing is left to do."""
+    def _draw(self) -> None:
+        states, painter, film = self._states, self._painter, self._film
+        if not states or painter is None or film is None:
+            return
+        plan = painter.plan_film(
+            lambda moment: painter.place_model(states[moment]),
+            len(states), self._wish, self._size[0] / self._size[1], self._rate,
+        )  # fmt: skip
+        painter.open(plan, self._size, _LOOK)
+        try:
+            for state, camera in zip(states, plan.cameras, strict=True):
+                painter.place_model(state)
+                film.add(painter.draw(camera))
+        finally:
+            painter.close()
+        self._states = []
 
     def close(self) -> None:
         """Write the film."""
+        self._draw()
         if self._film is not None:
             self._film.finish()
         self._release()
@@ -128,9 +131,7 @@ class VideoRecorder:
         self._release()
 
     def _release(self) -> None:
-        if self._renderer is not None:
-            self._renderer.close()
-        self._renderer = self._film = None
+        self._states, self._painter, self._film = [], None, None
 
 
 class ArraysRecorder:
@@ -191,58 +192,3 @@ class ArraysRecorder:
 
     def discard(self) -> None:
         """There is no file yet."""
-
-
-def choose_camera(rollout: SimRollout) -> str:
-    """Where most is seen from: ``side``, ``front``, or the scene's first camera."""
-    cameras = rollout.scene.cameras
-    return next((name for name in ("side", "front") if name in cameras), cameras[0] if cameras else "")
-
-
-def expect_imageio() -> None:
-    """Films need packages of an extra."""
-    for package in ("imageio", "imageio_ffmpeg"):
-        if importlib.util.find_spec(package) is None:
-            raise MissingExtraError(package.replace("_", "-"), "video", "a film")
-
-
-class ViewerWindow:
-    """A listener that shows each step."""
-
-    def __init__(self) -> None:
-        if sys.platform.startswith("linux") and not (
-            os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-        ):
-            raise UsageError(
-                "there is no display to open a window on", hint="record a film instead: --record out.mp4"
-            )
-        self._viewer: Any = None
-        self._due = 0.0
-
-    def begin(self, rollout: SimRollout, seed: int, observation: Observation) -> None:  # noqa: ARG002 - a listener's
-        """Open the window with the first episode."""
-        if self._viewer is None:
-            self._viewer = open_window(rollout.model, rollout.data)
-        self._due = time.perf_counter()
-        self._viewer.sync()
-
-    def add(self, rollout: SimRollout, action: Array, result: StepResult) -> None:  # noqa: ARG002 - a listener's
-        """Show a step when its time has come."""
-        if not self._viewer.is_running():
-            raise UsageError("the window was closed")
-        self._due += rollout.composed.period
-        time.sleep(max(0.0, self._due - time.perf_counter()))
-        self._viewer.sync()
-
-    def end(self, episode: Episode) -> None:
-        """The next episode is shown in the same window."""
-
-    def close(self) -> None:
-        """Close the window."""
-        if self._viewer is not None:
-            self._viewer.close()
-            self._viewer = None
-
-    def discard(self) -> None:
-        """Close the window."""
-        self.close()

@@ -27,10 +27,10 @@ from simwright.core.diag import Where
 from simwright.core.errors import MissingExtraError, OutputError
 from simwright.core.math3d import Array
 from simwright.core.swap import recover, write_folder
+from simwright.engines.films import VideoFile, import_video
 from simwright.engines.mujoco.renderer import ModelRenderer
 from simwright.tasks.compose import PREFIX
 from simwright.tasks.observing import find_camera
-from simwright.tasks.recording import VideoFile, expect_imageio
 from simwright.tasks.rollout import Observation, SimRollout, StepResult
 from simwright.tasks.runner import Episode
 
@@ -90,7 +90,7 @@ class DatasetRecorder:
         self._rollout = rollout
         wanted = rollout.scene.cameras if self._wanted is None else self._wanted
         if wanted:
-            expect_imageio()
+            import_video()
         self._staging = self._stack.enter_context(write_folder(self.folder))
         self._names = _name_parts(rollout, observation)
         if not wanted:

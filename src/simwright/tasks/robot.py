@@ -76,6 +76,13 @@ class TaskRobot:
         return self.manifest.reach if self.manifest and self.manifest.reach else self.facts.reach
 
     @property
+    def speed_limits(self) -> dict[str, float]:
+        """Largest speeds of joints by name [rad/s or m/s]: those of its file, and over them those of the manifest."""
+        joints = self.manifest.joints if self.manifest else ()
+        said = {joint.name: float(joint.velocity) for joint in joints if joint.velocity is not None}
+        return {**self.source.speed_limits, **said}
+
+    @property
     def has_gripper(self) -> bool:
         """Is there something that opens and closes?"""
         return self.facts.grip is not None or bool(self.manifest and self.manifest.gripper)

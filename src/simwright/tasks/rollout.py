@@ -33,6 +33,7 @@ from simwright.tasks.reading import (
     read_objects,
     read_speeds,
 )
+from simwright.tasks.rewards import RewardChoice, RewardFunction
 from simwright.tasks.robot import TaskRobot
 from simwright.tasks.scene import Layout, SceneOptions, TaskScene, TaskState, Verdict
 
@@ -68,7 +69,7 @@ class SimRollout:
 
     ``options`` are those of the scene; ``base`` places the robot (the scene's choice by default); ``mode`` is what
     actions mean (the manifest's by default); ``period`` the control period [s]; ``randomize`` what varies beyond the
-    scene's own layout.
+    scene's own layout; ``reward`` what a step is rewarded with (:mod:`simwright.tasks.rewards`).
 
     ``worlds`` is the one world that is stepped: its row is the state, :attr:`qpos` and :attr:`qvel` are views of it.
     ``data`` is for reading: after a step, bodies are where the coordinates put them, and forces and contacts are those
@@ -86,6 +87,7 @@ class SimRollout:
         period: float | None = None,
         max_steps: int | None = None,
         randomize: Randomize | Mapping[str, Any] | None = None,
+        reward: RewardChoice = "dense",
     ) -> None:
         if scene.fixed_robot and scene.fixed_robot != robot.id:
             raise UsageError(
@@ -115,8 +117,16 @@ class SimRollout:
         self.tool_site = find_site(self.model, PREFIX + TOOL)
         self.actuators = tuple(list_actuators(self.model, self.composed.robot_nu))
         self.controller = ActionController(
-            self.composed, self.actuators, self.mode, self._make_mover(), self._find_grip()
+            self.composed,
+            self.actuators,
+            self.mode,
+            self._make_mover(),
+            self._find_grip(),
+            self._find_speed_limits(),
+            self.home.qpos,
         )
+        self.reward_choice = reward
+        self._rewards = RewardFunction(reward, self.controller.bounds)
         self.layout: Layout = {}
         self.steps = 0
         self.start = self.base
@@ -169,6 +179,7 @@ class SimRollout:
         self.controller.reset(self.data)
         self.steps = 0
         self.verdict = self.judge()
+        self._rewards.start(self.verdict, self.controller.hold())
         if self.watch is not None:
             self.watch.begin_episode()
         return self.observe()
@@ -186,13 +197,16 @@ class SimRollout:
         self.steps += 1
         self.verdict = self.judge()
         unstable = self.is_unstable
+        reward = self._rewards.compute(
+            self.verdict, np.array(unstable), action, self.qvel[: self.composed.robot_nv]
+        )
         terminated = bool(self.verdict.success or self.verdict.failed or unstable)
         truncated = not terminated and self.steps >= self.max_steps
         details = {name: float(value) for name, value in self.verdict.details.items()}
         info: dict[str, Any] = {"success": self.success, "score": float(self.verdict.score), **details}
         if unstable:
             info["unstable"] = True
-        return StepResult(self.observe(), float(self.verdict.score), terminated, truncated, info)
+        return StepResult(self.observe(), float(reward), terminated, truncated, info)
 
     def _make_step(self, ctrl: Array) -> None:
         if not self.controller.is_direct:
@@ -278,6 +292,12 @@ class SimRollout:
             return indices, said.open, said.closed
         grip = self.robot.facts.grip
         return (grip.actuators, grip.open, grip.closed) if grip is not None else None
+
+    def _find_speed_limits(self) -> dict[int, float]:
+        """Largest speeds of the robot's joints [rad/s or m/s] by their ids in the scene."""
+        limits = self.robot.speed_limits
+        names = {self.model.joint(index).name.removeprefix(PREFIX): index for index in range(self.model.njnt)}
+        return {names[name]: limit for name, limit in limits.items() if name in names}
 
     def _find_lift(self) -> float:
         """How far a floating robot that has no keyframe has to be raised to stand on the floor, not in it [m]."""

@@ -232,7 +232,7 @@ def _run_round(batch: BatchRollout, policy: BatchPolicy, first: int, seed: int) 
         unstable = batch.find_unstable()
         steps += alive
         # worlds that are done go on moving until the round is over, but nothing of it counts
-        total += np.where(alive, np.nan_to_num(verdict.score), 0.0)
+        total += np.where(alive, batch.rewards, 0.0)
         over = alive & (verdict.success | verdict.failed | unstable)
         success |= over & verdict.success
         ended[over] = np.where(verdict.success, "success", np.where(unstable, "unstable", "failed"))[over]

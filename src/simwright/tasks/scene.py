@@ -49,7 +49,7 @@ class RobotNeeds:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How episodes place_base, one or many at once.  ``score`` grows towards success, for learning; it is 1 at success.
+    """How episodes stand, one or many at once.  ``score`` grows towards success, for learning; it is 1 at success.
 
     ``failed`` tells that nothing can be won any more.
     """

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -20,7 +20,10 @@ from simwright.core.packages import PackageMap
 from simwright.core.scratch import Scratch
 from simwright.engines.mujoco.queries import MjModel
 from simwright.formats.mjcf.quiet import list_refusals, quiet_mujoco
+from simwright.model.asset import Asset
 
+_NO_SPEED_LIMIT = 1e4
+"""A velocity limit from here on says nothing [rad/s or m/s]."""
 _URI_KEYS = {"mjcf": "mjcf_uri", "urdf": "urdf_uri", "usd": "usd_uri", "sdf": "sdf_uri"}
 
 
@@ -115,10 +118,15 @@ class MjSpec(Protocol):
 
 @dataclass(slots=True, weakref_slot=True)
 class SpecSource:
-    """An MJCF file that specifications are made from, again and again."""
+    """An MJCF file that specifications are made from, again and again.
+
+    ``speed_limits`` are the largest velocities of joints that the robot's own file gives, by name [rad/s or m/s]; MJCF
+    has no place for them.
+    """
 
     file: Path
     origin: Path
+    speed_limits: dict[str, float] = field(default_factory=dict)
 
     def make_spec(self) -> MjSpec:
         """A new ``MjSpec``, to be changed at will."""
@@ -159,9 +167,22 @@ def open_robot_file(
     except BaseException:
         scratch.close()
         raise
-    source = SpecSource(Path(written), path)
+    source = SpecSource(Path(written), path, _list_speed_limits(asset))
     weakref.finalize(source, scratch.close)
     return source
+
+
+def _list_speed_limits(asset: Asset) -> dict[str, float]:
+    """Velocity limits of hinges and slides by the name that the MJCF writer gives their joints."""
+    found: dict[str, float] = {}
+    for joint in asset.joints:
+        for dof in joint.dofs:
+            limit = dof.velocity_limit
+            # some exporters write 0 or a huge number where nothing is known
+            if limit is None or not 0.0 < limit < _NO_SPEED_LIMIT:
+                continue
+            found[joint.name if len(joint.dofs) == 1 else dof.name] = float(limit)
+    return found
 
 
 def find_uri_key(file: Path) -> str:

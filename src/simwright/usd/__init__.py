@@ -19,6 +19,7 @@ claims              units and up axis that the user says for a stage that says n
 
 Looking and changing:
 
+remarks             comments of a text layer that is written again
 locate              from a prim or property to the file and line that says it
 questions           OpenUSD's questions as plain functions, for inner loops
 xform               transforms of prims as poses and scales

@@ -13,6 +13,7 @@ import os
 import re
 import zipfile
 from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,7 @@ class _Outliner:
         self.places: dict[str, int] = {"/": 0}
 
     def run(self) -> dict[str, int]:
-        handlers = {
+        handlers: dict[str | None, Callable[[re.Match[bytes]], None]] = {
             "close": self._close,
             "prim": self._prim,
             "set": self._set,
@@ -86,11 +87,8 @@ class _Outliner:
                 self.pos = self._next_line(self.pos)
                 continue
             self.pos = match.end()
-            for kind in match.groupdict():
-                # one alternative matches; `name` is a group inside `prop`
-                if kind != "name" and match.start(kind) >= 0:
-                    handlers[kind](match)
-                    break
+            # the group that closed last is the alternative itself: groups inside it close before
+            handlers[match.lastgroup](match)
         return self.places
 
     def _close(self, _: re.Match[bytes]) -> None:

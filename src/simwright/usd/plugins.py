@@ -12,6 +12,7 @@ first stage is opened, and does not look again: call it before that.
 from __future__ import annotations
 
 import json
+import os
 from functools import cache
 from pathlib import Path
 
@@ -19,9 +20,16 @@ SCHEMAS = Path(__file__).resolve().parent / "schemas"
 """The folder with one sub-folder per extension."""
 
 
-def plugin_path() -> str:
-    """The value for ``PXR_PLUGINPATH_NAME`` that makes OpenUSD find every schema of ours."""
-    return str(SCHEMAS)
+VALIDATORS = SCHEMAS.parents[1] / "checker" / "adapters" / "usd_validation"
+"""The plugin that runs our rules as validators of OpenUSD."""
+
+
+def plugin_path(*, validators: bool = False) -> str:
+    """The value for ``PXR_PLUGINPATH_NAME`` that makes OpenUSD find every schema of ours.
+
+    With ``validators`` our rules as well.  Those are Python: a program whose Python has no Simwright cannot load them.
+    """
+    return os.pathsep.join([str(SCHEMAS), str(VALIDATORS)]) if validators else str(SCHEMAS)
 
 
 def list_plugin_folders() -> list[Path]:

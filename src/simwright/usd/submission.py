@@ -9,8 +9,9 @@ A submission is a folder::
     README.md               what it is for and how it is used (or a docs folder)
     example.usda            a minimal asset that applies every schema
 
-The rules that judge by words (transport, native attributes, ground truth, simulator state; 4.2.1, 4.2.3, 4.2.4) are
-heuristics and therefore report one level below what the REP's wording asks for.  Not checked, because no file shows it:
+The rules that judge by words (transport, native attributes, ground truth, simulator state; 4.2.1, 4.2.3, 4.2.4) report
+what the REP's wording asks for: a submission is read by people anyway, and a name that misleads a word list misleads
+users too.  Not checked, because no file shows it:
 that parameters make sense for every simulator, and that the compliance checker has rules for the new schema.
 """
 
@@ -205,7 +206,7 @@ UNDOCUMENTED = declare(
 )
 TRANSPORT_FOUND = declare(
     "submission-transport",
-    Level.WARNING,
+    Level.ERROR,
     "the attribute {name!r} looks like ROS communication metadata ({sign})",
     hint="replace it by a relationship to a prim with RosTopicAPI, RosServiceAPI or RosActionAPI",
     doc="Extension schemas do not speak of topics, QoS, frames or message types; a heuristic.",
@@ -213,7 +214,7 @@ TRANSPORT_FOUND = declare(
 )
 NATIVE_FOUND = declare(
     "submission-native-duplicate",
-    Level.WARNING,
+    Level.ERROR,
     "{name!r} repeats {attribute} of {owner}",
     hint="apply the schema beside {owner} and leave the value there",
     doc="Extension schemas reuse what core OpenUSD has instead of saying it twice; a heuristic on names.",
@@ -237,7 +238,7 @@ SIM_STATE = declare(
 )
 GROUND_TRUTH_FOUND = declare(
     "submission-ground-truth",
-    Level.WARNING,
+    Level.ERROR,
     "{name!r} of a sensor looks like ground truth ({sign})",
     hint="move it to an annotator schema of its own",
     doc="Sensor schemas describe what a real sensor could measure; a heuristic on names.",

@@ -91,6 +91,10 @@ class Configuration:
             raise UnknownNameError("joint", name, self.dofs)
         return found
 
+    def has(self, name: str) -> bool:
+        """Is there a hinge or slide of that name?"""
+        return name in self._by_name
+
     def reset(self) -> None:
         """Back to where the file puts everything."""
         self.values: dict[str, Array] = {
@@ -125,6 +129,10 @@ class Configuration:
     def pose(self) -> dict[str, Pose]:
         """World poses of all bodies."""
         return forward_kinematics(self.asset, self.values, self.tree)
+
+    def list_poses(self) -> Array:
+        """The same as rows (bodies x 7): position [m], quaternion w, x, y, z."""
+        return stack_poses(self.asset, self.pose())
 
     def _put(self, dof: MovableDof, value: float) -> None:
         self.values[dof.joint.name][dof.row] = value
@@ -168,6 +176,12 @@ class Configuration:
         gaps = [_measure_loop(joint, poses) for joint in self.tree.loops]
         gaps += [_measure_tie(tie, poses) for tie in self._ties if tie.a in poses and tie.b in poses]
         return np.concatenate(gaps) if gaps else np.zeros(0)
+
+
+def stack_poses(asset: Asset, poses: Mapping[str, Pose]) -> Array:
+    """Poses of all bodies of an asset as rows (bodies x 7): position [m], quaternion w, x, y, z."""
+    rows = [np.concatenate((poses[body.name].p, poses[body.name].q)) for body in asset.bodies]
+    return np.array(rows).reshape(-1, 7)
 
 
 def _measure_loop(joint: Joint, poses: Mapping[str, Pose]) -> Array:

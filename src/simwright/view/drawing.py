@@ -1,35 +1,48 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is drawn of each body of an asset, in the body's own frame: looks, colliders, mass, axes, sites, cameras.
+"""What is drawn of an asset: parts as binary glTF, and lines and surfaces over them, each in the frame of a body.
 
-Meshes are binary glTF as our writer makes it, with materials and textures; a body that has nothing of a kind has none.
+Bodies are numbered as in the asset, with the world as number -1.  Shapes that are alike are one part at many places:
+a browser then holds one of them, however often it is seen.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import IDENTITY, Array, Pose
+from simwright.core.math3d import Array, Pose, matrices_from_quats
 from simwright.formats.format import WriteOptions
 from simwright.formats.gltf.write import build_files
-from simwright.model.asset import Asset, Camera, Shape, Site
-from simwright.model.geometry import Plane, box_bounds
+from simwright.model.asset import Asset, Shape
+from simwright.model.geometry import Heightfield, Mesh, Plane, Polyline, box_bounds
 from simwright.model.inertia import Inertial, principal_axes
-from simwright.model.joint import WORLD, Joint, Motion
+from simwright.model.joint import WORLD, Motion
 from simwright.model.kinematics import Tree
 from simwright.model.mass import body_inertials
+from simwright.view.fields import list_fields
+from simwright.view.limits import draw_limits
+from simwright.view.overlay import Overlay, OverlayBuilder, Rows
 
 UPRIGHT = (math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0)
 """Turns what glTF stores, Y up, back to Z up (w, x, y, z)."""
 _COLLIDER = (0.15, 0.55, 0.95, 0.45)
 _ENDLESS = 20.0
 """Sides of a plane without end, as it is drawn [m]."""
+_HEAVY = 2000
+"""Faces from which a mesh that is there twice is a part of its own."""
+_OFTEN = 8
+"""Shapes of the world that are there as often are a part of their own, however small."""
+_RED, _GREEN, _BLUE = (225, 70, 60), (70, 170, 80), (60, 120, 225)
+_AXIS = {Motion.HINGE: _RED, Motion.SLIDE: _BLUE}
+_WEIGHT = (235, 160, 40)
+_FIELD = (30, 150, 160)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,36 +54,30 @@ class InertiaBox:
     mass: float
 
 
-@dataclass(frozen=True, slots=True)
-class JointAxis:
-    """An axis of a joint, where it is on the body that it carries."""
+@dataclass(slots=True, eq=False)
+class DrawnPart:
+    """Shapes that are drawn together, at one place or at many.
 
-    joint: Joint
-    motion: Motion
-    start: Array
-    along: Array
+    ``content`` is a .glb, Y up; each place is a row of ``bodies`` (-1 is the world) and of ``poses`` on it (n x 7,
+    quaternion w first).  ``shapes`` has what is drawn there, for each place.
+    """
 
-
-@dataclass(slots=True)
-class BodyDrawing:
-    """One body; ``looks`` and ``colliders`` are .glb files, Y up."""
-
-    name: str
-    looks: bytes = b""
-    colliders: bytes = b""
-    box: InertiaBox | None = None
-    axes: list[JointAxis] = field(default_factory=list)
-    sites: list[Site] = field(default_factory=list)
-    cameras: list[Camera] = field(default_factory=list)
+    content: bytes
+    bodies: Rows
+    poses: Array
+    shapes: list[list[Shape]]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class AssetDrawing:
-    """All bodies, with the world as the one without a name; ``lower`` and ``upper`` are corners of all of it [m]."""
+    """All of an asset; ``lower`` and ``upper`` are corners of all of it at first [m], ``boxes`` corners by body."""
 
-    bodies: dict[str, BodyDrawing]
+    parts: dict[str, list[DrawnPart]]
+    overlays: dict[str, list[Overlay]]
+    boxes: dict[int, tuple[Array, Array]]
     lower: Array
     upper: Array
+    names: list[str] = field(default_factory=list)
 
     @property
     def size(self) -> float:
@@ -78,39 +85,91 @@ class AssetDrawing:
         return float(np.max(self.upper - self.lower))
 
 
-def draw_asset(asset: Asset, tree: Tree, poses: dict[str, Pose]) -> AssetDrawing:
-    """Everything that can be shown of an asset whose bodies stand at ``poses``."""
-    shapes: dict[str, list[Shape]] = defaultdict(list)
-    for shape in asset.shapes:
-        shapes[shape.body].append(shape)
-    names = [WORLD, *(body.name for body in asset.bodies)]
-    bodies = {name: BodyDrawing(name) for name in names}
-    for name, drawing in bodies.items():
-        drawing.looks = _write_glb(asset, [shape for shape in shapes[name] if shape.visual])
-        drawing.colliders = _write_glb(asset, list(_show_colliders(shapes[name])))
-    for name, inertial in body_inertials(asset).items():
-        bodies[name].box = find_inertia_box(inertial)
-    for site in asset.sites:
-        bodies[site.body].sites.append(site)
-    for camera in asset.cameras:
-        bodies[camera.body].cameras.append(camera)
-    for edge in tree.edges:
-        # the axes stand still in the frame on the parent of a joint, and turn with what comes before them
-        frame = edge.joint.child_frame if not edge.reversed else edge.joint.parent_frame
-        for dof in edge.joint.dofs:
-            if dof.motion in (Motion.HINGE, Motion.SLIDE):
-                start = frame @ Pose.of(p=tuple(dof.anchor))
-                along = (frame @ Pose.of(p=tuple(dof.axis))).p - frame.p
-                bodies[edge.child].axes.append(JointAxis(edge.joint, dof.motion, start.p, along))
-    return AssetDrawing(bodies, *_find_extent(asset, {WORLD: IDENTITY, **poses}))
+def draw_asset(asset: Asset, tree: Tree, poses: Array) -> AssetDrawing:
+    """Everything that can be shown of an asset whose bodies stand at ``poses`` (bodies x 7)."""
+    rows = {WORLD: -1, **{body.name: row for row, body in enumerate(asset.bodies)}}
+    boxes = _find_boxes(asset, rows)
+    lower, upper = _find_extent(boxes, poses)
+    size = float(np.max(upper - lower))
+    parts = {
+        "Visuals": _make_parts(asset, [shape for shape in asset.shapes if shape.visual], rows),
+        "Colliders": _make_parts(asset, list(_show_colliders(asset.shapes)), rows),
+    }
+    overlays = {
+        "Inertia": _draw_inertia(asset, rows),
+        "Link frames": _draw_frames(((row, Pose.of()) for row in range(len(asset.bodies))), 0.08 * size),
+        "Joint axes": _draw_axes(tree, rows, 0.08 * size),
+        "Joint limits": draw_limits(tree, rows, 0.1 * size),
+        "Sites": _draw_frames(((rows[site.body], site.pose) for site in asset.sites), 0.04 * size),
+        "Fields of view": _draw_fields(asset, rows, size),
+    }
+    found = {name: overlay for name, overlay in overlays.items() if overlay}
+    return AssetDrawing(parts, found, boxes, lower, upper, list(asset.body_names))
+
+
+def _make_parts(asset: Asset, shapes: list[Shape], rows: dict[str, int]) -> list[DrawnPart]:
+    """Bodies that look alike are one part; so are heavy meshes and things of the world that are there often."""
+    ended = [_end(shape) for shape in shapes]
+    alone = Counter(_identify(shape) for shape in ended)
+    groups: dict[Any, DrawnPart] = {}
+    contents: dict[Any, list[Shape]] = {}
+    by_body: dict[str, list[Shape]] = defaultdict(list)
+    places: dict[Any, list[tuple[int, Array, list[Shape]]]] = defaultdict(list)
+    for shape in ended:
+        key = _identify(shape)
+        often = alone[key] >= _OFTEN and shape.body == WORLD
+        if often or (alone[key] > 1 and _is_heavy(shape)):
+            contents[key] = [dataclasses.replace(shape, pose=Pose.of())]
+            places[key].append((rows[shape.body], _seven(shape.pose), [shape]))
+        else:
+            by_body[shape.body].append(shape)
+    for body, found in by_body.items():
+        whole = tuple((_identify(shape), _seven(shape.pose).tobytes()) for shape in found)
+        contents.setdefault(whole, found)
+        places[whole].append((rows[body], _seven(Pose.of()), found))
+    for key, found in contents.items():
+        content = _write_glb(asset, found)
+        if content:
+            where = places[key]
+            groups[key] = DrawnPart(
+                content,
+                np.array([row for row, _, _ in where], dtype=np.int64),
+                np.array([pose for _, pose, _ in where]),
+                [drawn for _, _, drawn in where],
+            )
+    return list(groups.values())
+
+
+def _seven(pose: Pose) -> Array:
+    return np.concatenate((pose.p, pose.q))
+
+
+def _identify(shape: Shape) -> tuple[Any, ...]:
+    """What is equal for shapes that look alike, wherever they are."""
+    geometry = shape.geometry
+    if isinstance(geometry, (Mesh, Heightfield, Polyline)):
+        # readers load a file once; those that do not still name it
+        file = geometry.file if isinstance(geometry, Mesh) and not geometry.recipe else ""
+        told: Any = file or id(geometry)
+    else:
+        told = tuple(tuple(np.ravel(getattr(geometry, name)).tolist()) for name in _list_numbers(geometry))
+    scale = None if shape.scale is None else tuple(np.ravel(shape.scale).tolist())
+    return geometry.kind, told, scale, shape.material, shape.color, shape.double_sided
+
+
+def _list_numbers(geometry: Any) -> list[str]:
+    return [one.name for one in dataclasses.fields(geometry) if getattr(geometry, one.name) is not None]
+
+
+def _is_heavy(shape: Shape) -> bool:
+    return isinstance(shape.geometry, Mesh) and shape.geometry.data.face_count >= _HEAVY
 
 
 def _write_glb(asset: Asset, shapes: list[Shape]) -> bytes:
-    """Shapes of one body as they are placed on it; nothing where there are none."""
-    if not shapes:
-        return b""
-    alone = [dataclasses.replace(_end(shape), body=WORLD, enabled=True) for shape in shapes]
-    part = Asset("part", shapes=alone, materials=asset.materials)
+    """Shapes of one body as they are placed on it; nothing where there is nothing to see."""
+    alone = [dataclasses.replace(shape, body=WORLD, enabled=True) for shape in shapes]
+    used = {shape.material for shape in alone}
+    part = Asset("part", shapes=alone, materials=[one for one in asset.materials if one.name in used])
     part.provenance = asset.provenance
     # what cannot be drawn was said when the file was read or will be by convert: a picture says nothing
     return build_files(part, "part.glb", WriteOptions(), Reporter())["part.glb"]
@@ -124,7 +183,7 @@ def _end(shape: Shape) -> Shape:
     return shape
 
 
-def _show_colliders(shapes: list[Shape]) -> Iterator[Shape]:
+def _show_colliders(shapes: Iterable[Shape]) -> Iterator[Shape]:
     for shape in shapes:
         if shape.collision:
             yield dataclasses.replace(
@@ -146,20 +205,86 @@ def find_inertia_box(inertial: Inertial) -> InertiaBox | None:
     )
 
 
-def _find_extent(asset: Asset, poses: dict[str, Pose]) -> tuple[Array, Array]:
-    """Corners of a box around everything that has an end [m]."""
-    points = [pose.p for pose in poses.values()]
+_CORNERS = np.array([(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)])
+_FACES = np.array(
+    [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1),
+     (2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)], dtype=np.uint32,
+)  # fmt: skip
+BOX_EDGES = np.array(
+    [(0, 1), (2, 3), (4, 5), (6, 7), (0, 2), (1, 3), (4, 6), (5, 7), (0, 4), (1, 5), (2, 6), (3, 7)]
+)
+"""Pairs of corners of a box, in the order of :func:`list_corners`."""
+
+
+def list_corners(lower: Array, upper: Array) -> Array:
+    """The eight corners of a box [m]."""
+    return np.asarray((lower + upper) / 2 + _CORNERS * (upper - lower))
+
+
+def _draw_inertia(asset: Asset, rows: dict[str, int]) -> list[Overlay]:
+    builder = OverlayBuilder("surface")
+    for name, inertial in body_inertials(asset).items():
+        box = find_inertia_box(inertial)
+        if box is not None:
+            corners = box.pose.apply(_CORNERS * np.maximum(box.size, 1e-4))
+            builder.add(corners, rows[name], _WEIGHT, _FACES)
+    return builder.build()
+
+
+def _draw_frames(places: Iterable[tuple[int, Pose]], reach: float) -> list[Overlay]:
+    """Three coloured lines for each frame."""
+    builder = OverlayBuilder("lines")
+    for row, pose in places:
+        for axis, color in zip(np.eye(3), (_RED, _GREEN, _BLUE), strict=True):
+            builder.add(np.stack((pose.p, pose.apply(reach * axis))), row, color)
+    return builder.build()
+
+
+def _draw_axes(tree: Tree, rows: dict[str, int], reach: float) -> list[Overlay]:
+    builder = OverlayBuilder("arrows")
+    for edge in tree.edges:
+        # the axes stand still in the frame on the parent of a joint, and turn with what comes before them
+        frame = edge.joint.child_frame if not edge.reversed else edge.joint.parent_frame
+        for dof in edge.joint.dofs:
+            if dof.motion in _AXIS:
+                start = frame.apply(dof.anchor)
+                along = frame.apply(dof.axis) - frame.p
+                ends = np.stack((start - reach * along, start + reach * along))
+                builder.add(ends, rows[edge.child], _AXIS[dof.motion])
+    return builder.build()
+
+
+def _draw_fields(asset: Asset, rows: dict[str, int], size: float) -> list[Overlay]:
+    builder = OverlayBuilder("lines")
+    for body, lines in list_fields(asset, size):
+        builder.add(lines, rows[body], _FIELD)
+    return builder.build()
+
+
+def _find_boxes(asset: Asset, rows: dict[str, int]) -> dict[int, tuple[Array, Array]]:
+    """Corners of a box around what has an end on each body, in its frame [m]."""
+    found: dict[int, list[Array]] = defaultdict(list)
     for shape in asset.shapes:
         bounds = box_bounds(shape.geometry) if shape.visual or shape.collision else None
         if bounds is None or isinstance(shape.geometry, Plane):
             continue
         lower, upper = (corner * (1.0 if shape.scale is None else shape.scale) for corner in bounds)
-        place = poses[shape.body] @ shape.pose
-        points += [
-            (place @ Pose.of(p=(x, y, z))).p
-            for x in (lower[0], upper[0])
-            for y in (lower[1], upper[1])
-            for z in (lower[2], upper[2])
-        ]
-    corners = np.array(points)
-    return corners.min(axis=0), np.maximum(corners.max(axis=0), corners.min(axis=0) + 0.05)
+        found[rows[shape.body]].append(shape.pose.apply(list_corners(lower, upper)))
+    whole = {row: np.concatenate(corners) for row, corners in found.items()}
+    return {row: (corners.min(axis=0), corners.max(axis=0)) for row, corners in whole.items()}
+
+
+def _find_extent(boxes: dict[int, tuple[Array, Array]], poses: Array) -> tuple[Array, Array]:
+    """Corners of a box around everything that has an end [m]."""
+    points = [poses[:, :3]]
+    if -1 in boxes:
+        points.append(list_corners(*boxes[-1]))
+    moving = [row for row in boxes if row >= 0]
+    if moving:
+        corners = np.array([list_corners(*boxes[row]) for row in moving])
+        turns = matrices_from_quats(poses[moving, 3:])
+        points.append((np.einsum("nij,nkj->nki", turns, corners) + poses[moving, None, :3]).reshape(-1, 3))
+    whole = np.concatenate(points)
+    if not len(whole):
+        whole = np.zeros((1, 3))
+    return whole.min(axis=0), np.maximum(whole.max(axis=0), whole.min(axis=0) + 0.05)

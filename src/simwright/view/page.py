@@ -1,131 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of an asset in the browser (viser): see it, move its joints, ask what is there.
-
-It is served on this machine only, and only to those who have its address: the address carries a token, which the
-browser then keeps as a cookie.  Nothing is served but viser's own page; what is drawn goes over its connection.
-"""
+"""The page of an asset in the browser: see it, move its joints, ask what is there, measure it."""
 
 from __future__ import annotations
 
-import http
-import http.client
-import importlib
-import importlib.util
-import io
-import re
-import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stdout
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 
 from simwright.core.diag import Diagnostic
-from simwright.core.errors import MissingExtraError, UsageError
+from simwright.core.errors import SimwrightError
 from simwright.core.math3d import Array, Pose
-from simwright.core.visible import make_visible
-from simwright.model.inertia import Inertial
-from simwright.model.joint import WORLD, Motion
+from simwright.model.asset import Asset, Shape
+from simwright.model.joint import Motion
 from simwright.model.mass import body_inertials
 from simwright.view.configuration import Configuration, MovableDof
-from simwright.view.drawing import UPRIGHT, AssetDrawing, BodyDrawing
+from simwright.view.contacts import ConfigurationContacts, ContactArrows
+from simwright.view.drawing import draw_asset
+from simwright.view.figure import LAYERS, AssetFigure, Picked
+from simwright.view.measuring import find_hit
+from simwright.view.panel import FindingsPanel, TreePanel, describe_link, describe_shape, find_bodies
+from simwright.view.serving import PageServer
+from simwright.view.stage import dress, save_picture
+from simwright.view.words import list_choices, numbers, plain, short
 
-LAYERS = {
-    "Visuals": True, "Colliders": False, "Inertia": False, "Link frames": False, "Joint axes": False,
-    "Sites": False, "Cameras": False, "Names": False,
-}  # fmt: skip
-"""What can be shown, and whether it is at first."""
-_PICKED = (255, 170, 30)
-_AXIS = {Motion.HINGE: (225, 70, 60), Motion.SLIDE: (60, 120, 225)}
-_WEIGHT = (235, 160, 40)
-_MARKS = re.compile(r"[\\`*_{}\[\]<>()#|!&$~]")
 _OPEN = 1e-3
 """A gap of a loop that is told [m or rad]."""
-_KEEP_SECRET = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+_NOTHING = "Click a link, or choose one in the tree."
+_MOST_SLIDERS = 200
 
 
-def import_viser() -> Any:
-    """The library of the page, or the line that installs it."""
-    if importlib.util.find_spec("viser") is None:
-        raise MissingExtraError("viser", "view", "looking at assets in a browser")
-    return importlib.import_module("viser")
+@dataclass(slots=True)
+class VariantChoices:
+    """Variant sets of an asset: their variants, which of them is chosen, and how the asset is read with others."""
 
-
-class TokenGate:
-    """Lets only those in who have the token: in the address first, in a cookie after that.
-
-    Requests that name another host are refused too: a page elsewhere could else reach this one under a name of its own.
-    """
-
-    def __init__(self, hosts: Sequence[str]) -> None:
-        self.token = secrets.token_urlsafe(24)
-        self._hosts = set(hosts)
-
-    def wrap(self, serve: Callable[..., Any]) -> Callable[..., Any]:
-        """``websockets``' function that starts a server, with every request asked for the token first."""
-
-        def serve_guarded(*given: Any, process_request: Callable[..., Any] | None = None, **more: Any) -> Any:
-            def ask(connection: Any, request: Any) -> Any:
-                port = connection.local_address[1]
-                if not self._admits(request, port):
-                    return _respond(http.HTTPStatus.FORBIDDEN, "open the whole address that was printed\n")
-                response = None if process_request is None else process_request(connection, request)
-                if response is not None:
-                    response.headers["Set-Cookie"] = (
-                        f"{_name_cookie(port)}={self.token}; HttpOnly; SameSite=Strict; Path=/"
-                    )
-                    for name, value in _KEEP_SECRET.items():
-                        response.headers[name] = value
-                return response
-
-            return serve(*given, process_request=ask, **more)
-
-        return serve_guarded
-
-    def _admits(self, request: Any, port: int) -> bool:
-        host = urlsplit(f"//{request.headers.get('Host', '')}").hostname or ""
-        origin = request.headers.get("Origin")
-        if host not in self._hosts or (origin and (urlsplit(origin).hostname or "") not in self._hosts):
-            return False
-        given = parse_qs(urlsplit(request.path).query).get("token", [""])[0]
-        return any(
-            secrets.compare_digest(self.token, each) for each in (given, *_read_cookies(request, port))
-        )
-
-
-def _name_cookie(port: int) -> str:
-    # browsers give cookies to every port of a host: each page has one of its own
-    return f"simwright-{port}"
-
-
-def _read_cookies(request: Any, port: int) -> Iterator[str]:
-    for line in request.headers.get_all("Cookie"):
-        for part in line.split(";"):
-            name, _, value = part.strip().partition("=")
-            if name == _name_cookie(port):
-                yield value
-
-
-def _respond(status: http.HTTPStatus, text: str) -> Any:
-    answers = importlib.import_module("websockets.http11")
-    headers = importlib.import_module("websockets.datastructures").Headers(
-        {"Content-Type": "text/plain; charset=utf-8", "Content-Length": str(len(text)), **_KEEP_SECRET}
-    )
-    return answers.Response(status.value, status.phrase, headers, text.encode())
-
-
-@contextmanager
-def _guarded(gate: TokenGate) -> Iterator[None]:
-    """While viser starts its server, let the gate stand before it: viser has no setting for that."""
-    servers: Any = importlib.import_module("websockets.asyncio.server")
-    serve = servers.serve
-    servers.serve = gate.wrap(serve)
-    try:
-        yield
-    finally:
-        servers.serve = serve
+    sets: dict[str, tuple[list[str], str]] = field(default_factory=dict)
+    read: Callable[[dict[str, str]], tuple[Asset, list[Diagnostic]]] | None = None
 
 
 class ViewPage:
@@ -133,333 +45,299 @@ class ViewPage:
 
     def __init__(
         self,
-        configuration: Configuration,
-        drawing: AssetDrawing,
+        asset: Asset,
         findings: Sequence[Diagnostic] = (),
         *,
+        coordinates: Mapping[str, float] | None = None,
+        variants: VariantChoices | None = None,
         host: str = "127.0.0.1",
         port: int = 0,
     ) -> None:
-        viser = import_viser()
-        self._configuration, self._drawing, self._findings = configuration, drawing, findings
-        self._inertials = body_inertials(configuration.asset)
         self._lock = threading.RLock()
-        self._picked = ""
-        gate = TokenGate([host, "127.0.0.1", "localhost"])
-        # viser prints the address without the token, which would lead nowhere
-        with _guarded(gate), redirect_stdout(io.StringIO()):
-            self.server = viser.ViserServer(
-                host=host, port=port, label=make_visible(configuration.asset.name), verbose=False
-            )
-        self.port = self.server.get_port()
-        self.address = f"http://{host}:{self.port}/?token={gate.token}"
-        self._check_gate(host)
-        self._frames: dict[str, Any] = {}
-        self._layers: dict[str, list[Any]] = {name: [] for name in LAYERS}
-        self._sliders: dict[str, Any] = {}
-        self._links: Any = None
-        self._facts: Any = None
-        self._marks: list[Any] = []
-        self._dress()
-        self._draw_bodies()
-        self._add_controls()
-        self.place()
-
-    def _check_gate(self, host: str) -> None:
-        """A page that answers without the token is not left standing."""
-        asked = http.client.HTTPConnection(host, self.port, timeout=10)
-        try:
-            asked.request("GET", "/")
-            status = asked.getresponse().status
-        finally:
-            asked.close()
-        if status != http.HTTPStatus.FORBIDDEN:
-            self.close()
-            raise UsageError(
-                "this version of viser serves the page to everybody on this machine, so it was stopped",
-                hint="pip install 'viser>=1.1,<1.2'",
-            )
+        self._is_closed = False
+        self._variants = variants or VariantChoices()
+        # what is wrong with names or numbers is told before anything is served
+        configuration = Configuration(asset)
+        configuration.move(coordinates or {})
+        self._serving = PageServer(asset.name, host, port)
+        self.server, self.address, self.port = self._serving.viser, self._serving.address, self._serving.port
+        self._fill(configuration, findings)
 
     def close(self) -> None:
         """Stop serving."""
-        with redirect_stdout(io.StringIO()):  # viser says so by itself
-            self.server.stop()
+        with self._lock:
+            self._is_closed = True
+            self._serving.close()
+            self._contacts.close()
 
-    def _dress(self) -> None:
-        server, lower, upper = self.server, self._drawing.lower, self._drawing.upper
-        # viser's own button would publish the page on the internet
-        server.gui.configure_theme(show_logo=False, show_share_button=False)
-        server.scene.set_up_direction("+z")
-        cell = 10.0 ** np.floor(np.log10(self._drawing.size)) / 2
-        server.scene.add_grid(
-            "/grid", width=40 * cell, height=40 * cell, cell_size=cell, section_size=cell * 10, plane="xy",
-            position=(0.0, 0.0, min(0.0, float(lower[2]))),
-        )  # fmt: skip
-        # from the front left and above, with all of it in the picture
-        middle = (lower + upper) / 2
-        away = middle + np.array((0.95, 1.1, 0.55)) * float(np.linalg.norm(upper - lower))
-        server.initial_camera.position = tuple(map(float, away))
-        server.initial_camera.look_at = tuple(map(float, middle))
+    def _fill(self, configuration: Configuration, findings: Sequence[Diagnostic]) -> None:
+        """Draw an asset and its controls on a page that is empty."""
+        self.configuration, self._findings = configuration, list(findings)
+        asset = configuration.asset
+        self._inertials = body_inertials(asset)
+        self._rows = {name: row for row, name in enumerate(asset.body_names)}
+        poses = configuration.list_poses()
+        drawing = draw_asset(asset, configuration.tree, poses)
+        self._picked = ""
+        self._shape: Shape | None = None
+        self._sliders: dict[str, Any] = {}
+        self._points: list[Array] = []
+        self._measured: list[Any] = []
+        self._contacts = ConfigurationContacts(asset)
+        self._arrows = ContactArrows(self.server, 0.05 * drawing.size)
+        self._shows_contacts = False
+        dress(self.server, drawing.lower, drawing.upper)
+        self.figure = AssetFigure(self.server, drawing, poses, on_pick=self._click)
+        self._add_controls()
 
-    def _draw_bodies(self) -> None:
-        for body in self._drawing.bodies.values():
-            self._draw_body(body, f"/bodies/{_segment(body.name or 'world')}")
-
-    def _draw_body(self, body: BodyDrawing, path: str) -> None:
-        # one function: a few lines for each layer, in the order of the list of layers
-        scene, layers, size = self.server.scene, self._layers, self._drawing.size
-        frame = scene.add_frame(path, show_axes=False)
-        self._frames[body.name] = frame
-        for layer, content in (("Visuals", body.looks), ("Colliders", body.colliders)):
-            if content:
-                mesh = scene.add_glb(f"{path}/{layer.lower()}", content, wxyz=UPRIGHT, visible=LAYERS[layer])
-                layers[layer].append(mesh)
-                mesh.on_click(lambda _, name=body.name: self.pick(name))
-        if body.box is not None:
-            pose = body.box.pose
-            layers["Inertia"].append(
-                scene.add_box(
-                    f"{path}/inertia", color=_WEIGHT, dimensions=tuple(map(float, np.maximum(body.box.size, 1e-4))),
-                    opacity=0.5, position=tuple(pose.p), wxyz=tuple(pose.q), visible=False,
-                )
-            )  # fmt: skip
-        reach = 0.08 * size
-        if body.name:
-            layers["Link frames"].append(
-                scene.add_frame(f"{path}/axes", axes_length=reach, axes_radius=reach / 25, visible=False)
-            )
-            layers["Names"].append(scene.add_label(f"{path}/name", make_visible(body.name), visible=False))
-        for number, axis in enumerate(body.axes):
-            ends = np.stack((axis.start - reach * axis.along, axis.start + reach * axis.along))
-            layers["Joint axes"].append(
-                scene.add_arrows(
-                    f"{path}/joint{number}", points=ends[None].astype(np.float32), colors=_AXIS[axis.motion],
-                    shaft_radius=reach / 25, head_radius=reach / 10, head_length=reach / 4, visible=False,
-                )
-            )  # fmt: skip
-        for site in body.sites:
-            layers["Sites"].append(
-                scene.add_frame(
-                    f"{path}/site {_segment(site.name)}", axes_length=reach / 2, axes_radius=reach / 50,
-                    position=tuple(site.pose.p), wxyz=tuple(site.pose.q), visible=False,
-                )
-            )  # fmt: skip
-        for camera in body.cameras:
-            width, height = camera.resolution if all(camera.resolution) else (4, 3)
-            # viser's cameras look along +Z with +Y down, ours along -Z with +Y up
-            pose = camera.pose @ Pose.of(q=(0.0, 1.0, 0.0, 0.0))
-            layers["Cameras"].append(
-                scene.add_camera_frustum(
-                    f"{path}/camera {_segment(camera.name)}", fov=camera.fov_y, aspect=width / height, scale=reach,
-                    position=tuple(pose.p), wxyz=tuple(pose.q), visible=False,
-                )
-            )  # fmt: skip
+    # -- controls ------------------------------------------------------------------------------------------------
 
     def _add_controls(self) -> None:
-        gui, asset = self.server.gui, self._configuration.asset
-        dofs = self._configuration.dofs
+        gui, asset = self.server.gui, self.configuration.asset
+        dofs = self.configuration.dofs
+        self._gap: Any = None
+        gui.set_panel_label(short(asset.name, 40))
         gui.add_markdown(
-            f"**{_plain(asset.name)}**  \n{len(asset.bodies)} links, {len(asset.joints)} joints, "
+            f"**{plain(asset.name)}**  \n{len(asset.bodies)} links, {len(asset.joints)} joints, "
             f"{len(dofs)} of them to move, {sum(each.mass for each in self._inertials.values()):.4g} kg"
         )
-        with gui.add_folder("Show", expand_by_default=True):
-            for name, shown in LAYERS.items():
-                if self._layers[name]:
-                    box = gui.add_checkbox(name, shown)
-                    box.on_update(lambda event, name=name: self._show(name, event.target.value))
+        self._add_variants()
         if dofs:
-            with gui.add_folder("Joints", expand_by_default=len(dofs) <= 40):
+            with gui.add_folder(f"Joints ({len(dofs)})", expand_by_default=len(dofs) <= 12):
                 self._add_sliders(dofs)
-                self._gap = self.server.gui.add_markdown("")
+                self._gap = gui.add_markdown("")
+                reset = gui.add_button("Reset joints")
+                reset.on_click(lambda _: self._reset())
+        with gui.add_folder("Show", expand_by_default=True):
+            self._add_toggles()
         with gui.add_folder("Selected"):
-            names = [make_visible(body.name) for body in asset.bodies]
-            self._names = dict(zip(names, (body.name for body in asset.bodies), strict=True))
-            if names:
-                self._links = gui.add_dropdown("Link", ("", *names), initial_value="")
-                self._links.on_update(lambda event: self.pick(self._names.get(event.target.value, "")))
-            self._facts = gui.add_markdown("Click a link, or choose one here.")
-        with gui.add_folder("Tree", expand_by_default=False):
-            self._tree = gui.add_markdown(self._describe_tree())
-        if self._findings:
-            with gui.add_folder(f"Findings ({len(self._findings)})", expand_by_default=False):
-                gui.add_markdown("\n\n".join(map(_describe_finding, self._findings[:200])))
-        self._add_buttons()
+            self._facts = gui.add_markdown(_NOTHING)
+        self._tree = TreePanel(gui, self.configuration.tree, self.pick)
+        self._list = FindingsPanel(gui, self.pick)
+        self.show_findings(self._findings)
+        with gui.add_folder("Tools", expand_by_default=True):
+            self._measures = gui.add_checkbox("Measure", False, hint="Click two points")
+            self._measures.on_update(lambda _: self._clear_measure())
+            self._distance = gui.add_markdown("")
+            picture = gui.add_button("Save a picture")
+            picture.on_click(lambda event: save_picture(event.client))
+
+    def _add_toggles(self) -> None:
+        gui = self.server.gui
+        for name in self.figure.list_layers():
+            box = gui.add_checkbox(name, LAYERS[name])
+            box.on_update(lambda event, name=name: self.figure.show(name, event.target.value))
+        if any(shape.collision for shape in self.configuration.asset.shapes):
+            box = gui.add_checkbox("Contacts", False, hint="What touches where the joints are now")
+            box.on_update(lambda event: self.show_contacts(event.target.value))
+            self._contact_note = gui.add_markdown("")
+        self._marker = gui.add_checkbox("Findings", False, hint="Links with findings", visible=False)
+        self._marker.on_update(lambda event: self._mark(event.target.value))
 
     def _add_sliders(self, dofs: Mapping[str, MovableDof]) -> None:
         gui = self.server.gui
-        for name, dof in dofs.items():
+        for name, dof in list(dofs.items())[:_MOST_SLIDERS]:
             lower, upper = dof.range
-            value = float(np.clip(self._configuration.get(name), lower, upper))
+            value = float(np.clip(self.configuration.get(name), lower, upper))
             unit = "rad" if dof.dof.motion is Motion.HINGE else "m"
             step = max((upper - lower) / 1000, 1e-6)
+            follows = name in self.configuration.followers
             slider = gui.add_slider(
-                f"{make_visible(name)} [{unit}]", lower, max(upper, lower + step), step, value,
-                hint="follows another joint" if name in self._configuration.followers else None,
+                f"{short(name, 40)} [{unit}]", lower, max(upper, lower + step), step, value,
+                hint="follows another joint" if follows else f"{lower:.4g} to {upper:.4g} {unit}",
             )  # fmt: skip
             slider.on_update(lambda event, name=name: self._drag(name, event))
             self._sliders[name] = slider
 
-    def _add_buttons(self) -> None:
-        gui = self.server.gui
-        if self._sliders:
-            reset = gui.add_button("Reset joints")
-            reset.on_click(lambda _: self._reset())
-        picture = gui.add_button("Save a picture")
-        picture.on_click(lambda event: self._save_picture(event.client))
+    def _add_variants(self) -> None:
+        if not self._variants.sets or self._variants.read is None:
+            return
+        with self.server.gui.add_folder("Variants"):
+            for name, (choices, chosen) in self._variants.sets.items():
+                shown = list_choices(choices)
+                box = self.server.gui.add_dropdown(
+                    short(name, 40),
+                    tuple(shown),
+                    initial_value=next(
+                        (label for label, one in shown.items() if one == chosen), next(iter(shown))
+                    ),
+                )
+                box.on_update(
+                    lambda event, name=name, shown=shown: self._choose(name, shown[event.target.value])
+                )
 
-    def _save_picture(self, client: Any) -> None:
-        """What a person sees, as a file that their browser saves."""
-        if client is not None:
-            pixels = client.get_render(height=1080, width=1440)
-            client.send_file_download("view.png", _encode_png(np.asarray(pixels)))
+    def _choose(self, name: str, variant: str) -> None:
+        """Read the asset again with another variant, and show that in place of it."""
+        with self._lock:
+            sets = self._variants.sets
+            chosen = {key: now for key, (_, now) in sets.items() if now} | {name: variant}
+            assert self._variants.read is not None
+            try:
+                asset, findings = self._variants.read(chosen)
+                configuration = Configuration(asset)
+            except SimwrightError as error:
+                self.server.gui.add_markdown(plain(str(error)))
+                return
+            kept = {
+                key: self.configuration.get(key)
+                for key in self.configuration.dofs
+                if key in configuration.dofs
+            }
+            configuration.move(kept)
+            sets[name] = (sets[name][0], variant)
+            self._contacts.close()
+            self.server.scene.reset()
+            self.server.gui.reset()
+            self.server.scene.set_up_direction("+z")
+            self._fill(configuration, findings)
 
-    def _show(self, layer: str, shown: bool) -> None:
-        for node in self._layers[layer]:
-            node.visible = shown
+    # -- joints --------------------------------------------------------------------------------------------------
 
     def _drag(self, name: str, event: Any) -> None:
-        if event.client is None:  # our own update, not a person's
-            return
-        self.move({name: float(event.target.value)})
+        if event.client is not None:  # else it is our own update, not a person's
+            self.move({name: float(event.target.value)})
 
     def move(self, values: Mapping[str, float]) -> None:
         """Move joints by name [rad or m], and what is coupled to them."""
         with self._lock:
-            self._configuration.move(values)
-            self.place()
-            self._update_sliders(set(values))
-            gap = self._configuration.gap
-            # joints of a loop that is dragged too far stop at what they can reach
-            self._gap.content = f"A loop is open by {gap:.3g} (m or rad)." if gap > _OPEN else ""
+            self.configuration.move(values)
+            self._place(set(values))
 
     def _reset(self) -> None:
         with self._lock:
-            self._configuration.reset()
-            self._gap.content = ""
-            self.place()
-            self._update_sliders(set())
+            self.configuration.reset()
+            self._place(set())
 
-    def _update_sliders(self, dragged: set[str]) -> None:
+    def _place(self, dragged: set[str]) -> None:
+        """Put all bodies where the configuration has them, and show where that is."""
+        self.figure.place(self.configuration.list_poses())
         for name, slider in self._sliders.items():
-            value = float(np.clip(self._configuration.get(name), slider.min, slider.max))
+            value = float(np.clip(self.configuration.get(name), slider.min, slider.max))
             if name not in dragged and abs(value - slider.value) > 1e-9:
                 slider.value = value
-
-    def place(self) -> None:
-        """Put all bodies where the configuration has them."""
-        poses = self._configuration.pose()
-        with self.server.atomic():
-            for name, pose in poses.items():
-                frame = self._frames[name]
-                frame.position, frame.wxyz = tuple(map(float, pose.p)), tuple(map(float, pose.q))
+        gap = self.configuration.gap
+        if self._gap is not None:
+            # joints of a loop that is dragged too far stop at what they can reach
+            self._gap.content = f"A loop is open by {gap:.3g} (m or rad)." if gap > _OPEN else ""
         if self._picked:
-            self._describe_picked(poses)
+            self._describe()
+        if self._shows_contacts:
+            self.show_contacts(True)
+
+    def show_contacts(self, shown: bool) -> None:
+        """Show what touches in this configuration, or hide it."""
+        with self._lock:
+            self._shows_contacts = shown
+            if not shown:
+                self._arrows.hide()
+                self._contact_note.content = ""
+                return
+            found = self._contacts.find(self.configuration)
+            self._arrows.show(found)
+            pairs = sorted({" and ".join(sorted((one.a or "world", one.b or "world"))) for one in found})
+            told = "; ".join(plain(short(pair)) for pair in pairs[:8]) or "nothing touches"
+            self._contact_note.content = plain(self._contacts.problem) or told
+
+    # -- findings ------------------------------------------------------------------------------------------------
+
+    def show_findings(self, findings: Sequence[Diagnostic], note: str = "") -> None:
+        """List findings, and let those that are about a link be shown there."""
+        with self._lock:
+            if self._is_closed:  # the check of a large asset may end later
+                return
+            self._findings = list(findings)
+            self._about = find_bodies(self.configuration.asset, self._findings)
+            self._list.show(self._findings, self._about, note)
+            self._marker.visible = bool(self._about)
+
+    def _mark(self, shown: bool) -> None:
+        """Draw boxes around the links that findings are about."""
+        rows = sorted({self._rows[name] for name in self._about.values() if name in self._rows})
+        self.figure.mark(rows if shown else [], (220, 50, 40))
+
+    # -- selecting -----------------------------------------------------------------------------------------------
+
+    def _click(self, picked: Picked) -> None:
+        if self._measures.value:
+            self._add_point(picked)
+        elif picked.body >= 0:
+            self.pick(self.figure.drawing.names[picked.body])
+        else:
+            self._pick_shape(picked)
 
     def pick(self, name: str) -> None:
-        """Select a link: in the scene, in the list and in the tree; none for the world."""
+        """Select a link, in the scene and in the tree; none for the world."""
         with self._lock:
-            if name == self._picked:
-                return
-            self._picked = name
-            for mark in self._marks:
-                mark.remove()
-            self._marks = []
-            if self._links is not None:
-                self._links.value = make_visible(name)
-            self._tree.content = self._describe_tree()
-            if not name:
-                self._facts.content = "Click a link, or choose one here."
-                return
-            self._mark(name)
-            self._describe_picked(self._configuration.pose())
+            self._picked, self._shape = name, None
+            self._tree.pick(name)
+            self.figure.mark([self._rows[name]] if name else [])
+            if name:
+                self._describe()
+            else:
+                self._facts.content = _NOTHING
 
-    def _mark(self, name: str) -> None:
-        """Show the frame and name of what is selected, whatever else is shown."""
-        path, reach = f"/bodies/{_segment(name)}/picked", 0.12 * self._drawing.size
-        scene = self.server.scene
-        self._marks = [
-            scene.add_frame(
-                path, axes_length=reach, axes_radius=reach / 20, origin_radius=reach / 8, origin_color=_PICKED
-            ),
-            scene.add_label(f"{path} name", make_visible(name)),
-        ]
+    def _pick_shape(self, picked: Picked) -> None:
+        """Something that stands in the world: which of its shapes was hit is worked out from the line of sight."""
+        with self._lock:
+            self.pick("")
+            self._shape = _find_first(picked.shapes, picked)
+            if self._shape is not None:
+                self._facts.content = describe_shape(self._shape)
 
-    def _describe_picked(self, poses: Mapping[str, Pose]) -> None:
-        # one row of the table after the other, each where there is something to say
+    def _describe(self) -> None:
         name = self._picked
-        body = self._configuration.asset.body(name)
-        pose = poses[name]
-        rows = [("position [m]", _numbers(pose.p)), ("rotation w x y z", _numbers(pose.q))]
+        about = [self._findings[number] for number, body in self._about.items() if body == name]
+        pose = self.figure.poses[0, self._rows[name]]
         inertial = self._inertials.get(name)
-        if inertial is not None:
-            rows += _describe_inertial(inertial)
-        edge = next((edge for edge in self._configuration.tree.edges if edge.child == name), None)
-        if edge is not None:
-            joint = edge.joint
-            rows.append(
-                ("joint", f"{_plain(joint.name)}, {joint.kind.value}, from {_plain(edge.parent or 'world')}")
+        self._facts.content = describe_link(self.configuration, name, pose, inertial, about)
+
+    # -- measuring -----------------------------------------------------------------------------------------------
+
+    def _add_point(self, picked: Picked) -> None:
+        pose = self.figure.poses[0, picked.body] if picked.body >= 0 else np.array((0, 0, 0, 1.0, 0, 0, 0))
+        point = find_hit(picked.shapes, Pose.of(pose[:3], pose[3:]), picked.origin, picked.direction)
+        if point is None:
+            return
+        with self._lock:
+            if len(self._points) >= 2:
+                self._clear_measure()
+            self._points.append(point)
+            scene, size = self.server.scene, 0.008 * self.figure.drawing.size
+            number = len(self._points)
+            self._measured.append(
+                scene.add_icosphere(
+                    f"/measure/{number}", radius=size, color=(220, 40, 120), position=tuple(point)
+                )
             )
-            rows += [
-                (f"limits {_plain(dof.name)}", f"{dof.lower:.4g} to {dof.upper:.4g}")
-                for dof in joint.dofs
-                if dof.is_limited
-            ]
-        if body.path:
-            rows.append(("prim", f"`{_plain(body.path)}`"))
-        table = "\n".join(f"| {key} | {value} |" for key, value in rows)
-        found = [each for each in self._findings if body.path and each.where.prim.startswith(body.path)]
-        notes = "\n\n".join(map(_describe_finding, found[:10]))
-        self._facts.content = f"**{_plain(name)}**\n\n| | |\n|---|---|\n{table}\n\n{notes}"
+            self._distance.content = f"first point: {numbers(point)} m"
+            if number == 2:
+                self._show_distance()
 
-    def _describe_tree(self) -> str:
-        tree = self._configuration.tree
-        children = tree.children()
-        lines: list[str] = []
+    def _show_distance(self) -> None:
+        first, second = self._points
+        scene, away = self.server.scene, second - first
+        told = f"{float(np.linalg.norm(away)):.4g} m"
+        line = np.array([[first, second]], dtype=np.float32)
+        self._measured += [
+            scene.add_line_segments(
+                "/measure/line", line, (220, 40, 120), thickness=3.0, thickness_units="screen"
+            ),
+            scene.add_label("/measure/label", told, position=tuple((first + second) / 2)),
+        ]
+        self._distance.content = f"**{told}** along x, y, z: {numbers(away)} m"
 
-        def add(name: str, depth: int, joint: str) -> None:
-            text = f"**{_plain(name)}**" if name == self._picked else _plain(name)
-            by = f" _{_plain(joint)}_" if joint else ""
-            lines.append(f"{'  ' * min(depth, 30)}- {text}{by}")
-
-        pending = [(name, 0, "") for name in reversed(tree.roots)]
-        pending += [(edge.child, 0, edge.joint.name) for edge in reversed(children.get(WORLD, []))]
-        while pending and len(lines) < 500:
-            name, depth, joint = pending.pop()
-            add(name, depth, joint)
-            pending += [(edge.child, depth + 1, edge.joint.name) for edge in reversed(children.get(name, []))]
-        return "\n".join(lines) + ("\n\n..." if pending else "")
+    def _clear_measure(self) -> None:
+        for node in self._measured:
+            node.remove()
+        self._measured, self._points = [], []
+        self._distance.content = "Click two points." if self._measures.value else ""
 
 
-def _describe_inertial(inertial: Inertial) -> list[tuple[str, str]]:
-    return [
-        ("mass [kg]", f"{inertial.mass:.6g}"),
-        ("centre of mass [m]", _numbers(inertial.com)),
-        ("inertia xx yy zz", _numbers(np.diag(inertial.inertia))),
-    ]
-
-
-def _describe_finding(finding: Diagnostic) -> str:
-    place = f" at `{_plain(finding.where.prim)}`" if finding.where.prim else ""
-    return f"**{finding.level.name.lower()}** {_plain(finding.kind)}: {_plain(finding.message)}{place}"
-
-
-def _numbers(values: Array) -> str:
-    return " ".join(f"{value:.4g}" for value in np.asarray(values).tolist())
-
-
-def _plain(text: str) -> str:
-    """A name as Markdown shows it: no control characters, and nothing that Markdown or HTML would act on."""
-    return _MARKS.sub(lambda found: f"&#{ord(found[0])};", make_visible(text))
-
-
-def _segment(name: str) -> str:
-    """A name as one part of a path in the scene."""
-    return make_visible(name).replace("/", "|")
-
-
-def _encode_png(pixels: Array) -> bytes:
-    from PIL import Image
-
-    stream = io.BytesIO()
-    Image.fromarray(pixels.astype(np.uint8)).save(stream, "PNG")
-    return stream.getvalue()
+def _find_first(shapes: Sequence[Shape], picked: Picked) -> Shape | None:
+    """The shape that a line of sight meets first."""
+    best: tuple[float, Shape | None] = (np.inf, shapes[0] if len(shapes) == 1 else None)
+    for shape in shapes if len(shapes) > 1 else ():
+        hit = find_hit([shape], Pose.of(), picked.origin, picked.direction)
+        if hit is not None and np.linalg.norm(hit - picked.origin) < best[0]:
+            best = float(np.linalg.norm(hit - picked.origin)), shape
+    return best[1]

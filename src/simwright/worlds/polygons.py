@@ -11,6 +11,7 @@ that is much shorter (round walls).  What the cuts leave is convex.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -84,6 +85,61 @@ def list_edges(space: Geometry) -> Edges:
 def grow(polygon: Geometry, distance: float) -> Geometry:
     """The polygon grown (or with a negative ``distance`` [m] shrunk), corners kept sharp."""
     return polygon.buffer(distance, cap_style="flat", join_style="mitre")
+
+
+# grids that overlays are snapped to where plain ones fail [m]
+_FINER_GRIDS = (1e-9, 1e-7)
+# what rounding may take of an area: this part of it, and of 1 m^2
+_AREA_ROUNDING = 1e-9
+
+
+def join_polygons(polygons: Sequence[Geometry]) -> Geometry:
+    """The union of polygons, none of which is lost.
+
+    The area of a union is at least the sum of all areas less the overlap of every pair (Bonferroni's inequality).
+    """
+    parts = np.array([polygon for polygon in polygons if not polygon.is_empty], dtype=object)
+    if len(parts) < 2:
+        return shapely.union_all(parts)
+    return _overlay(lambda grid: shapely.union_all(parts, grid_size=grid), _bound_union(parts))
+
+
+def cut_polygons(polygon: Geometry, holes: Sequence[Geometry]) -> Geometry:
+    """A polygon less others; what they leave of it is at least the difference of the areas."""
+    if not len(holes):
+        return polygon
+    hole = join_polygons(holes)
+    area = float(shapely.area(polygon))
+    least = area - float(shapely.area(hole)) - _AREA_ROUNDING * (1.0 + area)
+    return _overlay(lambda grid: shapely.difference(polygon, hole, grid_size=grid), least)
+
+
+def _overlay(compute: Callable[[float | None], Geometry], least: float) -> Geometry:
+    """An overlay whose area is at least so large: the plain one, or one on a grid.
+
+    Where edges nearly coincide, GEOS (seen in 3.14, in one of 500 floor plans) leaves polygons out of a union, or gives
+    up. On a grid of whole nanometres it computes without such mistakes, in three times the time.
+    """
+    for grid in (None, *_FINER_GRIDS):
+        try:
+            found = compute(grid)
+        except shapely.errors.GEOSException:
+            continue
+        if shapely.area(found) >= least:
+            return found
+    # snapped to a tenth of a micrometre nothing is lost but what is thinner: an area below the bound is our mistake
+    raise AssertionError(f"an overlay has less than {least:.6g} m^2 on every grid")
+
+
+def _bound_union(parts: npt.NDArray[Any]) -> float:
+    """The least area that a union can have, without what rounding takes."""
+    first, second = shapely.STRtree(parts).query(parts, predicate="intersects")
+    pairs = first < second
+    overlaps = shapely.area(shapely.intersection(parts[first[pairs]], parts[second[pairs]]))
+    areas = shapely.area(parts)
+    # with overlaps of three and more the bound is low, or below the largest part
+    least = max(float(areas.sum() - overlaps.sum()), float(areas.max()))
+    return least - _AREA_ROUNDING * (1.0 + float(areas.sum()))
 
 
 class BoundsIndex:

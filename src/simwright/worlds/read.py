@@ -43,7 +43,7 @@ from simwright.worlds.document import Refusal, WorldEntry, read_extensions
 from simwright.worlds.entities import Hallway, Location, Params, Room, Spawn
 from simwright.worlds.free_space import blocks_way, compute_free_space, update_free_polygons
 from simwright.worlds.metadata import read_metadata
-from simwright.worlds.polygons import Geometry, grow
+from simwright.worlds.polygons import Geometry, cut_polygons, grow, join_polygons
 from simwright.worlds.poses import WorldPose
 from simwright.worlds.read_locations import add_location, add_object
 from simwright.worlds.read_robots import add_robots
@@ -295,7 +295,7 @@ def is_passable(hallway: Hallway) -> bool:
     """Does a robot get from one room through the open door into the other?"""
     start, end = hallway.rooms
     furniture = [location.inflated for room in hallway.rooms for location in room.locations]
-    space = shapely.union_all([start.free, hallway.free, end.free]).difference(shapely.union_all(furniture))
+    space = cut_polygons(join_polygons([start.free, hallway.free, end.free]), furniture)
     # a common edge counts as a way only if the rooms meet there as well
     parts = shapely.get_parts(space.buffer(_SPECK))
     return any(part.intersects(start.free) and part.intersects(end.free) for part in parts)
@@ -314,7 +314,7 @@ def _take_reached(world: World, space: Geometry) -> Geometry:
         floors = np.array([room.polygon for room in world.rooms], dtype=object)
         rooms = shapely.intersects(parts[:, None], floors[None, :]).sum(axis=1)
         chosen[np.lexsort((shapely.area(parts), rooms))[-1]] = True
-    reached = shapely.union_all(parts[chosen])
+    reached = join_polygons(parts[chosen])
     shapely.prepare(reached)
     return reached
 

@@ -36,7 +36,7 @@ def load(report: Report) -> Any:
 def test_the_schema_is_a_schema_and_describes_everything() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
     finding = SCHEMA["$defs"]["finding"]
-    assert finding["required"] == list(finding["properties"])
+    assert [*finding["required"], "cause", "related"] == list(finding["properties"])
     assert all("description" in member for member in finding["properties"].values())
     assert all("description" in member for member in SCHEMA["properties"].values())
 

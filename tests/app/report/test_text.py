@@ -37,7 +37,8 @@ info[test-units]: the unit is cm
  --> {folder}/other.usda </World>
   = fix: set it (safe)
 
-1 error, 1 warning, 1 info in 3 assets (1 can be fixed safely)
+1 error, 1 warning, 1 info in 3 assets
+2 can be fixed, 1 safely in place: simwright check ... --fix; the others asset by asset with simwright fix --unsafe
 """
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import struct
 import zlib
 
@@ -137,3 +138,35 @@ def test_vertices_are_split_as_newton_splits_them():
             if mine is not None:
                 assert mine.dtype == other.dtype
                 np.testing.assert_allclose(mine, other, atol=1e-6)
+
+
+def test_meshes_are_split_without_a_change_to_newton(builder, tmp_path, monkeypatch):
+    from newton._src.usd import utils
+
+    from simwright.engines.newton import looks
+
+    before, calls = dict(vars(utils)), []
+
+    def split(*given):
+        calls.append(dict(vars(utils)) == before)
+        return looks._UNWATCHED(*given)
+
+    # the signature decides whether the function is one that ours can stand for
+    split.__signature__ = inspect.signature(looks.split_vertices)
+    monkeypatch.setattr(looks, "_UNWATCHED", looks.split_vertices, raising=False)
+    monkeypatch.setattr(looks, "split_vertices", split)
+    normals = 'normal3f[] normals = [(0, 0, 1), (0, 0, 1), (0, 0, 1)] (interpolation = "faceVarying")'
+    path = tmp_path / "seen.usda"
+    path.write_text(f"""#usda 1.0
+(metersPerUnit = 1)
+def Mesh "seen"
+{{
+    point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+    int[] faceVertexCounts = [3]
+    int[] faceVertexIndices = [0, 1, 2]
+    {normals}
+}}
+""")
+    add_usd(builder, path)
+    assert calls == [True]
+    assert dict(vars(utils)) == before

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+import simwright
+
 from .conftest import QUAD, texture
 
 
@@ -252,3 +254,20 @@ def test_damaged_image_is_left_out(surface, content, tmp_path, accept_gltf):
     )
     assert "gltf-write-texture" in found.kinds
     accept_gltf(found.file)
+
+
+def test_what_gltf_ignores_of_a_png_is_left_out(tmp_path, accept_gltf):
+    """A colour profile and oblong pixels: gltf-validator warns of both, and no reader may heed them."""
+    from PIL import Image, ImageCms
+
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    picture = Image.new("RGB", (4, 4), (200, 30, 60))
+    picture.save(tmp_path / "image.png", icc_profile=profile, dpi=(72, 36))
+    (tmp_path / "box.xml").write_text(
+        """<mujoco><asset><texture name="t" type="2d" file="image.png"/><material name="m" texture="t"/>
+        <mesh name="tri" vertex="0 0 0 1 0 0 0 1 0 0 0 1" texcoord="0 0 1 0 0 1 1 1" face="0 2 1 0 1 3 0 3 2 1 2 3"/>
+        </asset><worldbody><geom type="mesh" mesh="tri" material="m"/></worldbody></mujoco>"""
+    )
+    written = simwright.convert(tmp_path / "box.xml", tmp_path / "box.glb")
+    accept_gltf(written)
+    assert b"iCCP" not in written.read_bytes()

@@ -222,3 +222,34 @@ def test_unknown_plugins_are_kept(read_text, found):
     assert asset.extras.get("gazebo", "m", "plugin:fly/a/b") == (1.0, 2.0, 3.0)
     assert asset.extras.get("gazebo", "w", "plugin:tick/every") == 2
     assert [d.where.line for d in found("sdf-plugin-kept")] == [1, 3]
+
+
+PID = "gz-sim-joint-position-controller-system"
+
+
+def test_gains_of_a_position_controller_are_a_drive(read_model, found):
+    inner = "<joint_name>left</joint_name><p_gain>30</p_gain><i_gain>0</i_gain><d_gain>2</d_gain>"
+    more = "<cmd_max>5</cmd_max><cmd_min>-5</cmd_min><initial_position>0.4</initial_position>"
+    asset = read_model(ROBOT + plugin(PID, inner + more))
+    drives = {dof.name: dof.drive for joint in asset.joints for dof in joint.dofs}
+    assert drives["right"] is None
+    drive = drives["left"]
+    assert (drive.stiffness, drive.damping, drive.max_force, drive.target_position) == (30, 2, 5, 0.4)
+    assert not found("sdf-controller-reduced")
+
+
+def test_what_a_drive_cannot_say_of_a_controller_is_told(read_model, found):
+    # Gazebo's own values where nothing is said: p 1, i 0.1, d 0.01, efforts of 1000
+    asset = read_model(ROBOT + plugin(PID, "<joint_name>left</joint_name><cmd_min>-3</cmd_min>"))
+    drive = asset.joints[0].dofs[0].drive
+    assert (drive.stiffness, drive.damping, drive.max_force) == (1, 0.01, 3)
+    assert [finding.message.partition(" has ")[2] for finding in found("sdf-controller-reduced")] == [
+        "an integral gain of 0.1, which a drive has not",
+        "a range of efforts from -3 to 1000, which a drive has not",
+    ]
+
+
+def test_a_controller_that_sets_velocities_is_no_spring(read_model):
+    inner = "<joint_name>left</joint_name><use_velocity_commands>true</use_velocity_commands>"
+    asset = read_model(ROBOT + plugin(PID, inner))
+    assert asset.joints[0].dofs[0].drive is None

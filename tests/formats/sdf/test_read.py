@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import simwright
 from simwright.core.diag import Reporter
 from simwright.core.errors import ParseError, SimwrightError
 from simwright.core.math3d import Pose
@@ -137,3 +138,24 @@ def test_any_input_gives_an_asset_or_an_error(tmp_path, pieces, version):
         return
     names = [b.name for b in asset.bodies]
     assert len(names) == len(set(names))
+
+
+def test_names_of_flattened_models_are_nested_models(tmp_path, accept_sdf):
+    """Up to 1.7 a nested model was flattened into names; libsdformat takes it apart again, and so do we."""
+    file = tmp_path / "flat.sdf"
+    file.write_text(
+        """<sdf version="1.7"><model name="m"><link name="base"/>
+        <link name="arm::hand::palm"><pose>1 0 0 0 0 0</pose></link><link name="arm::palm"/>
+        <joint name="arm::wrist" type="revolute"><parent>base</parent><child>arm::hand::palm</child>
+        <axis><xyz>0 0 1</xyz></axis></joint></model></sdf>"""
+    )
+    asset = simwright.load(file)
+    assert [(body.name, body.scope) for body in asset.bodies] == [
+        ("base", ""), ("arm::hand::palm", "arm::hand"), ("arm::palm", "arm"),
+    ]  # fmt: skip
+    assert [joint.name for joint in asset.joints] == ["wrist"]
+    written = simwright.convert(file, tmp_path / "out" / "flat.sdf")
+    assert accept_sdf(written) == ""
+    text = written.read_text()
+    assert '<model name="hand">' in text
+    assert text.count('<link name="palm">') == 2

@@ -48,12 +48,12 @@ def read() -> Callable[..., Reading]:
         *,
         time: float | None = None,
         resolvers: tuple[str, ...] = DEFAULT_ORDER,
+        visuals: bool = True,
         **units: object,
     ) -> Reading:
         reporter = Reporter()
         stage = make_stage(content, **units)  # type: ignore[arg-type]
-        return Reading(
-            read_stage(stage, ReadOptions(time=time, schema_resolvers=resolvers), reporter), reporter
-        )
+        options = ReadOptions(time=time, schema_resolvers=resolvers, visuals=visuals)
+        return Reading(read_stage(stage, options, reporter), reporter)
 
     return read_text

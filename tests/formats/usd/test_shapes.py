@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from simwright.model.geometry import Box, Capsule, Cone, Cylinder, Ellipsoid, Mesh, Plane, Sphere, box_bounds
+from simwright.model.mass import body_inertials
 from simwright.model.material import to_display
 from simwright.model.moments import compute_moments
 
@@ -111,6 +112,40 @@ def test_seen_or_touched(read, api, attributes, visual, collision):
     apis = f'( prepend apiSchemas = ["{api}"] )' if api else ""
     shape = one(read(f'def Xform "R" {{ {attributes}\n def Cube "c" {apis} {{}} }}'))
     assert (shape.visual, shape.collision) == (visual, collision)
+
+
+SEEN_AND_TOUCHED = """
+def Xform "R" ( prepend apiSchemas = ["PhysicsRigidBodyAPI"] ) {
+    def Material "paint" { token outputs:surface.connect = </R/paint/s.outputs:surface>
+        def Shader "s" { uniform token info:id = "UsdPreviewSurface"
+            token outputs:surface } }
+    def Material "skin" ( prepend apiSchemas = ["PhysicsMaterialAPI"] ) { float physics:density = 20 }
+    def Cube "seen" ( prepend apiSchemas = ["MaterialBindingAPI"] ) { rel material:binding = </R/paint> }
+    def Cube "wrapped" {}
+    def Cube "touched" ( prepend apiSchemas = ["PhysicsCollisionAPI", "MaterialBindingAPI"] ) {
+        rel material:binding:physics = </R/skin> }
+    def MjcTendon "rope" { uniform token mjc:type = "spatial"
+        rel mjc:path = [</R/a>, </R/wrapped>, </R/b>] }
+    def Xform "a" ( prepend apiSchemas = ["MjcSiteAPI"] ) {}
+    def Xform "b" ( prepend apiSchemas = ["MjcSiteAPI"] ) {}
+}"""
+
+
+def test_without_visuals_there_is_what_is_touched_and_what_tendons_go_round(read):
+    with_all, without = read(SEEN_AND_TOUCHED), read(SEEN_AND_TOUCHED, visuals=False)
+    assert {s.path for s in with_all.asset.shapes} == {"/R/seen", "/R/wrapped", "/R/touched"}
+    assert {s.path for s in without.asset.shapes} == {"/R/wrapped", "/R/touched"}
+    assert [m.name for m in with_all.asset.materials] == ["paint"]
+    assert without.asset.materials == []
+    for found in (with_all, without):
+        assert [m.density for m in found.asset.physics_materials] == [20.0]
+        assert [(p.kind, p.name) for p in found.asset.tendons[0].path] == [
+            ("site", "a"),
+            ("wrap", "wrapped"),
+            ("site", "b"),
+        ]
+    masses = [body_inertials(found.asset)["R"].mass for found in (with_all, without)]
+    assert masses == [160.0, 160.0]
 
 
 def test_what_is_left_out_is_counted(read):

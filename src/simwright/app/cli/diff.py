@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,6 +22,7 @@ from simwright.app.cli.options import (
 if TYPE_CHECKING:
     from simwright.compare.difference import CompareSettings, Difference, DifferenceItem, DifferenceSection
     from simwright.core.diag import Diagnostic
+    from simwright.model.asset import Asset
 
 EPILOG = """\b
 Examples:
@@ -28,6 +30,7 @@ Examples:
   simwright diff robot.xml robot.usda --only kinematics,dynamics --rtol 1e-9
   simwright diff a.sdf b.sdf --ignore visuals,materials,order
   simwright diff robot.urdf.xacro robot.urdf --arg gripper=false --format json
+  simwright diff robot.urdf robot.xml --format html -o diff.html
 
 \b
 Sections by group:
@@ -67,7 +70,8 @@ _WIDE = 44
 @trust_options
 @click.option("--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="A xacro argument.")
 @click.option("--variant", "variants", multiple=True, metavar="SET=NAME", help="A USD variant to select.")
-@format_option("text", "json")
+@format_option("text", "json", "html")
+@click.option("-o", "--output", type=click.Path(), help="Write the page of --format html to this file.")
 def diff(
     a: str,
     b: str,
@@ -81,6 +85,7 @@ def diff(
     arguments: tuple[str, ...],
     variants: tuple[str, ...],
     output_format: str,
+    output: str | None,
 ) -> int:
     """Compare A and B (URDF, xacro, SDFormat, MJCF or OpenUSD, in any combination) as machines.
 
@@ -121,6 +126,8 @@ def diff(
     if output_format == "json":
         findings = [found for reporter in reporters for found in sort_diagnostics(reporter)]
         print_json(_describe_difference(difference, settings, findings))
+    elif output_format == "html":
+        _write_page(difference, first, second, output)
     else:
         out = console()
         out.print(f"{a} -> {b}", style="bold")
@@ -131,6 +138,17 @@ def diff(
             if any(found.level is Level.ERROR for found in reporter):
                 print_findings(file, reporter)
     return max(0 if difference.equal else 1, *(exit_code(reporter) for reporter in reporters))
+
+
+def _write_page(difference: Difference, first: Asset, second: Asset, output: str | None) -> None:
+    from simwright.app.report.diff_page import render_diff
+    from simwright.core.files import write_atomic
+
+    page = render_diff(difference, first, second, _show)
+    if output is None:
+        click.echo(page.rstrip("\n"))
+    else:
+        write_atomic(Path(output), page)
 
 
 def _split(words: str) -> list[str]:

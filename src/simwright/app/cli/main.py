@@ -64,6 +64,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.view:view",
         "Show a file in the browser: links, joints, colliders, masses; move its joints.",
     ),
+    "render": (
+        "simwright.app.cli.render:render",
+        "Draw a file without a screen: a picture, or a film from all around.",
+    ),
     "prove": (
         "simwright.app.cli.prove:prove",
         "Ask several physics engines whether an asset is the same machine in all of them.",

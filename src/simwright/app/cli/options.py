@@ -7,6 +7,7 @@ import functools
 import json
 import os
 import sys
+import webbrowser
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -124,6 +125,74 @@ package_option = click.option(
     metavar="NAME=DIR",
     help="Where a ROS package is; may be repeated.",
 )
+
+
+def place_options(command: F) -> F:
+    """Where a page is served and whether it is opened: ``--host``, ``--port``, ``--browser``."""
+    made: Any = command
+    for option in (
+        click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page."),
+        click.option(
+            "--port", type=click.IntRange(0, 65535), default=0, help="The port; else one that is free."
+        ),
+        click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
+    ):
+        made = option(made)
+    return made  # type: ignore[no-any-return]
+
+
+def live_options(command: F) -> F:
+    """``--view`` and what belongs to it; the values become one argument ``view``, None where it is not asked for."""
+
+    @functools.wraps(command)
+    def call(
+        *arguments: Any, live: bool, host: str, port: int, browser: bool, speed: str, **more: Any
+    ) -> Any:
+        if not live:
+            return command(*arguments, view=None, **more)
+        from simwright.app.watching import LiveOptions
+
+        factor = None if speed == "max" else _read_speed(speed)
+        # standard output belongs to the report where a machine reads it
+        tell = functools.partial(announce_page, browser=browser, stderr=more.get("output_format") == "json")
+        return command(*arguments, view=LiveOptions(tell, host, port, factor), **more)
+
+    made: Any = place_options(call)
+    for option in (
+        click.option(
+            "--speed",
+            default="1",
+            show_default=True,
+            metavar="X",
+            help="With --view: times real time, or max.",
+        ),
+        click.option("--view", "live", is_flag=True, help="Watch it in the browser; Ctrl-C ends it."),
+    ):
+        made = option(made)
+    return made  # type: ignore[no-any-return]
+
+
+def _read_speed(text: str) -> float:
+    try:
+        speed = float(text)
+    except ValueError:
+        speed = 0.0
+    if not 1e-3 <= speed <= 1e3:
+        raise click.BadParameter(f"{text!r} is no speed, like 0.5 or max", param_hint="--speed")
+    return speed
+
+
+def announce_page(address: str, *, browser: bool, stderr: bool = False) -> None:
+    """Print the address of a page, and open it where there is a screen."""
+    out = console(stderr=stderr)
+    out.print(address, soft_wrap=True, highlight=False, markup=False)
+    out.print("Ctrl-C ends it.")
+    sys.stdout.flush()
+    # a browser of a terminal would take the terminal away from this program
+    if browser and (
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform == "darwin"
+    ):
+        webbrowser.open(address)
 
 
 def ros_options(command: F) -> F:
@@ -342,6 +411,14 @@ def console(*, stderr: bool = False) -> Console:
 def print_json(value: Any) -> None:
     """One JSON document on standard output, strictly valid (no NaN)."""
     click.echo(escape_json(json.dumps(value, indent=2, allow_nan=False, ensure_ascii=False)))
+
+
+def parse_size(text: str) -> tuple[int, int]:
+    """``1280x720`` as width and height [px], even ones: films have no others."""
+    width, _, height = text.lower().partition("x")
+    if not (width.isdecimal() and height.isdecimal()):
+        raise click.BadParameter(f"{text!r} is no size, like 1280x720", param_hint="--size")
+    return int(width) // 2 * 2, int(height) // 2 * 2
 
 
 def parse_pairs(values: tuple[str, ...], option: str) -> dict[str, str]:

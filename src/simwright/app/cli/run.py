@@ -14,7 +14,9 @@ from simwright.app.cli.options import (
     console,
     format_option,
     gate_options,
+    live_options,
     parse_pairs,
+    parse_size,
     print_json,
     ros_options,
 )
@@ -33,6 +35,7 @@ Examples:
   simwright run scene.yaml --control wave.json --record wave.npz
   simwright run scene.yaml --engine newton --solver featherstone --device cuda
   simwright run robot.usda --ros
+  simwright run robot.xml --ground --view
   simwright run robot.urdf --fixed --bag run.mcap --frames 5000
   simwright run scene.yaml --set integrator=rk4 --set iterations=50
 """
@@ -45,7 +48,9 @@ INTERRUPTED = 130
 @click.option("--solver", default="", metavar="NAME", help="A solver of the engine; else its default.")
 @click.option("--set", "options", multiple=True, metavar="NAME=VALUE", help="An option of the solver.")
 @click.option(
-    "--frames", type=click.IntRange(min=0), help="Time steps.  [default: 1000; with --ros, until Ctrl-C]"
+    "--frames",
+    type=click.IntRange(min=0),
+    help="Time steps.  [default: 1000; with --ros or --view, until Ctrl-C]",
 )
 @click.option("--num-worlds", type=click.IntRange(min=1), help="Copies of the world; else the scene's.")
 @click.option(
@@ -54,7 +59,9 @@ INTERRUPTED = 130
 @click.option("--control", type=click.Path(), help="Targets or controls over time (JSON or YAML).")
 @click.option("--loop", is_flag=True, help="Begin the control file again at its end.")
 @click.option("--keyframe", default="", metavar="NAME", help="Robot files: start from this keyframe.")
-@click.option("--record", type=click.Path(), metavar="FILE", help="Coordinates to .npz, or pictures to .mp4.")
+@click.option(
+    "--record", type=click.Path(), metavar="FILE", help="Coordinates to .npz, or pictures to .mp4 or .gif."
+)
 @click.option("--record-every", type=click.IntRange(min=1), metavar="N", help="Record every N-th frame.")
 @click.option(
     "--fps",
@@ -73,6 +80,7 @@ INTERRUPTED = 130
 )
 @click.option("--ground/--no-ground", default=False, help="Robot files: add a plane to stand on.")
 @ros_options
+@live_options
 @gate_options
 @click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
 @format_option("text", "json")
@@ -92,7 +100,7 @@ def run(
     """
     from simwright.app.running import run as run_source
 
-    width, height = _read_size(size)
+    width, height = parse_size(size)
     with show_bars() as progress, end_on_term():
         result = run_source(
             source,
@@ -109,14 +117,6 @@ def run(
     if result.stopped == "interrupted":
         return INTERRUPTED
     return 1 if result.has_errors else 0
-
-
-def _read_size(text: str) -> tuple[int, int]:
-    width, _, height = text.lower().partition("x")
-    if not (width.isdecimal() and height.isdecimal()):
-        raise click.BadParameter(f"{text!r} is no size, like 1280x720", param_hint="--size")
-    # H.264 with the usual colour format takes even sizes only
-    return int(width) // 2 * 2, int(height) // 2 * 2
 
 
 @contextlib.contextmanager

@@ -9,7 +9,6 @@ pointer shows its numbers beside the names.  Where MuJoCo cannot draw without a 
 from __future__ import annotations
 
 import html
-import io
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -17,10 +16,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from simwright.core.diag import Reporter
 from simwright.core.errors import SimwrightError
 from simwright.core.math3d import Array
 from simwright.core.visible import make_visible
+from simwright.engines.films import encode_png
 from simwright.engines.layout import Layout
 from simwright.model.asset import Asset
 
@@ -82,13 +81,16 @@ class EngineLine:
 
 @dataclass(frozen=True, slots=True)
 class LineChart:
-    """Lines over the same times [s]; ``unit`` is that of all values."""
+    """Lines over the same times [s]; ``unit`` is that of all values.
+
+    ``references`` are what engines are held against, with a name each: all with the same machine, or some with what
+    their format has no place for left out.
+    """
 
     title: str
     unit: str
     times: Sequence[float]
-    reference: str
-    expected: Sequence[float]
+    references: Sequence[tuple[str, Sequence[float]]]
     lines: Sequence[EngineLine] = field(default_factory=list)
 
 
@@ -102,7 +104,9 @@ def _write(chart: LineChart) -> Iterator[str]:
     title = _text(chart.title)
     yield f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{title}"><title>{title}</title>'
     yield from _write_frame(chart, across, up, decades)
-    yield f'<path class="line reference" d="{_trace(chart.times, chart.expected, across, up)}"/>'
+    for number, (_, expected) in enumerate(chart.references):
+        trace = _trace(chart.times, expected, across, up)
+        yield f'<path class="line reference"{_dash_reference(number)} d="{trace}"/>'
     for line in chart.lines:
         errors = [_log(value) for value in line.errors]
         for values, scale in ((line.values, up), (errors, decades)):
@@ -114,18 +118,17 @@ def _write(chart: LineChart) -> Iterator[str]:
     yield from _write_bands(chart, across)
     yield '</g><g class="rest">'
     yield f'<text class="soft number" x="{_NUMBERS}" y="{TOP + 12}">largest difference</text>'
-    for number, line in enumerate(chart.lines):
+    for number, line in enumerate(chart.lines, len(chart.references)):
         worst = max((abs(v) for v in line.errors if math.isfinite(v)), default=math.nan)
-        yield f'<text class="number" x="{_NUMBERS}" y="{_place(number + 1)}">{_tell(worst)} {_text(chart.unit)}</text>'
+        yield f'<text class="number" x="{_NUMBERS}" y="{_place(number)}">{_tell(worst)} {_text(chart.unit)}</text>'
     yield "</g></svg>"
 
 
 def _choose_scales(chart: LineChart) -> tuple[_Scale, _Scale, _Scale]:
     """Of times, of values, and of the powers of ten of differences."""
     across = _Scale(chart.times[0], max(chart.times[-1], chart.times[0] + 1e-9), LEFT, RIGHT)
-    numbers = [
-        v for row in (chart.expected, *(line.values for line in chart.lines)) for v in row if math.isfinite(v)
-    ]
+    rows = [*(values for _, values in chart.references), *(line.values for line in chart.lines)]
+    numbers = [value for row in rows for value in row if math.isfinite(value)]
     low, high = _widen(min(numbers, default=0.0), max(numbers, default=0.0))
     up = _Scale(low, high, MIDDLE, TOP)
     sizes = [abs(v) for line in chart.lines for v in line.errors if math.isfinite(v) and v != 0.0]
@@ -175,10 +178,11 @@ def _write_frame(chart: LineChart, across: _Scale, up: _Scale, decades: _Scale) 
 
 
 def _write_names(chart: LineChart) -> Iterator[str]:
-    y = _place(0)
-    yield f'<path class="line reference" d="M{_NAMES} {y - 4}h34"/>'
-    yield f'<text class="name" x="{_NAMES + 42}" y="{y}">{_text(chart.reference, 22)}</text>'
-    for number, line in enumerate(chart.lines, 1):
+    for number, (name, _) in enumerate(chart.references):
+        y = _place(number)
+        yield f'<path class="line reference"{_dash_reference(number)} d="M{_NAMES} {y - 4}h34"/>'
+        yield f'<text class="name" x="{_NAMES + 42}" y="{y}">{_text(name, 34)}</text>'
+    for number, line in enumerate(chart.lines, len(chart.references)):
         y = _place(number)
         yield f'<path class="line s{line.style}"{_dash(line.style)} d="M{_NAMES} {y - 4}h34"/>'
         yield f'<path class="m{line.style}" d="{_SHAPES[line.style]}" transform="translate({_NAMES + 17} {y - 4})"/>'
@@ -194,9 +198,10 @@ def _write_bands(chart: LineChart, across: _Scale) -> Iterator[str]:
         yield f'<g class="band"><rect x="{first:.1f}" y="{TOP}" width="{last - first:.1f}" height="{BOTTOM - TOP}"/>'
         yield f'<g class="tip"><path class="at" d="M{x:.1f} {TOP}V{BOTTOM}"/>'
         yield f'<text class="soft number" x="{_NUMBERS}" y="{TOP + 12}">at {time:.3g} s</text>'
-        expected = _text(f"{chart.expected[number]:.5g} {chart.unit}")
-        yield f'<text class="number" x="{_NUMBERS}" y="{_place(0) + 14}">{expected}</text>'
-        for row, line in enumerate(chart.lines, 1):
+        for row, (_, values) in enumerate(chart.references):
+            expected = _text(f"{values[number]:.5g} {chart.unit}")
+            yield f'<text class="number" x="{_NUMBERS}" y="{_place(row)}">{expected}</text>'
+        for row, line in enumerate(chart.lines, len(chart.references)):
             error = line.errors[number]
             told = f"{line.values[number]:.5g} ({'+' if error >= 0 else '-'}{_tell(abs(error))})"
             yield f'<text class="number" x="{_NUMBERS}" y="{_place(row)}">{told}</text>'
@@ -230,9 +235,13 @@ def _dash(style: int) -> str:
     return f' stroke-dasharray="{DASHES[style]}"' if DASHES[style] else ""
 
 
+def _dash_reference(number: int) -> str:
+    return ' stroke-dasharray="3 3"' if number else ""
+
+
 def _place(number: int) -> int:
     """The line of a name."""
-    return TOP + 38 + _ROW * number + (12 if number else 0)
+    return TOP + 38 + _ROW * number
 
 
 def _log(value: float) -> float:
@@ -263,9 +272,9 @@ def _text(text: str, longest: int = 200) -> str:
     return html.escape(shown if len(shown) <= longest else shown[: longest - 1] + "…")
 
 
-_DRAWN = (2000, 1500)
-"""What is drawn [px]; what is shown is half of it, cut to what there is to see."""
-_MARGIN = 24
+_DRAWN = (1000, 750)
+"""What is drawn [px]; what is shown is cut to what there is to see."""
+_MARGIN = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,35 +291,23 @@ def draw_assets(assets: Sequence[Asset], seed: int = 0) -> list[list[RobotPictur
 
 
 def _draw(asset: Asset, seed: int) -> list[RobotPicture]:
-    from simwright.app.run_sources import AssetSource
-    from simwright.engines.mujoco.renderer import WorldPainter, choose_graphics
-    from simwright.engines.protocol import Settings
+    from simwright.app.rendering import draw_states, find_positions
 
     try:
-        # before MuJoCo looks for a screen
-        choose_graphics()
-        source = AssetSource(asset, asset.name)
-        titles = ["in its reference pose"]
-        with source.open("mujoco", Settings(), Reporter()) as simulation:
-            moments = [source.take(simulation)]
-            moved = _find_configuration(asset, simulation.positions[0], seed)
-            if moved is not None:
-                simulation.set_state(moved[None], None)
-                moments.append(source.take(simulation))
-                titles.append("in the first configuration")
-        what, positions = source.show(moments)
-        painter = WorldPainter(size=_DRAWN, **what)
-        try:
-            drawn = [painter.find_drawn(positions(number)) for number in range(len(moments))]
-            painted = [painter.paint(positions(number)) for number in range(len(moments))]
-        finally:
-            painter.close()
+        layout = Layout(asset)
+        states, titles = [find_positions(asset, layout)], ["in its reference pose"]
+        moved = _find_configuration(asset, states[0], seed)
+        if moved is not None:
+            states.append(moved)
+            titles.append("in the first configuration")
+        painted = draw_states(asset, states, _DRAWN)
     # graphics are missing in many ways, and a proof is worth more than its picture
     except (SimwrightError, RuntimeError, OSError, ImportError, AttributeError, ValueError):
         return []
-    box = _find_box(np.any(drawn, axis=0))
-    rows = zip(titles, painted, drawn, strict=True)
-    return [RobotPicture(title, _encode(picture, seen, box)) for title, picture, seen in rows]
+    box = _find_box(np.any([picture[..., 3] > 0 for picture in painted], axis=0))
+    return [
+        RobotPicture(title, _encode(picture, box)) for title, picture in zip(titles, painted, strict=True)
+    ]
 
 
 def _find_configuration(asset: Asset, start: Array, seed: int) -> Array | None:
@@ -346,16 +343,7 @@ def _find_box(drawn: npt.NDArray[np.bool_]) -> tuple[int, int, int, int]:
     )
 
 
-def _encode(
-    picture: npt.NDArray[np.uint8], drawn: npt.NDArray[np.bool_], box: tuple[int, int, int, int]
-) -> bytes:
+def _encode(picture: npt.NDArray[np.uint8], box: tuple[int, int, int, int]) -> bytes:
     """A PNG that is transparent where nothing is drawn, so that it stands on a page of any colour."""
-    from PIL import Image
-
-    # what is drawn on the edge is mixed with the black behind it: leaving the edge out leaves the black out
-    alpha = np.where(drawn, 255, 0).astype(np.uint8)
-    image = Image.fromarray(np.dstack([picture, alpha])).crop(box)
-    image = image.resize((max(image.width // 2, 1), max(image.height // 2, 1)), Image.Resampling.BOX)
-    stream = io.BytesIO()
-    image.save(stream, "PNG", optimize=True)
-    return stream.getvalue()
+    left, top, right, bottom = box
+    return encode_png(picture[top:bottom, left:right])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A proof as one HTML page that stands alone: no script, font or picture from elsewhere, and none that could run.
+"""A proof as one HTML page that stands alone: nothing is fetched, and no script but that of the 3D views runs.
 
-Everything that comes from an asset or an engine is escaped, and the page forbids scripts besides.
+Everything that comes from an asset or an engine is escaped, and the page forbids other scripts besides.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import html
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from simwright.app.proof.words import (
     tell_number,
 )
 from simwright.app.report.report import TOOL_NAME, Excerpt, Report, Sources
+from simwright.app.report.view3d import STYLE, LinkMark, make_policy, make_script, make_view
+from simwright.app.report.views import MOST_VIEWS
 from simwright.core.visible import make_visible
 from simwright.model.asset import Asset
 from simwright.model.joint import Motion
@@ -49,6 +52,7 @@ _KEY = (
     'the kind · <span class="blank">○ not told</span> the engine or its format cannot tell: nobody has looked</p>'
 )
 _EXCERPT = 100
+_WORD = re.compile(r"[\w.:/-]+")
 _AXES = {**dict.fromkeys(("x", "y", "z"), "m"), **dict.fromkeys(("rx", "ry", "rz"), "rad")}
 
 
@@ -57,12 +61,14 @@ def render_page(
     proofs: Sequence[Proof],
     pictures: Sequence[Sequence[RobotPicture]] = (),
     units: Sequence[Mapping[str, str]] = (),
+    views: Sequence[str] = (),
 ) -> str:
     """The page of one asset, or of every kind of world of a scene.
 
     ``pictures`` are those of each proof, ``units`` those of the joints of each (:func:`list_units`).
+    ``views`` show them in 3D (:func:`~simwright.app.report.view3d.make_view`).
     """
-    return "\n".join(_write_page(source, proofs, pictures, units)) + "\n"
+    return "\n".join(_write_page(source, proofs, pictures, units, views)) + "\n"
 
 
 def render_assets(
@@ -74,7 +80,25 @@ def render_assets(
 ) -> str:
     """The page with pictures and units of the assets, as far as they are given."""
     pictures = draw_assets(assets, proofs[0].settings.seed)
-    return render_page(source, proofs, pictures, [list_units(one) for one in assets])
+    views = [
+        make_view(asset, mark_proof(asset, proof))
+        for asset, proof in zip(assets[:MOST_VIEWS], proofs, strict=False)
+    ]
+    return render_page(source, proofs, pictures, [list_units(one) for one in assets], views)
+
+
+def mark_proof(asset: Asset, proof: Proof) -> dict[str, LinkMark]:
+    """Links that differences in engines name, themselves or by their joints."""
+    owners = {name_of(joint.name): joint.child for joint in asset.joints}
+    owners |= {name_of(body.name): body.name for body in asset.bodies}
+    marks: dict[str, LinkMark] = {}
+    for column, aspect in list_differences(proof):
+        for word in _WORD.findall(
+            f"{column.outcome.items.get(aspect, '')} {column.outcome.differences[aspect]}"
+        ):
+            if owners.get(word):
+                marks.setdefault(owners[word], LinkMark("warning", f"{aspect} in {column.outcome.engine}"))
+    return marks
 
 
 def list_units(asset: Asset) -> dict[str, str]:
@@ -94,27 +118,31 @@ def _write_page(
     proofs: Sequence[Proof],
     pictures: Sequence[Sequence[RobotPicture]],
     units: Sequence[Mapping[str, str]],
+    views: Sequence[str] = (),
 ) -> Iterator[str]:
+    policy, looks, script = (make_policy(), STYLE, make_script()) if any(views) else (_POLICY, "", "")
     title = _text(proofs[0].name if len(proofs) == 1 else source)
     style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
     yield "<!DOCTYPE html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{title}: {TOOL_NAME} prove</title><style>{style}{figures.STYLE}</style></head><body>"
+    yield f"<title>{title}: {TOOL_NAME} prove</title><style>{style}{figures.STYLE}{looks}</style></head><body>"
     for number, proof in enumerate(proofs):
         seen = pictures[number] if number < len(pictures) else ()
-        yield from _write_proof(source, proof, seen, units[number] if number < len(units) else {})
+        view = views[number] if number < len(views) else ""
+        yield from _write_proof(source, proof, seen, units[number] if number < len(units) else {}, view)
     yield from _write_method(source, proofs)
     date = _text(find_date(proofs).replace("T", " ").replace("Z", " UTC"))
-    yield f"<footer>{TOOL_NAME} {_text(Report().tool_version)} · {date}</footer></body></html>"
+    yield f"<footer>{TOOL_NAME} {_text(Report().tool_version)} · {date}</footer>{script}</body></html>"
 
 
 def _write_proof(
-    source: str, proof: Proof, pictures: Sequence[RobotPicture], units: Mapping[str, str]
+    source: str, proof: Proof, pictures: Sequence[RobotPicture], units: Mapping[str, str], view: str
 ) -> Iterator[str]:
     yield "<article>"
     yield from _write_header(source, proof, pictures)
+    yield view
     yield from _write_table(proof)
     yield from _write_differences(proof)
     yield from _write_motion(proof, units)
@@ -151,10 +179,10 @@ def _write_header(source: str, proof: Proof, pictures: Sequence[RobotPicture]) -
 def _tell_verdict(groups: Mapping[str, Sequence[str]]) -> str:
     asked = sum(map(len, groups.values()))
     if groups["differs"]:
-        return f"another machine in {len(groups['differs'])} of {asked} engines"
+        return f"differs in {len(groups['differs'])} of {asked} engines"
     if groups["no answer"]:
         return f"no answer from {len(groups['no answer'])} of {asked} engines"
-    return f"the same machine in {f'all {asked} engines' if asked > 1 else _text(groups['same'][0])}"
+    return f"the same in {f'all {asked} engines' if asked > 1 else _text(groups['same'][0])}"
 
 
 def _tell_small(proof: Proof) -> str:
@@ -163,8 +191,15 @@ def _tell_small(proof: Proof) -> str:
 
 
 def _write_table(proof: Proof) -> Iterator[str]:
-    blanks = list_blanks(proof)
-    notes = {(engine, name): number for number, (engine, _, names) in enumerate(blanks, 1) for name in names}
+    blanks: dict[str, list[tuple[str, list[str]]]] = {}
+    for engine, reason, names in list_blanks(proof):
+        blanks.setdefault(reason, []).append((engine, names))
+    notes = {
+        (engine, name): number
+        for number, rows in enumerate(blanks.values(), 1)
+        for engine, names in rows
+        for name in names
+    }
     yield '<section><h2>Engine by engine</h2><div class="scroll"><table class="cells">'
     yield from _write_heads(proof)
     for level in proof.settings.levels:
@@ -179,8 +214,10 @@ def _write_table(proof: Proof) -> Iterator[str]:
     yield f"</table></div>{_KEY}"
     if blanks:
         yield '<details open><summary>Why cells are not told</summary><ol class="why">'
-        for engine, reason, names in blanks:
-            yield f"<li><b>{_text(engine)}</b> {_text(', '.join(names))}: {_text(reason)}</li>"
+        for reason, rows in blanks.items():
+            engines = ", ".join(engine for engine, _ in rows)
+            aspects = dict.fromkeys(name for _, names in rows for name in names)
+            yield f"<li><b>{_text(', '.join(aspects))}</b> of {_text(engines)}: {_text(reason)}</li>"
         yield "</ol></details>"
     yield "</section>"
 
@@ -268,8 +305,8 @@ def _write_motion(proof: Proof, units: Mapping[str, str]) -> Iterator[str]:
     yield "<section><h2>How it moves</h2>"
     yield (
         '<p class="lead">Every engine makes the same motion at a timestep and at half of it. What is left of the '
-        "difference when the timestep goes to zero is no discretisation: it is another machine. The joint with the "
-        "most of it is drawn, at the smaller timestep; hover or tap for numbers.</p>"
+        "difference when the timestep goes to zero is no discretisation: the machine or the physics differ. The joint "
+        "with the most of it is drawn, at the smaller timestep; hover or tap for numbers.</p>"
     )
     for name in moving:
         yield from _write_scenario(proof, name, units)
@@ -313,13 +350,15 @@ def _write_left_out(proof: Proof, name: str) -> Iterator[str]:
     results = [
         (column.outcome.engine, column.motions[name]) for column in proof.columns if name in column.motions
     ]
-    told = [
-        f"<b>{_text(engine)}</b> {_text(result.reason)}"
-        for engine, result in results
-        if result.state == "blank"
-    ]
-    left = {f"{_text(key)} ({_text(why)})" for _, result in results for key, why in result.without.items()}
-    for word, texts in (("Not told", told), ("Left out on both sides", sorted(left))):
+    told: dict[str, list[str]] = {}
+    left: dict[str, list[str]] = {}
+    for engine, result in results:
+        if result.state == "blank":
+            told.setdefault(_text(result.reason), []).append(engine)
+        for key, why in result.without.items():
+            left.setdefault(f"{_text(key)}, because {_text(why)}", []).append(engine)
+    for word, reasons in (("Not told", told), ("Left out on both sides", left)):
+        texts = [f"<b>{_text(', '.join(engines))}</b> {reason}" for reason, engines in reasons.items()]
         if texts:
             yield f'<p class="why">{word}: {"; ".join(texts)}.</p>'
 
@@ -353,19 +392,27 @@ def _make_chart(
     if expected is None:
         return None
     styles = {column.outcome.engine: number % figures.STYLES for number, column in enumerate(proof.columns)}
-    lines = []
+    lines, references = [], {_name_reference(worst): expected}
     for column, result in rows:
         reference = result.reference.positions.get(joint) if result.reference is not None else None
         values = result.runs[-1].positions.get(joint)
         if reference is None or values is None or len(values) != len(expected):
             continue
+        references.setdefault(_name_reference(result), reference)
         errors = [value - right for value, right in zip(values, reference, strict=True)]
         lines.append(figures.EngineLine(column.outcome.engine, styles[column.outcome.engine], values, errors))
     # a joint that the asset does not have is an axis of a body that floats
     axis = joint.rpartition(".")[2]
     unit = units.get(joint) or _AXES.get(axis, "rad or m")
     title = f"{joint} over time, {SCENARIOS[name].title}"
-    return figures.LineChart(title, unit, worst.reference.times, worst.reference.engine, expected, lines)
+    return figures.LineChart(title, unit, worst.reference.times, sorted(references.items()), lines)
+
+
+def _name_reference(result: MotionResult) -> str:
+    """What an engine is held against: what its format has no place for is left out there too."""
+    assert result.reference is not None
+    left = " and ".join(result.reference.without)
+    return f"{result.reference.engine} without {left}" if left else result.reference.engine
 
 
 def _write_method(source: str, proofs: Sequence[Proof]) -> Iterator[str]:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""For sharing: one HTML page that stands alone, without scripts, fonts or pictures from elsewhere.
+"""For sharing: one HTML page that stands alone: nothing is fetched, and no script but that of the 3D views runs.
 
-The three switches at the top hide levels (checkboxes and CSS); assets fold (``<details>``); light and dark
-follow the reader's system.
+The switches at the top hide levels and what has no fix (checkboxes and CSS); many findings are grouped by cause; assets
+and groups fold (``<details>``); rules lead to their pages; light and dark follow the reader's system.
 """
 
 from __future__ import annotations
@@ -20,20 +20,24 @@ from simwright.app.report.report import (
     Sources,
     count_assets,
     count_words,
+    find_page,
     find_position,
+    group_by_cause,
+    name_command,
     name_file,
     name_fix,
     name_position,
     name_prim,
+    name_related,
     name_section,
 )
-from simwright.core.diag import Diagnostic, Level
+from simwright.core.diag import Diagnostic, Fixable, Level
 from simwright.core.visible import make_visible
 
 _EXCERPT_CELLS = 110
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
-_STYLE = """
+STYLE = """
 :root { color-scheme: light dark;
   --page: #f6f7f9; --card: #ffffff; --text: #1c2330; --soft: #5b6675; --line: #dfe3e9; --code: #f1f3f6;
   --error: #c62f3a; --warning: #9a6200; --info: #1f6fb8; --clean: #2a7d46; --prim: #5f4bb6; }
@@ -58,6 +62,13 @@ code, pre, .path, .rule, .place { font-family: ui-monospace, "SF Mono", Menlo, C
 #show-info:focus-visible ~ .filters .info { outline: 3px solid var(--info); outline-offset: 2px; }
 #show-error:not(:checked) ~ main .finding.error, #show-warning:not(:checked) ~ main .finding.warning,
 #show-info:not(:checked) ~ main .finding.info { display: none; }
+#only-fixable:checked ~ main .finding:not(.fixable) { display: none; }
+#only-fixable:focus-visible ~ .filters .fix { outline: 3px solid var(--info); outline-offset: 2px; }
+#only-fixable:checked ~ .filters .fix { background: var(--clean); color: var(--card); }
+.filters .fix { --level: var(--clean); }
+.command { margin: 0 0 1.25rem; overflow-wrap: anywhere; }
+.group { border-top: 1px solid var(--line); } .group > summary { cursor: pointer; padding: 0.6rem 1.1rem; }
+a.rule { color: var(--info); }
 .asset { background: var(--card); border: 1px solid var(--line); border-radius: 10px; margin-bottom: 1rem; }
 .title { padding: 0.8rem 1.1rem; display: flex; flex-wrap: wrap; gap: 0.2rem 1rem; list-style: none; }
 .title::before { content: "\\2713"; color: var(--clean); min-width: 0.8rem; }
@@ -91,13 +102,20 @@ def render(report: Report, *, color: bool = False, width: int | None = None) -> 
 def _write_page(report: Report) -> Iterator[str]:
     summary = report.summary()
     title = f"{count_words(summary)} in {count_assets(len(report.assets))}"
+    has_views = any(asset.view for asset in report.assets)
+    policy, style, script = _POLICY, "", ""
+    if has_views:
+        # imported here: a page without views needs no writer of meshes
+        from simwright.app.report import view3d
+
+        policy, style, script = view3d.make_policy(), view3d.STYLE, view3d.make_script()
     yield "<!DOCTYPE html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
     # names and messages come from assets: should one ever get past the escaping, the browser still
     # runs nothing
-    yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{TOOL_NAME}: {title}</title><style>{_STYLE}</style></head><body>"
+    yield f"<title>{TOOL_NAME}: {title}</title><style>{STYLE}{style}</style></head><body>"
     yield f'<h1>{title}</h1><p class="meta">{TOOL_NAME} {_escape(report.tool_version)}</p>'
     for level in Level:
         yield f'<input class="switch" type="checkbox" id="show-{level.value}" checked>'
@@ -106,32 +124,64 @@ def _write_page(report: Report) -> Iterator[str]:
         for level, number in ((level, summary[level.value]) for level in Level)
         if number
     )
-    yield f'<div class="filters">{"".join(labels)}</div><main>'
+    count = sum(finding.fixable in (Fixable.SAFE, Fixable.UNSAFE) for _, finding in report)
+    fixable = f'<label class="fix" for="only-fixable">only the {count} with a fix</label>' if count else ""
+    yield '<input class="switch" type="checkbox" id="only-fixable">'
+    yield f'<div class="filters">{"".join(labels)}{fixable}</div>'
+    yield f'<p class="command path">{_escape(name_command(report))}</p><main>' if count else "<main>"
     # one for the whole page: many findings are in the same file
     sources = Sources()
     for asset in report.assets:
         yield from _write_asset(asset, sources)
-    yield "</main></body></html>"
+    yield f"</main>{script}</body></html>"
 
 
 def _write_asset(asset: AssetReport, sources: Sources) -> Iterator[str]:
     path = f'<span class="path">{_escape(asset.path)}</span>'
     words = count_words(asset.summary())
     if not asset.findings:
-        yield f'<div class="asset title">{path}<span class="clean">{words}</span></div>'
+        clean = f'{path}<span class="clean">{words}</span>'
+        if asset.view:
+            yield f'<div class="asset"><div class="title">{clean}</div>{asset.view}</div>'
+        else:
+            yield f'<div class="asset title">{clean}</div>'
         return
     title = f'<summary class="title">{path}<span class="counts">{words}</span></summary>'
-    yield f'<details class="asset" open>{title}<ol class="findings">'
-    for finding in asset.findings:
+    yield f'<details class="asset" open>{title}{asset.view}'
+    groups = group_by_cause(asset.findings)
+    if not groups:
+        yield from _write_findings(asset, asset.findings, sources)
+    for group in groups:
+        level = group.level.value
+        head = f'<span class="level">{len(group.findings)} x</span> {_write_rule(group.code)}'
+        # errors are what a reader came for
+        is_open = " open" if group.level is Level.ERROR else ""
+        yield f'<details class="group {level}"{is_open}><summary>{head} {_escape(group.about)}</summary>'
+        yield from _write_findings(asset, group.findings, sources)
+        yield "</details>"
+    yield "</details>"
+
+
+def _write_findings(asset: AssetReport, findings: list[Diagnostic], sources: Sources) -> Iterator[str]:
+    yield '<ol class="findings">'
+    for finding in findings:
         yield from _write_finding(asset, finding, sources)
-    yield "</ol></details>"
+    yield "</ol>"
+
+
+def _write_rule(code: str) -> str:
+    """The code, as a link where it has a page."""
+    page, name = find_page(code), _escape(code)
+    return (
+        f'<a class="rule" href="{_escape(page)}">{name}</a>' if page else f'<span class="rule">{name}</span>'
+    )
 
 
 def _write_finding(asset: AssetReport, finding: Diagnostic, sources: Sources) -> Iterator[str]:
     level = finding.level.value
     file, prim = name_file(asset, finding), name_prim(finding)
-    rule = f'<span class="rule">{_escape(finding.kind)}</span>'
-    yield f'<li class="finding {level}"><p><span class="level">{level}</span> {rule}</p>'
+    fixable = " fixable" if finding.fixable in (Fixable.SAFE, Fixable.UNSAFE) else ""
+    yield f'<li class="finding {level}{fixable}"><p><span class="level">{level}</span> {_write_rule(finding.kind)}</p>'
     yield f'<p class="message">{_escape(finding.message)}</p>'
     shown_prim = f' <span class="prim">&lt;{_escape(prim)}&gt;</span>' if prim else ""
     yield f'<p class="place">{_escape(file)}{name_position(finding)}{shown_prim}</p>'
@@ -141,6 +191,7 @@ def _write_finding(asset: AssetReport, finding: Diagnostic, sources: Sources) ->
     for name, text in (
         ("Help", finding.hint),
         ("Fix", name_fix(finding)),
+        ("Also", name_related(finding)),
         ("See", name_section(finding)),
     ):
         if text:

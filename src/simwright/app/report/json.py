@@ -48,6 +48,9 @@ def _build_asset(asset: AssetReport) -> dict[str, Any]:
 def _build_finding(finding: Diagnostic) -> dict[str, Any]:
     where = finding.where
     line, column = find_position(finding)
+    related = [_build_finding(other) for other in finding.related]
+    # only where findings are grouped: most reports have neither
+    grouped = {"cause": replace_surrogates(finding.cause), "related": related} if finding.cause else {}
     return {
         "rule": replace_surrogates(finding.kind),
         "level": finding.level.value,
@@ -61,6 +64,7 @@ def _build_finding(finding: Diagnostic) -> dict[str, Any]:
         "column": column,
         "fixable": finding.fixable.value,
         "data": plain_value(finding.data),
+        **grouped,
     }
 
 

@@ -20,6 +20,7 @@ from simwright.app.report.report import (
     name_file,
     name_position,
     name_prim,
+    name_related,
     name_section,
     shorten_path,
 )
@@ -89,6 +90,9 @@ def _write_body(finding: Diagnostic, place: str) -> str:
     lines = [f"{finding.level.value}[{finding.kind}]: {finding.message}", f"  --> {place}"]
     if finding.hint:
         lines.append(f"  = help: {finding.hint}")
+    related = name_related(finding)
+    if related:
+        lines.append(f"  = also: {related}")
     if section:
         lines.append(f"  = note: {section}")
     return "\n".join(lines)

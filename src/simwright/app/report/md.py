@@ -17,6 +17,7 @@ from simwright.app.report.report import (
     name_fix,
     name_position,
     name_prim,
+    name_related,
     name_section,
 )
 from simwright.core.diag import Diagnostic, Level
@@ -66,6 +67,7 @@ def _write_finding(finding: Diagnostic) -> str:
     for name, text in (
         ("Help", finding.hint),
         ("Fix", name_fix(finding)),
+        ("Also", name_related(finding)),
         ("See", name_section(finding)),
     ):
         if text:

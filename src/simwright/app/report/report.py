@@ -12,19 +12,31 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Protocol
 
 from simwright import __version__
-from simwright.core.diag import Diagnostic, Fixable, Reporter, count_levels, sort_diagnostics
+from simwright.core.diag import (
+    CATALOGUE,
+    Diagnostic,
+    Fixable,
+    Level,
+    Reporter,
+    count_levels,
+    sort_diagnostics,
+)
 from simwright.core.errors import SimwrightError
 from simwright.core.files import MIB, read_bytes
 from simwright.core.registry import Registry
 from simwright.core.visible import show_character
 
 TOOL_NAME = "simwright"
+DOCUMENTATION = "https://simwright.invalid/docs"
+"""Where the documentation is, as in the metadata of the package."""
 
 
 @dataclass(slots=True)
@@ -33,6 +45,8 @@ class AssetReport:
 
     path: str
     findings: list[Diagnostic] = field(default_factory=list)
+    view: str = field(default="", repr=False)
+    """How it looks, as HTML, for pages."""
 
     def summary(self) -> dict[str, int]:
         """``{"error": n, "warning": n, "info": n}``."""
@@ -118,6 +132,83 @@ def name_fix(finding: Diagnostic) -> str:
         return ""
     grade = {Fixable.SAFE: "safe", Fixable.UNSAFE: "unsafe, needs your consent"}
     return f"{finding.fix.title} ({grade.get(finding.fixable, 'a suggestion, not applied')})"
+
+
+_SHOWN_RELATED = 6
+
+
+def name_related(finding: Diagnostic) -> str:
+    """The rules that found the same fault, with how often where more than once, or an empty text."""
+    tally = Counter(other.kind for other in finding.related)
+    words = [f"{code} ({count} places)" if count > 1 else code for code, count in tally.items()]
+    more = len(words) - _SHOWN_RELATED
+    return ", ".join([*words[:_SHOWN_RELATED], *([f"{more} more rules"] if more > 0 else [])])
+
+
+# one function: one or several assets, with safe fixes, unsafe ones or both, in one sentence
+def name_command(report: Report) -> str:
+    """How many findings can be fixed and the command that does it, or an empty text."""
+    grades = Counter(finding.fixable for _, finding in report)
+    safe, unsafe = grades[Fixable.SAFE], grades[Fixable.UNSAFE]
+    if not safe and not unsafe:
+        return ""
+    paths = [asset.path for asset in report.assets if asset.findings]
+    if len(paths) > 1:
+        command = "simwright check ... --fix" if safe else "simwright fix ASSET -o FOLDER --unsafe"
+        words = f"{safe + unsafe} can be fixed"
+        words += f", {safe} safely in place: {command}" if safe else f": {command}"
+        return words + ("; the others asset by asset with simwright fix --unsafe" if safe and unsafe else "")
+    path = PurePath(paths[0])
+    folder = shlex.quote((path.parent / f"{path.stem}_fixed").as_posix())
+    command = f"simwright fix {shlex.quote(paths[0])} -o {folder}"
+    if not unsafe:
+        return f"{safe} can be fixed: {command}"
+    rest = f" ({safe} without --unsafe)" if safe else ""
+    return f"{safe + unsafe} can be fixed: {command} --unsafe{rest}"
+
+
+_FEW = 8
+"""So many findings are seen at a glance; beyond, a summary tells what they are about."""
+
+
+@dataclass(frozen=True, slots=True)
+class FindingGroup:
+    """Findings of one rule, or of one cause that several rules see; ``about`` says what is asked for, or the cause."""
+
+    code: str
+    about: str
+    findings: list[Diagnostic]
+
+    @property
+    def level(self) -> Level:
+        """The worst of them."""
+        return min((finding.level for finding in self.findings), key=lambda level: level.rank)
+
+
+def group_by_cause(findings: Iterable[Diagnostic]) -> list[FindingGroup]:
+    """The findings by cause or rule, worst first, then most; nothing where they are few enough to see at once."""
+    found: dict[str, list[Diagnostic]] = {}
+    for finding in findings:
+        found.setdefault(finding.cause or finding.kind, []).append(finding)
+    if sum(map(len, found.values())) <= _FEW:
+        return []
+    groups = [
+        FindingGroup(group[0].kind, group[0].cause or describe_kind(group[0].kind), group)
+        for group in found.values()
+    ]
+    return sorted(groups, key=lambda group: (group.level.rank, -len(group.findings), group.code))
+
+
+def describe_kind(code: str) -> str:
+    """What a kind of finding is about, in one line; empty where nobody declared it."""
+    kind = CATALOGUE.get(code)
+    return kind.doc.partition("\n")[0] if kind else ""
+
+
+def find_page(code: str) -> str:
+    """The address of a rule's page; empty for findings that have none."""
+    kind = CATALOGUE.get(code)
+    return kind.url if kind else ""
 
 
 def count_words(summary: Mapping[str, int]) -> str:

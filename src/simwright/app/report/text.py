@@ -32,13 +32,16 @@ from simwright.app.report.report import (
     count_assets,
     count_words,
     find_position,
+    group_by_cause,
+    name_command,
     name_file,
     name_fix,
     name_position,
     name_prim,
+    name_related,
     name_section,
 )
-from simwright.core.diag import Diagnostic, Fixable, Level
+from simwright.core.diag import Diagnostic, Level
 from simwright.core.visible import make_visible
 
 DEFAULT_WIDTH = 120
@@ -94,6 +97,7 @@ def _draw_finding(
     for name, text in (
         ("help", finding.hint),
         ("fix", name_fix(finding)),
+        ("also", name_related(finding)),
         ("note", name_section(finding)),
     ):
         if text:
@@ -122,11 +126,16 @@ def _draw_summary(report: Report) -> list[Line]:
     worst = next((level for level in Level if summary[level.value]), None)
     if worst is None:
         return [[("no findings", "bold green"), (f" in {assets}", "")]]
-    line: Line = [(count_words(summary), LEVEL_STYLES[worst]), (f" in {assets}", "")]
-    fixable = sum(1 for _, finding in report if finding.fixable is Fixable.SAFE)
-    if fixable:
-        line.append((f" ({fixable} can be fixed safely)", ""))
-    return [line]
+    lines: list[Line] = [[(count_words(summary), LEVEL_STYLES[worst]), (f" in {assets}", "")]]
+    groups = group_by_cause(finding for _, finding in report)
+    digits = max((len(str(len(group.findings))) for group in groups), default=0)
+    for group in groups:
+        count: Line = [(f"  {len(group.findings):>{digits}} ", "")]
+        lines.append([*count, (f"{group.code:<24}", LEVEL_STYLES[group.level]), (f" {group.about}", "")])
+    command = name_command(report)
+    if command:
+        lines.append([(make_visible(command), "bold")])
+    return lines
 
 
 def _flow(head: Line, text: str, style: str, digits: int, width: int | None) -> Iterator[Line]:

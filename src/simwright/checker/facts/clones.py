@@ -9,48 +9,74 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from simwright.checker.facts.lineage import find_robot
+from simwright.checker.facts.graph import Component
+from simwright.checker.facts.lineage import find_robot, list_copies
 
 if TYPE_CHECKING:
-    from simwright.checker.facts.graph import Component
     from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 
-_NUMBER = re.compile(r"_?\d+$")
+_NUMBER = re.compile(r"_?\d+")
+_ARRAY = 4
+"""A fleet of so many times ``clone_count`` in a regular grid is an array, whatever its namespaces."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clones:
-    """Copies of one mechanism: the base body of each."""
+    """Copies of one mechanism: the base body of each, or the instance that shows it."""
 
     bases: list[PrimNode]
     joints: int
     is_grid: bool
     """Do they stand at equal distances in rows (or all in one place)?"""
+    is_fleet: bool
+    """Has each a ROS namespace of its own?"""
+    is_array: bool
+    """Is it too many for a fleet, and too regular?"""
 
 
 def find_clones(snapshot: StageSnapshot) -> list[Clones]:
-    """Mechanisms with at least ``clone_count`` copies; fleets with a ROS namespace each are not clones."""
+    """Mechanisms with at least ``clone_count`` copies."""
     return snapshot.shared("clones", _find)
 
 
+# one function: mechanisms, their copies and what the copies are, each from the one before
 def _find(snapshot: StageSnapshot) -> list[Clones]:
     least = max(snapshot.settings.clone_count, 2)
-    groups: dict[tuple[str, ...], list[Component]] = {}
+    groups: dict[tuple[str, ...], list[tuple[PrimNode, int]]] = {}
     for component in snapshot.graph.components:
-        if component.moving:
-            groups.setdefault(_sign(component), []).append(component)
+        for part in _split(component, least):
+            if any(not edge.is_fixed for edge in part.edges):
+                copies = list_copies(part.base, snapshot) or [part.base]
+                groups.setdefault(_sign(part), []).extend((copy, len(part.edges)) for copy in copies)
     found = []
-    for components in groups.values():
-        if len(components) < least or _is_fleet(components, snapshot):
+    for group in groups.values():
+        if len(group) < least:
             continue
-        bases = [component.base for component in components]
-        places = [_place(base, snapshot) for base in bases]
-        found.append(Clones(bases, len(components[0].edges), is_grid(places)))
+        bases = [base for base, _ in group]
+        grid, fleet = is_grid([_place(base, snapshot) for base in bases]), _is_fleet(bases, snapshot)
+        is_array = grid and (not fleet or len(bases) >= _ARRAY * least)
+        found.append(Clones(bases, group[0][1], grid, fleet, is_array))
     return found
 
 
+# one function: which bodies and joints are whose
+def _split(component: Component, least: int) -> list[Component]:
+    """The robots of a component: one, unless joints to a common ground hold several articulations together."""
+    if len(component.roots) < least:
+        return [component]
+    parts = []
+    for root in component.roots:
+        inside = f"{root.path}/"
+        bodies = [body for body in component.bodies if body is root or body.path.startswith(inside)]
+        own = {id(body) for body in bodies}
+        edges = [e for e in component.edges if id(e.body1) in own or (e.body1 is None and id(e.body0) in own)]
+        if bodies:
+            parts.append(Component(bodies, edges, [root]))
+    return parts if len(parts) >= least else [component]
+
+
 def _sign(component: Component) -> tuple[str, ...]:
-    """Names and types of bodies and joints, numbers at the end of names left out."""
+    """Names and types of bodies and joints, numbers in names left out."""
     bodies = (_NUMBER.sub("", body.name) for body in component.bodies)
     joints = []
     for edge in component.edges:
@@ -59,13 +85,13 @@ def _sign(component: Component) -> tuple[str, ...]:
     return (*sorted(bodies), *sorted(joints))
 
 
-def _is_fleet(components: list[Component], snapshot: StageSnapshot) -> bool:
+def _is_fleet(bases: list[PrimNode], snapshot: StageSnapshot) -> bool:
     """Is each in a ROS context of its own?"""
-    robots = [find_robot(component.base, snapshot) for component in components]
+    robots = [find_robot(base, snapshot) for base in bases]
     if any(robot is None for robot in robots):
         return False
     names = {str(robot.authored("ros:context:namespace") or "") for robot in robots if robot is not None}
-    return len(names) == len(components)
+    return len(names) == len(bases)
 
 
 def _place(base: PrimNode, snapshot: StageSnapshot) -> tuple[float, float, float]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 from pxr import Kind
 
 if TYPE_CHECKING:
+    from simwright.checker.facts.graph import Component
     from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 
 
@@ -89,3 +91,42 @@ def _above(node: PrimNode, inside: dict[int, list[PrimNode]]) -> PrimNode | None
     # the prototype's root is bare: the instance stands in the hierarchy
     instances = inside.get(id(parent))
     return instances[0] if instances else None
+
+
+def find_parts(snapshot: StageSnapshot) -> list[PrimNode]:
+    """Robots and machines below the default prim that nobody gave a kind, where it holds several of them.
+
+    Each is the outermost prim that holds one mechanism alone.  It counts as a machine of its own if it is brought in by
+    an arc, has an articulation root, or a ROS context.
+    """
+    return snapshot.shared("kinds.parts", _find_parts)
+
+
+# one function: two passes over the same chains of prims, counting and then choosing
+def _find_parts(snapshot: StageSnapshot) -> list[PrimNode]:
+    top = snapshot.default_node
+    mechanisms = [component for component in snapshot.graph.components if component.moving]
+    if top is None or len(mechanisms) < 2:
+        return []
+    holds: Counter[str] = Counter()
+    chains = []
+    for component in mechanisms:
+        chain = [component.base, *component.base.ancestors()]
+        chain = chain[: next((i for i, node in enumerate(chain) if node is top), 0)]
+        holds.update(node.path for node in chain)
+        chains.append((component, chain))
+    parts = []
+    for component, chain in chains:
+        alone = [node for node in chain if holds[node.path] == 1]
+        if not alone or not _is_machine(component, alone):
+            return []
+        parts.append(alone[-1])
+    return parts
+
+
+def _is_machine(component: Component, chain: list[PrimNode]) -> bool:
+    """Is a mechanism somebody's asset, and not only a loose piece of one?"""
+    return bool(component.roots) or any(
+        node.has("RosContextAPI") or node.prim.HasAuthoredReferences() or node.prim.HasAuthoredPayloads()
+        for node in chain
+    )

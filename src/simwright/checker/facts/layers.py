@@ -7,10 +7,10 @@ name them otherwise).  :mod:`simwright.checker.facts.layer_walk` fills the facts
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pxr import Sdf, Usd
@@ -156,7 +156,7 @@ class LayerFacts:
     @property
     def name(self) -> str:
         """File name to show."""
-        return Path(str(self.layer.realPath or self.layer.identifier)).name
+        return str(os.path.basename(self.layer.realPath or self.layer.identifier))  # noqa: PTH119 - asked often
 
     @property
     def encoding(self) -> str:
@@ -223,9 +223,13 @@ class LayerFacts:
 
     @property
     def is_vendor(self) -> bool:
-        """Is it a proprietary layer: a vendor's opinions, and of neutral features at most values to override?"""
+        """Is it a proprietary layer: a vendor's opinions, and of neutral features at most values to override?
+
+        The entry layer is none, whatever it holds: nobody can leave it out.
+        """
         if (
-            not self.counts[Domain.VENDOR]
+            self.is_root
+            or not self.counts[Domain.VENDOR]
             or self.render_materials
             or self.defines[Domain.GEOMETRY]
             or self.has_meshes
@@ -252,6 +256,10 @@ class LayerFacts:
         strays = sum(self.counts[domain] for domain in FEATURES)
         return self.has_meshes and not self.is_root and self.counts[Domain.GEOMETRY] > strays
 
+    def _is_overlay(self, features: set[Domain]) -> bool:
+        """Does it hold one neutral feature, and no shapes?"""
+        return len(features) == 1 and not self.has_geometry and Domain.VENDOR not in features
+
     @property
     # one function: the order of the questions is the definition of the roles
     def role(self) -> str:
@@ -264,7 +272,7 @@ class LayerFacts:
             return Domain.VENDOR.value
         # controllers go with the ROS interfaces they use
         features = self.features - {Domain.CONTROL} if self.counts[Domain.ROS] else self.features
-        if len(features) == 1 and not self.has_geometry:
+        if self._is_overlay(features):
             # physics materials are Material prims that live in the physics layer
             return "mixed" if self.render_materials else next(iter(features)).value
         if features:

@@ -134,7 +134,7 @@ def weld_points(points: npt.NDArray[Any]) -> Ints:
     mixed = words[0] * _MIX[0]
     mixed ^= words[1] * _MIX[1] + (mixed >> np.uint64(29))
     mixed ^= words[2] * _MIX[2] + (mixed >> np.uint64(32))
-    return find_first(mixed)
+    return find_first(mixed).astype(np.int64)
 
 
 def weld_near(points: npt.NDArray[Any]) -> Ints:

@@ -8,5 +8,8 @@ batch        worlds of a compiled model, stepped together on all cores; everythi
 coordinates  positions and velocities of the layout and MuJoCo's, for all worlds at once
 actuation    what actuators take: servos of the layout, kinds and ranges of controls; contacts and stops as springs
 queries      names, poses, Jacobians, inertia and contacts of a compiled model; the types of MjModel and MjData
-renderer     pictures of cameras and of many worlds, without a window; MuJoCo's own window
+renderer     pictures of the cameras of a model, without a window; offscreen buffers; MuJoCo's own window
+studio       light with shadows, floor and sky, in which pictures and films for people are taken
+framing      cameras that see all of a machine, at one moment or over a film
+painter      pictures of models and assets in the studio, in one or many worlds
 """

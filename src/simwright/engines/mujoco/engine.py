@@ -400,6 +400,14 @@ class MujocoSimulation(Simulation):
             poses[world, :, :3], poses[world, :, 3:] = data.xpos[ids], data.xquat[ids]
         return poses
 
+    def capture(self) -> Any:
+        """See the protocol: activations and warm starts too."""
+        return self.batch.states.copy()
+
+    def restore(self, captured: Any) -> None:
+        """See the protocol."""
+        self.batch.states[:] = captured
+
     def read_sensors(self, world: int = 0) -> dict[str, Array]:
         """See the protocol."""
         data, model = self.batch.hold(world), self.batch.models[world]

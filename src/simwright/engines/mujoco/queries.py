@@ -38,6 +38,8 @@ class MjModel(Protocol):
     njnt: int
     ngeom: int
     nsite: int
+    nflex: int
+    ntendon: int
     nsensor: int
     ncam: int
     nkey: int
@@ -46,6 +48,7 @@ class MjModel(Protocol):
     nbuffer: int
     opt: Any
     vis: Any
+    stat: Any
     qpos0: Array
     body_parentid: Ints
     body_rootid: Ints
@@ -77,6 +80,14 @@ class MjModel(Protocol):
     eq_solref: Array
     eq_solimp: Array
     geom_type: Ints
+    geom_group: Ints
+    geom_dataid: Ints
+    geom_matid: Ints
+    geom_rgba: Array
+    geom_quat: Array
+    mesh_vert: Array
+    mesh_vertadr: Ints
+    mesh_vertnum: Ints
     geom_bodyid: Ints
     geom_contype: Ints
     geom_conaffinity: Ints
@@ -130,6 +141,7 @@ class MjModel(Protocol):
     def sensor(self, which: int | str, /) -> Any: ...  # noqa: D102 - MuJoCo's
     def camera(self, which: int | str, /) -> Any: ...  # noqa: D102 - MuJoCo's
     def actuator(self, which: int | str, /) -> Any: ...  # noqa: D102 - MuJoCo's
+    def material(self, which: int | str, /) -> Any: ...  # noqa: D102 - MuJoCo's
     def key(self, which: int | str, /) -> Any: ...  # noqa: D102 - MuJoCo's
 
 
@@ -156,6 +168,7 @@ class MjData(Protocol):
     geom_xmat: Array
     site_xpos: Array
     site_xmat: Array
+    flexvert_xpos: Array
     ncon: int
     contact: Any
     warning: Any

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from simwright.core.collector import pause_collector
 from simwright.core.diag import Level, Reporter
 from simwright.core.errors import InputError, UsageError
 from simwright.core.math3d import Pose, quat_normalize, vec3
@@ -115,7 +116,8 @@ def add_usd(
     reporter = Reporter() if reporter is None else reporter
     before = len(reporter)
     try:
-        result = _import(builder, source, words, reporter, reading)
+        with pause_collector():
+            result = _import(builder, source, words, reporter, reading)
     finally:
         warn(list(reporter)[before:])
     if verbose:
@@ -153,6 +155,7 @@ def _import(
             reporter.report(LEGACY_WORD, name=name, meaning=meaning, deprecated=deprecated)
     pose = read_pose(words["xform"])
     resolvers = adopt_resolvers(words["schema_resolvers"], legacy_margin_gap=words["legacy_margin_gap"])
+    reading = {"visuals": words["load_visual_shapes"], **reading}
     options = make_options(builder, source, resolvers, reading)
     with _as_newton_raises():
         stage = open_source(source, options, reporter, partial=words["allow_partial"])

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import importlib
 from typing import Any
 
@@ -61,15 +62,54 @@ _FLAT = 1e-6
 """Newton's bound for flat: the smallest singular value of the points against the largest."""
 
 
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class _HullFaces:
+    """Vertices of a hull, their triangles, and the corners of the box around the points; nothing of it is changed."""
+
+    vertices: npt.NDArray[np.float32]
+    corners: npt.NDArray[np.int64]
+    low: npt.NDArray[np.float64]
+    high: npt.NDArray[np.float64]
+
+
+_known: dict[tuple[bytes, int], _HullFaces | None] = {}
+_MOST_KNOWN = 1024
+_SMALL = 4096
+"""Hulls with at most so many vertices are kept: a process that imports a robot again need not compute them again."""
+
+
+def forget_hulls() -> None:
+    """Let hulls be computed anew, as in a process that imports for the first time."""
+    _known.clear()
+
+
 def make_hull(points: npt.NDArray[Any], limit: int | None) -> ColliderHull | None:
     """The convex hull that Newton makes of points, with at most ``limit`` vertices; None if they are flat or too few.
 
-    Newton turns the triangles of a hull outwards one by one; here all of them are turned at once.
+    The points decide: those of a mesh that was met before in this process have the hull of then.
     """
     import newton
 
     limit = newton.Mesh.MAX_HULL_VERTICES if limit is None else int(limit)
-    vertices = np.asarray(points, dtype=np.float32)
+    vertices = np.ascontiguousarray(points, dtype=np.float32)
+    key = hashlib.blake2b(vertices.data, digest_size=20).digest(), limit
+    if key in _known:
+        faces = _known[key]
+    else:
+        faces = _compute_hull(vertices, limit)
+        if faces is None or len(faces.vertices) <= _SMALL:
+            if len(_known) >= _MOST_KNOWN:
+                _known.clear()
+            _known[key] = faces
+    if faces is None:
+        return None
+    # a mesh of its own for every import: users change it, and solvers keep their own things on it
+    mesh = newton.Mesh(faces.vertices.copy(), faces.corners, compute_inertia=False, maxhullvert=limit)
+    return ColliderHull(mesh, faces.low, faces.high)
+
+
+def _compute_hull(vertices: npt.NDArray[np.float32], limit: int) -> _HullFaces | None:
+    """The hull of points; Newton turns its triangles outwards one by one, here all of them are turned at once."""
     exact = vertices.astype(np.float64)
     centred = exact - exact.mean(axis=0) if len(exact) else exact
     spread = np.linalg.eigvalsh(centred.T @ centred)
@@ -86,8 +126,7 @@ def make_hull(points: npt.NDArray[Any], limit: int | None) -> ColliderHull | Non
     inwards = np.einsum("ij,ij->i", np.cross(b - a, c - a), a - vertices.mean(axis=0)) < 0.0
     faces = np.where(inwards[:, None], faces[:, [0, 2, 1]], faces)
     used, corners = np.unique(faces, return_inverse=True)
-    mesh = newton.Mesh(vertices[used], corners.reshape(-1), compute_inertia=False, maxhullvert=limit)
-    return ColliderHull(mesh, exact.min(axis=0), exact.max(axis=0))
+    return _HullFaces(vertices[used], corners.reshape(-1), exact.min(axis=0), exact.max(axis=0))
 
 
 def approximate(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from simwright.core.diag import Reporter
@@ -129,13 +130,40 @@ def _build_axis(builder: ModelBuilder, dof: Dof, reporter: Reporter, joint: Join
     if dof.drive is not None and dof.drive.acceleration:
         reporter.report(DRIVE_ACCELERATION, joint.source, name=joint.name)
     values |= flat_joints.list_drive(dof)
-    return type(default)(
-        axis=tuple(float(v) for v in dof.axis),
-        limit_lower=dof.lower - dof.ref,
-        limit_upper=dof.upper - dof.ref,
-        actuator_mode=_choose_mode(dof),
-        **values,
+    values |= {"limit_lower": dof.lower - dof.ref, "limit_upper": dof.upper - dof.ref}
+    axis = tuple(float(v) for v in dof.axis)
+    kind: Any = type(default)
+    return _make_axis(kind, axis, _choose_mode(dof), tuple(values.items()))
+
+
+@lru_cache(maxsize=1024)
+def _make_axis(
+    kind: type[Any], axis: tuple[float, ...], mode: Any, values: tuple[tuple[str, float], ...]
+) -> Any:
+    """Newton's description of an axis, one for all that are the same: each normalises its axis in a call of Warp."""
+    return kind(axis=axis, actuator_mode=mode, **dict(values))
+
+
+@lru_cache(maxsize=1)
+def _make_free_axes() -> tuple[Any, ...]:
+    """The axes that Newton gives to free joints, made once: six for every body take most of an import of many."""
+    import newton
+
+    axes = (newton.Axis.X, newton.Axis.Y, newton.Axis.Z)
+    return tuple(newton.ModelBuilder.JointDofConfig.create_unlimited(axis) for axis in axes)
+
+
+def _add_free(builder: ModelBuilder, child: int) -> int:
+    """A free joint to the world that stands where its body does: what ``add_joint_free(child)`` adds."""
+    import newton
+
+    axes = list(_make_free_axes())
+    index = int(
+        builder.add_joint(newton.JointType.FREE, -1, child, linear_axes=axes, angular_axes=list(axes))
     )
+    at = builder.joint_q_start[index]
+    builder.joint_q[at : at + 7] = [float(v) for v in builder.body_q[child]]
+    return index
 
 
 def _choose_mode(dof: Dof) -> Any:
@@ -214,7 +242,7 @@ def hold_root(builder: ModelBuilder, child: int, choices: Choices, base: Pose) -
     # a free joint below a body would be a second base
     if choices.floating is False or parent != -1:
         return int(builder.add_joint_fixed(parent, child, parent_xform=place))
-    return int(builder.add_joint_free(child))
+    return _add_free(builder, child)
 
 
 def close_articulation(builder: ModelBuilder, joints: list[int], label: str, parent_body: int) -> int:

@@ -8,12 +8,12 @@ Newton adds shapes.
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -51,6 +51,19 @@ class StageLooks:
 
         self._stage = stage
         self._theirs = _UsdVisuals(stage)
+        self._get_mesh = make_loader()
+        # of this object alone
+        self._theirs.get_mesh_cached = self._load_mesh
+
+    def _load_mesh(self, prim: Usd.Prim, *, load_uvs: bool = False, load_normals: bool = False) -> Any:
+        """A mesh as Newton's viewers want it, made once for each prim and kind."""
+        known = self._theirs.mesh_cache
+        key = prim.GetPath().pathString, load_uvs, load_normals
+        if key not in known:
+            known[key] = self._get_mesh(
+                prim, load_uvs=load_uvs, load_normals=load_normals, load_visual_materials=False
+            )
+        return known[key]
 
     def find_meshes(self, path: str, *, parts: bool) -> list[SeenMesh]:
         """The meshes of a prim: one for each material of its faces (``parts``), or one; none if Newton refuses it."""
@@ -134,22 +147,33 @@ _MANY_CORNERS = 32
 """Vertices with more corners are clustered one by one: there are few, and each is a round of its own otherwise."""
 
 
-@contextlib.contextmanager
-def split_at_once() -> Iterator[None]:
-    """Let Newton's meshes be split by :func:`split_vertices` in the block, which gives the same as Newton's."""
+def make_loader() -> Callable[..., Any]:
+    """Newton's ``get_mesh``, splitting by :func:`split_vertices`, which gives the same as Newton's own function.
+
+    It is a second function of the same code whose names are its own: nothing of Newton is changed, so that other
+    importers of the process, also in other threads, go on as they are.
+    """
     from newton._src.usd import utils
 
-    theirs = getattr(utils, _SPLIT, None)
-    names = list(inspect.signature(theirs).parameters) if theirs is not None else []
-    # another version of Newton may have another function: it keeps its own
-    if names != list(inspect.signature(split_vertices).parameters):
-        yield
-        return
-    setattr(utils, _SPLIT, split_vertices)
-    try:
-        yield
-    finally:
-        setattr(utils, _SPLIT, theirs)
+    theirs = inspect.unwrap(utils.get_mesh)
+    split = getattr(utils, _SPLIT, None)
+    names = list(inspect.signature(split).parameters) if split is not None else []
+    # another version of Newton may split otherwise, or a program have its own in the place: then that is asked
+    if (
+        not isinstance(theirs, FunctionType)
+        or names != list(inspect.signature(split_vertices).parameters)
+        or _SPLIT not in theirs.__code__.co_names
+    ):
+        return cast("Callable[..., Any]", utils.get_mesh)
+    twin = FunctionType(
+        theirs.__code__,
+        {**vars(utils), _SPLIT: split_vertices},
+        theirs.__name__,
+        theirs.__defaults__,
+        theirs.__closure__,
+    )
+    twin.__kwdefaults__ = theirs.__kwdefaults__
+    return twin
 
 
 def split_vertices(

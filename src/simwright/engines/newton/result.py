@@ -184,7 +184,9 @@ def _find_signs(prim: Usd.Prim, known: dict[str, Any]) -> Any:
     path = prim.GetPath().pathString
     if path not in known:
         signs = _find_signs(prim.GetParent(), known)
-        if prim.HasAttribute("xformOpOrder") and prim.IsA(UsdGeom.Xformable):
+        names = prim.GetAttribute("xformOpOrder").Get() or ()
+        # asked by name first: most prims have no scale, and the list of operations is slow to make
+        if any("xformOp:scale" in name for name in names) and prim.IsA(UsdGeom.Xformable):
             for op in UsdGeom.Xformable(prim).GetOrderedXformOps():
                 if op.GetOpType() == UsdGeom.XformOp.TypeScale and op.Get() is not None:
                     signs = signs * np.sign(np.array(Gf.Vec3d(op.Get())))

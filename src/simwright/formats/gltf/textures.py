@@ -30,6 +30,9 @@ Channel = npt.NDArray[np.float32]
 MAX_BYTES = 256 * MIB
 PNG, JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff"
 _FORMATS = ("PNG", "JPEG", "TGA", "BMP", "TIFF", "WEBP", "GIF", "DDS", "PPM")
+_IGNORED = (b"iCCP", b"gAMA", b"cHRM", b"sRGB", b"pHYs", b"acTL", b"fcTL", b"fdAT")
+_CHUNK_FRAME = 12
+"""Bytes of a chunk of a PNG besides its content: length, name, checksum."""
 _DEPTH_AT, _COLOR_AT, _WIDE = 24, 25, 16
 
 
@@ -122,6 +125,23 @@ def encode(channels: list[Channel | None], fill: float = 1.0) -> bytes:
     return stream.getvalue()
 
 
+def drop_ignored(content: bytes) -> bytes:
+    """A PNG without its colour profile, gamma, shape of pixels and further frames; the pixels are the same bytes.
+
+    glTF says what colours mean, whatever the image says, and its validator warns of an image that says otherwise.
+    """
+    if not content.startswith(PNG) or not any(chunk in content for chunk in _IGNORED):
+        return content
+    parts, place = [PNG], len(PNG)
+    while place + _CHUNK_FRAME <= len(content):
+        length = int.from_bytes(content[place : place + 4], "big")
+        end = place + _CHUNK_FRAME + length
+        if content[place + 4 : place + 8] not in _IGNORED:
+            parts.append(content[place:end])
+        place = end
+    return b"".join(parts)
+
+
 def make_linear(values: Channel) -> Channel:
     """Display values made linear (IEC 61966-2-1)."""
     curved = ((values + np.float32(0.055)) / np.float32(1.055)) ** np.float32(2.4)
@@ -189,8 +209,8 @@ class Textures:
         return info
 
     def copy(self, file: str) -> int:
-        """An image as it is."""
-        return self._keep(file, self.pictures.read(file))
+        """An image as it is, without what glTF has readers ignore."""
+        return self._keep(file, drop_ignored(self.pictures.read(file)))
 
     def bake(self, key: tuple[object, ...], file: str, make: Callable[[], list[Channel | None]]) -> int:
         """An image made from channels, once for each ``key``."""

@@ -17,6 +17,7 @@ the reading with more faces counts.
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +33,7 @@ from simwright.core.limits import Tally, check_limit
 from simwright.core.math3d import Array
 from simwright.formats.mesh.images import find_image
 from simwright.formats.mesh.join import MeshPart, join_parts, list_objects
+from simwright.formats.mesh.obj_columns import read_numbers
 from simwright.formats.xml import Element, parse_bytes
 from simwright.model.geometry import Faces, MeshData
 from simwright.model.material import RenderMaterial, Rgb, Texture
@@ -101,12 +103,34 @@ def _open(content: bytes, file: Path) -> Any:
     return _load(etree.tostring(root) if _drop_broken_textures(root) else content)
 
 
+_HEAD = 1 << 14
+_DATES = re.compile(rb"<(created|modified)>[^<]*</\1>")
+"""When the file was made, which pycollada takes longer to read than the points of a small mesh."""
+
+
+class _QuickNumpy:
+    """numpy as pycollada uses it for its arrays, but with a quicker way to read numbers that gives the same values."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+    def fromstring(self, text: str, dtype: Any = float, sep: str = "") -> Any:
+        """The numbers of a text."""
+        values = read_numbers(text) if sep == " " else None
+        return np.fromstring(text, dtype=dtype, sep=sep) if values is None else values.astype(dtype)
+
+
 def _load(content: bytes) -> Any:
     import collada
+    import collada.source
     from collada.common import DaeBrokenRefError, DaeIncompleteError, DaeMalformedError, DaeUnsupportedError
 
+    # half the time of reading a mesh goes into numpy.fromstring (pycollada 0.9, numpy 2.4)
+    if not isinstance(collada.source.numpy, _QuickNumpy):
+        collada.source.numpy = _QuickNumpy()
     # a broken image or light must not cost the geometry; an empty result is an error of its own
     ignore = [DaeBrokenRefError, DaeIncompleteError, DaeMalformedError, DaeUnsupportedError]
+    content = _DATES.sub(b"", content[:_HEAD]) + content[_HEAD:]
     return collada.Collada(io.BytesIO(content), ignore=ignore, aux_file_loader=lambda _name: None)
 
 
@@ -230,22 +254,18 @@ def _material_name(material: Any) -> str:
 
 def read_dae_materials(content: bytes, file: Path, gate: Gate) -> list[RenderMaterial]:
     """Materials of a COLLADA file, in library order."""
-    for name in _drop_broken_textures(_parse(_strip_geometry(content, file), file)):
+    root = _parse(content, file)
+    # without what is not about looks: most of the bytes, and of the time to read them
+    _strip(root, _SHAPES)
+    for name in _drop_broken_textures(root):
         if gate.reporter is not None:
             gate.reporter.report(IMAGE_BROKEN, Where(str(file)), file=file.name, name=name[:80])
     found: dict[str, RenderMaterial] = {}
-    for material in _open(_strip_geometry(content, file), file).materials:
+    for material in _load(etree.tostring(root)).materials:
         name = _material_name(material)
         if name not in found:
             found[name] = _convert(name, material.effect, file, gate)
     return list(found.values())
-
-
-def _strip_geometry(content: bytes, file: Path) -> bytes:
-    """The document without what is not about looks: most of its bytes, and of the time to read them."""
-    root = _parse(content, file)
-    _strip(root, _SHAPES)
-    return bytes(etree.tostring(root))
 
 
 _SHAPES = frozenset({
@@ -259,8 +279,13 @@ def _word(element: Element) -> str:
     return str(element.tag).rpartition("}")[2]
 
 
+def _list_all(root: Element, *words: str) -> list[Element]:
+    """All elements of these names, in any namespace: files of COLLADA 1.4 and 1.5 have different ones."""
+    return list(root.iter(*(f"{{*}}{word}" for word in words)))
+
+
 def _strip(root: Element, words: frozenset[str]) -> None:
-    for element in [element for element in root.iter() if _word(element) in words]:
+    for element in _list_all(root, *words):
         if element.getparent() is not None:
             element.getparent().remove(element)
 
@@ -269,20 +294,19 @@ def _find_bound_materials(root: Element) -> dict[str, str]:
     """Names of materials by the symbols that the faces of the scene have for them."""
     names = {
         element.get("id"): str(element.get("name") or element.get("id"))
-        for element in root.iter()
-        if _word(element) == "material"
+        for element in _list_all(root, "material")
     }
-    bound = (element for element in root.iter() if _word(element) == "instance_material")
+    bound = _list_all(root, "instance_material")
     return {str(e.get("symbol")): names.get(str(e.get("target"))[1:], "") for e in bound}
 
 
 def _drop_broken_textures(root: Element) -> list[str]:
     """Take out textures whose image the file does not have; gives what they name."""
-    images = {element.get("id") for element in root.iter() if _word(element) == "image"}
+    images = {element.get("id") for element in _list_all(root, "image")}
     dropped: list[str] = []
-    for effect in [element for element in root.iter() if _word(element) == "effect"]:
-        params = {e.get("sid"): e for e in effect.iter() if _word(e) == "newparam"}
-        for texture in [element for element in effect.iter() if _word(element) == "texture"]:
+    for effect in _list_all(root, "effect"):
+        params = {e.get("sid"): e for e in _list_all(effect, "newparam")}
+        for texture in _list_all(effect, "texture"):
             name = _find_image_name(str(texture.get("texture")), params)
             if name not in images:
                 dropped.append(name)

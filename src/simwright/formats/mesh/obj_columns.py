@@ -77,6 +77,24 @@ def find_decimals(text: bytes) -> Decimals | None:
     return Decimals(values, starts, ends) if _read_hard(text, starts, ends, hard, values) else None
 
 
+def read_numbers(text: str) -> Array | None:
+    """All numbers of a text, between blanks; None if it has anything else."""
+    if not text.isascii():
+        return None
+    content = f" {text} ".encode("ascii")
+    tables: list[Array] = []
+    start = 0
+    while start < len(content) - 1:
+        # from blank to blank, as much as stays in the processor's cache
+        end = content.find(b" ", min(start + _CHUNK, len(content) - 1))
+        found = find_decimals(content[start : end + 1])
+        if found is None:
+            return None
+        tables.append(found.values)
+        start = end
+    return np.concatenate(tables)
+
+
 def _read_all(text: bytes, starts: Places, ends: Places) -> Decimals | None:
     """Every number by ``float``; None where it refuses one."""
     try:

@@ -95,11 +95,13 @@ def merge_vertices(corners: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDA
     """
     positive = np.ascontiguousarray(corners + np.float32(0.0))  # -0.0 becomes 0.0
     first = find_first(_hash_rows(positive))
-    is_first = first == np.arange(len(positive))
-    rank = np.cumsum(is_first, dtype=np.int32) - np.int32(1)
-    inverse = rank[first]
-    vertices = positive[is_first]
-    return (vertices, inverse) if np.array_equal(vertices[inverse], positive) else _compare_rows(positive)
+    is_first = first == np.arange(len(positive), dtype=first.dtype)
+    rank = np.cumsum(is_first, dtype=np.int32)
+    rank -= 1
+    inverse = rank.take(first)
+    vertices = positive.take(np.flatnonzero(is_first), axis=0)
+    is_right = np.array_equal(vertices.take(inverse, axis=0), positive)
+    return (vertices, inverse) if is_right else _compare_rows(positive)
 
 
 def _hash_rows(rows: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:

@@ -4,7 +4,8 @@
 For a mesh MuJoCo makes normals, a bounding volume hierarchy, mass properties and a convex hull, most of the time and
 memory of compiling.  The model has no use for them, unless the mesh says what a body weighs or what size a primitive
 has.  Such meshes stay; the others stand in by a tetrahedron, and the reader takes them from their files.  MuJoCo moves
-every mesh to its centre of mass and the geoms with it; the reader takes that back, whatever the mesh.
+every mesh to its centre of mass and the geoms with it; the reader takes that back, whatever the mesh.  Images that are
+taken from their files stand in by one pixel, for the same reason: MuJoCo decodes all of them.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import ParseError
 from simwright.core.files import read_bytes
 from simwright.core.math3d import Array
+from simwright.formats.images import MAX_BYTES, is_png
 from simwright.formats.mesh.load import MAX_MESH_BYTES
 from simwright.formats.mesh.obj import has_several_objects
 from simwright.formats.mjcf.places import MjcfSource, SourceElement
@@ -65,6 +67,7 @@ def compile_model(
             spec = mujoco.MjSpec.from_file(str(path))
             # on the specification, because the file itself must not be changed
             scales = _put_stand_ins(mujoco, spec, source)
+            _put_pixels(mujoco, spec, source)
             model = spec.compile()
         except list_refusals(mujoco) as error:
             raise _make_error(str(error), source) from None
@@ -158,6 +161,34 @@ def _put_stand_ins(mujoco: Any, spec: Any, source: MjcfSource) -> dict[str, Arra
             mesh.file, mesh.content_type = "", ""
             mesh.uservert, mesh.scale = _TETRAHEDRON, (1.0, 1.0, 1.0)
     return scales
+
+
+def _put_pixels(mujoco: Any, spec: Any, source: MjcfSource) -> None:
+    """Replace the images of a specification that are shown as their files have them by one pixel each.
+
+    An image with any fault stays, so that MuJoCo judges it.
+    """
+    # as for meshes: names of attached models change
+    if source.attached:
+        return
+    for texture in spec.textures:
+        file = source.files.get(("texture", str(texture.name))) if texture.name else None
+        if file is None or not is_plain_image(mujoco, texture):
+            continue
+        if not is_png(read_bytes(file, MAX_BYTES)):
+            continue
+        texture.file, texture.content_type = "", ""
+        texture.width = texture.height = 1
+        texture.data = bytes(int(texture.nchannel))
+
+
+def is_plain_image(mujoco: Any, texture: Any) -> bool:
+    """Is the texture a flat one, shown as its file has it?"""
+    is_flat = int(texture.type) == int(mujoco.mjtTexture.mjTEXTURE_2D)
+    is_turned = bool(texture.hflip) or bool(texture.vflip)
+    is_cut = any(int(side) != 1 for side in texture.gridsize)
+    has_file = str(texture.content_type) in ("", "image/png")
+    return is_flat and has_file and not is_turned and not is_cut and not int(texture.builtin)
 
 
 def is_plain_file(mesh: Any, name: str, source: MjcfSource) -> bool:

@@ -163,9 +163,11 @@ class _SourceReader:
     def _note_file(self, entry: SourceElement, attribute: str, name: str, folder: str) -> None:
         tag = str(entry.element.tag)
         place = self.path.parent / folder
+        file = _find_first_file(place / name)
         # an included file may name files beside itself
-        beside = "" if self.strip_paths else os.path.relpath(Path(entry.where.file).parent, self.path.parent)
-        file = _find_first_file(place / name, place / beside / name)
+        if file is None and not self.strip_paths and entry.where.file != str(self.path):
+            beside = os.path.relpath(Path(entry.where.file).parent, self.path.parent)
+            file = _find_first_file(place / beside / name)
         if file is None:
             shown = os.fspath(place)
             self.reporter.report(FILE_MISSING, entry.where, what=tag, file=name, folder=shown)

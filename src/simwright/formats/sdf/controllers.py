@@ -7,15 +7,26 @@ the ROS plugins of Gazebo Classic below their ``<ros><namespace>``.
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from simwright.core.diag import Where
+from simwright.core.diag import Level, Where, declare
 from simwright.formats.gazebo.ros2_control import read_parameters
 from simwright.formats.resources import resolve_resource
 from simwright.formats.sdf.plugins import Plugin
+from simwright.model.joint import Drive, Motion
 from simwright.model.ros import Controller
 
+CONTROLLER_REDUCED = declare(
+    "sdf-controller-reduced",
+    Level.WARNING,
+    "the controller {name!r} of joint {joint!r} has {what}, which a drive has not",
+    hint="its position and velocity gains are the drive of the joint; Gazebo has the rest, where the plugin is written",
+    doc="A PID controller of Gazebo is read as a drive, which is a spring and a damper with a largest force.",
+    loss=True,
+)
 TWIST = "geometry_msgs/msg/Twist"
 ODOMETRY = "nav_msgs/msg/Odometry"
 FLOAT = "std_msgs/msg/Float64"
@@ -158,8 +169,46 @@ def read_trajectory(plugin: Plugin) -> None:
 
 
 def read_joint_position(plugin: Plugin) -> None:
-    """Moves joints to a position with a PID loop: ``joint_position``."""
-    _read_joint_command(plugin, "joint_position", "cmd_pos")
+    """Moves joints to a position with a PID loop: ``joint_position``, and a drive of each joint."""
+    controller = _read_joint_command(plugin, "joint_position", "cmd_pos")
+    # looked at without taking them: they are kept for the way back
+    look = partial(plugin.document.amount, plugin.element)
+    if plugin.document.text(plugin.element, "use_velocity_commands").lower() not in ("true", "1"):
+        index, target = int(look("joint_index") or 0), look("initial_position") or 0.0
+        for joint in plugin.context.asset.joints:
+            if joint.name in controller.joints["command"] and 0 <= index < len(joint.dofs):
+                dof = joint.dofs[index]
+                if dof.motion in (Motion.HINGE, Motion.SLIDE):
+                    dof.drive = _make_drive(plugin, controller, joint.name, target)
+
+
+_USUAL = {
+    "p_gain": 1.0,
+    "i_gain": 0.1,
+    "d_gain": 0.01,
+    "cmd_max": 1000.0,
+    "cmd_min": -1000.0,
+    "cmd_offset": 0.0,
+}
+"""What Gazebo's position controller takes where nothing is said (gz-sim 8)."""
+
+
+def _make_drive(plugin: Plugin, controller: Controller, joint: str, target: float) -> Drive:
+    """The spring and damper of a PID controller; what a drive cannot say is reported."""
+    p, i, d, high, low, offset = (controller.settings.get(name, usual) for name, usual in _USUAL.items())
+    # Gazebo limits nothing where the ends are the wrong way round
+    force = min(high, -low) if high >= low else math.inf
+    rest = {
+        f"an integral gain of {i:g}": i != 0.0,
+        f"an offset of {offset:g}": offset != 0.0,
+        f"a range of efforts from {low:g} to {high:g}": high >= low and high != -low,
+    }
+    for what, is_there in rest.items():
+        if is_there:
+            plugin.context.reporter.report(
+                CONTROLLER_REDUCED, plugin.where, name=controller.name, joint=joint, what=what
+            )
+    return Drive(stiffness=p, damping=d, target_position=target, max_force=max(force, 0.0))
 
 
 def read_joint_velocity(plugin: Plugin) -> None:
@@ -209,7 +258,7 @@ class _PluginReader:
         return resolve_resource(uri, self._plugin.document.base, self._plugin.context.gate, where)
 
 
-def _read_joint_command(plugin: Plugin, kind: str, ending: str) -> None:
+def _read_joint_command(plugin: Plugin, kind: str, ending: str) -> Controller:
     controller = _start(plugin, kind)
     names = plugin.texts("joint_name", "joint")
     controller.joints["command"] = plugin.joints(names)
@@ -225,6 +274,7 @@ def _read_joint_command(plugin: Plugin, kind: str, ending: str) -> None:
         topic = _model_topic(plugin, tail)
     controller.interfaces["subscriber"] = plugin.add("subscription", topic, FLOAT)
     _finish(plugin, controller)
+    return controller
 
 
 def _start(plugin: Plugin, kind: str) -> Controller:

@@ -40,7 +40,9 @@ HOLDS: Table = {
         "joints.dofs: limit_stiffness limit_damping",
     ),
     **rows(partly("links stand where all joints are at zero"), "joints.dofs: ref position"),
-    "joints.dofs.drive": partly("its largest force is the effort limit", where="drives without gains"),
+    "joints.dofs.drive": partly(
+        "a position controller of Gazebo, which has a spring and force", where="drives to a position"
+    ),
     "shapes": partly("shapes of the world need a world: --world"),
     **rows(YES, "shapes: pose visual collision category_bits collide_bits"),
     **rows(YES, "shapes.geometry.data: normals subsets"),

@@ -87,7 +87,7 @@ def read_link(context: SdfReadContext, item: NamedElement) -> None:
             context.reporter.report(STATIC_MASS, where, link=item.key)
     else:
         body = Body(item.key, context.graph.pose(frame_of(item)), path=item.scoped, source=where)
-        body.scope = item.model.scope
+        body.scope = item.scope
         body.kinematic = document.flag(element, "kinematic")
         # SDFormat only switches gravity of a link on or off.
         body.gravity_scale = 1.0 if document.flag(element, "gravity", default=True) else 0.0

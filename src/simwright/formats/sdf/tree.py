@@ -45,6 +45,16 @@ class NamedElement:
         """The name with its models before it, ``outer::inner::link``."""
         return join_scope(self.model.scope, self.name)
 
+    @property
+    def scope(self) -> str:
+        """Its models, also those that its name has: up to 1.7, nested models were flattened so (``inner::link``)."""
+        return join_scope(self.model.scope, self.name.rpartition(SEPARATOR)[0])
+
+    @property
+    def plain(self) -> str:
+        """The name without any model."""
+        return self.name.rpartition(SEPARATOR)[2]
+
 
 @dataclass(slots=True, eq=False)
 class ModelNode:
@@ -99,8 +109,8 @@ def assign_keys(items: Iterable[NamedElement]) -> None:
     in the file, reported elsewhere) is numbered.
     """
     items = list(items)
-    counts = Counter(item.name for item in items)
+    counts = Counter(item.plain for item in items)
     names = NameScope()
     for item in items:
         # Plain names where possible: controllers and users know them by these.
-        item.key = names.claim(item.name if counts[item.name] == 1 else item.scoped)
+        item.key = names.claim(item.plain if counts[item.plain] == 1 else item.scoped)

@@ -19,6 +19,7 @@ from pxr import Usd, UsdGeom
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import Array
 from simwright.formats.parts.coordinates import MADE
+from simwright.formats.usd.naming import MESH
 from simwright.formats.usd.prims import FoundPrim
 from simwright.formats.usd.stage_reader import StageReader, as_rows, find_prototype_path
 from simwright.model.geometry import Faces, Mesh, MeshData, Subset
@@ -61,11 +62,24 @@ def read_mesh(
     mesh = Mesh(
         load=lambda: load_mesh(reader, found, dict(materials), stretch),
         load_solid=lambda: _load_topology(reader, found, stretch),
-        source=found.path,
+        source=f"{found.path}#{library_name}"
+        if (library_name := _find_library_name(found.prim))
+        else found.path,
     )
     if key is not None:
         reader.meshes[key] = mesh
     return mesh
+
+
+def _find_library_name(prim: Usd.Prim) -> str:
+    """What a mesh that others refer to is called in its own file; empty if it is defined where it is used."""
+    specs = specs_of(prim.GetPrimInPrototype() if is_proxy(prim) else prim)
+    origin = specs[-1] if specs else None
+    if origin is None or origin.path == prim.GetPath():
+        return ""
+    # the writer puts the mesh below a prim with the name
+    named = origin.nameParent if origin.name == MESH else origin
+    return str(named.GetInfo("displayName") or named.name) if named else ""
 
 
 def _find_identity(reader: StageReader, found: FoundPrim, materials: Mapping[str, str]) -> Any:

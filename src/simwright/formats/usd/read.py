@@ -31,6 +31,7 @@ from simwright.formats.usd.bodies import (
     read_articulations,
     read_bodies,
 )
+from simwright.formats.usd.chains import join_chains
 from simwright.formats.usd.couplings import merge_stacks, read_equalities, read_mimics
 from simwright.formats.usd.custom_attributes import read_custom
 from simwright.formats.usd.joints import read_joints
@@ -58,7 +59,7 @@ from simwright.formats.usd.shapes import list_geometry, read_instancers, read_sh
 from simwright.formats.usd.solvers import read_environment, read_solvers
 from simwright.formats.usd.stage_reader import StageReader
 from simwright.formats.usd.time_samples import read_movement, settle_samples
-from simwright.formats.usd.transforms import check_turns
+from simwright.formats.usd.transforms import check_operations, check_turns
 from simwright.formats.usd.units import read_units
 from simwright.model.asset import Asset, CollisionGroup, ContactFilter, Shape
 from simwright.model.coordinates import shift_coordinates
@@ -159,6 +160,7 @@ def _make_source(
         played=played,
         default_density=options.default_density,
         hidden_shapes=options.hidden_shapes,
+        visuals=options.visuals,
         read_elsewhere=options.read_elsewhere,
         lock_unlimited_axes=options.lock_unlimited_axes,
         gate=options.gate or Gate.of_layer(stage.GetRootLayer().realPath, options.packages, reporter),
@@ -205,7 +207,8 @@ def _read_all(reader: StageReader) -> None:
     references = restore_joints(reader, scan)
     restore_parts(reader, scan)
     restore_idle_actuators(reader, scan)
-    # after everything that refers to joints by path, since all but the first of a stack go
+    # after everything that refers to joints by path, since all but the first of a chain or stack go
+    join_chains(reader, scan)
     merge_stacks(reader, scan)
     restore_order(reader, scan)
     # keyframes count coordinates in the final order of joints and actuators
@@ -214,6 +217,7 @@ def _read_all(reader: StageReader) -> None:
     shift_coordinates(reader.asset, references)
     report_unknown_types(reader, scan)
     check_turns(reader, scan)
+    check_operations(reader, scan)
     read_movement(reader)
     check_topology(reader)
 

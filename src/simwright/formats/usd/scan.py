@@ -26,7 +26,7 @@ from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import SimwrightError
 from simwright.core.names import NameScope
 from simwright.formats.format import ReadOptions
-from simwright.formats.usd.prims import RIGID_BODY, FoundPrim
+from simwright.formats.usd.prims import COLLISION, PHYSICS_MATERIAL, RIGID_BODY, FoundPrim
 from simwright.formats.usd.stage_reader import StageReader
 from simwright.model.asset import Asset, Shape, scaled
 from simwright.model.geometry import Geometry, Mesh, Subset
@@ -82,7 +82,19 @@ def scan_stage(reader: StageReader) -> StageScan:
             count=len(missing),
             first=str(min(missing)),
         )
-    return scan_prims(reader, stage.GetPseudoRoot())
+    scan = scan_prims(reader, stage.GetPseudoRoot())
+    if not reader.visuals:
+        _leave_visuals(reader, scan)
+    return scan
+
+
+def _leave_visuals(reader: StageReader, scan: StageScan) -> None:
+    """Forget geometry that nothing touches, and materials that only say how something looks."""
+    tendons = [found for found in scan.all.values() if found.type == "MjcTendon"]
+    # a tendon may go round geometry that does not collide
+    kept = {path for found in tendons for path in reader.get_targets(found, "mjc:path")}
+    scan.geometry = [found for found in scan.geometry if COLLISION in found.apis or found.path in kept]
+    scan.materials = [found for found in scan.materials if PHYSICS_MATERIAL in found.apis]
 
 
 def scan_prims(reader: StageReader, root: Usd.Prim) -> StageScan:

@@ -88,8 +88,8 @@ class StageReader:
     ``order`` says whose solver attributes count; ``authored`` holds them, by prim path and attribute.
     ``noted`` tells that layers have notes on prims (see ``simwright.usd.notes``), ``exact`` that there are doubles
     beside floats, ``annotated`` that there is any note.  ``played`` is the stage with its time samples, None where a
-    time was chosen.  ``gate`` is what files that the stage names have to pass.  ``default_density``, ``hidden_shapes``
-    and ``lock_unlimited_axes`` are those of ``ReadOptions``.
+    time was chosen.  ``gate`` is what files that the stage names have to pass.  ``default_density``, ``hidden_shapes``,
+    ``visuals`` and ``lock_unlimited_axes`` are those of ``ReadOptions``.
     """
 
     stage: Usd.Stage
@@ -101,6 +101,7 @@ class StageReader:
     gate: Gate
     default_density: float = DEFAULT_DENSITY
     hidden_shapes: bool = False
+    visuals: bool = True
     read_elsewhere: frozenset[str] = frozenset()
     lock_unlimited_axes: bool = False
     order: ResolverOrder = field(default_factory=lambda: ResolverOrder(make_resolvers(DEFAULT_ORDER)))

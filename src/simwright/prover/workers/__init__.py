@@ -9,6 +9,7 @@ drake      Drake
 pybullet   PyBullet
 pinocchio  Pinocchio
 dart       DART
+sapien     SAPIEN
 """
 
 import ctypes

@@ -2,7 +2,7 @@
 """Pinocchio: what its URDF reader makes of a file.
 
 A continuous joint has two coordinates there, cosine and sine of its angle, so that positions go through ``integrate``.
-Links that are fixed to others are added to these: their own masses cannot be told.
+Links that are fixed to others are added to these; the frame of the fixed joint still has what was added.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from .seen import (
     find_root,
     find_speed,
     name_of,
+    pack_inertia,
     serve,
 )
 
-_ADDED = "Pinocchio 4.1 adds links that are fixed to others to these"
 _ROOT_JOINT = "root_joint"
 _FREE = 6
 """Freedoms of a joint that holds nothing."""
@@ -62,7 +62,9 @@ class PinocchioRobot:
             # the root, or a tree that floats beside others below the link of the world
             if model.joints[number].nv == _FREE:
                 seen.floating.append(self.children[number])
-        seen.blank = dict.fromkeys(("links", "masses", "inertias"), _ADDED)
+        for name, inertia in self._list_inertias().items():
+            seen.masses[name] = float(inertia.mass)
+            seen.inertias[name] = pack_inertia(inertia.lever, inertia.inertia)
         if isinstance(self.coupled, str):
             seen.blank["mimics"] = self.coupled
             return seen
@@ -70,6 +72,20 @@ class PinocchioRobot:
             ratio = float(self.coupled.joints[follower].extract().scaling)
             seen.mimics[name_of(self.coupled.names[follower])] = [name_of(self.coupled.names[leader]), ratio]
         return seen
+
+    def _list_inertias(self) -> dict[str, Any]:
+        """Of every link in its own frame: what moves with a joint, without what is fixed to its first link."""
+        model = self.model
+        left, found = [inertia.copy() for inertia in model.inertias], {}
+        for frame in model.frames:
+            if frame.type == pinocchio.FrameType.FIXED_JOINT and frame.parentJoint > 0:
+                left[frame.parentJoint] -= frame.placement.act(frame.inertia)
+        for frame in model.frames:
+            if frame.type == pinocchio.FrameType.BODY:
+                above = model.frames[frame.parentFrame]
+                fixed = above.type == pinocchio.FrameType.FIXED_JOINT
+                found[name_of(frame.name)] = above.inertia if fixed else left[frame.parentJoint]
+        return found
 
     def _describe_joint(self, number: int) -> list[SeenFreedom]:
         model, joint = self.model, self.model.joints[number]

@@ -260,9 +260,9 @@ def label_of(path: str) -> str:
 def name_of(path: str) -> str:
     """The name that things are matched by: the last part of a prim path, with only what an identifier may have.
 
-    A name of MJCF may hold anything, slashes too; OpenUSD's prims may not.
+    A name of MJCF may hold anything, slashes too; OpenUSD's prims may not, and have one underscore for all between.
     """
-    name = re.sub(r"[^A-Za-z0-9_]", "_", label_of(path))
+    name = re.sub(r"[^A-Za-z0-9_]+", "_", label_of(path))
     return f"_{name}" if name[:1].isdigit() else name
 
 

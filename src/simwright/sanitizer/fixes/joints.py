@@ -2,28 +2,29 @@
 """Joints: their place, name, limits and angles, and anchors to the world (REP-0158 1.1, 1.3, 2.10).
 
 A joint belongs beside its child link, inside its parent link.  Only the joint moves; relationships that lead to it
-follow, and readers meet the joints in the same order as far as that can be.  Links that stand side by side are for a
-person to nest, since that changes the path of everything.  Limits are never invented.
+follow, its name stays, and readers meet the joints in the same order as far as that can be.  Links that stand side by
+side are for a person to nest, since that changes the path of everything.  Limits are never invented.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 from typing import Any
 
 from pxr import Gf, Sdf, Usd, UsdPhysics
 
-from simwright.core.diag import Diagnostic, Level
+from simwright.core.diag import Diagnostic
 from simwright.core.math3d import Pose
 from simwright.core.names import make_identifier
 from simwright.sanitizer.conversion.index import read_index
 from simwright.sanitizer.conversion.sites import rewrite
 from simwright.sanitizer.fixer import UserValues, fix
 from simwright.usd.edit import Editor, Refused
-from simwright.usd.relocation import claim_name, list_movable, map_path, move_prim
+from simwright.usd.relocation import claim_name, list_movable, make_prim, map_path, move_prim
 from simwright.usd.xform import read_world
 
-_ROS_NAME = "ros:joint:name"
+_SCOPE = "joints"
 _ORDER = "order of joints"
 
 
@@ -46,29 +47,38 @@ def place_joints(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 def _place_joint(editor: Editor, prim: Usd.Prim) -> None:
     child = _find_child(UsdPhysics.Joint(prim))
     parent = child.GetPath().GetParentPath()
-    if prim.GetPath().GetParentPath() == parent:
+    if prim.GetPath().GetParentPath() == parent or prim.GetPath().pathString in editor.expected.moved:
         return
-    name = _choose_name(editor, prim, parent)
-    if name != prim.GetName() and not prim.GetAttribute(_ROS_NAME).HasAuthoredValue():
-        _keep_name(editor, prim)
+    name = str(prim.GetName())
     target = parent.AppendChild(name)
-    # joints of one place move one after the other: each has to know where the others are going to stand
-    key = f"seats of {parent}"
-    if key not in editor.memory:
-        editor.memory[key] = _list_names(editor, parent)
-    seats: list[str] = editor.memory[key]
+    _make_room(editor, target)
+    if _is_taken(editor, target):
+        _put_in_scope(editor, prim, parent)
+        return
+    seats = _list_seats(editor, parent)
     place = seats.index(child.GetName()) + (0 if _comes_first(editor, prim, child) else 1)
     move_prim(editor, prim, target, before=seats[place] if place < len(seats) else "")
     seats.insert(place, name)
+    _leave_seat(editor, prim)
     # with one layer the place in its list is the order; several layers need an order that is said
     if sum(bool(spec.nameChildren) for spec in child.GetParent().GetPrimStack()) > 1:
         _keep_order(editor, prim, target, seats)
 
 
-def _list_names(editor: Editor, path: Sdf.Path) -> list[str]:
-    """Children as readers meet them."""
-    prim = editor.stage.GetPrimAtPath(path)
-    return [str(name) for name in prim.GetAllChildrenNames()]
+def _list_seats(editor: Editor, path: Sdf.Path) -> list[str]:
+    """Children as readers meet them, with those that come and without those that leave."""
+    # joints of one place move one after the other: each has to know where the others are going to stand
+    key = f"seats of {path}"
+    if key not in editor.memory:
+        editor.memory[key] = [str(name) for name in editor.stage.GetPrimAtPath(path).GetAllChildrenNames()]
+    seats: list[str] = editor.memory[key]
+    return seats
+
+
+def _leave_seat(editor: Editor, prim: Usd.Prim) -> None:
+    seats = _list_seats(editor, prim.GetPath().GetParentPath())
+    if prim.GetName() in seats:
+        seats.remove(prim.GetName())
 
 
 def _comes_first(editor: Editor, joint: Usd.Prim, child: Usd.Prim) -> bool:
@@ -131,26 +141,39 @@ def _find_above(prim: Usd.Prim) -> Usd.Prim | None:
     return None
 
 
-def _choose_name(editor: Editor, prim: Usd.Prim, parent: Sdf.Path) -> str:
-    """Its own name, with an ending where a link has that already."""
-    name = str(prim.GetName())
-    if claim_name(editor, parent, name) == name:
-        return name
-    return claim_name(editor, parent, name if name.endswith("_joint") else f"{name}_joint")
+def _make_room(editor: Editor, target: Sdf.Path) -> None:
+    """A joint of the same name that is to leave the place leaves it first."""
+    other = editor.stage.GetPrimAtPath(target)
+    if other and other.IsA(UsdPhysics.Joint):
+        with contextlib.suppress(Refused):
+            _place_joint(editor, other)
 
 
-def _keep_name(editor: Editor, prim: Usd.Prim) -> None:
-    """ROS goes on calling it what it was called."""
-    home = editor.choose_home(prim)
-    place, name = home.path.AppendProperty(_ROS_NAME), str(prim.GetName())
+def _is_taken(editor: Editor, target: Sdf.Path) -> bool:
+    """Is or comes a prim there that stays?"""
+    comes = target.pathString in editor.expected.moved.values() or target.pathString in editor.expected.added
+    stays = editor.stage.GetPrimAtPath(target) and target.pathString not in editor.expected.moved
+    return comes or bool(stays)
 
-    def apply() -> None:
-        spec = home.layer.GetAttributeAtPath(place)
-        spec = spec or Sdf.AttributeSpec(home, _ROS_NAME, Sdf.ValueTypeNames.String)
-        spec.custom = True
-        spec.default = name
 
-    editor.add(home.layer, place, f'custom string {_ROS_NAME} = "{name}"', apply)
+def _put_in_scope(editor: Editor, prim: Usd.Prim, parent: Sdf.Path) -> None:
+    """Below a scope in the parent link: engines know a joint by the name of its prim, and it is taken there."""
+    scope = parent.AppendChild(_SCOPE)
+    there = editor.stage.GetPrimAtPath(scope)
+    if there and there.GetTypeName() != "Scope":
+        raise Refused(f"{parent} has a prim of the joint's name, and another called {_SCOPE}")
+    target = scope.AppendChild(prim.GetName())
+    if _is_taken(editor, target):
+        raise Refused(f"{target} is there already")
+    if not there and scope.pathString not in editor.expected.added:
+        specs = list_movable(editor, prim)
+        spec = next((each for each in specs if each.specifier == Sdf.SpecifierDef), specs[0])
+        home = map_path(spec.path, prim.GetPath(), scope)
+        make_prim(editor, prim, home, "Scope", layer=spec.layer)
+        editor.expected.added.discard(home.pathString)
+        editor.expected.added.add(scope.pathString)
+    move_prim(editor, prim, target)
+    _leave_seat(editor, prim)
 
 
 @fix("jname-aligned", phase=0)
@@ -166,6 +189,7 @@ def rename_joint(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 _FREE = {
     "PhysicsRevoluteJoint": (("physics:lowerLimit", -math.inf), ("physics:upperLimit", math.inf)),
+    "PhysicsPrismaticJoint": (("physics:lowerLimit", -math.inf), ("physics:upperLimit", math.inf)),
     "PhysicsSphericalJoint": (("physics:coneAngle0Limit", -1.0), ("physics:coneAngle1Limit", -1.0)),
 }
 
@@ -174,8 +198,9 @@ _FREE = {
 def say_free(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The fallbacks, in words."""
     prim = editor.find_prim(finding.where.prim)
-    values = _FREE.get(str(prim.GetTypeName()))
-    if values is None or finding.level is not Level.INFO:
+    values = _FREE.get(str(prim.GetTypeName()), ())
+    # where one end is said, the other is a fault that only the author can repair
+    if not values or any(prim.GetAttribute(name).HasAuthoredValue() for name, _ in values):
         raise Refused("the limits of the real joint have to be known")
     for name, value in values:
         editor.set_value(prim, name, Sdf.ValueTypeNames.Float, value)

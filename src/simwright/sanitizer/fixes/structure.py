@@ -46,8 +46,10 @@ def say_component(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 @fix("kind-assembly", phase=0)
 def say_assembly(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """The default prim of an asset with models below."""
+    """The default prim of an asset with models below, and the robots in it that have no kind."""
     editor.set_prim_info(editor.choose_home(editor.find_prim(finding.where.prim)), "kind", "assembly")
+    for path in finding.data.get("parts", ()):
+        editor.set_prim_info(editor.choose_home(editor.find_prim(path)), "kind", "component")
 
 
 @fix("assetinfo-identifier", values=("identifier",), phase=0)

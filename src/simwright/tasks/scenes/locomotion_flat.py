@@ -46,7 +46,7 @@ def judge(moment: TaskState, options: LocomotionOptions) -> Verdict:
     up = quats_rotate(moment.base[..., 3:], (0.0, 0.0, 1.0))[..., 2]
     fallen = up < np.cos(np.radians(options.fall_tilt_deg))
     success = ~fallen & (gone >= options.distance)
-    score = np.clip(gone / options.distance, 0.0, 1.0)
+    score = np.clip(gone / options.distance, -1.0, 1.0)
     return Verdict(success, score, fallen, {"distance": gone, "upright": up})
 
 

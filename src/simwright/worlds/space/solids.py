@@ -34,7 +34,15 @@ from simwright.model.joint import WORLD
 from simwright.model.mass import shape_inertial
 from simwright.model.material import PhysicsMaterial, RenderMaterial, Rgb
 from simwright.worlds.entities import Hallway, Room
-from simwright.worlds.polygons import GRID, Geometry, Points, cut_convex, grow, list_polygons
+from simwright.worlds.polygons import (
+    GRID,
+    Geometry,
+    Points,
+    cut_convex,
+    cut_polygons,
+    grow,
+    list_polygons,
+)
 from simwright.worlds.world import World
 
 Solid: TypeAlias = tuple[Box | Cylinder | Mesh, Pose]
@@ -314,7 +322,7 @@ def _subtract(outline: Geometry, others: list[Geometry], numbers: list[int]) -> 
     if not numbers:
         return outline
     # sorted, so that the union has the same corners whatever the tree answers first
-    return outline.difference(shapely.union_all([others[number] for number in sorted(numbers)]))
+    return cut_polygons(outline, [others[number] for number in sorted(numbers)])
 
 
 def _list_lintels(world: World, room: Room) -> list[Wall]:

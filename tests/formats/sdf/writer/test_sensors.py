@@ -12,6 +12,7 @@ from simwright.compare.difference import make_settings
 from simwright.compare.run import compare_assets
 from simwright.formats.table import read_asset
 from simwright.model.asset import Asset, Body, Camera, Light, LightKind, Sensor
+from simwright.model.joint import Drive
 from simwright.model.ros import Controller, Interface, InterfaceKind
 
 from .writing import make_pair, make_solid, random_pose, write, write_text
@@ -147,3 +148,26 @@ def test_a_wide_camera_keeps_its_angle(tmp_path: Path) -> None:
     asset.cameras = [Camera("eye", "tip", fov_y=math.pi / 2, resolution=(1000, 500))]
     written = write(asset, tmp_path)
     assert float(written.text("horizontal_fov")) == pytest.approx(2 * math.atan(2.0))
+
+
+def test_drives_are_position_controllers_once(tmp_path: Path, accept_sdf) -> None:
+    text = """<model name="bot"><link name="base"/><link name="l"/><link name="r"/>
+      <joint name="lw" type="revolute"><parent>base</parent><child>l</child><axis><xyz>0 1 0</xyz></axis></joint>
+      <joint name="rw" type="revolute"><parent>base</parent><child>r</child><axis><xyz>0 1 0</xyz></axis></joint>
+      <plugin filename="gz-sim-joint-position-controller-system" name="gz::sim::systems::JointPositionController">
+        <joint_name>lw</joint_name><p_gain>3</p_gain><i_gain>0</i_gain><initial_position>0.2</initial_position>
+      </plugin></model>"""
+    first = write_text(text, tmp_path)
+    assert len(first.root.findall(".//plugin")) == 1
+    assert first.text("initial_position") == "0.2"
+    assert first.root.find(".//effort") is None
+    asset = first.again
+    asset.joints[1].dofs[0].drive = Drive(40.0, 4.0, target_position=-0.5)
+    second = write(asset, tmp_path / "second")
+    assert len(second.root.findall(".//plugin")) == 2
+    drives = [joint.dofs[0].drive for joint in second.again.joints]
+    assert [(d.stiffness, d.damping, d.target_position, d.max_force) for d in drives] == [
+        (3.0, 0.01, 0.2, 1000.0), (40.0, 4.0, -0.5, math.inf),
+    ]  # fmt: skip
+    assert not [finding.message for finding in second.said if finding.loss]
+    assert accept_sdf(second.path) == ""

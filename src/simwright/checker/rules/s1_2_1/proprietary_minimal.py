@@ -53,5 +53,10 @@ def proprietary_minimal(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[
             hint=f"author {neutral} in the neutral layers; {name} may repeat it in the engine's own layer",
             at=opinions[0].path,
             layer=facts.layer,
-            data={"name": name, "neutral": neutral, "count": len(opinions)},
+            data={
+                "vendor": opinions[0].vendor,
+                "name": name,
+                "neutral": neutral,
+                "count": len(opinions),
+            },
         )

@@ -3,19 +3,19 @@
 
 Why: only groups may contain models.  Below anything else tools do not find them.
 
-Fails: a warehouse of components whose root prim has no kind, or kind = "component".
+Fails: a warehouse of components whose root prim has no kind, or kind = "component"; two robots, none with a kind.
 Passes: kind = "assembly" or "group" on its default prim.
 
 Reading: a robot that takes in other components (a gripper) is either an assembly, or says `subcomponent` on them.
 
-Fix: unsafe.  `kind = "assembly"` is authored on the default prim.
+Fix: unsafe.  `kind = "assembly"` is authored on the default prim, and `component` on robots without a kind.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.kinds import find_kinds, is_kind
+from simwright.checker.facts.kinds import find_kinds, find_parts, is_kind
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.wording import count_things
 from simwright.checker.rule import Finding, rule
@@ -37,6 +37,15 @@ def kind_assembly(snapshot: StageSnapshot) -> Iterator[Finding]:
     kinds = find_kinds(snapshot)
     models = [model for model in kinds.models if model.path.startswith(f"{node.path}/")]
     kind = kinds.of.get(node.path, "")
+    parts = find_parts(snapshot) if not models and not is_kind(kind, "component") else []
+    if parts:
+        yield Finding(
+            f"{count_things(len(parts), 'machine')} below the default prim have no kind ({parts[0].name} ...),"
+            f" and it has {f'kind {kind}' if kind else 'none'}",
+            hint='author kind = "assembly" on the default prim and "component" on each of them',
+            at=node,
+            data={"parts": [part.path for part in parts]},
+        )
     if not models or is_kind(kind, "group"):
         return
     has = f"kind {kind}" if kind else "no kind"

@@ -6,8 +6,8 @@ Why: kind is how tools tell an asset from its parts, for selecting, listing and 
 Fails: a robot whose root prim has no kind, or kind = "subcomponent".
 Passes: kind = "component" on the default prim, or a custom kind derived from it.
 
-Reading: an asset with models inside is checked by kind-assembly.  kind = "assembly" with nothing to assemble is a
-warning.
+Reading: an asset with models inside, or with several robots that have no kind, is checked by kind-assembly.
+kind = "assembly" with nothing to assemble is a warning.
 
 Fix: unsafe.  `kind = "component"` is authored on the default prim.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.kinds import find_kinds, is_kind
+from simwright.checker.facts.kinds import find_kinds, find_parts, is_kind
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
@@ -39,7 +39,8 @@ def kind_component(snapshot: StageSnapshot) -> Iterator[Finding]:
     ):
         return
     kind = kinds.of.get(node.path, "")
-    if is_kind(kind, "component"):
+    # several robots without a kind are an assembly that says too little: kind-assembly
+    if is_kind(kind, "component") or ((not kind or is_kind(kind, "group")) and find_parts(snapshot)):
         return
     yield Finding(
         f"the default prim has kind {kind}" if kind else "the default prim has no kind",

@@ -33,6 +33,8 @@ from simwright.checker.rule import Finding, rule
 def canonical_single(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per mechanism."""
     for clones in find_clones(snapshot):
+        if clones.is_fleet:
+            continue
         # traversal order: the copy that a fix keeps
         first = clones.bases[0]
         yield Finding(

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from simwright.checker.facts.attributes import read_number
 from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
-from simwright.core.diag import Level
+from simwright.core.diag import Fixable, Level
 
 _LOWER, _UPPER = "physics:lowerLimit", "physics:upperLimit"
 _CONES = ("physics:coneAngle0Limit", "physics:coneAngle1Limit")
@@ -98,6 +98,7 @@ def _check_order(node: PrimNode, lower: float, upper: float, *, prismatic: bool)
             at=node,
             prop=_LOWER if math.isinf(lower) else _UPPER,
             level=Level.WARNING,
+            fix=Fixable.NO,
         )
 
 

@@ -3,7 +3,8 @@
 
 Why: engines differ in what they do with a body that has no transform, a scaled sphere or a joint with two targets.
 
-Fails: PhysicsRigidBodyAPI on a Scope; a sphere collider scaled unevenly; a joint with more than one target per side.
+Fails: PhysicsRigidBodyAPI on a Scope; a sphere collider scaled unevenly; a joint with more than one target per side,
+or to a prim that is not there.
 Passes: what OpenUSD's rigid body, collider, joint and articulation validators accept.
 
 Reading: the validators of OpenUSD are run, and their findings are reported with their own messages.  A body below
@@ -20,6 +21,7 @@ from typing import Any
 
 from simwright.checker.facts.kinematics import list_physics_nodes
 from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.variant_sets import list_variant_nodes
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable
 
@@ -69,6 +71,23 @@ def isol_physics_spec(snapshot: StageSnapshot) -> Iterator[Finding]:
                 prop=prop,
                 # the only one of their findings with a fix: the others depend on what was meant
                 fix=None if "diagonalInertia" in message else Fixable.NO,
+            )
+
+    yield from _find_loose(snapshot, {path for path, _ in said})
+
+
+def _find_loose(snapshot: StageSnapshot, known: set[str]) -> Iterator[Finding]:
+    """Joints to prims that are not there, which the validators leave out where the prim is switched off."""
+    # in an asset with variants variant-default-complete says it, and why
+    if list_variant_nodes(snapshot):
+        return
+    for edge in snapshot.graph.edges:
+        if edge.missing and edge.joint.path not in known:
+            yield Finding(
+                f"the joint's target {edge.missing[0]} does not exist: engines hold the other body to the world",
+                hint="name the link that is meant, or remove the joint; for the world leave physics:body0 empty",
+                at=edge.joint,
+                fix=Fixable.NO,
             )
 
 

@@ -5,7 +5,7 @@ Why: a simulator makes its own publisher from the schema.  A graph node or plugi
 topic sends everything twice, with two clocks and two rates.
 
 Fails: a prim with RosTopicAPI for `scan`, and an OmniGraph node `isaacsim.ros2.bridge.ROS2PublishLaserScan`
-with `inputs:topicName = "scan"`.
+with `inputs:topicName = "scan"`, or with none, since `scan` is what that node uses then.
 Passes: the RosTopicAPI alone.
 
 Reading: a graph in a proprietary layer may be a persisted runtime artefact, which is allowed there; it is
@@ -32,6 +32,18 @@ from simwright.core.diag import Level
 _NAME_INPUTS = ("inputs:topicName", "inputs:serviceName", "inputs:actionName")
 # Isaac Sim renamed its bridge from omni.isaac.ros2_bridge to isaacsim.ros2.bridge
 _NODE_TYPE = re.compile(r"(isaacsim\.ros2|omni\.isaac\.ros2|.*\bros2?_?bridge)", re.IGNORECASE)
+_NODE_NAMES = {
+    "PublishClock": "clock",
+    "PublishImu": "imu",
+    "PublishJointState": "joint_states",
+    "PublishLaserScan": "scan",
+    "PublishOdometry": "odom",
+    "PublishPointCloud": "point_cloud",
+    "PublishRawTransformTree": "tf",
+    "PublishTransformTree": "tf",
+    "SubscribeTwist": "cmd_vel",
+}
+"""Topics of Isaac Sim's nodes that say none: what a node does -> its topic."""
 # Gazebo plugins are kept as SDF text in a vendor attribute
 _PLUGIN_NAME = re.compile(
     r"<(?:topic|topicName|topic_name|service|serviceName|service_name|ros_topic)>\s*([\w/~]+)\s*</"
@@ -106,10 +118,15 @@ def _read_node(layer: Sdf.Layer, path: Sdf.Path) -> Iterator[Bridge]:
     kind = _text(layer, path, "node:type")
     if not _NODE_TYPE.match(kind):
         return
-    for name in _NAME_INPUTS:
-        value = _text(layer, path, name)
-        if value:
-            yield Bridge(path, f"the graph node {kind}", value, _text(layer, path, "inputs:nodeNamespace"))
+    said = [(name, _text(layer, path, name)) for name in _NAME_INPUTS]
+    names = [(name, value) for name, value in said if value]
+    # a node that says no topic uses the one of its kind
+    usual = _NODE_NAMES.get(kind.rpartition(".")[2].removeprefix("ROS2").removeprefix("ROS1"))
+    if not names and usual and not _is_said(layer, path, _NAME_INPUTS[0]):
+        names = [("", usual)]
+    for name, value in names:
+        word = f"the graph node {kind}" + ("" if name else ", which says no topic,")
+        yield Bridge(path, word, value, _text(layer, path, "inputs:nodeNamespace"))
 
 
 def _read_property(layer: Sdf.Layer, path: Sdf.Path) -> Iterator[Bridge]:
@@ -122,6 +139,11 @@ def _read_property(layer: Sdf.Layer, path: Sdf.Path) -> Iterator[Bridge]:
         return
     for match in _PLUGIN_NAME.finditer(value):
         yield Bridge(path, f"the plugin text in {path.name}", match.group(1))
+
+
+def _is_said(layer: Sdf.Layer, path: Sdf.Path, name: str) -> bool:
+    """Is there an opinion, such as a connection to another node?"""
+    return layer.GetAttributeAtPath(path.AppendProperty(name)) is not None
 
 
 def _text(layer: Sdf.Layer, path: Sdf.Path, name: str) -> str:

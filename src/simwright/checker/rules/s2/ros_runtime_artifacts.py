@@ -42,5 +42,5 @@ def ros_runtime_artifacts(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterat
                 f"{facts.name} holds the execution graph {opinion.path.name} ({opinion.what}) beside neutral data",
                 hint="move it to a layer of its own for that simulator, for example isaac.usda",
                 at=opinion.path,
-                data={"type": opinion.what},
+                data={"vendor": opinion.vendor, "type": opinion.what},
             )

@@ -20,7 +20,7 @@ from simwright.checker.rule import Finding, rule
 @rule(
     "frame-id",
     "2.7",
-    "may",
+    "must",
     on="api:RosFrameAPI",
     fix="safe",
     fix_title="remove the leading slash",

@@ -7,8 +7,9 @@ and .hdr anywhere else by fewer.
 Fails: `asset inputs:texture:file = @sky.exr@` on a DomeLight; an .hdr on a RectLight.
 Passes: an .hdr, PNG or JPEG on a DomeLight.
 
-Reading: the texture of a light is an attribute of the light, not a shader.  An .hdr in a material is reported by
-tex-prohibited or tex-png-jpeg.
+Reading: ".hdr is permitted only for dome lights" makes it an error elsewhere, and another format of high dynamic
+range on a dome light too; a picture without that range, such as TGA, is an info.  The texture of a light is an
+attribute of the light, not a shader.  An .hdr in a material is reported by tex-prohibited or tex-png-jpeg.
 
 Fix: unsafe.  Pictures of 8 bits are converted to PNG; OpenEXR has to be converted to .hdr by hand.
 """
@@ -20,8 +21,9 @@ from collections.abc import Iterator
 from pxr import Sdf
 
 from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
-from simwright.checker.facts.textures import read_image
+from simwright.checker.facts.textures import PRODUCTION, read_image
 from simwright.checker.rule import Finding, rule
+from simwright.core.diag import Level
 
 _DOME = frozenset({"hdr", "png", "jpeg"})
 _PROP = "inputs:texture:file"
@@ -30,7 +32,7 @@ _PROP = "inputs:texture:file"
 @rule(
     "tex-hdr-dome",
     "3.2",
-    "may",
+    "must not",
     on=("type:DomeLight", "type:DomeLight_1", "type:RectLight"),
     fix="unsafe",
     fix_title="convert the environment map to .hdr",
@@ -57,4 +59,6 @@ def tex_hdr_dome(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
             hint="convert it to Radiance .hdr",
             at=node,
             prop=_PROP,
+            # the section forbids high dynamic range in other files; of pictures without it there it says nothing
+            level=None if image.format in PRODUCTION else Level.INFO,
         )

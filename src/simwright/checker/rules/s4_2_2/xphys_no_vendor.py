@@ -50,5 +50,5 @@ def xphys_no_vendor(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Find
                 hint=f"write {neutral} in a neutral layer",
                 at=opinion.path,
                 level=Level.WARNING if is_vendor_layer else None,
-                data={"neutral": neutral},
+                data={"vendor": opinion.vendor, "neutral": neutral},
             )

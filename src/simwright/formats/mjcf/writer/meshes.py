@@ -217,13 +217,7 @@ def _is_binary_stl(content: bytes) -> bool:
 
 def _choose_mesh_name(shape: Shape, geometry: Geometry) -> str:
     """What a mesh is called: as in its MJCF, as its file, else as its shape."""
-    if isinstance(geometry, Mesh):
-        _, hash_mark, name = geometry.source.rpartition("#")
-        if hash_mark and name:
-            return name
-        if geometry.file:
-            return PurePath(geometry.file).stem
-    return shape.name
+    return (geometry.asset_name if isinstance(geometry, Mesh) else "") or shape.name
 
 
 def make_file_name(word: str) -> str:

@@ -22,6 +22,7 @@ from simwright.formats.sdf.writer.systems import PREFIX
 from simwright.formats.xml import Element
 from simwright.model.asset import Camera, Sensor
 from simwright.model.ros import Controller, Interface, InterfaceKind
+from simwright.model.servo import pulls_to_position
 
 _RESOLUTION = (640, 480)
 """Of a camera that says nothing [pixels]."""
@@ -232,7 +233,7 @@ def _describe(camera: Camera, settings: dict[str, Any]) -> dict[str, Any]:
     across = 2.0 * math.atan(math.tan(camera.fov_y / 2.0) * wide / high)
     said = settings.get("horizontal_fov")
     # Its own number, so that nothing changes by being computed twice.
-    if isinstance(said, int | float) and abs(said - across) <= _CLOSE * across:
+    if isinstance(said, (int, float)) and abs(said - across) <= _CLOSE * across:
         across = float(said)
     values = {
         "horizontal_fov": across,
@@ -330,6 +331,35 @@ class ControllerWriter:
         for interface in self._context.asset.interfaces:
             if id(interface) not in self._context.published:
                 self._publish(interface)
+        self._write_drives()
+
+    def _write_drives(self) -> None:
+        """A position controller for each drive with a spring that no controller of the asset stands for."""
+        context = self._context
+        known = {
+            name
+            for controller in context.asset.controllers
+            if controller.kind == "joint_position" and not any(controller is lost for lost in self.lost)
+            for name in controller.joints.get("command", ())
+        }
+        system = SYSTEMS["joint_position"]
+        for joint in context.asset.joints:
+            for number, dof in enumerate(joint.dofs):
+                axis, drive = context.dofs.get(dof.name), dof.drive
+                if axis is None or drive is None or joint.name in known or not pulls_to_position(dof):
+                    continue
+                node = self._open(axis.model, system.library, system.name)
+                add(node, "joint_name", axis.joint)
+                if number:
+                    add(node, "joint_index", number)
+                gains = {"p_gain": drive.stiffness, "i_gain": 0.0, "d_gain": drive.damping}
+                if math.isfinite(drive.max_force):
+                    gains |= {"cmd_max": drive.max_force, "cmd_min": -drive.max_force}
+                else:  # the wrong way round: without limits
+                    gains |= {"cmd_max": -1.0, "cmd_min": 1.0}
+                gains |= {"initial_position": drive.target_position} if drive.target_position else {}
+                for tag, value in gains.items():
+                    add(node, tag, float(value))
 
     def _write(self, controller: Controller, system: GazeboSystem) -> bool:
         """The plugin of a controller; False if its joints, roles or topics have no place in the system."""

@@ -47,6 +47,7 @@ from simwright.formats.sdf.writer.messages import (
 )
 from simwright.formats.xml import Element
 from simwright.model.joint import WORLD, Dof, Equality, EqualityKind, Joint, JointKind, Mimic, Motion
+from simwright.model.servo import pulls_to_position
 
 _SQUARE = 1e-9
 _SAME_POINT = 1e-12
@@ -168,8 +169,9 @@ def write_axis(context: SdfWriteContext, node: Element, tag: str, dof: Dof, join
 
 def _list_limits(dof: Dof) -> dict[str, float]:
     effort = dof.effort_limit
-    # SDFormat has one limit for the joint; without it that of the drive is the nearest.
-    if effort is None and dof.drive is not None and math.isfinite(dof.drive.max_force):
+    # SDFormat has one limit for the joint; without it, and without a controller, that of the drive is the nearest.
+    is_held = pulls_to_position(dof)
+    if effort is None and dof.drive is not None and not is_held and math.isfinite(dof.drive.max_force):
         effort = dof.drive.max_force
     values = {
         "lower": dof.lower if math.isfinite(dof.lower) else None,

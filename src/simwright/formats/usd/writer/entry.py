@@ -27,6 +27,7 @@ from simwright.core.names import make_identifier
 from simwright.core.scratch import scratch_folder
 from simwright.formats.format import ReadOptions, WriteOptions, choose_place
 from simwright.formats.usd import FORMAT
+from simwright.formats.usd.writer.chains import chain_freedoms
 from simwright.formats.usd.writer.extended_physics import write_extended
 from simwright.formats.usd.writer.extras import find_lost_settings
 from simwright.formats.usd.writer.instances import write_geometry, write_optics
@@ -52,7 +53,7 @@ from simwright.formats.usd.writer.plan import (
     make_plan,
     note_order,
 )
-from simwright.formats.usd.writer.prepare import prepare, settle_poses, settle_references
+from simwright.formats.usd.writer.prepare import prepare, settle_poses, settle_references, thicken_planes
 from simwright.formats.usd.writer.ros import write_ros
 from simwright.formats.usd.writer.vendor import FILES, write_vendors
 from simwright.model.asset import Asset, Light, LightKind, Shape
@@ -98,13 +99,18 @@ def build_layers(
     levels = DetailLevels() if options.lod else None
     decomposer = Decomposer() if options.decompose else None
     ready = prepare(asset, reporter)
+    if options.for_ == "mujoco":
+        thicken_planes(ready, reporter)
     settle_looks(ready, reporter)
+    chains = chain_freedoms(ready, options.for_)
     plan = make_plan(ready, exact=options.exact)
+    plan.chains = chains
     # after planning, which needs the names of freedoms, and before anything reads a coordinate
     settle_references(plan, reporter)
     plan.is_decomposed = options.decompose
     plan.is_for_mujoco = options.for_ == "mujoco"
     plan.is_for_physx = options.for_ == "isaac"
+    plan.is_for_newton = options.for_ == "newton"
     plan.is_divided = options.for_ in ("mujoco", "newton")
     if plan.is_for_mujoco:
         settle_poses(plan, reporter)

@@ -235,7 +235,7 @@ def write_joints(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> Non
             continue
         path = plan.joints[joint.name]
         _write_joint(plan, layer, joint, form, path=path, is_loop=joint.name in loops)
-        layer.note(path, **_describe(plan, joint, form))
+        layer.note(path, **{**_describe(plan, joint, form), **_describe_part(plan, joint, form)})
         for word, dof in form.axes or [(dof.motion.value, dof) for dof in joint.dofs]:
             plan.freedoms[dof.name] = (path, word)
 
@@ -324,6 +324,15 @@ def _describe_turn(joint: Joint, form: JointPrim) -> dict[str, Any]:
     turn = find_turn(joint, form)
     has_ball = any(dof.motion is Motion.BALL for dof in joint.dofs)
     return {"frame": [*turn.p, *turn.q]} if has_ball and not turn.is_close(IDENTITY, 0.0) else {}
+
+
+def _describe_part(plan: WritePlan, joint: Joint, form: JointPrim) -> dict[str, Any]:
+    """What a joint of a chain is a part of (see ``chains``)."""
+    if joint.name not in plan.chains.parts:
+        return {}
+    whole, kind = plan.chains.parts[joint.name]
+    turn = find_turn(joint, form)
+    return {"chain_of": whole, "part_kind": kind, "frame": [*turn.p, *turn.q]}
 
 
 def _describe_dofs(plan: WritePlan, joint: Joint, dofs: list[Dof]) -> dict[str, Any]:

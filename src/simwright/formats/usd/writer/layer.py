@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -35,7 +35,6 @@ _ARRAYS = {
     "float3[]": (Vt.Vec3fArray, np.float32),
     "texCoord2f[]": (Vt.Vec2fArray, np.float32),
 }
-_PLAIN = frozenset({"bool", "int", "int64", "token", "string"})
 _NOISE = 1e-14
 """Positions [m] and parts of unit quaternions below this are what rounding left of zero."""
 
@@ -178,31 +177,46 @@ def _find_value_type(kind: str) -> Sdf.ValueTypeName:
     return Sdf.ValueTypeNames.Find(kind)
 
 
+def _list_makers() -> dict[str, Callable[[Any], Any]]:
+    """For each attribute type that Python has no type for: how a value of it is made."""
+
+    def make_vector(vector: Any) -> Callable[[Any], Any]:
+        return lambda value: vector(*map(float, value))
+
+    def make_quaternion(quaternion: Any, vector: Any) -> Callable[[Any], Any]:
+        def make(value: Any) -> Any:
+            w, x, y, z = map(float, value)
+            return quaternion(w, vector(x, y, z))
+
+        return make
+
+    def make_array(array: Any, number: Any) -> Callable[[Any], Any]:
+        return lambda value: array.FromNumpy(np.ascontiguousarray(value, dtype=number))
+
+    def make_words(array: Any) -> Callable[[Any], Any]:
+        return lambda value: array([str(v) for v in value])
+
+    makers = {kind: make_vector(vector) for kind, vector in _VECTORS.items()}
+    makers |= {kind: make_quaternion(*types) for kind, types in _QUATERNIONS.items()}
+    makers |= {kind: make_array(*types) for kind, types in _ARRAYS.items()}
+    return makers | {"token[]": make_words(Vt.TokenArray), "string[]": make_words(Vt.StringArray)}
+
+
+_MAKERS = _list_makers()
+
+
 def make_value(kind: str, value: Any) -> Any:
     """A Python value as OpenUSD wants it for an attribute type; one that is so already stays."""
     # most of them first: thousands are written
     if kind in ("float", "double"):
         return float(value)
-    if kind in _PLAIN or type(value).__module__.startswith("pxr."):
-        return value
-    if kind in _VECTORS:
-        return _VECTORS[kind](*(float(v) for v in value))
-    if kind in _QUATERNIONS:
-        quaternion, vector = _QUATERNIONS[kind]
-        w, x, y, z = (float(v) for v in value)
-        return quaternion(w, vector(x, y, z))
-    if kind in _ARRAYS:
-        array, number = _ARRAYS[kind]
-        return array.FromNumpy(np.ascontiguousarray(value, dtype=number))
-    if kind in ("token[]", "string[]"):
-        array = Vt.TokenArray if kind == "token[]" else Vt.StringArray
-        return array([str(v) for v in value])
-    return value
+    make = _MAKERS.get(kind)
+    return value if make is None or type(value).__module__.startswith("pxr.") else make(value)
 
 
 def _make_note(value: Any) -> Any:
     """Lists as OpenUSD's arrays, all else as it is."""
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, (list, tuple)):
         return value
     if all(isinstance(v, str) for v in value):
         return Vt.StringArray(list(value))
@@ -245,14 +259,14 @@ def write_typed(layer: LayerWriter, path: str, name: str, value: Any, schema: st
 def find_type(name: str, value: Any) -> str | None:
     """The attribute type for a value that was read; None where there is no sure one.  MuJoCo's numbers are doubles."""
     number = "double" if name.startswith("mjc:") else "float"
-    if isinstance(value, bool | int | float | str):
+    if isinstance(value, (bool, int, float, str)):
         # by exact type, since a bool is an int to isinstance
         return {bool: "bool", int: "int", float: number, str: "token"}[type(value)]
-    if not isinstance(value, list | tuple) or not value:
+    if not isinstance(value, (list, tuple)) or not value:
         return None
     if all(isinstance(v, str) for v in value):
         return "rel" if value[0].startswith("/") else "token[]"
-    if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in value):
+    if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in value):
         return None
     if isinstance(value, tuple):
         return f"float{len(value)}" if len(value) in (2, 3, 4) else None
@@ -270,14 +284,14 @@ def find_kind(value: Any) -> str:
             return "double"
         case str():
             return "string"
-    return _find_array_kind(value) if isinstance(value, list | tuple) else ""
+    return _find_array_kind(value) if isinstance(value, (list, tuple)) else ""
 
 
 def _find_array_kind(value: list[Any] | tuple[Any, ...]) -> str:
     """Arrays of numbers are doubles unless all are small integers; an empty one is an array of doubles."""
     if value and all(isinstance(v, str) for v in value):
         return "string[]"
-    if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in value):
+    if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in value):
         return ""
     whole = bool(value) and all(isinstance(v, int) and abs(v) < _INTEGERS for v in value)
     return "int[]" if whole else "double[]"

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import TypeAlias
 
 import numpy as np
@@ -82,10 +81,13 @@ class GeometryLibrary:
         """The convex hull of a shape; None if it has no volume."""
         return self._keep(shape, "hull", make_hull)
 
-    def store_data(self, word: str, data: MeshData, *, double_sided: bool = False) -> StoredMesh:
-        """A mesh that was made already."""
+    def store_data(
+        self, word: str, data: MeshData, *, label: str = "", double_sided: bool = False
+    ) -> StoredMesh:
+        """A mesh that was made already; ``label`` is what its source calls it, if that is not the word."""
         path = f"{ROOT}/{self._names.claim(make_identifier(word))}"
         self.layer.define(path)
+        self.layer.name(path, label or word)
         _write_mesh(self.layer, f"{path}/{MESH}", data, double_sided)
         self.is_used = True
         return StoredMesh(path, replace(data, normals=None, uvs=None, colors=None, uv_sets={}))
@@ -134,7 +136,7 @@ class GeometryLibrary:
                 self._known[key] = stored = (
                     self.store_small(word, data)
                     if role == "hull" and not isinstance(shape.geometry, Heightfield)
-                    else self.store_data(word, data, double_sided=double_sided)
+                    else self.store_data(word, data, label=choose_word(shape), double_sided=double_sided)
                 )
                 if isinstance(shape.geometry, Heightfield) and np.all(scaled(shape) > 0.0):
                     self.layer.note(
@@ -192,7 +194,7 @@ def is_same_mesh(one: MeshData, other: MeshData) -> bool:
 
 def is_mesh(geometry: Geometry) -> bool:
     """Is it written as a mesh?"""
-    return isinstance(geometry, Mesh | Heightfield)
+    return isinstance(geometry, (Mesh, Heightfield))
 
 
 def _is_plain(data: MeshData) -> bool:
@@ -200,10 +202,8 @@ def _is_plain(data: MeshData) -> bool:
 
 
 def choose_word(shape: Shape) -> str:
-    """What a mesh is called: as its file, else as its shape."""
-    if isinstance(shape.geometry, Mesh) and shape.geometry.file:
-        return PurePath(shape.geometry.file).stem
-    return shape.name
+    """What a mesh is called: as in its source, else as its shape."""
+    return (shape.geometry.asset_name if isinstance(shape.geometry, Mesh) else "") or shape.name
 
 
 def read_data(geometry: Geometry) -> MeshData:

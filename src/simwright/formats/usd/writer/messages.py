@@ -249,3 +249,11 @@ ENGINE_LEFT_OUT = declare(
     doc="--for chooses the engine layers of an asset. What only another engine has words for is not in it.",
     section="1.4",
 )
+PLANE_THICK = declare(
+    "usd-write-plane-thick",
+    Level.INFO,
+    "{count} plane(s) on moving links are boxes of {thickness:g} m, the first {first!r}",
+    hint="nothing has to be done: a plane that moves is only seen; MuJoCo's reader of OpenUSD refuses one",
+    doc="In assets for MuJoCo alone: it has planes on the world only.",
+    loss=True,
+)

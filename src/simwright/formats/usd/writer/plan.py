@@ -70,6 +70,18 @@ class ColliderFidelity:
 
 
 @dataclass(slots=True, eq=False)
+class Chains:
+    """Joints that are written as chains of joints of one freedom each.
+
+    ``links`` are those between, by name, with the joint that they are of; ``parts`` the joints of chains, with the
+    name and kind of the one that they are parts of.
+    """
+
+    links: dict[str, str] = field(default_factory=dict)
+    parts: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
 class WritePlan:
     """Paths by model name.  ``poses`` are those of link prims in the prim above; ``optical`` by camera.
 
@@ -99,7 +111,9 @@ class WritePlan:
     is_decomposed: bool = False
     is_for_mujoco: bool = False
     is_for_physx: bool = False
+    is_for_newton: bool = False
     is_divided: bool = False
+    chains: Chains = field(default_factory=Chains)
     sites: dict[str, str] = field(default_factory=dict)
     cameras: dict[str, str] = field(default_factory=dict)
     optical: dict[str, str] = field(default_factory=dict)

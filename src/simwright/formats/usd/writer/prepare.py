@@ -12,6 +12,7 @@ import re
 import numpy as np
 
 from simwright.core.diag import Reporter
+from simwright.core.math3d import Pose
 from simwright.core.names import NameScope
 from simwright.formats.usd.writer.messages import (
     BODY_BARE,
@@ -21,6 +22,7 @@ from simwright.formats.usd.writer.messages import (
     INERTIA_IMPOSSIBLE,
     INERTIA_MISSING,
     MASS_MISSING,
+    PLANE_THICK,
     SETTING_LOST,
 )
 from simwright.formats.usd.writer.plan import WritePlan
@@ -28,6 +30,7 @@ from simwright.model.asset import Asset, Body, ContactFilter, Site
 from simwright.model.coordinates import find_references, shift_coordinates
 from simwright.model.extras import is_fallback
 from simwright.model.folding import hang_over, note_folded
+from simwright.model.geometry import Box, Plane
 from simwright.model.inertia import find_nearest_moments
 from simwright.model.joint import WORLD, Joint, JointKind, Motion
 from simwright.model.mass import body_inertials
@@ -80,6 +83,8 @@ DEFAULT_CONTACT = "default_contact"
 _FRICTION = 0.5
 _MEET = 1e-9
 """[m, rad]"""
+_THICKNESS = 1e-3
+"""Of a plane that has to be a box [m]."""
 _FRAME_WORDS = frozenset({"frame", "optical", "tcp", "tool0", "footprint"})
 
 
@@ -176,6 +181,22 @@ def settle_poses(plan: WritePlan, reporter: Reporter) -> None:
     if lost:
         what = "the position at the start, in MuJoCo,"
         reporter.report(SETTING_LOST, lost[0].source, what=what, count=len(lost), first=lost[0].name)
+
+
+def thicken_planes(asset: Asset, reporter: Reporter) -> None:
+    """Planes of moving links as thin boxes, in assets for MuJoCo alone, which has planes on the world only."""
+    changed = []
+    for shape in asset.shapes:
+        plane = shape.geometry
+        if shape.body != WORLD and isinstance(plane, Plane) and plane.size is not None:
+            width, length = plane.size
+            shape.geometry = Box(np.array((width, length, _THICKNESS)))
+            # its upper side stays where it is seen
+            shape.pose = shape.pose @ Pose.of((0.0, 0.0, -_THICKNESS / 2.0))
+            changed.append(shape)
+    if changed:
+        first = changed[0]
+        reporter.report(PLANE_THICK, first.source, count=len(changed), first=first.name, thickness=_THICKNESS)
 
 
 def _settle_mass(asset: Asset) -> None:

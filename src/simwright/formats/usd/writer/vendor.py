@@ -43,6 +43,7 @@ from simwright.formats.usd.writer.plan import WritePlan, find_articulation_root
 from simwright.model.asset import Articulation, Sensor
 from simwright.model.extras import CustomAttribute, is_fallback
 from simwright.model.filtering import find_components, list_articulated
+from simwright.model.geometry import Mesh
 from simwright.model.joint import WORLD, Dof, Mimic, Motion
 from simwright.resolve import newton
 from simwright.resolve.table import PrimType
@@ -197,12 +198,12 @@ def write_world(plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
             values[name] = value
     for name, value in values.items():
         write_plain(layer, root, make_attribute_name(space, "option", name), value)
-    if plan.is_for_mujoco and space == "mjc":
+    if (plan.is_for_mujoco or plan.is_for_newton) and space == "mjc":
         _write_mjc_scene(plan, layer, values)
 
 
 def _write_mjc_scene(plan: WritePlan, layer: LayerWriter, values: dict[str, Any]) -> None:
-    """Options at a physics scene, where MuJoCo's own reader looks for them.
+    """Options at a physics scene, where MuJoCo's own reader looks for them, and Newton (1.7) for its MuJoCo solver.
 
     Without them, a servo that needs another integrator than the usual one is unstable there.
     """
@@ -258,6 +259,8 @@ def write_vendors(plan: WritePlan, reporter: Reporter) -> dict[str, LayerWriter]
     write_dynamics(plan, layers)
     write_contact_friction(plan, layers)
     write_newton_mimics(plan, layers["newton"])
+    write_newton_stops(plan, layers["mjc"])
+    write_newton_hulls(plan, layers["newton"])
     mujoco = layers["mjc"]
     write_markers(plan, mujoco)
     write_tendons(plan, mujoco, reporter)
@@ -329,6 +332,37 @@ def _find_common(key: str, dofs: list[Dof]) -> float | None:
         return None
     value = values.pop()
     return None if value is None else float(value)
+
+
+_STOP = [0.02, 1.0]
+"""Time constant [s] and damping ratio of the stops of joints in MuJoCo."""
+
+
+def write_newton_stops(plan: WritePlan, layer: LayerWriter) -> None:
+    """The stops that MuJoCo has by default, where nothing is said of them.
+
+    Those of Newton (1.7) are springs without damping to speak of: 1 kg that falls by 10 cm onto one goes through it by
+    6 cm and is thrown back to where it came from.  Its MuJoCo solver reads MuJoCo's word.
+    """
+    if not plan.is_for_newton:
+        return
+    for path, dofs in _list_joint_prims(plan).items():
+        stopped = any(math.isfinite(end) for dof in dofs for end in (dof.lower, dof.upper))
+        said = any(value is not None for dof in dofs for value in (dof.limit_stiffness, dof.limit_damping))
+        if stopped and not said:
+            layer.apply(path, "MjcJointAPI")
+            layer.set(path, "mjc:solreflimit", "double[]", _STOP, uniform=True)
+
+
+def write_newton_hulls(plan: WritePlan, layer: LayerWriter) -> None:
+    """Hulls with all their corners, where nothing is said of them: Newton (1.7) leaves 64 of them."""
+    if not plan.is_for_newton:
+        return
+    for shape in plan.asset.shapes:
+        path = plan.colliders.get(shape.name, "")
+        if path and isinstance(shape.geometry, Mesh) and "max_hull_vertices" not in shape.settings:
+            layer.apply(path, "NewtonMeshCollisionAPI")
+            layer.set(path, "newton:maxHullVertices", "int", -1)
 
 
 def write_newton_mimics(plan: WritePlan, layer: LayerWriter) -> None:

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``simwright render``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from simwright.app.cli.options import (
+    console,
+    format_option,
+    gate_options,
+    package_option,
+    parse_pairs,
+    parse_size,
+    print_json,
+)
+
+EPILOG = """\b
+Examples:
+  simwright render robot.urdf -o robot.png
+  simwright render robot.xml -o robot.png --keyframe home --camera 150,-25
+  simwright render robot.urdf -o cut.png --transparent --q elbow=0.8 --q wrist=-0.5
+  simwright render robot.usda -o robot.mp4 --turntable --size 1920x1080
+  simwright render robot.usda -o colliders.png --show collision
+  simwright render lab.yaml -o lab.png --size 1600x1000 --format json
+  simwright render reach --robot arm.urdf -o reach.png
+"""
+
+
+@click.command("render", epilog=EPILOG)
+@click.argument("file", type=click.Path())
+@click.option(
+    "-o", "--output", required=True, type=click.Path(), help="The picture (.png) or film (.gif, .mp4)."
+)
+@package_option
+@gate_options
+@click.option("--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="A xacro argument.")
+@click.option("--variant", "variants", multiple=True, metavar="SET=NAME", help="A USD variant to select.")
+@click.option("--size", default="1280x800", show_default=True, metavar="WxH", help="Size [pixel].")
+@click.option(
+    "--camera",
+    default="",
+    metavar="NAME|AZ,EL[,DIST]",
+    help="A camera of the file, or angles [degrees] and distance [m]; 90 looks along +Y, -20 down.",
+)
+@click.option("--q", "coordinates", multiple=True, metavar="JOINT=VALUE", help="Where a joint is [rad or m].")
+@click.option("--keyframe", default="", metavar="NAME", help="Show this keyframe of the file.")
+@click.option("--turntable", is_flag=True, help="From all around (what every .gif and .mp4 shows).")
+@click.option(
+    "--seconds", type=click.FloatRange(0, 600, min_open=True), default=4.0, show_default=True,
+    help="Films: how long once around takes.",
+)  # fmt: skip
+@click.option(
+    "--fps", type=click.FloatRange(0, 240, min_open=True),
+    help="Films: pictures a second.  [default: 30; .gif 15]",
+)  # fmt: skip
+@click.option(
+    "--show", type=click.Choice(("visual", "collision")), default="visual", show_default=True,
+    help="What is seen, or what is touched.",
+)  # fmt: skip
+@click.option("--floor/--no-floor", default=True, show_default=True, help="Lay a floor where there is none.")
+@click.option("--transparent", is_flag=True, help="Nothing behind it: no sky, no floor (.png).")
+@click.option("--robot", default="", metavar="NAME|FILE", help="Tasks: the robot.")
+@format_option("text", "json")
+def render(
+    file: str,
+    output: str,
+    assignments: tuple[str, ...],
+    arguments: tuple[str, ...],
+    variants: tuple[str, ...],
+    size: str,
+    coordinates: tuple[str, ...],
+    output_format: str,
+    **more: object,
+) -> int:
+    """Draw FILE without a screen: a picture, or a film from all around.
+
+    FILE may be in any format that is read, such as URDF, SDFormat, MJCF, OpenUSD, a scene, a world or an environment
+    file, or the name of a task.  The camera stands where everything fills the picture.  MuJoCo draws, with EGL or
+    OSMesa.
+    """
+    from simwright.app.cli.findings import print_shown
+    from simwright.app.cli.run import show_bars
+    from simwright.app.rendering import RenderResult
+    from simwright.app.rendering import render as draw
+    from simwright.core.diag import Reporter
+    from simwright.core.packages import parse_assignments
+    from simwright.view.configuration import parse_coordinates
+
+    reporter = Reporter()
+    asked: dict[str, Any] = {
+        "packages": parse_assignments(assignments),
+        "arguments": parse_pairs(arguments, "--arg"),
+        "variants": parse_pairs(variants, "--variant"),
+        "q": parse_coordinates(parse_pairs(coordinates, "--q")),
+        **more,
+    }
+    with show_bars() as progress:
+        result = draw(file, output, size=parse_size(size), reporter=reporter, progress=progress, **asked)
+    assert isinstance(result, RenderResult)
+    if output_format == "json":
+        print_json(result.describe())
+        return 0
+    print_shown(file, list(reporter), notes=False)
+    pictures = f", {result.frames} pictures" if result.frames > 1 else ""
+    console().print(
+        f"wrote {result.path} ({result.size[0]} x {result.size[1]}{pictures})",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
+    return 0

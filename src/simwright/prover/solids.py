@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is dropped and what slides: the tree that floats as one rigid body with its colliders, above a ground."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from simwright.core.math3d import Pose, vec3
+from simwright.model.asset import Asset
+from simwright.model.elements import Shape
+from simwright.model.extras import Extras
+from simwright.model.geometry import Capsule, Geometry, Mesh, Plane, Sphere, box_bounds
+from simwright.model.inertia import Inertial, combine
+from simwright.model.joint import WORLD
+from simwright.model.kinematics import build_tree
+from simwright.model.mass import body_inertials
+from simwright.model.material import PhysicsMaterial
+from simwright.model.moments import hull_points
+from simwright.prover.leaving import leave_lists, leave_shapes, let_float, require
+
+FRICTION = 0.5
+"""Of everything that slides down the slope, so that rules of combining two materials do not matter."""
+
+
+SLOPE = math.radians(35.0)
+"""Steeper than the angle that friction holds."""
+
+
+_GAP = {"drop": 0.02, "slope": 0.001}
+"""What lies between the lowest point and the ground at first [m]."""
+
+
+_STEADY = 1000.0
+"""How many times harder a robot is to turn on the slope than it is: it shall slide, not topple."""
+
+
+_GRAVITY = 9.81
+
+
+GROUND = "ground"
+
+
+def make_drop(asset: Asset) -> Asset:
+    """What is dropped."""
+    solid = _make_solid(asset, _GAP["drop"])
+    _set_material(solid)
+    return solid
+
+
+def make_slope(asset: Asset) -> Asset:
+    """What slides: harder to turn than the robot is, so that it does not topple."""
+    solid = _make_solid(asset, _GAP["slope"])
+    _set_material(solid)
+    (body,) = solid.bodies
+    assert body.inertial is not None
+    body.inertial = Inertial(body.inertial.mass, body.inertial.com, body.inertial.inertia * _STEADY)
+    # the ground is level and gravity inclined: the same slope for every engine
+    solid.environment.gravity = _GRAVITY * vec3(math.sin(SLOPE), 0.0, -math.cos(SLOPE))
+    return solid
+
+
+def _make_solid(asset: Asset, gap: float) -> Asset:
+    """The largest tree that floats as one rigid body with its colliders, a little above the ground."""
+    solid = asset.copy()
+    poses, inertials = let_float(solid), body_inertials(asset)
+    root, names = _find_heaviest(solid, inertials)
+    touching = {
+        shape.name
+        for shape in asset.shapes
+        if shape.body in names and shape.collision and shape.enabled and not isinstance(shape.geometry, Plane)
+    }
+    require(bool(touching), "nothing that could touch the ground")
+    kept = [shape for shape in solid.shapes if shape.name in touching]
+    leave_shapes(solid, kept)
+    leave_lists(
+        solid, "sensors", "cameras", "lights", "interfaces", "contexts", "controllers", "keyframes", "actuators",
+        "tendons", "sites", "custom_attributes", "mimics", "equalities", "joints",
+    )  # fmt: skip
+    into, body = ~poses[root], solid.body(root)
+    body.inertial = combine(inertials[name].moved(into @ poses[name]) for name in sorted(names))
+    body.linear_velocity = body.angular_velocity = None
+    for shape in kept:
+        shape.pose, shape.body = into @ poses[shape.body] @ shape.pose, root
+        shape.geometry = _make_hull(shape.geometry)
+        # what a shape weighs is in the body's numbers
+        shape.mass = shape.density = None
+    solid.bodies = [body]
+    low = min(find_lowest(shape, poses[root]) for shape in kept)
+    body.pose = Pose(poses[root].p + vec3(0.0, 0.0, gap - low), poses[root].q)
+    solid.shapes.append(Shape(GROUND, Plane(), WORLD, visual=False, collision=True))
+    solid.environment.gravity = vec3(0.0, 0.0, -_GRAVITY)
+    # MuJoCo's pyramids hold less across their edges, so that things slide askew
+    solid.environment.settings = {"cone": "elliptic"}
+    # whose words these are is told by where the asset comes from
+    solid.provenance = dataclasses.replace(solid.provenance, format="mjcf", info={})
+    return solid
+
+
+def _make_hull(geometry: Geometry) -> Geometry:
+    """The convex hull of a mesh, which touches level ground exactly where the mesh does, and costs less."""
+    if not isinstance(geometry, Mesh):
+        return geometry
+    hull = hull_points(np.asarray(geometry.data.vertices))
+    return geometry if hull is None else Mesh.of(*hull)
+
+
+def _find_heaviest(asset: Asset, inertials: Mapping[str, Inertial]) -> tuple[str, set[str]]:
+    """The root of the heaviest tree that floats, and all bodies of it."""
+    tree = build_tree(asset)
+    require(bool(tree.roots), "nothing floats")
+    members = {root: {root} for root in tree.roots}
+    # edges go outwards from the roots
+    for edge in tree.edges:
+        for names in members.values():
+            if edge.parent in names:
+                names.add(edge.child)
+    root = max(members, key=lambda name: sum(inertials[one].mass for one in members[name]))
+    return root, members[root]
+
+
+def _set_material(asset: Asset) -> None:
+    """The same friction for all, and none of turning and rolling, which few engines have."""
+    material = PhysicsMaterial(
+        GROUND, FRICTION, FRICTION, torsional_friction=0.0, rolling_friction=0.0, restitution=0.0
+    )
+    asset.physics_materials = [material]
+    for shape in asset.shapes:
+        shape.physics_material, shape.visual, shape.material = GROUND, False, ""
+        shape.category_bits = shape.collide_bits = shape.margin = shape.gap = None
+        shape.settings = {}
+    # friction and softness of contacts in the words of one engine
+    asset.extras = Extras()
+
+
+def find_lowest(shape: Shape, body: Pose) -> float:
+    """The height of the lowest point of a shape [m]; of a cylinder or an ellipsoid, that of the box about it."""
+    geometry, radius, place = shape.geometry, 0.0, body @ shape.pose
+    if isinstance(geometry, Mesh):
+        points = np.asarray(geometry.data.vertices, dtype=float)
+    elif isinstance(geometry, Sphere | Capsule):
+        radius = geometry.radius
+        half = geometry.length / 2.0 if isinstance(geometry, Capsule) else 0.0
+        points = np.array([[0.0, 0.0, -half], [0.0, 0.0, half]])
+    else:
+        low, high = box_bounds(geometry) or (vec3(), vec3())
+        points = np.array(list(itertools.product(*zip(low, high, strict=True))))
+    scale = np.ones(3) if shape.scale is None else shape.scale
+    heights = (points * scale) @ place.rotation[2]
+    return float(heights.min() + place.p[2] - radius * float(np.max(scale)))

@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An asset in a scene of viser: its parts and overlays, in layers that can be hidden, in one world or in many.
+
+A part that is at one place is a node of its own; one at many places, or in many worlds, is one node with instances.
+Overlays are made when they are first shown, and moved only while they are.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from simwright.core.math3d import Array, poses_compose
+from simwright.model.asset import Shape
+from simwright.view.drawing import BOX_EDGES, UPRIGHT, AssetDrawing, DrawnPart, list_corners
+from simwright.view.overlay import Overlay, OverlayBuilder
+from simwright.view.splitting import split_glb
+from simwright.view.words import short
+
+LAYERS = {
+    "Visuals": True, "Colliders": False, "Inertia": False, "Link frames": False, "Joint axes": False,
+    "Joint limits": False, "Sites": False, "Fields of view": False, "Names": False,
+}  # fmt: skip
+"""What can be shown of an asset, and whether it is at first."""
+_MOST_NAMES = 400
+"""Labels are elements of the page, of which a browser takes some hundred."""
+_SEE_THROUGH = {"Inertia": 0.5, "Joint limits": 0.35}
+_TURNED = np.array((0.0, 0.0, 0.0, *UPRIGHT))
+_MOVED = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Picked:
+    """What somebody clicked: a body by number (-1 is the world), the shapes that were hit with it, and the world.
+
+    ``origin`` and ``direction`` are the line of sight.
+    """
+
+    body: int
+    shapes: Sequence[Shape]
+    world: int
+    origin: Array
+    direction: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Dragged:
+    """A body that is being dragged: from where it was taken to where the pointer is [m]; ``phase`` as viser has it."""
+
+    body: int
+    world: int
+    phase: str
+    start: Array
+    end: Array
+
+
+class AssetFigure:
+    """One asset; ``poses`` (bodies x 7) are where its bodies stand, in each of the worlds at ``roots`` (worlds x 7)."""
+
+    def __init__(
+        self,
+        server: Any,
+        drawing: AssetDrawing,
+        poses: Array,
+        *,
+        path: str = "/asset",
+        roots: Array | None = None,
+        on_pick: Callable[[Picked], None] | None = None,
+        on_drag: Callable[[Dragged], None] | None = None,
+    ) -> None:
+        self.drawing, self.path = drawing, path
+        self._server, self._scene = server, server.scene
+        self.roots = _AT_ORIGIN.copy() if roots is None else np.array(roots, dtype=np.float64)
+        self._on_pick, self._on_drag = on_pick, on_drag
+        self.poses = np.broadcast_to(poses, (len(self.roots), *np.shape(poses)[-2:])).copy()
+        self._rows = self._stand()
+        self.shown = dict(LAYERS)
+        self._nodes: dict[str, list[tuple[DrawnPart, Any]]] = {}
+        self._singles: dict[str, tuple[Any, Array, list[Any]]] = {}
+        self._lines: dict[str, list[tuple[Overlay, Any]]] = {}
+        self._labels: list[Any] = []
+        self._marks: list[tuple[Overlay, Any, int]] = []
+        self._messages = _find_messages()
+        for layer, shown in LAYERS.items():
+            if shown:
+                self.show(layer, True)
+
+    def _stand(self) -> Array:
+        """Where all bodies are (worlds x bodies + 1 x 7), with the world itself last."""
+        origins = np.broadcast_to(_AT_ORIGIN, (len(self.roots), 1, 7))
+        return poses_compose(self.roots[:, None], np.concatenate((self.poses, origins), axis=1))
+
+    def list_layers(self) -> list[str]:
+        """The layers that there is something in."""
+        found = [name for name, parts in self.drawing.parts.items() if parts] + list(self.drawing.overlays)
+        return [name for name in LAYERS if name in found or (name == "Names" and self.drawing.names)]
+
+    # -- layers --------------------------------------------------------------------------------------------------
+
+    def show(self, layer: str, shown: bool) -> None:
+        """Show a layer or hide it."""
+        self.shown[layer] = shown
+        if layer == "Names":
+            self._show_names(shown)
+        elif layer in self.drawing.parts:
+            self._show_parts(layer, shown)
+        else:
+            self._show_lines(layer, shown)
+
+    def _show_parts(self, layer: str, shown: bool) -> None:
+        if layer not in self._nodes:
+            if not shown:
+                return
+            self._nodes[layer] = [
+                (part, node)
+                for number, part in enumerate(self.drawing.parts[layer])
+                for node in self._add_part(part, f"{self.path}/{layer.lower()}/{number}")
+            ]
+            self._singles[layer] = self._list_singles(layer)
+        elif shown:
+            # hidden parts are not moved
+            self._move_parts(layer, np.ones(self._rows.shape[1], dtype=bool))
+        for _, node in self._nodes[layer]:
+            node.visible = shown
+
+    def _list_singles(self, layer: str) -> tuple[Any, Array, list[Any]]:
+        """Bodies, poses on them and nodes of the parts that are at one place."""
+        found = [pair for pair in self._nodes[layer] if len(pair[0].bodies) == 1 and len(self.roots) == 1]
+        bodies = np.array([part.bodies[0] for part, _ in found], dtype=np.int64)
+        return (
+            bodies,
+            np.array([part.poses[0] for part, _ in found]).reshape(-1, 7),
+            [node for _, node in found],
+        )
+
+    def _add_part(self, part: DrawnPart, path: str) -> list[Any]:
+        rows = self._place_part(part)
+        if len(rows) == 1:
+            place, turn = tuple(rows[0, :3]), tuple(rows[0, 3:])
+            nodes = [self._scene.add_glb(path, part.content, position=place, wxyz=turn)]
+        else:
+            nodes = [
+                self._scene.add_batched_glb(
+                    f"{path}/{number}",
+                    content,
+                    batched_positions=rows[:, :3],
+                    batched_wxyzs=rows[:, 3:],
+                    lod="off",
+                )
+                for number, content in enumerate(split_glb(part.content))
+            ]
+        for node in nodes:
+            self._listen(part, node)
+        return nodes
+
+    def _listen(self, part: DrawnPart, node: Any) -> None:
+        if self._on_pick is not None:
+            pick = self._on_pick
+            node.on_click(lambda event: pick(self._find_picked(part, event)))
+        if self._on_drag is not None and np.any(part.bodies >= 0):
+            drag = self._on_drag
+
+            # in order, on the loop of the page: a thread for each would let the end overtake the start
+            async def move(event: Any) -> None:
+                drag(self._find_dragged(part, event))
+
+            node.on_drag("left", modifier="cmd/ctrl")(move)
+
+    def _find_picked(self, part: DrawnPart, event: Any) -> Picked:
+        world, place = divmod(event.instance_index or 0, len(part.bodies))
+        return Picked(
+            int(part.bodies[place]), part.shapes[place], world,
+            np.array(event.ray_origin), np.array(event.ray_direction),
+        )  # fmt: skip
+
+    def _find_dragged(self, part: DrawnPart, event: Any) -> Dragged:
+        world, place = divmod(event.instance_index or 0, len(part.bodies))
+        start, end = np.array(event.start_position), np.array(event.end_position)
+        return Dragged(int(part.bodies[place]), world, event.phase, start, end)
+
+    def _show_lines(self, layer: str, shown: bool) -> None:
+        if shown and layer not in self._lines:
+            self._lines[layer] = [
+                (overlay, self._add_overlay(overlay, f"{self.path}/{layer.lower()}/{number}", layer))
+                for number, overlay in enumerate(self.drawing.overlays.get(layer, ()))
+            ]
+        for overlay, node in self._lines.get(layer, ()):
+            if shown:
+                self._move_overlay(overlay, node)
+            node.visible = shown
+
+    def _place_points(self, overlay: Overlay) -> Any:
+        """Points of an overlay in all worlds, one world after the other."""
+        return overlay.place(self._rows).reshape(-1, 3)
+
+    def _add_overlay(self, overlay: Overlay, path: str, layer: str) -> Any:
+        points = self._place_points(overlay)
+        count = len(self.roots)
+        colors = np.tile(overlay.colors, (count, 1))
+        if overlay.kind == "surface":
+            assert overlay.faces is not None
+            size = np.uint32(len(overlay.points))
+            faces = np.concatenate([overlay.faces + size * np.uint32(world) for world in range(count)])
+            color = tuple(int(value) for value in overlay.colors[0])
+            return self._scene.add_mesh_simple(
+                path, points, faces, color=color, opacity=_SEE_THROUGH.get(layer, 0.6), side="double",
+                flat_shading=True, cast_shadow=False, receive_shadow=False,
+            )  # fmt: skip
+        pairs, shades = points.reshape(-1, 2, 3), colors.reshape(-1, 2, 3)
+        if overlay.kind == "arrows":
+            reach = float(np.median(np.linalg.norm(pairs[:, 1] - pairs[:, 0], axis=1)))
+            return self._scene.add_arrows(
+                path,
+                pairs,
+                shades[:, 0],
+                shaft_radius=reach / 50,
+                head_radius=reach / 20,
+                head_length=reach / 8,
+            )
+        return self._scene.add_line_segments(path, pairs, shades, thickness=2.0, thickness_units="screen")
+
+    def _move_overlay(self, overlay: Overlay, node: Any) -> None:
+        points = self._place_points(overlay)
+        if overlay.kind == "surface":
+            node.vertices = points
+        else:
+            node.points = points.reshape(-1, 2, 3)
+
+    def _show_names(self, shown: bool) -> None:
+        for label in self._labels:
+            label.remove()
+        self._labels = []
+        if shown:
+            self._labels = [
+                self._scene.add_label(
+                    f"{self.path}/names/{row}", short(name, 40), position=tuple(self._find_place(row))
+                )
+                for row, name in enumerate(self.drawing.names[:_MOST_NAMES])
+            ]
+
+    def _find_place(self, row: int) -> Array:
+        return np.asarray(self._rows[0, row, :3])
+
+    # -- moving --------------------------------------------------------------------------------------------------
+
+    def place(self, poses: Array) -> None:
+        """Move bodies to poses (bodies x 7, or worlds x bodies x 7) in their world."""
+        if not np.all(np.isfinite(poses)):
+            return
+        self.poses[:] = poses
+        self._move(self._stand())
+
+    def move_to(self, roots: Array) -> None:
+        """Put the worlds elsewhere (worlds x 7); there are as many as before."""
+        self.roots[:] = roots
+        self._move(self._stand())
+
+    def _move(self, rows: Array) -> None:
+        moved = np.abs(rows - self._rows).max(axis=(0, 2)) > _MOVED
+        if not moved.any():
+            return
+        # those that moved less stay as they were sent, so that small steps add up
+        self._rows[:, moved] = rows[:, moved]
+        with self._server.atomic():
+            for layer in self._nodes:
+                if self.shown[layer]:
+                    self._move_parts(layer, moved)
+            for layer, lines in self._lines.items():
+                if self.shown[layer]:
+                    for overlay, node in lines:
+                        self._move_overlay(overlay, node)
+            for overlay, node, world in self._marks:
+                node.points = self._place_marks(overlay, world)
+            for row, label in enumerate(self._labels):
+                label.position = tuple(self._find_place(row))
+
+    def _move_parts(self, layer: str, moved: Any) -> None:
+        bodies, poses, nodes = self._singles[layer]
+        if nodes:
+            # all at once: most robots have nothing else, and this is done for every picture
+            chosen = np.flatnonzero(moved[bodies])
+            at = self._rows[0, bodies[chosen]]
+            rows = poses_compose(poses_compose(at, poses[chosen]), _TURNED)
+            for number, row in zip(chosen.tolist(), rows.tolist(), strict=True):
+                self._move_node(nodes[number], row)
+        for part, node in self._nodes[layer]:
+            if (len(part.bodies) > 1 or len(self.roots) > 1) and moved[part.bodies].any():
+                many = self._place_part(part)
+                node.batched_positions = many[:, :3].astype(np.float32)
+                node.batched_wxyzs = many[:, 3:].astype(np.float32)
+
+    def _move_node(self, node: Any, row: Sequence[float]) -> None:
+        place, turn = tuple(row[:3]), tuple(row[3:])
+        if self._messages is None:
+            node.position, node.wxyz = place, turn
+            return
+        # what the two setters above send, without their comparisons, which cost ten times as much
+        queue = self._scene._queue_scene_message
+        queue(self._messages.SetPositionMessage(node.name, place))
+        queue(self._messages.SetOrientationMessage(node.name, turn))
+
+    def _place_part(self, part: DrawnPart) -> Array:
+        """Poses of a part at all its places in all worlds (n x 7), turned as glTF is."""
+        rows = poses_compose(poses_compose(self._rows[:, part.bodies], part.poses), _TURNED)
+        return np.asarray(rows.reshape(-1, 7))
+
+    # -- marks ---------------------------------------------------------------------------------------------------
+
+    def mark(
+        self, bodies: Sequence[int], color: tuple[int, int, int] = (255, 150, 20), world: int = 0
+    ) -> None:
+        """Draw boxes around bodies, in place of those that were drawn before."""
+        for _, node, _ in self._marks:
+            node.remove()
+        self._marks = []
+        size = 0.02 * self.drawing.size
+        builder = OverlayBuilder("lines")
+        for row in bodies:
+            around = self.drawing.boxes.get(row, (np.full(3, -size), np.full(3, size)))
+            corners = list_corners(around[0] - size / 4, around[1] + size / 4)
+            builder.add(corners[BOX_EDGES], row, color)
+        for overlay in builder.build():
+            node = self._scene.add_line_segments(
+                f"{self.path}/marks", self._place_marks(overlay, world), overlay.colors.reshape(-1, 2, 3),
+                thickness=3.0, thickness_units="screen",
+            )  # fmt: skip
+            self._marks.append((overlay, node, world))
+
+    def _place_marks(self, overlay: Overlay, world: int) -> Any:
+        return overlay.place(self._rows[world]).reshape(-1, 2, 3)
+
+    def remove(self) -> None:
+        """Take everything out of the scene."""
+        self.mark([])
+        self._show_names(False)
+        for _, node in [pair for nodes in self._nodes.values() for pair in nodes]:
+            node.remove()
+        for _, node in [pair for lines in self._lines.values() for pair in lines]:
+            node.remove()
+        self._nodes, self._lines = {}, {}
+
+
+_AT_ORIGIN = np.array([(0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)])
+
+
+def at_offsets(offsets: Array) -> Array:
+    """Worlds that stand upright at places (worlds x 3) [m], as roots."""
+    return np.concatenate((offsets, np.broadcast_to(_AT_ORIGIN[:, 3:], (len(offsets), 4))), axis=1)
+
+
+def _find_messages() -> Any:
+    """Messages of viser, where they are what we know; None where setters have to do."""
+    found = importlib.import_module("viser._messages")
+    known = hasattr(found, "SetPositionMessage") and hasattr(found, "SetOrientationMessage")
+    return found if known else None

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How fast a simulation goes while somebody watches it: run, pause, single steps, again from the beginning, speed."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from typing import Any
+
+SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "as fast as possible")
+RATE = 30.0
+"""Pictures a second that are sent."""
+_SHARE = 0.05
+"""Most of the time that sending pictures may take: fewer are sent where they cost more."""
+_BETWEEN = 0.2
+"""Time between two texts that tell how far it is [s]."""
+_LATE = 0.25
+"""A simulation that is further behind than this is not made up for [s]."""
+
+
+class Pace:
+    """When a simulation may go on; ``speed`` is simulated over real time, None as fast as possible.
+
+    Controls call :meth:`pause` and the others from any thread; the simulation asks from its own.
+    """
+
+    def __init__(self, *, speed: float | None = 1.0) -> None:
+        self.speed = speed
+        self.is_paused = False
+        self.is_ended = False
+        self._steps = 0
+        self._resets = False
+        self._wake = threading.Event()
+        self._anchor = (time.perf_counter(), 0.0)
+        self._next_picture = 0.0
+
+    def pause(self, paused: bool) -> None:
+        """Stand still, or go on."""
+        self.is_paused = paused
+        self._wake.set()
+
+    def step(self) -> None:
+        """One time step, standing still otherwise."""
+        self.is_paused = True
+        self._steps += 1
+        self._wake.set()
+
+    def reset(self) -> None:
+        """Ask for the beginning."""
+        self._resets = True
+        self._wake.set()
+
+    def end(self) -> None:
+        """Ask for the end."""
+        self.is_ended = True
+        self._wake.set()
+
+    def set_speed(self, speed: float | None) -> None:
+        """Another speed from now on."""
+        self.speed = speed
+        self._wake.set()
+
+    def take_reset(self) -> bool:
+        """Was the beginning asked for since this was last called?"""
+        asked, self._resets = self._resets, False
+        return asked
+
+    def begin(self, moment: float) -> None:
+        """The clock stands at a moment of the simulation [s] now."""
+        self._anchor = (time.perf_counter(), moment)
+
+    def take_steps(self, moment: float, dt: float, most: int) -> int:
+        """How many time steps are due; waits until there are some, or something else is to do (then there are none)."""
+        while not self.is_ended and not self._resets:
+            if self.is_paused:
+                if self._steps:
+                    self._steps -= 1
+                    self.begin(moment + dt)
+                    return 1
+                self._sleep(0.5)
+                self.begin(moment)
+                continue
+            if self.speed is None:
+                self.begin(moment)
+                return most
+            due = self._measure_due(moment)
+            steps = min(most, math.floor(due / dt + 1e-9))
+            if steps > 0:
+                return steps
+            self._sleep(min(max((dt - due) / self.speed, 1e-4), 0.05))
+        return 0
+
+    def _measure_due(self, moment: float) -> float:
+        """Simulated time that may pass now [s]."""
+        assert self.speed is not None
+        start, first = self._anchor
+        due = (time.perf_counter() - start) * self.speed - (moment - first)
+        if due > _LATE * self.speed:
+            self.begin(moment + _LATE * self.speed / 2)
+            due = _LATE * self.speed / 2
+        return due
+
+    def _sleep(self, seconds: float) -> None:
+        self._wake.wait(seconds)
+        self._wake.clear()
+
+    def is_picture_due(self) -> bool:
+        """Is it time for the next picture?"""
+        return self.is_paused or time.perf_counter() >= self._next_picture
+
+    def note_picture(self, cost: float) -> None:
+        """A picture was sent, which took so long [s]."""
+        self._next_picture = time.perf_counter() + max(1.0 / RATE - cost, cost / _SHARE)
+
+
+class PacePanel:
+    """The controls of a pace; ``note`` is what else is told beside them, in Markdown."""
+
+    def __init__(self, gui: Any, pace: Pace, *, can_reset: bool = True) -> None:
+        self._pace, self.note, self._next = pace, "", 0.0
+        with gui.add_folder("Run"):
+            self.status = gui.add_markdown("")
+            self._buttons = gui.add_button_group("", ("Pause", "Step", *(("Reset",) if can_reset else ())))
+            self._buttons.on_click(lambda event: self._press(event.target.value))
+            now = "as fast as possible" if pace.speed is None else f"{pace.speed:g}x"
+            self._speed = gui.add_dropdown(
+                "Speed", SPEEDS if now in SPEEDS else (*SPEEDS, now), initial_value=now
+            )
+            self._speed.on_update(lambda event: pace.set_speed(read_speed(event.target.value)))
+
+    def warn(self, text: str) -> None:
+        """Stand still and say why, in Markdown."""
+        self._pace.pause(True)
+        self.note = text
+        self._buttons.options = ("Run", *self._buttons.options[1:])
+
+    def _press(self, word: str) -> None:
+        if word in ("Pause", "Run"):
+            self._pace.pause(word == "Pause")
+        elif word == "Step":
+            self._pace.step()
+        elif word == "Reset":
+            self._pace.reset()
+        self.note = ""
+        first = "Run" if self._pace.is_paused else "Pause"
+        self._buttons.options = (first, *self._buttons.options[1:])
+
+    def show(self, moment: float, more: str = "") -> None:
+        """Tell how far it is [s], a few times a second."""
+        now = time.perf_counter()
+        if now < self._next and not self._pace.is_paused:
+            return
+        self._next = now + _BETWEEN
+        state = "paused, " if self._pace.is_paused else ""
+        warning = f"\n\n**{self.note}**" if self.note else ""
+        self.status.content = f"{state}{moment:.3f} s{more}{warning}"
+
+
+def read_speed(text: str) -> float | None:
+    """``0.5x`` as a number; None for as fast as possible."""
+    return float(text.removesuffix("x")) if text.endswith("x") else None

@@ -1,0 +1,114 @@
+"""One fault is one finding in a report; every rule that saw it is named there."""
+
+from __future__ import annotations
+
+import json
+
+from simwright.app.cli.main import run as run_command
+from simwright.checker.asset import check_file
+from simwright.checker.result import CAUSES, group_findings
+from simwright.checker.run import all_rules
+from simwright.core.diag import Diagnostic, Level, Where
+
+JOINT = """#usda 1.0
+def Xform "arm"
+{
+    def PhysicsRevoluteJoint "elbow"
+    {
+        rel physics:body1 = </arm>
+        float physics:lowerLimit = 0
+        float physics:upperLimit = 1
+        float physxJoint:armature = 0.1
+    }
+}
+"""
+
+
+def count(findings):
+    return sum(1 + len(finding.related) for finding in findings)
+
+
+def test_causes_name_rules_that_exist_and_each_rule_has_one_cause():
+    named = [code for cause in CAUSES for code in cause.codes]
+    assert len(named) == len(set(named))
+    assert set(named) <= {rule.code for rule in all_rules()}
+
+
+def test_one_engine_attribute_is_one_finding(tmp_path):
+    file = tmp_path / "arm.usda"
+    file.write_text(JOINT)
+    flat = check_file(file).findings
+    about = [finding for finding in flat if "armature" in finding.message or "physx" in finding.message]
+    assert len(about) >= 6
+    grouped = group_findings(flat)
+    (one,) = [finding for finding in grouped if "physx" in f"{finding.message} {finding.where.prop}"]
+    assert one.kind == "proprietary-confined"
+    assert {finding.kind for finding in about} <= {one.kind, *(other.kind for other in one.related)}
+    assert count(grouped) == len(flat), "grouping loses nothing"
+
+
+def test_two_engines_in_one_layer_are_two_findings(tmp_path):
+    file = tmp_path / "arm.usda"
+    file.write_text(JOINT.replace("float physxJoint", "float mjc:armature = 0.2\n        float physxJoint"))
+    grouped = group_findings(check_file(file).findings)
+    found = {one.data["vendor"]: one for one in grouped if one.kind == "proprietary-confined"}
+    assert set(found) == {"mujoco", "physx"}
+    words = [other for other in found["mujoco"].related if other.kind == "xphys-no-vendor"]
+    assert [other.where.prop for other in words] == ["mjc:armature"]
+
+
+def test_the_worst_speaks_for_all_and_other_prims_stay_apart():
+    def make(kind, level, prim):
+        return Diagnostic(kind, level, "m", where=Where("a.usda", prim=prim))
+
+    mild = make("xform-no-matrix", Level.INFO, "/a")
+    bad = make("xform-minimal-stack", Level.ERROR, "/a")
+    other = make("xform-no-matrix", Level.ERROR, "/b")
+    grouped = group_findings([mild, bad, other])
+    assert [(one.kind, one.where.prim, len(one.related)) for one in grouped] == [
+        ("xform-minimal-stack", "/a", 1),
+        ("xform-no-matrix", "/b", 0),
+    ]
+
+
+def test_states_of_variants_are_told_apart():
+    where = Where("a.usda", prim="/a")
+    default = Diagnostic("xform-no-matrix", Level.ERROR, "m", where=where)
+    other = Diagnostic("xform-etl-euler", Level.ERROR, "m", where=where, data={"variant": {"name": "b"}})
+    assert len(group_findings([default, other])) == 2
+
+
+def test_the_report_says_what_can_be_fixed_and_how(tmp_path, capsys):
+    file = tmp_path / "arm.usda"
+    file.write_text(JOINT)
+    assert run_command(["check", str(file), "--no-cache"]) == 1
+    text = capsys.readouterr().out
+    assert "= also: " in text
+    command = next(line for line in text.splitlines() if "can be fixed: simwright fix" in line)
+    words = command.partition(": simwright ")[2].partition(" (")[0].split()
+    assert run_command(words) in (0, 1), "the command that is printed runs"
+    assert (tmp_path / "arm_fixed" / "physx.usda").exists()
+
+
+def test_the_json_report_holds_related_findings(tmp_path, capsys):
+    file = tmp_path / "arm.usda"
+    file.write_text(JOINT)
+    run_command(["check", str(file), "--no-cache", "--format", "json"])
+    document = json.loads(capsys.readouterr().out)
+    findings = document["assets"][0]["findings"]
+    assert sum(document["summary"].values()) == len(findings)
+    confined = next(finding for finding in findings if finding["rule"] == "proprietary-confined")
+    assert confined["cause"]
+    assert {"isol-vendor-layer", "isol-physics-no-vendor"} <= {other["rule"] for other in confined["related"]}
+
+
+def test_sarif_brings_the_teaching_text_of_rules_and_their_pages(tmp_path, capsys):
+    file = tmp_path / "arm.usda"
+    file.write_text(JOINT)
+    run_command(["check", str(file), "--no-cache", "--format", "sarif", "--select", "units-meters"])
+    (rule,) = json.loads(capsys.readouterr().out)["runs"][0]["tool"]["driver"]["rules"]
+    assert rule["helpUri"].endswith("/rules/units-meters")
+    assert rule["shortDescription"]["text"] == "The root layer says metersPerUnit = 1."
+    for part in ("Why:", "Fails:", "Passes:", "Fix:"):
+        assert part in rule["help"]["text"]
+        assert f"**{part}**" in rule["help"]["markdown"]
