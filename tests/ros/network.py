@@ -23,9 +23,9 @@ def run_in_network(program: str, *arguments: str, **variables: str) -> dict[str,
     command = ["unshare", "--net", "--map-root-user", "sh", "-c", inner]
     environment = os.environ | variables
     done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=environment, check=False)
-    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.returncode == 0, done.stderr[-20000:]
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    assert found.pop("exit") == 130, done.stderr[-3000:]
+    assert found.pop("exit") == 130, done.stderr[-20000:]
     return found
 
 
