@@ -5,6 +5,7 @@ import math
 import re
 
 import pytest
+from PIL import Image
 from pxr import Usd, UsdPhysics
 
 import simwright
@@ -400,8 +401,36 @@ def test_planes_of_moving_links_are_boxes_for_mujoco(tmp_path):
         </link></model></sdf>"""
     )
     reporter = Reporter()
-    stage = Usd.Stage.Open(str(simwright.convert(file, tmp_path / "mujoco", for_="mujoco", reporter=reporter)))
+    stage = Usd.Stage.Open(
+        str(simwright.convert(file, tmp_path / "mujoco", for_="mujoco", reporter=reporter))
+    )
     assert "usd-write-plane-thick" in {finding.kind for finding in reporter}
     assert "Plane" not in {prim.GetTypeName() for prim in stage.TraverseAll()}
     stage = Usd.Stage.Open(str(simwright.convert(file, tmp_path / "all")))
     assert "Plane" in {prim.GetTypeName() for prim in stage.TraverseAll()}
+
+
+def test_images_for_mujoco_are_png(tmp_path):
+    Image.new("RGB", (4, 4), (200, 30, 60)).save(tmp_path / "image.jpg")
+    (tmp_path / "box.urdf").write_text(
+        """<robot name="box"><link name="box"><inertial><mass value="1"/>
+        <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+        <visual><geometry><box size="1 1 1"/></geometry>
+        <material name="m"><texture filename="image.jpg"/></material></visual></link></robot>"""
+    )
+    for engine, ending in (("mujoco", ".png"), ("newton", ".jpg")):
+        entry = simwright.convert(tmp_path / "box.urdf", tmp_path / engine, for_=engine)
+        assert [file.suffix for file in (entry.parent / "textures").iterdir()] == [ending]
+
+
+def test_links_that_are_only_fixed_to_each_other_are_an_articulation_for_newton(tmp_path):
+    file = tmp_path / "raft.urdf"
+    weight = (
+        '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    )
+    file.write_text(
+        f"""<robot name="raft"><link name="hull">{weight}</link><link name="mast">{weight}</link>
+        <joint name="step" type="fixed"><parent link="hull"/><child link="mast"/></joint></robot>"""
+    )
+    assert _list_roots(simwright.convert(file, tmp_path / "newton", for_="newton")) == {"hull"}
+    assert _list_roots(simwright.convert(file, tmp_path / "all")) == set()

@@ -137,7 +137,7 @@ class VisualWriter:
 
     def _check_coordinates(self, shape: Shape) -> None:
         """Note a mesh that lacks the texture coordinates of a look."""
-        if not isinstance(shape.geometry, Mesh | Heightfield):
+        if not isinstance(shape.geometry, (Mesh, Heightfield)):
             return
         data = read_data(shape.geometry)
         known = {*data.uv_sets, *(() if data.uvs is None else (data.uv_name, OBJECT))}
