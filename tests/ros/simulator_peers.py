@@ -61,7 +61,6 @@ class Client:
 def use_everything(peer: Peer, robot: str) -> dict[str, Any]:
     """Spawn, move, query, step, reset, delete, load: every feature that the simulator claims."""
     client, seen = Client(peer), {}
-    # once its node is there, all its services are
     told = client.call("GetSimulatorFeatures").features
     names = {
         getattr(SimulatorFeatures, name): name
@@ -70,9 +69,18 @@ def use_everything(peer: Peer, robot: str) -> dict[str, Any]:
     }
     seen["features"] = sorted(names[number] for number in told.features)
     seen["formats"] = list(told.spawn_formats)
-    services = {name.removeprefix("/") for name, kinds in peer.get_service_names_and_types()
-                if any(kind.startswith("simulation_interfaces/") for kind in kinds)}  # fmt: skip
-    seen["services"] = sorted(name for name in services if "/" not in name)
+
+    def list_services() -> list[str]:
+        found = {
+            name.removeprefix("/")
+            for name, kinds in peer.get_service_names_and_types()
+            if any(kind.startswith("simulation_interfaces/") for kind in kinds)
+        }
+        return sorted(name for name in found if "/" not in name)
+
+    # a node learns of services one by one
+    peer.spin(20, lambda: len(list_services()) >= 21)
+    seen["services"] = list_services()
     seen["before"] = list(client.call("GetEntities").entities)
     peer.listen(Clock, "/clock", SENSOR)
     seen["paused"] = client.ask("SetSimulationState", state__state=SimulationState.STATE_PAUSED)

@@ -9,8 +9,7 @@ import pytest
 from memory import MemoryGoal, make_trajectory
 from test_simulator import BALL, serve
 
-from simwright.ros.transports.parameters import ParameterNode
-from simwright.ros.transports.transport import ParameterValue
+from simwright.ros.transports.transport import ParameterNode, ParameterValue
 from stages import make_arm, make_topic, write_stage
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "simwright_samples"

@@ -17,8 +17,8 @@ from simwright.app.run_sources import AssetSource
 from simwright.core.diag import Reporter
 from simwright.engines.protocol import Settings
 from simwright.engines.table import load_engine
-from simwright.ros.simulator import RosSimulator
-from simwright.ros.simulator_answers import FAILED, FEATURES, INCORRECT_STATE, NOT_FOUND, OK
+from simwright.ros.simulator import FEATURES, RosSimulator
+from simwright.ros.simulator_answers import FAILED, INCORRECT_STATE, NOT_FOUND, OK
 from simwright.ros.transports.transport import LateAnswer
 from stages import make_arm, write_stage
 

@@ -13,7 +13,7 @@ import pytest
 from network import run_beside, run_in_network, run_peer
 from test_loading import SAMPLES
 
-from simwright.ros.simulator_answers import FEATURES
+from simwright.ros.simulator import FEATURES
 from stages import make_arm, make_topic, write_stage
 
 HERE = Path(__file__).resolve().parent
@@ -71,7 +71,8 @@ def test_a_run_that_is_ended_leaves_a_whole_bag_and_nothing_else(
     run = [sys.executable, "-m", "simwright", *asked, "--bag", str(bag)]
     with subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as simulation:
         try:
-            end = time.monotonic() + 60.0
+            # the first megabyte of it
+            end = time.monotonic() + 180.0
             while not any(path.stat().st_size for path in tmp_path.glob(".simwright-bag-*/*/*.mcap")):
                 assert time.monotonic() < end
                 time.sleep(0.1)

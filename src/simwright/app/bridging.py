@@ -87,8 +87,8 @@ class BridgedSource:
         With peers it is a simulator of its own, whose services spawn and delete.  The stack closes all that is opened.
         """
         from simwright.ros.bridge import BridgeOptions, RosBridge
-        from simwright.ros.entities import Resources
         from simwright.ros.parts import SharedSimulation
+        from simwright.ros.resources import Resources
         from simwright.ros.simulator import RosSimulator, SimulatorParts
 
         settings = BridgeOptions(realtime=options.is_paced, added=self.added)

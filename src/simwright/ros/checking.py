@@ -15,6 +15,7 @@ from simwright.core.diag import NOWHERE, Level, Reporter, declare
 from simwright.model.ros import InterfaceKind
 from simwright.ros.graph import GraphRobot, RosEndpoint, RosGraph
 from simwright.ros.qos import DEFAULT_QOS, explain_mismatch
+from simwright.ros.sources import COMPUTED
 
 TYPE_CLASH = declare(
     "ros-type-clash",
@@ -98,6 +99,15 @@ RATE_MISSING = declare(
 DEFAULT_RATE = 50.0
 """Of publishers whose rate the asset does not say [Hz]."""
 
+NOT_COMPUTED = declare(
+    "ros-not-computed",
+    Level.INFO,
+    "nothing is computed for {type}: publisher {name!r} will not be served",
+    hint="all other interfaces are",
+    doc="Simwright computes messages of some types only, and makes nothing up for others.",
+    section="2.3",
+)
+
 
 def check_graph(graph: RosGraph, reporter: Reporter) -> None:
     """Report everything found; types have been looked up when the graph was built."""
@@ -130,6 +140,9 @@ def _check_names(endpoints: Sequence[RosEndpoint], reporter: Reporter) -> None:
 
 
 def _check_endpoint(endpoint: RosEndpoint, reporter: Reporter) -> None:
+    # a controller may compute what no source does
+    if endpoint.role == "publisher" and endpoint.type not in COMPUTED and not endpoint.controller:
+        reporter.report(NOT_COMPUTED, endpoint.source, type=endpoint.type, name=endpoint.name)
     if is_simulators(endpoint):
         reporter.report(SIMULATOR_NAME, endpoint.source, kind=endpoint.kind.value, name=endpoint.name)
     if endpoint.kind is not InterfaceKind.TOPIC:

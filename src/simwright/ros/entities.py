@@ -2,37 +2,40 @@
 """Entities of a running simulation: which there are, where they are, how they are moved, filtered and measured.
 
 An entity is a mechanism of the asset that is run, or a whole asset that was spawned.  Its pose is that of its first
-root body.  At the end: the files and texts that peers may name (:class:`Resources`), which pass the gate.
+root body.  First: who makes assets of files that peers name.  At the end: what the services of
+``simulation_interfaces`` answer about entities.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
-from simwright.core.diag import Level, Reporter
-from simwright.core.errors import NotFoundError, SimwrightError, UnknownNameError, UsageError
-from simwright.core.gate import Gate
+from simwright.core.diag import Reporter
+from simwright.core.errors import NotFoundError, SimwrightError, UsageError
 from simwright.core.math3d import IDENTITY, Array, Pose, quat_conjugate, quat_rotate, vec3
 from simwright.core.names import NameScope
-from simwright.core.packages import PackageMap
-from simwright.core.scratch import Scratch
-from simwright.engines.protocol import Closeable
-from simwright.formats.table import FORMATS
 from simwright.model.asset import Asset, scaled
 from simwright.model.geometry import box_bounds
 from simwright.model.joint import WORLD, Motion
 from simwright.model.kinematics import build_tree
 from simwright.model.renaming import ON_BODY
-from simwright.ros.messages import are_finite, read_vector
+from simwright.ros.messages import (
+    are_finite,
+    make_header,
+    make_pose,
+    make_twist,
+    make_vector,
+    read_pose,
+    read_vector,
+)
 from simwright.ros.parts import PartSimulation, SharedSimulation
+from simwright.ros.simulator_answers import FAILED, AnsweredError, UnsupportedError
 from simwright.ros.transports.transport import Message
 
 ROBOT, DYNAMIC, STATIC = 1, 4, 5
@@ -40,6 +43,27 @@ ROBOT, DYNAMIC, STATIC = 1, 4, 5
 BOX, SPHERE = 1, 3
 """Types of Bounds."""
 _LONGEST_FILTER, _MOST_REPEATS = 200, 3
+
+
+@dataclass(frozen=True, slots=True)
+class VariantSet:
+    """A variant set of a file: which variants there are, and which is selected."""
+
+    selected: str
+    names: tuple[str, ...]
+
+
+class FileReader(Protocol):
+    """Makes assets of files that peers name."""
+
+    def read(self, path: Path, reporter: Reporter, variants: Mapping[str, str]) -> Asset:
+        """The asset of a file, at variants; scenes and 2D worlds are assets too."""
+
+    def is_world(self, path: Path) -> bool:
+        """Whether it is a scene or a 2D world, which can be loaded but not spawned."""
+
+    def list_variants(self, path: Path, chosen: Mapping[str, str]) -> dict[str, VariantSet]:
+        """Variant sets of a file that leave a choice, where others are chosen already."""
 
 
 @dataclass(slots=True, eq=False)
@@ -254,12 +278,6 @@ class EntityFilter:
         return bool(np.linalg.norm(nearest - self._points[0]) <= abs(self._points[1, 0]))
 
 
-class UnsupportedError(SimwrightError):
-    """A peer asks for something that the standard has and Simwright has not."""
-
-    code = "ros-unsupported"
-
-
 def _read_pattern(text: str) -> re.Pattern[str] | None:
     """A regular expression that cannot take long: a repeated group may take longer than the simulation lives."""
     if not text:
@@ -276,170 +294,120 @@ def _read_pattern(text: str) -> re.Pattern[str] | None:
         raise UsageError(f"the filter is no regular expression: {error}") from None
 
 
-# --- files and texts ---------------------------------------------------------------------------------------
-
-_BEGINNINGS = {"<robot": ".urdf", "<sdf": ".sdf", "<mujoco": ".xml", "#usda": ".usda"}
-_LONGEST_TEXT = 50_000_000
-_MOST_FILES = 1000
-_ENDINGS = (".urdf", ".xacro", ".sdf", ".world", ".xml", ".usd", ".usda", ".usdc", ".usdz")
-_DOCUMENTS = (".yaml", ".yml", ".json")
-_ABSENT = (
-    "mesh-missing",
-    "mjcf-file-missing",
-    "sdf-mesh-failed",
-    "sdf-include-failed",
-    "mesh-broken",
-    "file-outside",
-)
-"""Findings that say that a file an asset needs is not there."""
+_FARTHEST = 1e6
+"""Poses beyond are taken for mistakes [m]."""
 
 
-class ResourceError(SimwrightError):
-    """A resource of a request cannot be used; ``reason`` is the word that the standard has for it."""
+class EntityServices:
+    """Answers about entities of a simulation.
 
-    code = "ros-resource"
+    ``list_all`` gives all entities by name, ``time`` that of the simulation [ns]; ``tell_moved`` is called for one that
+    was moved and that nothing could move by itself.
+    """
 
-    def __init__(self, reason: str, message: str) -> None:
-        super().__init__(message)
-        self.reason = reason
-
-
-@dataclass(frozen=True, slots=True)
-class VariantSet:
-    """A variant set of a file: which variants there are, and which is selected."""
-
-    selected: str
-    names: tuple[str, ...]
-
-
-class FileReader(Protocol):
-    """Makes assets of files that peers name."""
-
-    def read(self, path: Path, reporter: Reporter, variants: Mapping[str, str]) -> Asset:
-        """The asset of a file, at variants; scenes and 2D worlds are assets too."""
-        ...
-
-    def is_world(self, path: Path) -> bool:
-        """Whether it is a scene or a 2D world, which can be loaded but not spawned."""
-        ...
-
-    def list_variants(self, path: Path, chosen: Mapping[str, str]) -> dict[str, VariantSet]:
-        """Variant sets of a file that leave a choice, where others are chosen already."""
-        ...
-
-
-class Resources(Closeable):
-    """Reads what peers name: files in the folders of the asset that is run, in packages, and where users allow it."""
-
-    def __init__(self, file: str, reader: FileReader, packages: PackageMap | None = None) -> None:
-        self._packages = PackageMap() if packages is None else packages
-        at_hand = Path(file) if file and Path(file).exists() else Path.cwd() / "none"
-        self._gate = Gate.around(at_hand, self._packages)
-        self._reader = reader
-        self._scratch: list[Scratch] = []
+    def __init__(
+        self,
+        shared: SharedSimulation,
+        list_all: Callable[[], dict[str, Entity]],
+        time: Callable[[], int],
+        tell_moved: Callable[[Entity], None],
+    ) -> None:
+        self._shared, self._list, self._time, self._tell_moved = shared, list_all, time, tell_moved
 
     @property
-    def formats(self) -> list[str]:
-        """Names of the formats that can be read."""
-        return [name for name, row in FORMATS.items() if row.reader and name != "world"]
+    def answers(self) -> Mapping[str, Callable[[Message], Message]]:
+        """Titles of services with what answers them."""
+        return {
+            "GetEntities": self._get_entities,
+            "GetEntitiesStates": self._get_entities_states,
+            "GetEntityState": lambda request: {"state": self._tell_state(self.find(request["entity"]))},
+            "SetEntityState": self._set_entity_state,
+            "GetEntityInfo": self._get_entity_info,
+            "SetEntityInfo": self._set_entity_info,
+            "GetEntityBounds": self._get_entity_bounds,
+        }
 
-    def open(self, resource: Message, reporter: Reporter, *, worlds: bool = False) -> Asset:
-        """The asset of a URI or a text; with ``worlds``, of scenes and 2D worlds too."""
-        uri, text = str(resource["uri"]), str(resource["resource_string"])
-        if not uri and not text:
-            raise ResourceError("NO_RESOURCE", "there is neither a URI nor a text")
-        path = self.find(uri) if uri else self._write(text)
-        if not worlds and self._reader.is_world(path):
-            raise ResourceError(
-                "UNSUPPORTED_FORMAT", "a scene or a 2D world cannot be spawned: load it by /load_world"
-            )
-        try:
-            asset = self._reader.read(path, reporter, {})
-        except (UnknownNameError, UsageError) as error:
-            raise ResourceError("UNSUPPORTED_FORMAT", error.message) from None
-        except NotFoundError as error:
-            raise ResourceError("MISSING_ASSETS", error.message) from None
-        except SimwrightError as error:
-            raise ResourceError("RESOURCE_PARSE_ERROR", error.message) from None
-        broken = next((found for found in reporter if found.level is Level.ERROR), None)
-        if broken is not None and broken.kind not in _ABSENT:
-            raise ResourceError("RESOURCE_PARSE_ERROR", broken.message)
-        return asset
-
-    def read(self, uri: str, reporter: Reporter, variants: Mapping[str, str]) -> Asset:
-        """The asset of a URI at variants."""
-        return self._reader.read(self.find(uri), reporter, variants)
-
-    def list_variants(self, uri: str, chosen: Mapping[str, str]) -> dict[str, VariantSet]:
-        """Variant sets of the file of a URI; none of a file that is away."""
-        try:
-            return self._reader.list_variants(self.find(uri), chosen)
-        except SimwrightError:
-            return {}
-
-    def check_files(self, reporter: Reporter) -> None:
-        """Raise an error for files that an asset needs and that are not there."""
-        absent = next((found for found in reporter if found.kind in _ABSENT), None)
-        if absent is not None:
-            raise ResourceError("MISSING_ASSETS", absent.message)
-
-    def find(self, uri: str) -> Path:
-        """The file of a URI: ``file://``, ``package://``, or a path."""
-        if uri.startswith("package://"):
-            return self._gate.admit(self._packages.resolve(uri), said=uri)
-        path = uri
-        if "://" in uri or uri.startswith("file:"):
-            parts = urlsplit(uri)
-            if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
-                raise ResourceError(
-                    "UNSUPPORTED_FORMAT", f"{uri[:200]!r} is no file:// or package:// address"
-                )
-            path = unquote(parts.path)
-        found = self._gate.admit(path, said=uri)
-        if not found.exists():
-            raise NotFoundError(f"there is no file {uri[:200]!r}")
+    def find(self, name: str) -> Entity:
+        """The entity of a name."""
+        found = self._list().get(name)
+        if found is None:
+            raise NotFoundError(f"there is no entity {name[:200]!r}")
         return found
 
-    def _write(self, text: str) -> Path:
-        if len(text) > _LONGEST_TEXT:
-            raise ResourceError("RESOURCE_PARSE_ERROR", f"a text of {len(text):,} characters is too long")
-        ending = next((ending for word, ending in _BEGINNINGS.items() if word in text[:4000]), "")
-        if not ending:
-            raise ResourceError("UNSUPPORTED_FORMAT", "the text is no URDF, SDFormat, MJCF or OpenUSD")
-        scratch = Scratch()
-        self._scratch.append(scratch)
-        path = scratch.path / f"text{ending}"
-        path.write_text(text, encoding="utf-8")
-        return path
+    def _select(self, request: Message) -> list[Entity]:
+        chosen = EntityFilter(request["filters"])
+        return [entity for entity in self._list().values() if chosen.accepts(entity)]
 
-    def list_files(self, sources: Sequence[str], *, worlds: bool = False) -> tuple[list[Path], list[str]]:
-        """Files that may be spawned, of the folder of the asset and of sources; and sources that are none.
+    def _get_entities(self, request: Message) -> Message:
+        return {"entities": [entity.name for entity in self._select(request)]}
 
-        With ``worlds``, files that may be loaded: scenes and 2D worlds too.
-        """
-        folders, unknown = list(self._gate.roots), []
-        for source in sources:
-            try:
-                folders.append(self.find(source))
-            except SimwrightError as error:
-                unknown.append(f"{source[:100]}: {error.message}")
-        found: dict[Path, None] = {}
-        for folder in folders:
-            # the first that are found: a folder may be a whole disk
-            for path in islice(folder.rglob("*") if folder.is_dir() else [folder], 10 * _MOST_FILES):
-                if self._is_listed(path, worlds=worlds):
-                    found[path] = None
-        return sorted(found)[:_MOST_FILES], unknown
+    def _get_entities_states(self, request: Message) -> Message:
+        chosen = self._select(request)
+        return {"entities": [e.name for e in chosen], "states": [self._tell_state(e) for e in chosen]}
 
-    def _is_listed(self, path: Path, *, worlds: bool) -> bool:
-        ending = path.suffix.lower()
-        if ending not in (*_ENDINGS, *_DOCUMENTS) or not path.is_file() or not self._gate.admits(path):
-            return False
-        # documents may be anything: only their keys tell
-        return ending in _ENDINGS or (worlds and self._reader.is_world(path))
+    def _tell_state(self, entity: Entity) -> Message:
+        linear, angular = entity.find_twist()
+        return {
+            "header": make_header(self._time(), "world"),
+            "pose": make_pose(entity.find_pose()),
+            "twist": make_twist(linear, angular),
+        }
 
-    def close(self) -> None:
-        """Remove texts that were spawned."""
-        for scratch in self._scratch:
-            scratch.close()
-        self._scratch.clear()
+    def _set_entity_state(self, request: Message) -> Message:
+        entity, state = self.find(request["entity"]), request["state"]
+        frame = str(state["header"]["frame_id"])
+        if request["set_pose"]:
+            pose = self.read_pose(state["pose"], frame, code=101)
+            if move_entity(entity, pose, self._shared):
+                self._tell_moved(entity)
+        if request["set_twist"]:
+            linear, angular = (read_vector(state["twist"][key]) for key in ("linear", "angular"))
+            if not are_finite((*linear, *angular)):
+                raise UsageError("the twist has values that are no numbers")
+            turn = self._find_frame(frame)
+            set_twist(entity, turn.rotation @ linear, turn.rotation @ angular)
+        if request["set_acceleration"]:
+            raise UnsupportedError("accelerations follow from forces, and cannot be set")
+        return {}
+
+    def _find_frame(self, name: str) -> Pose:
+        """The pose of a frame that poses of requests may be in: the world, or an entity."""
+        if name in ("", "world"):
+            return IDENTITY
+        found = self._list().get(name)
+        if found is None:
+            raise AnsweredError(FAILED, f"frame {name[:200]!r} is neither the world nor an entity")
+        return found.find_pose()
+
+    def read_pose(self, pose: Message, frame: str, code: int = 109) -> Pose:
+        """A pose of a request in the world; ``code`` is the result of one that is none."""
+        place, turn = pose["position"], pose["orientation"]
+        numbers = [*read_vector(place), *(float(turn[key]) for key in ("w", "x", "y", "z"))]
+        length = sum(value * value for value in numbers[3:])
+        if not are_finite(numbers) or max(map(abs, numbers[:3])) > _FARTHEST:
+            raise AnsweredError(code, "the position has no place in the world")
+        # all zero is what messages have that nobody filled in
+        if length and abs(length - 1.0) > 1e-3:
+            raise AnsweredError(
+                code, f"the orientation is no unit quaternion: its length is {length**0.5:.4g}"
+            )
+        return self._find_frame(frame) @ read_pose(pose)
+
+    def _get_entity_info(self, request: Message) -> Message:
+        entity = self.find(request["entity"])
+        info = {"category": {"category": entity.category}, "description": entity.description}
+        return {"info": {**info, "tags": list(entity.tags)}}
+
+    def _set_entity_info(self, request: Message) -> Message:
+        entity, info = self.find(request["entity"]), request["info"]
+        entity.category = int(info["category"]["category"])
+        entity.description, entity.tags = str(info["description"]), [str(tag) for tag in info["tags"]]
+        return {}
+
+    def _get_entity_bounds(self, request: Message) -> Message:
+        entity = self.find(request["entity"])
+        found = measure_bounds(entity, entity.find_pose())
+        if found is None:
+            return {"bounds": {"type": 0, "points": []}}
+        lower, upper = found
+        return {"bounds": {"type": BOX, "points": [make_vector(upper), make_vector(lower)]}}

@@ -24,16 +24,22 @@ from simwright.model.joint import WORLD
 from simwright.model.renaming import place_asset
 from simwright.model.ros import InterfaceKind
 from simwright.ros.bridge import BridgeOptions, RosBridge
-from simwright.ros.entities import Entity, ResourceError, Resources, list_entities
-from simwright.ros.entity_services import EntityServices
+from simwright.ros.entities import Entity, EntityServices, list_entities
 from simwright.ros.graph import RosEndpoint
 from simwright.ros.messages import NANO, make_pose
 from simwright.ros.parts import EquippedAsset, PartSimulation, SharedSimulation, equip_asset
+from simwright.ros.resources import (
+    ResourceError,
+    Resources,
+    WorldVariants,
+    check_clashes,
+    check_namespace,
+    choose_name,
+)
 from simwright.ros.serving import ClockServer, SteppedRun
 from simwright.ros.simulator_answers import (
     ALL_SCOPES,
     FAILED,
-    FEATURES,
     LOAD_CODES,
     NO_WORLD,
     NO_WORLD_LOADED,
@@ -50,13 +56,11 @@ from simwright.ros.simulator_answers import (
     TIME_SCOPE,
     AnsweredError,
     StateError,
+    StepRequests,
     answer_request,
     make_result,
 )
-from simwright.ros.spawn_names import check_clashes, check_namespace, choose_name
-from simwright.ros.step_requests import StepRequests
 from simwright.ros.transports.transport import LateAnswer, Message, Transport
-from simwright.ros.world_variants import WorldVariants
 
 SERVICES_OFF = declare(
     "ros-simulator-off",
@@ -66,6 +70,17 @@ SERVICES_OFF = declare(
     doc="Peers cannot spawn, move, step, pause and reset; the interfaces of the asset are served as usual.",
     section="2.9",
 )
+FEATURES = {
+    "SPAWNING": 0, "DELETING": 1, "NAMED_POSES": 2, "ENTITY_TAGS": 4, "ENTITY_BOUNDS": 5, "ENTITY_BOUNDS_BOX": 6,
+    "ENTITY_CATEGORIES": 8, "SPAWNING_RESOURCE_STRING": 9, "ENTITY_STATE_GETTING": 10, "ENTITY_STATE_SETTING": 11,
+    "ENTITY_INFO_GETTING": 12, "ENTITY_INFO_SETTING": 13, "SPAWNABLES": 14, "SIMULATION_RESET": 20,
+    "SIMULATION_RESET_TIME": 21, "SIMULATION_RESET_STATE": 22, "SIMULATION_RESET_SPAWNED": 23,
+    "SIMULATION_STATE_GETTING": 24, "SIMULATION_STATE_SETTING": 25, "SIMULATION_STATE_PAUSE": 26,
+    "STEP_SIMULATION_SINGLE": 31, "STEP_SIMULATION_MULTIPLE": 32, "STEP_SIMULATION_ACTION": 33,
+    "WORLD_LOADING": 40, "WORLD_RESOURCE_STRING": 41, "WORLD_UNLOADING": 43, "WORLD_INFO_GETTING": 44,
+    "AVAILABLE_WORLDS": 45, "SPAWNING_ENTITIES": 50,
+}  # fmt: skip
+"""What is implemented, by the numbers of SimulatorFeatures; bounds of poses, hulls and tags of worlds are not."""
 _MOST_SPAWNED = 1000
 """Parts at most: every one that comes or goes opens the simulation again."""
 

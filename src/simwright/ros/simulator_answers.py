@@ -1,25 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the services of ``simulation_interfaces`` say by numbers: features, states, scopes, codes of results."""
+"""What the services of ``simulation_interfaces`` say by numbers: states, scopes, codes of results.
+
+At the end: steps that peers ask for while a simulation is paused.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
-from simwright.core.errors import NotFoundError, SimwrightError
-from simwright.ros.entities import UnsupportedError
-from simwright.ros.transports.transport import LateAnswer, Message
+from simwright.core.errors import NotFoundError, SimwrightError, UsageError
+from simwright.ros.transports.transport import ActionBehaviour, GoalHandle, LateAnswer, Message
 
-FEATURES = {
-    "SPAWNING": 0, "DELETING": 1, "NAMED_POSES": 2, "ENTITY_TAGS": 4, "ENTITY_BOUNDS": 5, "ENTITY_BOUNDS_BOX": 6,
-    "ENTITY_CATEGORIES": 8, "SPAWNING_RESOURCE_STRING": 9, "ENTITY_STATE_GETTING": 10, "ENTITY_STATE_SETTING": 11,
-    "ENTITY_INFO_GETTING": 12, "ENTITY_INFO_SETTING": 13, "SPAWNABLES": 14, "SIMULATION_RESET": 20,
-    "SIMULATION_RESET_TIME": 21, "SIMULATION_RESET_STATE": 22, "SIMULATION_RESET_SPAWNED": 23,
-    "SIMULATION_STATE_GETTING": 24, "SIMULATION_STATE_SETTING": 25, "SIMULATION_STATE_PAUSE": 26,
-    "STEP_SIMULATION_SINGLE": 31, "STEP_SIMULATION_MULTIPLE": 32, "STEP_SIMULATION_ACTION": 33,
-    "WORLD_LOADING": 40, "WORLD_RESOURCE_STRING": 41, "WORLD_UNLOADING": 43, "WORLD_INFO_GETTING": 44,
-    "AVAILABLE_WORLDS": 45, "SPAWNING_ENTITIES": 50,
-}  # fmt: skip
-"""What is implemented, by the numbers of SimulatorFeatures; bounds of poses, hulls and tags of worlds are not."""
 UNSUPPORTED, OK, NOT_FOUND, INCORRECT_STATE, FAILED = range(5)
 """Codes of Result."""
 STOPPED, PLAYING, PAUSED, QUITTING, NO_WORLD = range(5)
@@ -37,6 +29,12 @@ LOAD_CODES = {
 STATE_CODES = {"ALREADY_IN_TARGET_STATE": 101, "INCORRECT_TRANSITION": 103}
 NO_WORLD_LOADED = 101
 SPAWN_FAILED = 150
+
+
+class UnsupportedError(SimwrightError):
+    """A peer asks for something that the standard has and Simwright has not."""
+
+    code = "ros-unsupported"
 
 
 class AnsweredError(SimwrightError):
@@ -78,3 +76,82 @@ def answer_request(
         told = f"{error.message} ({error.hint})" if error.hint else error.message
         return {"result": make_result(FAILED, told)}
     return given if isinstance(given, LateAnswer) else {"result": make_result(OK), **given}
+
+
+@dataclass(slots=True, eq=False)
+class _StepJob:
+    """Steps that a peer waits for."""
+
+    left: int
+    done: int = 0
+    answer: LateAnswer | None = None
+    handle: GoalHandle | None = None
+
+
+class StepRequests(ActionBehaviour):
+    """One request at a time; ``explain_no_steps`` says why none can be taken now, "" where they can."""
+
+    def __init__(self, explain_no_steps: Callable[[], str]) -> None:
+        self._explain = explain_no_steps
+        self._job: _StepJob | None = None
+
+    def is_waiting(self) -> bool:
+        """Whether somebody waits for steps who has not changed their mind."""
+        job = self._job
+        if job is not None and job.handle is not None and job.handle.is_cancelled:
+            self.end(OK, "", "canceled")
+        return self._job is not None
+
+    def count(self) -> None:
+        """A step was taken."""
+        job = self._job
+        if job is None:
+            return
+        job.left, job.done = job.left - 1, job.done + 1
+        if job.handle is not None:
+            job.handle.tell({"completed_steps": job.done, "remaining_steps": job.left})
+        if not job.left:
+            self.end(OK)
+
+    def end(self, code: int, reason: str = "", state: str = "") -> None:
+        """Answer who waits."""
+        job, self._job = self._job, None
+        if job is None:
+            return
+        result = {"result": make_result(code, reason)}
+        if job.answer is not None:
+            job.answer.give(result)
+        if job.handle is not None:
+            job.handle.finish(state or ("succeeded" if code == OK else "aborted"), result)
+
+    def ask(self, request: Message) -> LateAnswer:
+        """StepSimulation: the answer comes when the steps are done."""
+        steps = int(request["steps"])
+        self._check(steps)
+        answer = LateAnswer()
+        self._job = _StepJob(steps, answer=answer)
+        return answer
+
+    def refuse(self, goal: Message) -> str:
+        """See the base class; every goal is taken, and one that cannot be met says so in its result."""
+        del goal
+        return ""
+
+    def begin(self, handle: GoalHandle) -> None:
+        """See the base class."""
+        steps = int(handle.goal["steps"])
+        try:
+            self._check(steps)
+        except UsageError as error:
+            handle.finish("aborted", {"result": make_result(FAILED, error.message)})
+            return
+        self._job = _StepJob(steps, handle=handle)
+
+    def _check(self, steps: int) -> None:
+        reason = self._explain()
+        if reason:
+            raise UsageError(reason)
+        if self._job is not None:
+            raise UsageError(f"{self._job.left} steps of another request are not done yet")
+        if steps < 1:
+            raise UsageError("no steps to do")

@@ -211,6 +211,9 @@ def _fail(message: str, code: int) -> int:
 
 
 def _report_bug(error: Exception) -> int:
+    # Python 3.11 makes another error of Ctrl-C where a class is being made, as while importing
+    if isinstance(error.__cause__, KeyboardInterrupt):
+        return _fail("interrupted", 130)
     if os.environ.get("SIMWRIGHT_DEBUG"):
         import traceback
 

@@ -133,7 +133,7 @@ def check_command(
 @format_option("text", "json")
 def doctor_command(output_format: str) -> int:
     """Tell which transports work here, and what is missing for the others.  Exit code 1 means that none works."""
-    from simwright.ros.simulator_answers import FEATURES
+    from simwright.ros.simulator import FEATURES
     from simwright.ros.transports.table import examine_transports
 
     rows = examine_transports()

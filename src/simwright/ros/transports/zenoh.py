@@ -26,7 +26,6 @@ from simwright.ros.graph import RosEndpoint
 from simwright.ros.messages import make_stamp
 from simwright.ros.qos import DEFAULT_QOS, LATCHED_QOS, EndpointQos
 from simwright.ros.transports.cdr import PackedMessage
-from simwright.ros.transports.parameters import ParameterNode
 from simwright.ros.transports.table import INSTALL, NoTransportError
 from simwright.ros.transports.transport import (
     ActionBehaviour,
@@ -36,6 +35,7 @@ from simwright.ros.transports.transport import (
     GoalHandle,
     LateAnswer,
     Message,
+    ParameterNode,
     ParameterValue,
     Receive,
     Sender,
