@@ -89,7 +89,7 @@ def _check_units(layer: Any, locator: Locator) -> None:
 
     for name in ("metersPerUnit", "kilogramsPerUnit"):
         value = layer.pseudoRoot.GetInfo(name) if layer.pseudoRoot.HasInfo(name) else 1.0
-        if not isinstance(value, int | float):
+        if not isinstance(value, (int, float)):
             where = locator.where_mention(layer, Sdf.Path.absoluteRootPath, f"{name} =")
             raise ParseError(
                 f"{name} is {str(value)!r}, which is no number", hint=f"write {name} = 1", where=where

@@ -144,8 +144,7 @@ def run_command(output_format: str, what: str, **asked: Any) -> int:
     The exit code is 0 when the run finished; how many episodes succeeded is in the report.
     """
     from simwright.app.cli.findings import print_findings
-    from simwright.app.cli.progress import show_progress
-    from simwright.app.cli.run import end_on_term
+    from simwright.app.cli.progress import end_on_term, show_progress
     from simwright.app.tasking import RunRequest, prepare_run
     from simwright.core.diag import Level, Reporter
     from simwright.core.errors import EXIT_BAD_INPUT
@@ -161,7 +160,6 @@ def run_command(output_format: str, what: str, **asked: Any) -> int:
         if finding.level is not Level.INFO:
             console(stderr=True).print(str(finding))
     reporter = Reporter()
-    # SIGTERM ends a task that is watched as Ctrl-C does
     with show_progress("episodes") as progress, end_on_term():
         summary = ready.run(progress, reporter)
     for finding in reporter:

@@ -363,15 +363,17 @@ def _serve(
     seconds: float | None,
 ) -> Any:
     """Run beside ROS; what could not be served goes to standard error."""
+    from simwright.app.cli.progress import end_on_term
     from simwright.app.worlds import open_world, serve_world
     from simwright.core.diag import Reporter
     from simwright.worlds.acting.task_plan import read_plan
 
     plans = None if plan_file is None else read_plan(plan_file, found, robot)
     simulation, reporter = open_world(found, seed=seed), Reporter()
-    answers, interrupted = serve_world(
-        simulation, ros, plans=plans, goals=goals, robot=robot, seconds=seconds, reporter=reporter
-    )
+    with end_on_term():
+        answers, interrupted = serve_world(
+            simulation, ros, plans=plans, goals=goals, robot=robot, seconds=seconds, reporter=reporter
+        )
     _print_problems(reporter)
     return simulation, answers, interrupted
 
@@ -389,7 +391,7 @@ def _watch(
     data_folder: str | None,
 ) -> Any:
     """Run on a page, until Ctrl-C."""
-    from simwright.app.cli.run import end_on_term
+    from simwright.app.cli.progress import end_on_term
     from simwright.app.watching import refuse_both, watch_plans
     from simwright.app.worlds import open_world
     from simwright.worlds.acting.task_plan import read_plan
