@@ -27,8 +27,7 @@ from simwright.model.joint import WORLD, Motion
 from simwright.model.kinematics import Tree
 from simwright.model.mass import body_inertials
 from simwright.view.fields import list_fields
-from simwright.view.limits import draw_limits
-from simwright.view.overlay import Overlay, OverlayBuilder, Rows
+from simwright.view.overlay import Overlay, OverlayBuilder, Rows, draw_limits
 
 UPRIGHT = (math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0)
 """Turns what glTF stores, Y up, back to Z up (w, x, y, z)."""
@@ -111,14 +110,12 @@ def _make_parts(asset: Asset, shapes: list[Shape], rows: dict[str, int]) -> list
     """Bodies that look alike are one part; so are heavy meshes and things of the world that are there often."""
     ended = [_end(shape) for shape in shapes]
     alone = Counter(_identify(shape) for shape in ended)
-    groups: dict[Any, DrawnPart] = {}
     contents: dict[Any, list[Shape]] = {}
-    by_body: dict[str, list[Shape]] = defaultdict(list)
     places: dict[Any, list[tuple[int, Array, list[Shape]]]] = defaultdict(list)
+    by_body: dict[str, list[Shape]] = defaultdict(list)
     for shape in ended:
         key = _identify(shape)
-        often = alone[key] >= _OFTEN and shape.body == WORLD
-        if often or (alone[key] > 1 and _is_heavy(shape)):
+        if alone[key] > 1 and (_is_heavy(shape) or (shape.body == WORLD and alone[key] >= _OFTEN)):
             contents[key] = [dataclasses.replace(shape, pose=Pose.of())]
             places[key].append((rows[shape.body], _seven(shape.pose), [shape]))
         else:
@@ -127,17 +124,14 @@ def _make_parts(asset: Asset, shapes: list[Shape], rows: dict[str, int]) -> list
         whole = tuple((_identify(shape), _seven(shape.pose).tobytes()) for shape in found)
         contents.setdefault(whole, found)
         places[whole].append((rows[body], _seven(Pose.of()), found))
-    for key, found in contents.items():
-        content = _write_glb(asset, found)
-        if content:
-            where = places[key]
-            groups[key] = DrawnPart(
-                content,
-                np.array([row for row, _, _ in where], dtype=np.int64),
-                np.array([pose for _, pose, _ in where]),
-                [drawn for _, _, drawn in where],
-            )
-    return list(groups.values())
+    return [_make_part(asset, found, places[key]) for key, found in contents.items()]
+
+
+def _make_part(asset: Asset, content: list[Shape], places: list[tuple[int, Array, list[Shape]]]) -> DrawnPart:
+    bodies, poses, shapes = zip(*places, strict=True)
+    return DrawnPart(
+        _write_glb(asset, content), np.array(bodies, dtype=np.int64), np.array(poses), list(shapes)
+    )
 
 
 def _seven(pose: Pose) -> Array:
