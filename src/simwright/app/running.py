@@ -249,7 +249,7 @@ def run(
     A robot is run as its file has it: its time step, its options, its start.  ``dt`` [s], ``solver`` and ``options``
     replace what the file says; ``keyframe`` starts from a named state of it; ``floating`` lets the base go or holds it;
     ``ground`` adds a plane to stand on.  ``control`` is a file of targets or controls over time (the scene's own, if it
-    names one); ``record`` a ``.npz``, ``.mp4`` or ``.gif``.  ``frames`` are 1000 where nothing is said; with peers of ROS
+    names one); ``record`` a ``.npz``, ``.mp4``, ``.gif``.  ``frames`` are 1000 where nothing is said; with peers of ROS
     (``ros``), and where it is watched in a browser (``view``), it goes on until it is interrupted.  ``allow_outside``
     is that of :func:`simwright.load`.
     ``progress`` is called with a word, what is done and what there is to do.  A simulation that becomes unstable ends
