@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files that announce our rules to ``UsdValidation`` and our profiles to ``UsdProfiles``.
 
-Two plugins: profiles are plain data for every OpenUSD, while validators are Python code that only runs where Simwright is
-installed.
+Two plugins: profiles are plain data for every OpenUSD, while validators are Python code that only runs where Simwright
+is installed.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ import json
 
 from simwright.app.cli.main import run as run_command
 from simwright.checker.asset import check_file
-from simwright.checker.causes import CAUSES, group_findings
+from simwright.checker.result import CAUSES, group_findings
 from simwright.checker.run import all_rules
 from simwright.core.diag import Diagnostic, Level, Where
 
@@ -100,3 +100,15 @@ def test_the_json_report_holds_related_findings(tmp_path, capsys):
     confined = next(finding for finding in findings if finding["rule"] == "proprietary-confined")
     assert confined["cause"]
     assert {"isol-vendor-layer", "isol-physics-no-vendor"} <= {other["rule"] for other in confined["related"]}
+
+
+def test_sarif_brings_the_teaching_text_of_rules_and_their_pages(tmp_path, capsys):
+    file = tmp_path / "arm.usda"
+    file.write_text(JOINT)
+    run_command(["check", str(file), "--no-cache", "--format", "sarif", "--select", "units-meters"])
+    (rule,) = json.loads(capsys.readouterr().out)["runs"][0]["tool"]["driver"]["rules"]
+    assert rule["helpUri"].endswith("/rules/units-meters")
+    assert rule["shortDescription"]["text"] == "The root layer says metersPerUnit = 1."
+    for part in ("Why:", "Fails:", "Passes:", "Fix:"):
+        assert part in rule["help"]["text"]
+        assert f"**{part}**" in rule["help"]["markdown"]

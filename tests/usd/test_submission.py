@@ -385,7 +385,7 @@ def test_no_folder(tmp_path: Path) -> None:
 
 
 def test_word_rules_are_errors(tmp_path: Path) -> None:
-    """"Must not" of the REP, though they are found by words."""
+    """ "Must not" of the REP, though they are found by words."""
     folder = copy(CONTROL, tmp_path)
     add_property(folder, "string ros:diff_drive:frame_id")
     levels = {d.kind: d.level for d in validate(folder)}

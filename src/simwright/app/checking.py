@@ -18,10 +18,15 @@ from simwright.app.scenes import check_scene, split_scenes
 from simwright.checker.batch import CheckPlan, Listener, check_paths
 from simwright.checker.cache import open_cache
 from simwright.checker.catalogue import CatalogueEntry, load_catalogue
-from simwright.checker.causes import group_findings
 from simwright.checker.config import Config, build_policy, find_config, read_config
 from simwright.checker.entry_points import find_assets
-from simwright.checker.result import AssetResult, read_baseline, subtract_baseline, write_baseline
+from simwright.checker.result import (
+    AssetResult,
+    group_findings,
+    read_baseline,
+    subtract_baseline,
+    write_baseline,
+)
 from simwright.checker.select import choose_rules, match_words
 from simwright.checker.settings import CheckSettings
 from simwright.core.diag import Diagnostic, Level, sort_diagnostics

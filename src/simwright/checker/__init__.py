@@ -10,7 +10,6 @@ asset         checking one stage or file, in its default state or in every varia
 batch         checking many files: from the cache, else in worker processes; the ROS packages that each can use
 entry_points  which files of a folder are assets
 cache         stored results, and whether they are still valid
-causes        findings of several rules with one cause, as one
 result        what a check gives for one asset, also as JSON data; the baseline file of known findings
 catalogue     the rules as plain data, and the statements of REP-0158 (the ledger)
 select        choosing rules by code, pattern, section and profile

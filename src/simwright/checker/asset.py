@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from pxr import Ar, Sdf, Tf
 
+from simwright.checker.entry_points import suggest_conversion
 from simwright.checker.facts.layer_walk import gather_layer
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.result import AssetResult
@@ -104,6 +105,8 @@ def check_file(
         finding = diagnostic_from_error(error)
         if not finding.where.file:
             finding = relocate(finding, Where(name, prim=finding.where.prim))
+        if finding.kind == "parse-error" and (advice := suggest_conversion(name)):
+            finding = dataclasses.replace(finding, hint=advice)
         return AssetResult(name, sort_diagnostics([*reporter, finding]), failed=True)
     except Exception as error:  # noqa: BLE001 - one asset that breaks us must not hide the others
         reporter.report(CHECK_FAILED, Where(name), reason=f"{type(error).__name__}: {error}")

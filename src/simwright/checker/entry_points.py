@@ -20,8 +20,10 @@ import glob
 import mmap
 import os
 import re
+import shlex
 import time
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from simwright.checker.cache import Cache
@@ -30,6 +32,19 @@ from simwright.core.errors import UsageError
 
 SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 _MAGIC = frozenset("*?[")
+
+
+_ROBOTS = (".urdf", ".xacro", ".sdf", ".world", ".xml", ".mjcf")
+"""Robot descriptions in other formats; a scene file of our own is no asset to be converted first."""
+
+
+def suggest_conversion(file: str) -> str:
+    """The commands that make an asset of a robot description in another format; empty for other files."""
+    name = Path(file).name
+    if not name.lower().endswith(_ROBOTS):
+        return ""
+    target = shlex.quote(name.partition(".")[0] or "robot")
+    return f"make an OpenUSD asset of it first: simwright convert {shlex.quote(file)} {target}; then check {target}"
 
 
 def find_assets(inputs: Sequence[str | os.PathLike[str]], cache: Cache | None = None) -> list[str]:
@@ -52,7 +67,9 @@ def find_entry_points(folder: str, cache: Cache) -> list[str]:
     """The entry points in a folder and the folders below it, sorted; hidden ones aside."""
     files = _list_layers(folder)
     if not files:
-        raise UsageError("there is no USD file in this folder", where=Where(folder))
+        others = (file for file in sorted(os.listdir(folder)) if suggest_conversion(file))
+        hint = suggest_conversion(os.path.join(folder, next(others, "")))
+        raise UsageError("there is no USD file in this folder", hint=hint, where=Where(folder))
     mentions = LayerMentions(folder, cache)
     parts: dict[str, list[str]] = {file: _list_parts(file, mentions.find(file)) for file in files}
     mentions.save()

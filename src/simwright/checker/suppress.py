@@ -34,10 +34,12 @@ from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.result import AssetResult, Suppressed
 from simwright.core.diag import Diagnostic, Level, Reporter, Where, declare
 from simwright.core.errors import InputError, UnknownNameError, UsageError
-from simwright.usd.guard import check_file
-from simwright.usd.layers import write_layer
+from simwright.core.files import write_atomic
+from simwright.usd.guard import check_file, is_text
+from simwright.usd.layers import encode_layer, write_layer
 from simwright.usd.locate import Locator
 from simwright.usd.open import open_stage, open_without
+from simwright.usd.remarks import carry_remarks
 from simwright.usd.silence import capture
 
 SUPPRESSION_UNKNOWN = declare(
@@ -165,7 +167,7 @@ def require_profiles() -> Any:
 def stamp_asset(result: AssetResult, profile: str) -> bool:
     """Write, or take back, the claim that a result supports; gives whether the claim stands.
 
-    The root layer is written again as OpenUSD writes it (comments in a text layer are lost), and only if the
+    The root layer is written again as OpenUSD writes it (comments of a text layer stay), and only if the
     claim is not there already.
     """
     compatible = not result.failed and not any(d.level is Level.ERROR for d in result.findings)
@@ -215,7 +217,11 @@ def write_claims(
         changed += [_set_note(prim, key, text) for key, text in (notes or {}).items()]
         # an unchanged claim leaves the file alone, and with it the comments and times of a text layer
         if any(changed):
-            write_layer(layer, file)
+            old = file.read_bytes()
+            if is_text(old):
+                write_atomic(file, carry_remarks(old, encode_layer(layer, ".usda"))[0])
+            else:
+                write_layer(layer, file)
     return any(changed)
 
 

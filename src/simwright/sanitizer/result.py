@@ -92,7 +92,7 @@ CRASHED = declare(
 COMMENTS_LOST = declare(
     "fix-comments-lost",
     Level.INFO,
-    "{count} comments are not in the fixed layer: what they stood at is in another layer now, or gone",
+    "comments that are not in the fixed layer, because what they stood at is elsewhere now: {count}",
     hint="take them from the old file where they matter; text that is to stay belongs into documentation of a prim",
     doc="OpenUSD keeps no comments. Those of a text layer that is written again are put back at what they stood at, as "
     "long as the layer still says it.",

@@ -99,8 +99,13 @@ class FixRun:
         findings = self._check()
         progress.before = progress.after = findings
         seen: set[str] = set()
-        while not progress.failed and (jobs := self._plan(findings) or self._plan_refused(findings)):
+        while not progress.failed:
             state = self.workspace.read_state()
+            jobs = self._plan(findings)
+            if not jobs and state not in seen and progress.rounds < MAX_ROUNDS:
+                jobs = self._plan_refused(findings)
+            if not jobs:
+                break
             # two fixes that undo each other come back to a state that was seen
             if state in seen or progress.rounds == MAX_ROUNDS:
                 self._report_unstable(jobs)

@@ -31,6 +31,7 @@ class Remark(NamedTuple):
     is_behind: bool
 
 
+# one function: where a comment belongs follows from what is before it, on its line, and behind it
 def list_remarks(data: bytes) -> list[Remark]:
     """The comments of a text layer in their order; the line that names the format is none."""
     spans = [(m.start(), m.end()) for m in _LITERAL.finditer(data) if m.group().startswith(_MARKS)]

@@ -35,32 +35,43 @@ def compute_free_space(
         rooms, halls, grown = _inflate(plan, inflation)
         floors, furniture = [*rooms.values(), *halls.values()], list(grown.values())
         slabs = list(_grow_all([hallway.slab for hallway in doors], inflation))
-    space = join_polygons(floors)
     # furniture before a hallway reaches into it, which PyRoboSim takes out of the room's floor only
-    if not plan.reference:
-        space = cut_polygons(space, furniture)
-    return cut_polygons(space, slabs)
+    holes = [] if plan.reference else furniture
+    return _cut(plan, _cut(plan, _join(plan, floors), holes), slabs)
 
 
 def compute_sensing_space(plan: FloorPlan) -> Geometry:
     """The floors, less closed doors."""
-    floors = join_polygons([part.polygon for part in plan.floors])
-    return cut_polygons(floors, [hallway.slab for hallway in plan.closed_hallways])
+    floors = _join(plan, [part.polygon for part in plan.floors])
+    return _cut(plan, floors, [hallway.slab for hallway in plan.closed_hallways])
 
 
 def compute_open_space(plan: FloorPlan, sensing: Geometry) -> Geometry:
     """The sensing space less furniture."""
-    return cut_polygons(sensing, [location.polygon for location in plan.locations])
+    return _cut(plan, sensing, [location.polygon for location in plan.locations])
 
 
 def compute_solid_space(plan: FloorPlan, opened: Geometry) -> Geometry:
     """Walls, closed doors and furniture: everything inside of the outer walls that is not ``opened``."""
     # hallways without the rooms taken out: their outer polygons may leave slivers by rounding
-    outer = join_polygons(
+    outer = _join(
+        plan,
         [room.outer for room in plan.rooms]
-        + list(_grow_all([h.polygon for h in plan.hallways], [h.wall_width for h in plan.hallways]))
+        + list(_grow_all([h.polygon for h in plan.hallways], [h.wall_width for h in plan.hallways])),
     )
-    return cut_polygons(outer, [opened])
+    return _cut(plan, outer, [opened])
+
+
+def _join(plan: FloorPlan, polygons: Sequence[Geometry]) -> Geometry:
+    """The union of floors; in reference mode as PyRoboSim has it, with the rooms that GEOS loses there."""
+    return shapely.union_all(polygons) if plan.reference else join_polygons(polygons)
+
+
+def _cut(plan: FloorPlan, polygon: Geometry, holes: Sequence[Geometry]) -> Geometry:
+    """A polygon less others; in reference mode as PyRoboSim has it."""
+    if not plan.reference:
+        return cut_polygons(polygon, holes)
+    return polygon.difference(shapely.union_all(holes)) if len(holes) else polygon
 
 
 def update_free_polygons(plan: FloorPlan) -> None:

@@ -4,7 +4,7 @@ import lxml.html
 
 from simwright.app.report.html import render
 from simwright.app.report.report import AssetReport, Report
-from simwright.core.diag import Diagnostic, Level
+from simwright.core.diag import CATALOGUE, Diagnostic, Kind, Level
 
 
 def test_the_page_stands_alone(report: Report) -> None:
@@ -18,7 +18,7 @@ def test_the_page_stands_alone(report: Report) -> None:
 
 def test_every_finding_is_shown_with_its_level(report: Report) -> None:
     page = lxml.html.document_fromstring(render(report))
-    assert page.xpath("//li/@class") == ["finding error", "finding warning", "finding info"]
+    assert page.xpath("//li/@class") == ["finding error", "finding warning fixable", "finding info fixable"]
     assert page.xpath("//p[@class='message']/text()") == [
         "mesh file 'a.stl' does not exist",
         "the mass is -2 kg",
@@ -29,10 +29,9 @@ def test_every_finding_is_shown_with_its_level(report: Report) -> None:
 
 def test_every_level_has_a_switch_that_its_label_names(report: Report) -> None:
     page = lxml.html.document_fromstring(render(report))
-    assert (
-        page.xpath("//label/@for") == page.xpath("//input/@id") == ["show-error", "show-warning", "show-info"]
-    )
-    for name in page.xpath("//input/@id"):
+    switches = ["show-error", "show-warning", "show-info"]
+    assert page.xpath("//label/@for") == page.xpath("//input/@id") == [*switches, "only-fixable"]
+    for name in switches:
         assert (
             f"#{name}:not(:checked) ~ main .finding.{name.removeprefix('show-')}"
             in page.find(".//style").text
@@ -59,3 +58,31 @@ def test_input_is_text_not_markup() -> None:
     )
     assert not page.xpath("//script | //img")
     assert page.xpath("//p[@class='message']/text()") == [attack]
+
+
+def test_what_has_no_fix_can_be_hidden_and_the_command_is_shown(report: Report) -> None:
+    text = render(report)
+    assert "#only-fixable:checked ~ main .finding:not(.fixable) { display: none; }" in text
+    page = lxml.html.document_fromstring(text)
+    assert page.xpath("//label[@for='only-fixable']/text()") == ["only the 2 with a fix"]
+    assert "can be fixed" in page.xpath("//p[@class='command path']/text()")[0]
+
+
+def test_many_findings_are_grouped_by_cause_and_rules_lead_to_their_pages(monkeypatch) -> None:
+    kind = Kind(
+        "units-meters", Level.ERROR, "t", doc="The title.\n\nWhy: x.", url="https://docs.invalid/units-meters"
+    )
+    monkeypatch.setitem(CATALOGUE, kind.code, kind)
+    many = [Diagnostic("units-meters", Level.ERROR, f"m{i}") for i in range(7)]
+    others = [
+        Diagnostic("a", Level.WARNING, "m", cause="one cause"),
+        Diagnostic("b", Level.INFO, "m", cause="one cause"),
+    ]
+    page = lxml.html.document_fromstring(render(Report([AssetReport("a.usda", [*others, *many])])))
+    groups = page.xpath("//details[starts-with(@class, 'group')]")
+    assert [group.find("summary").text_content() for group in groups] == [
+        "7 x units-meters The title.",
+        "2 x a one cause",
+    ]
+    assert [len(group.xpath(".//li")) for group in groups] == [7, 2]
+    assert set(page.xpath("//a/@href")) == {kind.url}

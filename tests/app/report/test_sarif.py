@@ -44,7 +44,9 @@ def test_rules_take_their_text_from_the_catalogue(run: Any) -> None:
     ]
     rule = driver["rules"][0]
     assert rule["shortDescription"]["text"] == "A shape names a mesh file that cannot be found."
-    assert rule["help"]["text"] == "check the path of {{file}}"
+    advice = "A shape names a mesh file that cannot be found.\n\ncheck the path of {{file}}"
+    assert rule["help"]["text"] == advice
+    assert "helpUri" not in rule, "it has no page"
     assert rule["properties"]["tags"] == ["REP-0158 section 2.1"]
 
 

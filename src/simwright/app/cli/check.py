@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -32,6 +35,7 @@ Examples:
   simwright check robots/ --baseline known.json --write-baseline
   simwright check robots/ --baseline known.json
   simwright check robot.usda --fix
+  simwright check robot.usda --watch
   simwright check robot.usda --variants --package my_robot=src/my_robot
 """
 _UNREADABLE = ("bad-input", "not-found", "parse-error", "limit", "unsafe-path")
@@ -81,6 +85,7 @@ _UNREADABLE = ("bad-input", "not-found", "parse-error", "limit", "unsafe-path")
 @click.option(
     "--fix", "fixes", is_flag=True, help="Make the safe fixes in place first; *.orig keeps the old asset."
 )
+@click.option("--watch", is_flag=True, help="Check again whenever a file of the asset changes, until Ctrl-C.")
 @click.option("--stamp", is_flag=True, help="Record the result in the asset as a UsdProfiles claim.")
 def check(paths: tuple[str, ...], **options: Any) -> int:
     """Check USD assets against REP-0158.
@@ -89,10 +94,9 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     another one beside or above it.  Settings are read from simwright.toml or pyproject.toml.
 
     Exit code 0 means clean, 1 that there are errors (see --fail-on), 2 that nothing could be checked.
-    --stamp rewrites the root layer; comments in a text layer are lost.
+    --stamp rewrites the root layer; comments in a text layer stay.
     """
-    from simwright.app.checking import CheckRequest, build_check_report, run_check
-    from simwright.app.cli.progress import show_progress
+    from simwright.app.checking import CheckRequest
     from simwright.core.packages import parse_assignments
 
     request = CheckRequest(
@@ -112,9 +116,31 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         write_baseline=options["write_baseline"],
         stamp=options["stamp"],
     )
+    if options["watch"]:
+        return _watch(paths, request, options)
     # before the check, so that the report says what is left
     if options["fixes"]:
         _fix(paths, request)
+    return _check_once(request, options)
+
+
+def _watch(paths: tuple[str, ...], request: CheckRequest, options: dict[str, Any]) -> int:
+    changing = [f"--{name.replace('_', '-')}" for name in ("stamp", "write_baseline") if options[name]]
+    changing += ["--fix"] if options["fixes"] else []
+    if changing:
+        raise click.UsageError(f"--watch only looks, so it cannot be used with {', '.join(changing)}")
+
+    def tell(changed: list[str]) -> None:
+        more = f" and {len(changed) - 1} more" if len(changed) > 1 else ""
+        echo(f"\n-- {changed[0]}{more} changed --", err=True)
+
+    return repeat_on_change(paths, lambda: _check_once(request, options), tell)
+
+
+def _check_once(request: CheckRequest, options: dict[str, Any]) -> int:
+    from simwright.app.checking import build_check_report, run_check
+    from simwright.app.cli.progress import show_progress
+
     with show_progress("checking") as listener:
         outcome = run_check(request, listener)
     report = build_check_report(outcome, show_suppressed=options["show_suppressed"])
@@ -178,11 +204,15 @@ def _emit(
 
 def _declare_rules(outcome: CheckOutcome) -> None:
     """Give renderers that describe rules something to say: results may come from the cache."""
-    from simwright.core.diag import CATALOGUE, declare
+    from simwright.app.report.report import DOCUMENTATION
+    from simwright.core.diag import CATALOGUE, Kind
 
     for entry in outcome.entries:
         if entry.code not in CATALOGUE:
-            declare(entry.code, entry.level, entry.title, doc=entry.title, section=entry.section)
+            page = f"{DOCUMENTATION}/rules/{entry.code}" if entry.statement else ""
+            CATALOGUE[entry.code] = Kind(
+                entry.code, entry.level, entry.title, doc=entry.doc, section=entry.section, url=page
+            )
 
 
 def _print_statistics(report: Report, *, to_stderr: bool) -> None:
@@ -213,3 +243,74 @@ def _print_notes(outcome: CheckOutcome, baseline: Path | None, *, shown: bool) -
 
 def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or one + 's'}"
+
+
+MAX_WATCHED = 20_000
+"""Most files that are looked at; further ones are not watched."""
+_WATCH_PAUSE = 0.5
+
+FileStamps: TypeAlias = Mapping[str, tuple[int, int]]
+"""Size [bytes] and time of change [ns] by path."""
+
+
+# watching: files by name, size and time, twice a second; that works on every file system, also across containers
+
+
+def take_stamps(paths: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """The files that an input names, and all beside and below it: an asset is a folder of layers and images."""
+    found: dict[str, tuple[int, int]] = {}
+    for file in _list_files(paths):
+        if len(found) >= MAX_WATCHED:
+            break
+        try:
+            state = Path(file).stat()
+        except OSError:
+            continue  # it was removed meanwhile
+        found[file] = (state.st_size, state.st_mtime_ns)
+    return found
+
+
+def _list_files(paths: Iterable[str]) -> Iterator[str]:
+    folders = {str(Path(path) if Path(path).is_dir() else Path(path).parent) for path in paths}
+    for folder in sorted(folders):
+        for base, below, names in os.walk(folder):
+            below[:] = sorted(name for name in below if not name.startswith("."))
+            yield from (str(Path(base) / name) for name in sorted(names) if not name.startswith("."))
+
+
+def name_changes(before: FileStamps, after: FileStamps) -> list[str]:
+    """Files that are new, gone or other than before."""
+    return sorted(file for file in {*before, *after} if before.get(file) != after.get(file))
+
+
+def repeat_on_change(
+    paths: Iterable[str],
+    run: Callable[[], int],
+    tell: Callable[[list[str]], None],
+    *,
+    pause: Callable[[float], None] = time.sleep,
+) -> int:
+    """Run once, and again after every change, until Ctrl-C; gives what the last run gave."""
+    inputs = list(paths)
+    stamps = take_stamps(inputs)
+    code = run()
+    try:
+        while True:
+            pause(_WATCH_PAUSE)
+            now = take_stamps(inputs)
+            changed = name_changes(stamps, now)
+            if not changed:
+                continue
+            # an editor or a converter may be in the middle of several files: wait until nothing moves
+            while (later := _settle(inputs, pause)) != now:
+                now = later
+            stamps = now
+            tell(changed)
+            code = run()
+    except KeyboardInterrupt:
+        return code
+
+
+def _settle(inputs: list[str], pause: Callable[[float], None]) -> dict[str, tuple[int, int]]:
+    pause(_WATCH_PAUSE / 2)
+    return take_stamps(inputs)

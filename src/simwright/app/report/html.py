@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """For sharing: one HTML page that stands alone: nothing is fetched, and no script but that of the 3D views runs.
 
-The three switches at the top hide levels (checkboxes and CSS); assets fold (``<details>``); light and dark
-follow the reader's system.
+The switches at the top hide levels and what has no fix (checkboxes and CSS); many findings are grouped by cause; assets
+and groups fold (``<details>``); rules lead to their pages; light and dark follow the reader's system.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from simwright.app.report.report import (
     Sources,
     count_assets,
     count_words,
+    find_page,
     find_position,
+    group_by_cause,
+    name_command,
     name_file,
     name_fix,
     name_position,
@@ -28,7 +31,7 @@ from simwright.app.report.report import (
     name_related,
     name_section,
 )
-from simwright.core.diag import Diagnostic, Level
+from simwright.core.diag import Diagnostic, Fixable, Level
 from simwright.core.visible import make_visible
 
 _EXCERPT_CELLS = 110
@@ -59,6 +62,13 @@ code, pre, .path, .rule, .place { font-family: ui-monospace, "SF Mono", Menlo, C
 #show-info:focus-visible ~ .filters .info { outline: 3px solid var(--info); outline-offset: 2px; }
 #show-error:not(:checked) ~ main .finding.error, #show-warning:not(:checked) ~ main .finding.warning,
 #show-info:not(:checked) ~ main .finding.info { display: none; }
+#only-fixable:checked ~ main .finding:not(.fixable) { display: none; }
+#only-fixable:focus-visible ~ .filters .fix { outline: 3px solid var(--info); outline-offset: 2px; }
+#only-fixable:checked ~ .filters .fix { background: var(--clean); color: var(--card); }
+.filters .fix { --level: var(--clean); }
+.command { margin: 0 0 1.25rem; overflow-wrap: anywhere; }
+.group { border-top: 1px solid var(--line); } .group > summary { cursor: pointer; padding: 0.6rem 1.1rem; }
+a.rule { color: var(--info); }
 .asset { background: var(--card); border: 1px solid var(--line); border-radius: 10px; margin-bottom: 1rem; }
 .title { padding: 0.8rem 1.1rem; display: flex; flex-wrap: wrap; gap: 0.2rem 1rem; list-style: none; }
 .title::before { content: "\\2713"; color: var(--clean); min-width: 0.8rem; }
@@ -114,7 +124,11 @@ def _write_page(report: Report) -> Iterator[str]:
         for level, number in ((level, summary[level.value]) for level in Level)
         if number
     )
-    yield f'<div class="filters">{"".join(labels)}</div><main>'
+    count = sum(finding.fixable in (Fixable.SAFE, Fixable.UNSAFE) for _, finding in report)
+    fixable = f'<label class="fix" for="only-fixable">only the {count} with a fix</label>' if count else ""
+    yield '<input class="switch" type="checkbox" id="only-fixable">'
+    yield f'<div class="filters">{"".join(labels)}{fixable}</div>'
+    yield f'<p class="command path">{_escape(name_command(report))}</p><main>' if count else "<main>"
     # one for the whole page: many findings are in the same file
     sources = Sources()
     for asset in report.assets:
@@ -133,17 +147,41 @@ def _write_asset(asset: AssetReport, sources: Sources) -> Iterator[str]:
             yield f'<div class="asset title">{clean}</div>'
         return
     title = f'<summary class="title">{path}<span class="counts">{words}</span></summary>'
-    yield f'<details class="asset" open>{title}{asset.view}<ol class="findings">'
-    for finding in asset.findings:
+    yield f'<details class="asset" open>{title}{asset.view}'
+    groups = group_by_cause(asset.findings)
+    if not groups:
+        yield from _write_findings(asset, asset.findings, sources)
+    for group in groups:
+        level = group.level.value
+        head = f'<span class="level">{len(group.findings)} x</span> {_write_rule(group.code)}'
+        # errors are what a reader came for
+        is_open = " open" if group.level is Level.ERROR else ""
+        yield f'<details class="group {level}"{is_open}><summary>{head} {_escape(group.about)}</summary>'
+        yield from _write_findings(asset, group.findings, sources)
+        yield "</details>"
+    yield "</details>"
+
+
+def _write_findings(asset: AssetReport, findings: list[Diagnostic], sources: Sources) -> Iterator[str]:
+    yield '<ol class="findings">'
+    for finding in findings:
         yield from _write_finding(asset, finding, sources)
-    yield "</ol></details>"
+    yield "</ol>"
+
+
+def _write_rule(code: str) -> str:
+    """The code, as a link where it has a page."""
+    page, name = find_page(code), _escape(code)
+    return (
+        f'<a class="rule" href="{_escape(page)}">{name}</a>' if page else f'<span class="rule">{name}</span>'
+    )
 
 
 def _write_finding(asset: AssetReport, finding: Diagnostic, sources: Sources) -> Iterator[str]:
     level = finding.level.value
     file, prim = name_file(asset, finding), name_prim(finding)
-    rule = f'<span class="rule">{_escape(finding.kind)}</span>'
-    yield f'<li class="finding {level}"><p><span class="level">{level}</span> {rule}</p>'
+    fixable = " fixable" if finding.fixable in (Fixable.SAFE, Fixable.UNSAFE) else ""
+    yield f'<li class="finding {level}{fixable}"><p><span class="level">{level}</span> {_write_rule(finding.kind)}</p>'
     yield f'<p class="message">{_escape(finding.message)}</p>'
     shown_prim = f' <span class="prim">&lt;{_escape(prim)}&gt;</span>' if prim else ""
     yield f'<p class="place">{_escape(file)}{name_position(finding)}{shown_prim}</p>'

@@ -35,6 +35,8 @@ from simwright.core.registry import Registry
 from simwright.core.visible import show_character
 
 TOOL_NAME = "simwright"
+DOCUMENTATION = "https://simwright.invalid/docs"
+"""Where the documentation is, as in the metadata of the package."""
 
 
 @dataclass(slots=True)
@@ -143,6 +145,7 @@ def name_related(finding: Diagnostic) -> str:
     return ", ".join([*words[:_SHOWN_RELATED], *([f"{more} more rules"] if more > 0 else [])])
 
 
+# one function: one or several assets, with safe fixes, unsafe ones or both, in one sentence
 def name_command(report: Report) -> str:
     """How many findings can be fixed and the command that does it, or an empty text."""
     grades = Counter(finding.fixable for _, finding in report)
@@ -168,19 +171,44 @@ _FEW = 8
 """So many findings are seen at a glance; beyond, a summary tells what they are about."""
 
 
-def list_causes(report: Report) -> list[tuple[int, Level, str, str]]:
-    """Number, worst level, rule and what it is about, most first; nothing where there are few findings."""
-    found: dict[tuple[str, str], list[Diagnostic]] = {}
-    for _, finding in report:
-        found.setdefault(("", finding.cause) if finding.cause else (finding.kind, ""), []).append(finding)
+@dataclass(frozen=True, slots=True)
+class FindingGroup:
+    """Findings of one rule, or of one cause that several rules see; ``about`` says what is asked for, or the cause."""
+
+    code: str
+    about: str
+    findings: list[Diagnostic]
+
+    @property
+    def level(self) -> Level:
+        """The worst of them."""
+        return min((finding.level for finding in self.findings), key=lambda level: level.rank)
+
+
+def group_by_cause(findings: Iterable[Diagnostic]) -> list[FindingGroup]:
+    """The findings by cause or rule, worst first, then most; nothing where they are few enough to see at once."""
+    found: dict[str, list[Diagnostic]] = {}
+    for finding in findings:
+        found.setdefault(finding.cause or finding.kind, []).append(finding)
     if sum(map(len, found.values())) <= _FEW:
         return []
-    rows = []
-    for (code, cause), group in found.items():
-        worst = min((finding.level for finding in group), key=lambda level: level.rank)
-        kind = CATALOGUE.get(code)
-        rows.append((len(group), worst, code or group[0].kind, cause or (kind.doc if kind else "")))
-    return sorted(rows, key=lambda row: (row[1].rank, -row[0], row[2]))
+    groups = [
+        FindingGroup(group[0].kind, group[0].cause or describe_kind(group[0].kind), group)
+        for group in found.values()
+    ]
+    return sorted(groups, key=lambda group: (group.level.rank, -len(group.findings), group.code))
+
+
+def describe_kind(code: str) -> str:
+    """What a kind of finding is about, in one line; empty where nobody declared it."""
+    kind = CATALOGUE.get(code)
+    return kind.doc.partition("\n")[0] if kind else ""
+
+
+def find_page(code: str) -> str:
+    """The address of a rule's page; empty for findings that have none."""
+    kind = CATALOGUE.get(code)
+    return kind.url if kind else ""
 
 
 def count_words(summary: Mapping[str, int]) -> str:

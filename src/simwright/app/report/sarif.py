@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from pathlib import PurePosixPath
 from typing import Any
@@ -30,6 +31,7 @@ from simwright.core.diag import CATALOGUE, Diagnostic, Kind, Level
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 FINGERPRINT = "simwrightFinding/v1"
+_PART = re.compile(r"^(Why:|Fails:|Passes:|Fix:|Reading:)[ \t]*", re.MULTILINE)
 _ROOT = "%SRCROOT%"
 _LEVELS = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "note"}
 
@@ -64,12 +66,14 @@ def build_log(report: Report) -> dict[str, Any]:
 
 def _build_rule(finding: Diagnostic) -> dict[str, Any]:
     kind = CATALOGUE.get(finding.kind) or Kind(finding.kind, finding.level, "", section=finding.section)
-    summary = _escape(kind.doc or kind.message or kind.code)
+    text = kind.doc or kind.message or kind.code
+    summary = _escape(text.partition("\n")[0])
+    advice = "\n\n".join(part for part in (text, kind.hint) if part)
     rule: dict[str, Any] = {
         "id": replace_surrogates(kind.code),
         "shortDescription": {"text": summary},
-        "fullDescription": {"text": summary},
-        "help": {"text": _escape(kind.hint) or summary},
+        "fullDescription": {"text": _escape(_list_paragraphs(text)[0])},
+        "help": {"text": _escape(advice), "markdown": _write_markdown(advice)},
         "defaultConfiguration": {"level": _LEVELS[kind.level]},
     }
     if kind.url:
@@ -78,6 +82,15 @@ def _build_rule(finding: Diagnostic) -> dict[str, Any]:
     if section:
         rule["properties"] = {"tags": [replace_surrogates(section)]}
     return rule
+
+
+def _list_paragraphs(text: str) -> list[str]:
+    return [" ".join(part.split()) for part in text.split("\n\n") if part.strip()] or [text]
+
+
+def _write_markdown(text: str) -> str:
+    """A teaching text with the names of its parts (Why, Fails, Passes, Fix) in bold."""
+    return _PART.sub(r"**\1** ", replace_surrogates(text))
 
 
 def _build_result(

@@ -32,7 +32,7 @@ from simwright.app.report.report import (
     count_assets,
     count_words,
     find_position,
-    list_causes,
+    group_by_cause,
     name_command,
     name_file,
     name_fix,
@@ -127,11 +127,11 @@ def _draw_summary(report: Report) -> list[Line]:
     if worst is None:
         return [[("no findings", "bold green"), (f" in {assets}", "")]]
     lines: list[Line] = [[(count_words(summary), LEVEL_STYLES[worst]), (f" in {assets}", "")]]
-    rows = list_causes(report)
-    digits = max((len(str(row[0])) for row in rows), default=0)
-    for count, level, code, about in rows:
-        text: Line = [(f"  {count:>{digits}} ", ""), (f"{code:<24}", LEVEL_STYLES[level])]
-        lines.append([*text, (f" {about}", "")])
+    groups = group_by_cause(finding for _, finding in report)
+    digits = max((len(str(len(group.findings))) for group in groups), default=0)
+    for group in groups:
+        count: Line = [(f"  {len(group.findings):>{digits}} ", "")]
+        lines.append([*count, (f"{group.code:<24}", LEVEL_STYLES[group.level]), (f" {group.about}", "")])
     command = name_command(report)
     if command:
         lines.append([(make_visible(command), "bold")])

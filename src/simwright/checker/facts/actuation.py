@@ -13,6 +13,7 @@ from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts, Opinion
 from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.vendors import (
+    HALVES,
     NEUTRAL_TYPES,
     find_neutral,
     find_neutral_property,
@@ -60,14 +61,19 @@ def has_drives(node: PrimNode, snapshot: StageSnapshot) -> bool:
 def is_of_other(facts: LayerFacts, opinion: Opinion) -> bool:
     """Is it said of something that the neutral word is not for?
 
-    The damping of a tendon is not that of a joint, the margin of a joint's stops not that of a collider.
+    The damping of a tendon is not that of a joint, the margin of a joint's stops not that of a collider, and the
+    contact offset of PhysX alone, without its rest offset, says nothing about the gap.
     """
     spec = facts.layer.GetPrimAtPath(opinion.at)
     if spec is None:
         return False
     applied = spec.GetInfo("apiSchemas").GetAppliedItems() if spec.HasInfo("apiSchemas") else ()
     # mjc:margin on a joint is about its limits, on a geom about its contacts
-    return spec.typeName == _TENDON or (opinion.what == "mjc:margin" and "MjcJointAPI" in applied)
+    if spec.typeName == _TENDON or (opinion.what == "mjc:margin" and "MjcJointAPI" in applied):
+        return True
+    # a neutral value that is made of two words cannot be made of one
+    others = HALVES.get(opinion.what, ())
+    return bool(others) and not any(name in spec.properties for name in others)
 
 
 def is_repeated(facts: LayerFacts, opinion: Opinion, snapshot: StageSnapshot) -> bool:

@@ -39,6 +39,7 @@ def find_clones(snapshot: StageSnapshot) -> list[Clones]:
     return snapshot.shared("clones", _find)
 
 
+# one function: mechanisms, their copies and what the copies are, each from the one before
 def _find(snapshot: StageSnapshot) -> list[Clones]:
     least = max(snapshot.settings.clone_count, 2)
     groups: dict[tuple[str, ...], list[tuple[PrimNode, int]]] = {}
@@ -58,6 +59,7 @@ def _find(snapshot: StageSnapshot) -> list[Clones]:
     return found
 
 
+# one function: which bodies and joints are whose
 def _split(component: Component, least: int) -> list[Component]:
     """The robots of a component: one, unless joints to a common ground hold several articulations together."""
     if len(component.roots) < least:

@@ -102,6 +102,7 @@ def find_parts(snapshot: StageSnapshot) -> list[PrimNode]:
     return snapshot.shared("kinds.parts", _find_parts)
 
 
+# one function: two passes over the same chains of prims, counting and then choosing
 def _find_parts(snapshot: StageSnapshot) -> list[PrimNode]:
     top = snapshot.default_node
     mechanisms = [component for component in snapshot.graph.components if component.moving]

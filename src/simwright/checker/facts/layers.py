@@ -256,6 +256,10 @@ class LayerFacts:
         strays = sum(self.counts[domain] for domain in FEATURES)
         return self.has_meshes and not self.is_root and self.counts[Domain.GEOMETRY] > strays
 
+    def _is_overlay(self, features: set[Domain]) -> bool:
+        """Does it hold one neutral feature, and no shapes?"""
+        return len(features) == 1 and not self.has_geometry and Domain.VENDOR not in features
+
     @property
     # one function: the order of the questions is the definition of the roles
     def role(self) -> str:
@@ -268,7 +272,7 @@ class LayerFacts:
             return Domain.VENDOR.value
         # controllers go with the ROS interfaces they use
         features = self.features - {Domain.CONTROL} if self.counts[Domain.ROS] else self.features
-        if len(features) == 1 and not self.has_geometry and features != {Domain.VENDOR}:
+        if self._is_overlay(features):
             # physics materials are Material prims that live in the physics layer
             return "mixed" if self.render_materials else next(iter(features)).value
         if features:

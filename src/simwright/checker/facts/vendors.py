@@ -56,6 +56,14 @@ def _list_paired() -> dict[str, str]:
     return paired
 
 
+HALVES: dict[str, tuple[str, ...]] = {
+    pair.theirs.attributes[0]: pair.theirs.attributes[1:]
+    for prim in PrimType
+    for pair in list_pairs(prim)
+    if len(pair.theirs.attributes) > 1
+}
+"""Vendor properties that have a neutral form only together with another one, and which."""
+
 NEUTRAL_PROPERTIES: dict[str, str] = {
     **_list_paired(),
     "newton:mimicJoint": "ext_physics:mimic:joint",

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Our rules as validators of OpenUSD's own ``UsdValidation``, one per rule.
 
-OpenUSD finds the plugInfo.json beside this file through ``PXR_PLUGINPATH_NAME=$(simwright plugin-path --validators)``, lists
-the validators in it without running any of our code, and imports this module, whose name is the name of the
-plugin, when the first of them is wanted.  A validator is therefore called
-``simwright.checker.adapters.usd_validation:CODE``; all have the keyword ``rep0158``.
+OpenUSD finds the plugInfo.json beside this file through
+``PXR_PLUGINPATH_NAME=$(simwright plugin-path --validators)``, lists the validators in it without running any of our
+code, and imports this module, whose name is the name of the plugin, when the first of them is wanted.  A validator is
+therefore called ``simwright.checker.adapters.usd_validation:CODE``; all have the keyword ``rep0158``.
 
 Each validator is asked on its own, from several threads, about the same stage.  They share one snapshot of it,
 which is thrown away when the stage changes or another stage comes.  Suppressions in the asset count here too.

@@ -7,7 +7,8 @@ Fails: `physxJoint:armature` in physics.usda, or an OmniGraph in the entry layer
 Passes: the same in isaac.usda, a layer with nothing but a vendor's opinions.
 
 Reading: a layer is a vendor's if it defines no shapes and applies no neutral feature schema; values of neutral
-attributes may be overridden in it.  Vendor keys in customLayerData change nothing for other tools: a warning.
+attributes may be overridden in it.  The entry layer is never one, since nobody can leave it out.  Vendor keys in
+customLayerData change nothing for other tools: a warning.
 
 Fix: unsafe.  The opinions are moved to a layer per vendor.
 """

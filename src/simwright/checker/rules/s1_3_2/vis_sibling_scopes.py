@@ -39,7 +39,7 @@ def vis_sibling_scopes(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Find
     # one shape that is both visual and collider has nothing to be kept apart from
     if len(found.shapes) < 2:
         return
-    stray = [shape for shape in found.shapes if _scopes_of(shape) != {_wanted(shape)}]
+    stray = [shape for shape in found.shapes if _is_stray(shape.trail, shape.is_collider)]
     stray = [
         # guides are helpers of the author, neither visual nor collider
         shape
@@ -50,6 +50,11 @@ def vis_sibling_scopes(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Find
         yield _describe(node, stray, found)
 
 
+@lru_cache(4096)
+def _is_stray(trail: tuple[str, ...], is_collider: bool) -> bool:
+    return _find_scopes(trail[:-1]) != {"collision" if is_collider else "visual"}
+
+
 def _scopes_of(shape: BodyShape) -> frozenset[str]:
     return _find_scopes(shape.trail[:-1])
 
@@ -57,10 +62,6 @@ def _scopes_of(shape: BodyShape) -> frozenset[str]:
 @lru_cache(1024)
 def _find_scopes(names: tuple[str, ...]) -> frozenset[str]:
     return frozenset(_SCOPES[name] for name in map(str.lower, names) if name in _SCOPES)
-
-
-def _wanted(shape: BodyShape) -> str:
-    return "collision" if shape.is_collider else "visual"
 
 
 def _describe(node: PrimNode, stray: list[BodyShape], found: BodyShapes) -> Finding:

@@ -16,7 +16,7 @@ Fix: none.  The names are the author's.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from simwright.checker.facts.lineage import find_robot, list_copies
 from simwright.checker.facts.owners import find_joint_names
@@ -30,32 +30,46 @@ from simwright.core.diag import Level
 def jname_unique(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Per outermost context; without one, per mechanism."""
     values = find_joint_names(snapshot)
-    groups: dict[tuple[int, str], list[PrimNode]] = {}
-    mechanisms = {id(edge.joint): id(one) for one in snapshot.graph.components for edge in one.edges}
     for joint in snapshot.joints:
-        value = values.get(joint.path)
-        if isinstance(value, str) and not value.strip():
+        if _is_blank(values.get(joint.path)):
             yield Finding(
                 "ros:joint:name is empty",
                 hint="write the joint's ROS name, or remove the property to use the prim name",
                 at=joint,
                 prop=JOINT_NAME,
             )
+    reported: set[int] = set()
+    for (_, name), joints in _group_by_robot(snapshot, values).items():
+        for joint in joints[1:]:
+            if id(joint) not in reported:
+                reported.add(id(joint))
+                yield _report(name, joints[0], joint, snapshot)
+
+
+def _is_blank(value: object) -> bool:
+    return isinstance(value, str) and not value.strip()
+
+
+def _group_by_robot(
+    snapshot: StageSnapshot, values: Mapping[str, object]
+) -> dict[tuple[int, str], list[PrimNode]]:
+    """Joints by robot and name; a joint that instances show is there once for each."""
+    groups: dict[tuple[int, str], list[PrimNode]] = {}
+    mechanisms = {id(edge.joint): id(one) for one in snapshot.graph.components for edge in one.edges}
+    for joint in snapshot.joints:
+        value = values.get(joint.path)
+        if _is_blank(value):
             continue
         name = value if isinstance(value, str) else joint.name
         # an instance multiplies its joints, each copy in the robot the instance belongs to
         for place in list_copies(joint, snapshot) or [joint]:
             robot = find_robot(place, snapshot) if snapshot.contexts else None
             # instances outside of every context are robots of their own
-            home = id(robot) if robot is not None else mechanisms.get(id(joint)) if place is joint else None
+            alone = mechanisms.get(id(joint)) if place is joint else None
+            home = id(robot) if robot is not None else alone
             if home is not None:
                 groups.setdefault((home, name), []).append(joint)
-    reported: set[int] = set()
-    for (_, name), joints in groups.items():
-        for joint in joints[1:]:
-            if id(joint) not in reported:
-                reported.add(id(joint))
-                yield _report(name, joints[0], joint, snapshot)
+    return groups
 
 
 def _report(name: str, first: PrimNode, joint: PrimNode, snapshot: StageSnapshot) -> Finding:
