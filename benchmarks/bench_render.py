@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pictures: one frame of a film and one still against ``mujoco.Renderer`` with MuJoCo's own defaults, of the same size.
 
-The renderer by hand draws what the file has: mostly a headlight without shadows, sometimes a lamp with them, and no floor;
-the studio draws its lamps with shadows, floor and sky.  Framing is measured against drawing: it looks at every moment of a film before the first picture.
+The renderer by hand draws what the file has: mostly a headlight without shadows, sometimes a lamp with them, no floor.
+The studio draws its lamps with shadows, floor and sky.  Framing is measured against drawing: it looks at every moment
+of a film before the first picture.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _CELLS = 5
 _GOLDEN = np.pi * (3.0 - np.sqrt(5.0))
 _TILE = 640
 """Pixels of the image of the floor, which shows five by five cells."""
-_SOFT = 0.80
+_SOFT = 0.74
 """The power by which brightness is raised: dark paint still shows its shape."""
 _SHADOWED = 3.0
 """How far shadows are drawn, in radii of what is shown."""
