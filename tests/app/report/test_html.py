@@ -81,7 +81,7 @@ def test_many_findings_are_grouped_by_cause_and_rules_lead_to_their_pages(monkey
     page = lxml.html.document_fromstring(render(Report([AssetReport("a.usda", [*others, *many])])))
     groups = page.xpath("//details[starts-with(@class, 'group')]")
     assert [group.find("summary").text_content() for group in groups] == [
-        "7 x units-meters The title.",
+        "7 x units-meters The title",
         "2 x a one cause",
     ]
     assert [len(group.xpath(".//li")) for group in groups] == [7, 2]
