@@ -5,9 +5,9 @@ The same content: one visual representation, no decimation, no decomposition.  E
 own, is measured after a tiny robot warmed it up, and counts CPU time and peak memory.  Rows about memory show MiB in
 the columns of times.
 
-Besides a fixed list, robots are drawn at random from checkouts of MuJoCo Menagerie and example-robot-data
-(``MENAGERIE_ROOT``, ``EXAMPLE_ROBOT_DATA_ROOT``) where these are named: other ones in every run, so that nothing can
-be tuned for them.  ``--seed`` draws the same ones again.
+Robots are drawn at random from checkouts of MuJoCo Menagerie and example-robot-data (``MENAGERIE_ROOT``,
+``EXAMPLE_ROBOT_DATA_ROOT``): other ones in every run, so that nothing can be tuned for them.  A fixed list stands in
+for a checkout that is not named.  ``--seed`` draws the same ones again.
 """
 
 from __future__ import annotations
@@ -43,8 +43,13 @@ URDF = (
     "hector_description/robots/quadrotor_base", "kinova_description/robots/kinova",
     "solo_description/robots/solo12",
 )  # fmt: skip
-DRAWN = 10
+DRAWN = 8
 """Robots drawn at random from each checkout."""
+CHECKOUTS = {
+    "mjcf": ("MENAGERIE_ROOT", "*/*.xml"),
+    "urdf": ("EXAMPLE_ROBOT_DATA_ROOT", "robots/**/*.urdf"),
+}
+"""Kind of robot -> the variable that names its checkout, and where robots are in it."""
 SIZES = (50, 200, 800)
 """Links of generated trees."""
 EDGES = (40, 160, 640)
@@ -66,86 +71,84 @@ OURS = Side("simwright", PYTHON, "ours")
 def run() -> Iterator[Result | str]:
     seed = int(os.environ["BENCH_SEED"])  # from the command line, or drawn by the clock
     package = ASSETS / "urdf" / "example-robot-data"
-    rows = (
-        ("mjcf", "mujoco_usd_converter", [ASSETS / "mjcf" / f"{name}.xml" for name in MJCF], ""),
-        ("urdf", "urdf_usd_converter", [package / "robots" / f"{name}.urdf" for name in URDF], str(package)),
-    )
-    for kind, peer, files, place in rows:
+    fixed = {
+        "mjcf": [ASSETS / "mjcf" / f"{name}.xml" for name in MJCF],
+        "urdf": [package / "robots" / f"{name}.urdf" for name in URDF],
+    }
+    for kind, peer in (("mjcf", "mujoco_usd_converter"), ("urdf", "urdf_usd_converter")):
         python = find_peer(peer)
-        there = [file for file in files if file.is_file()]
         if not python:
             yield f"conversion of {kind.upper()}: {explain_absence(peer)}"
             continue
         side = Side(peer.replace("_", "-"), python, kind)
-        if there:
-            yield from compare(kind, side, there, place, "robots")
+        variable, pattern = CHECKOUTS[kind]
+        root = os.environ.get(variable)
+        files = shuffle(Path(root), pattern, seed) if root else [f for f in fixed[kind] if f.is_file()]
+        if root:
+            yield f"random {kind.upper()} robots: --seed {seed} draws them again"
         else:
-            yield f"conversion of {kind.upper()}: left out, the robots in {ASSETS / kind} are not there"
-        yield from draw(kind, side, seed)
+            yield f"random {kind.upper()} robots: left out, {variable} does not name a checkout"
+        place = (root or str(package)) if kind == "urdf" else ""
+        yield from compare(kind, side, files, place, DRAWN if root else len(files))
     yield from grow()
 
 
-def draw(kind: str, peer: Side, seed: int) -> Iterator[Result | str]:
-    """The same for robots drawn at random from a checkout."""
-    variable, pattern = {
-        "mjcf": ("MENAGERIE_ROOT", "*/*.xml"),
-        "urdf": ("EXAMPLE_ROBOT_DATA_ROOT", "robots/**/*.urdf"),
-    }[kind]
-    root = os.environ.get(variable)
-    if not root:
-        yield f"random {kind.upper()} robots: left out, {variable} does not name a checkout"
-        return
+def shuffle(root: Path, pattern: str, seed: int) -> list[Path]:
+    """All robots of a checkout, in an order that the seed chooses."""
     # a scene includes a robot that is drawn by itself; a file without bodies is a part of another one
     files = [
         file
-        for file in sorted(Path(root).glob(pattern))
+        for file in sorted(root.glob(pattern))
         if not file.stem.startswith("scene") and ("<body" in (text := file.read_text()) or "<link" in text)
     ]
     random.Random(seed).shuffle(files)
-    chosen: list[Path] = []
-    package = root if kind == "urdf" else ""
+    return files
+
+
+def compare(kind: str, peer: Side, files: list[Path], package: str, count: int) -> Iterator[Result | str]:
+    """The first robots that the peer converts, each alone; then all of them together."""
+    total = [0.0, 0.0]
+    done = 0
     for file in files:
-        if len(chosen) == DRAWN:
+        if done == count:
             break
         try:
-            convert(peer, kind, file, package)
-        except RuntimeError:
-            yield f"  {file.relative_to(root)}: {peer.name} cannot convert it, another is drawn"
-        else:
-            chosen.append(file)
-    yield f"random {kind.upper()} robots: --seed {seed} draws them again"
-    yield from compare(kind, peer, chosen, package, "random robots")
-
-
-def compare(kind: str, peer: Side, files: list[Path], package: str, title: str) -> Iterator[Result]:
-    """Each robot, then all of them."""
-    total = [0.0, 0.0]
-    for file in files:
-        ours, theirs = measure(OURS, peer, kind, file, package)
+            ours, theirs = measure(OURS, peer, kind, file, package)
+        except PeerError as error:
+            yield f"{file.parent.name}/{file.name}: {error}, another is drawn"
+            continue
+        done += 1
         total = [total[0] + ours["seconds"], total[1] + theirs["seconds"]]
-        name = f"convert {kind.upper()}, {file.stem}"
+        name = f"convert {kind.upper()}, {file.parent.name}/{file.stem}"
         yield Result(name, ours["seconds"], peer.name, theirs["seconds"], SINGLE_LIMIT)
         yield Result(
             f"{name}, peak memory", ours["peak"] / 1e3, peer.name, theirs["peak"] / 1e3, MEMORY_LIMIT, "MiB"
         )
-    yield Result(f"convert {kind.upper()}, {len(files)} {title}", total[0], peer.name, total[1], TOTAL_LIMIT)
+    if done:
+        yield Result(f"convert {kind.upper()}, {done} robots", total[0], peer.name, total[1], TOTAL_LIMIT)
+
+
+class PeerError(RuntimeError):
+    """A peer cannot convert a robot."""
 
 
 def measure(ours: Side, theirs: Side, kind: str, file: Path, package: str) -> list[dict[str, float]]:
-    """The least time and the least peak of each side, taken in turns."""
-    best = [{"seconds": math.inf, "peak": math.inf} for _ in range(2)]
+    """The least time and the least peak of each side, taken in turns; the peer begins, as it may refuse."""
+    best = {side.name: {"seconds": math.inf, "peak": math.inf} for side in (theirs, ours)}
     for _ in range(REPEAT):
-        for side, known in zip((ours, theirs), best, strict=True):
-            known.update(
-                {key: min(known[key], value) for key, value in convert(side, kind, file, package).items()}
-            )
-    return best
+        for side in (theirs, ours):
+            found = convert(side, kind, file, package)
+            known = best[side.name]
+            known.update({key: min(known[key], value) for key, value in found.items()})
+    return [best[ours.name], best[theirs.name]]
 
 
 def convert(side: Side, kind: str, file: Path, package: str = "") -> dict[str, float]:
     """One conversion in a fresh process."""
     command = [side.python, str(WORKER), side.word, kind, str(file), package]
     done = subprocess.run(command, check=False, cwd=tempfile.gettempdir(), capture_output=True, text=True)
+    if done.returncode and side is not OURS:
+        raise PeerError(f"{side.name} cannot convert it")
     if done.returncode:
         raise RuntimeError(f"{side.name} cannot convert {file}:\n{done.stderr[-2000:]}")
     figures: dict[str, float] = json.loads(done.stdout.splitlines()[-1])

@@ -10,7 +10,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from benchmarks.measure import Result, cpu_time, growth
+from benchmarks.measure import Result, compare_cpu, cpu_time, growth
 from simwright.app.api import load
 from simwright.compare.difference import make_settings
 from simwright.compare.dynamics import Dynamics, compile_dynamics
@@ -62,8 +62,9 @@ def run() -> Iterator[Result]:
     v = rng.standard_normal((COUNT, dynamics.mechanism.velocities))
     states = [(np.array(model.qpos0), rng.standard_normal(model.nv)) for _ in range(COUNT)]
     assert dynamics.mechanism.velocities == model.nv
-    ours = cpu_time(partial(evaluate, dynamics, q, v), repeat=30)
-    floor = cpu_time(partial(evaluate_in_mujoco, model, data, states), repeat=30)
+    ours, floor = compare_cpu(
+        partial(evaluate, dynamics, q, v), partial(evaluate_in_mujoco, model, data, states), 31
+    )
     name = f"mass matrix and bias, {COUNT} configurations, {model.nv} dofs"
     yield Result(name, ours, "MuJoCo, mj_forward and mj_fullM", floor, limit=4.0)
 
@@ -77,8 +78,7 @@ def run() -> Iterator[Result]:
     )
 
     other = load(file)
-    whole = cpu_time(partial(compare_assets, asset, other), repeat=5)
-    reading = cpu_time(partial(load, file), repeat=5)
+    whole, reading = compare_cpu(partial(compare_assets, asset, other), partial(load, file), 7)
     yield Result("diff of a quadruped, all sections", whole, "reading it twice", 2 * reading, limit=1.5)
 
     sizes, times = (100, 1000), []

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import yaml
 
-from benchmarks.measure import Result, cpu_time
+from benchmarks.measure import Result, compare_cpu
 from simwright.core.documents.read import parse_document
 from simwright.scenes.document import parse_scene
 
@@ -22,14 +22,13 @@ def run() -> Iterator[Result | str]:
     ]
     scene = {"schema_version": 1, "bodies": bodies}
     text, plain = yaml.safe_dump(scene), json.dumps(scene)
-    ours = cpu_time(lambda: parse_document(text), 3)
-    theirs = cpu_time(lambda: yaml.load(text, yaml.CSafeLoader), 3)
+    ours, theirs = compare_cpu(lambda: parse_document(text), lambda: yaml.load(text, yaml.CSafeLoader))
     yield Result(f"YAML of {BODIES:,} bodies with places", ours, "PyYAML (C), without", theirs, 1.0)
-    ours = cpu_time(lambda: parse_document(plain, syntax="json"), 3)
-    theirs = cpu_time(lambda: yaml.load(plain, yaml.CSafeLoader), 3)
+    ours, theirs = compare_cpu(
+        lambda: parse_document(plain, syntax="json"), lambda: yaml.load(plain, yaml.CSafeLoader)
+    )
     yield Result(f"JSON of {BODIES:,} bodies with places", ours, "PyYAML (C), without", theirs, 1.0)
-    ours = cpu_time(lambda: parse_scene(text), 3)
-    theirs = cpu_time(lambda: yaml.load(text, yaml.CSafeLoader), 3)
+    ours, theirs = compare_cpu(lambda: parse_scene(text), lambda: yaml.load(text, yaml.CSafeLoader))
     yield Result(
         f"scene of {BODIES:,} bodies, read and validated", ours, "PyYAML (C), unchecked", theirs, 2.0
     )

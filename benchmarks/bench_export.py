@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import Result, cpu_time
+from benchmarks.measure import Result, compare_cpu
 
 LIMIT = 3.0
 ROBOTS = ("franka_emika_panda/panda", "unitree_h1/h1", "kuka_iiwa_14/iiwa14", "shadow_hand/left_hand")
@@ -30,15 +30,15 @@ REFERENCE = "MuJoCo's load of the source"
 def run() -> Iterator[Result]:
     from simwright.app.api import convert
 
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
         for title, source in _find_robots(folder):
             stage = convert(source, folder / f"{title}_usd" / "robot.usda")
-            ours = cpu_time(partial(export, stage, folder / "out" / "robot.xml"), 3)
-            floor = cpu_time(partial(compile_cold, source), 3)
-            yield Result(f"USD to MJCF and compile, {title}", ours, REFERENCE, floor, LIMIT)
-            direct = cpu_time(partial(export, source, folder / "out" / "robot.xml"), 3)
-            yield Result(f"MJCF to MJCF and compile, {title}", direct, REFERENCE, floor)
+            floor = partial(compile_cold, source)
+            for name, file, limit in (("USD to MJCF", stage, LIMIT), ("MJCF to MJCF", source, None)):
+                ours = partial(export, file, folder / "out" / "robot.xml")
+                seconds, reference = compare_cpu(ours, floor)
+                yield Result(f"{name} and compile, {title}", seconds, REFERENCE, reference, limit)
 
 
 def export(source: Path, target: Path) -> Any:

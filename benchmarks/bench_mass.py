@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from benchmarks.measure import Result, cpu_time, growth
+from benchmarks.measure import Result, compare_cpu, growth
 from simwright.model.moments import mesh_moments
 
 
@@ -28,8 +28,9 @@ def run() -> Iterator[Result]:
     sizes, times = [], []
     for rings, sides in ((100, 50), (400, 125), (1000, 500)):
         points, faces = torus(rings, sides)
-        ours = cpu_time(lambda p=points, f=faces: mesh_moments(p, f))
-        peer = cpu_time(lambda p=points, f=faces: mass_properties(p[f]))
+        ours, peer = compare_cpu(
+            lambda p=points, f=faces: mesh_moments(p, f), lambda p=points, f=faces: mass_properties(p[f])
+        )
         sizes.append(len(faces))
         times.append(ours)
         note = growth(sizes, times) if len(sizes) == 3 else ""

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from benchmarks.measure import Result, cpu_time, growth
+from benchmarks.measure import Result, compare_cpu, cpu_time, growth
 from simwright.formats.table import read_asset
 
 SIZES = (100, 400, 1600)
@@ -123,7 +123,7 @@ def run() -> Iterator[Result]:
                 path = Path(folder) / f"n{size}.{extension}"
                 path.write_text(make(size))
                 times.append(cpu_time(partial(read_asset, path), repeat=3))
-            reference = cpu_time(partial(floor, path), repeat=3)
+            times[-1], reference = compare_cpu(partial(read_asset, path), partial(floor, path), 3)
             yield Result(
                 f"read {title}, {SIZES[-1]:,} bodies",
                 times[-1],

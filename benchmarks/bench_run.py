@@ -10,8 +10,6 @@ of the same file.
 from __future__ import annotations
 
 import os
-import statistics
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +19,7 @@ import mujoco.rollout
 import numpy as np
 
 import simwright
-from benchmarks.measure import Result, growth
+from benchmarks.measure import Result, compare_cpu, compare_times, growth
 from simwright.engines.mujoco.batch import count_cores
 from simwright.engines.protocol import Settings
 from simwright.engines.table import load_engine
@@ -81,7 +79,7 @@ def measure_opening(file: Path) -> Result:
     def theirs() -> None:
         mujoco.MjData(mujoco.MjModel.from_xml_path(str(file)))
 
-    cpu, _ = measure(ours, theirs)
+    cpu = compare_cpu(ours, theirs, REPEAT)
     return Result(f"open {file.parent.name}", cpu[0], "MjModel.from_xml_path", cpu[1], OPENING)
 
 
@@ -92,7 +90,7 @@ def measure_scene(name: str, load: Callable[[int], LoadedScene]) -> Iterator[Res
         loaded = load(count)
         with open_scene(loaded, Settings(dt=DT, threads=threads)) as simulation:
             mine, theirs = make_adapter(simulation, loaded), make_loop(simulation, loaded)
-            cpu, wall = measure(mine, theirs)
+            cpu, wall = compare_times(mine, theirs, REPEAT)
         work = count_steps(count) * count
         ours.append(cpu[0] / work)
         rate = work / wall[0]
@@ -152,30 +150,3 @@ def make_loop(simulation: SceneSimulation, loaded: LoadedScene) -> Callable[[], 
             states = trace[:, -1].copy()
 
     return work
-
-
-def measure(ours: Callable[[], None], theirs: Callable[[], None]) -> tuple[list[float], list[float]]:
-    """CPU and clock seconds of two functions that take turns: the least of ours, and that over the median ratio.
-
-    The median of the ratios of neighbouring runs is what a busy moment or a change of clock speed moves least: the
-    least time of each alone differs by 15 % from run to run on a shared machine.
-    """
-    cpu: list[tuple[float, float]] = []
-    wall: list[tuple[float, float]] = []
-    ours()
-    theirs()
-    for _ in range(REPEAT):
-        spent = []
-        for function in (ours, theirs):
-            before, start = time.process_time(), time.perf_counter()
-            function()
-            spent.append((time.process_time() - before, time.perf_counter() - start))
-        cpu.append((spent[0][0], spent[1][0]))
-        wall.append((spent[0][1], spent[1][1]))
-    return pair(cpu), pair(wall)
-
-
-def pair(runs: list[tuple[float, float]]) -> list[float]:
-    """The least time of ours, and the time of theirs that gives the median ratio."""
-    least = min(mine for mine, _ in runs)
-    return [least, least / statistics.median(mine / other for mine, other in runs)]

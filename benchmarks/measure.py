@@ -72,6 +72,42 @@ def cpu_times(functions: Sequence[Callable[[], object]], repeat: int = 9) -> lis
     return [max(statistics.median(seconds), 1e-9) for seconds in taken]
 
 
+def compare_times(
+    ours: Callable[[], object], theirs: Callable[[], object], repeat: int = 9
+) -> tuple[list[float], list[float]]:
+    """CPU and clock seconds of two functions that take turns: the least of ours, and that over the median ratio.
+
+    The median of the ratios of neighbouring runs is what a busy moment or a change of clock speed moves least: the
+    least time of each alone differs by 15 % from run to run on a shared machine.
+    """
+    cpu: list[tuple[float, float]] = []
+    wall: list[tuple[float, float]] = []
+    ours()
+    theirs()
+    for turn in range(repeat):
+        spent = {}
+        # the one that begins changes, so that what one leaves in the caches helps neither
+        for function in (ours, theirs) if turn % 2 == 0 else (theirs, ours):
+            gc.collect()
+            before, start = time.process_time(), time.perf_counter()
+            function()
+            spent[function] = (time.process_time() - before, time.perf_counter() - start)
+        cpu.append((spent[ours][0], spent[theirs][0]))
+        wall.append((spent[ours][1], spent[theirs][1]))
+    return _pair(cpu), _pair(wall)
+
+
+def _pair(runs: list[tuple[float, float]]) -> list[float]:
+    """The least time of ours, and the time of theirs that gives the median ratio."""
+    least = min(mine for mine, _ in runs)
+    return [least, least / statistics.median(mine / max(other, 1e-9) for mine, other in runs)]
+
+
+def compare_cpu(ours: Callable[[], object], theirs: Callable[[], object], repeat: int = 5) -> list[float]:
+    """CPU seconds alone."""
+    return compare_times(ours, theirs, repeat)[0]
+
+
 def command_cpu_time(command: Sequence[str], repeat: int = 7) -> float:
     """Least CPU seconds (user and system) of a command."""
     best = math.inf

@@ -31,7 +31,6 @@ import argparse
 import copy
 import json
 import os
-import re
 import sys
 import tempfile
 import time
@@ -643,7 +642,8 @@ class Comparison:
             return
         names = [find_name(model, "mesh", mesh) for model, mesh in ((a, meshes[0]), (b, meshes[1]))]
         # one mesh may be two afterwards, one with looks and one for contact: the second has a number
-        if names[0] != re.sub(r"_\d+$", "", names[1]) and names[0] != names[1]:
+        is_renamed = names[1] not in (names[0], *(f"{names[0]}_{k}" for k in range(1, 100)))
+        if is_renamed and not self._is_twin(meshes[0], names[1]):
             yield "mesh name", *names
         before, after = measure_mesh(a, i), measure_mesh(b, j)
         # where MuJoCo makes coordinates itself, they may be written
@@ -657,6 +657,24 @@ class Comparison:
             limit = NORMAL_TOLERANCE if name == "mesh normals" else MESH_TOLERANCE
             # beside a one, since volume and area of a flat mesh are nothing but rounding
             yield from differ(name, np.append(1.0, value), np.append(1.0, after[name]), limit)
+
+    def _is_twin(self, mesh: int, name: str) -> bool:
+        """Has the source a mesh of the same content with this name?  Such are written once."""
+        model = self.a
+        other = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_MESH.value, name)
+        if other < 0:
+            return False
+        parts = [
+            [
+                getattr(model, f"mesh_{what}")[start : start + count]
+                for what in ("vert", "face")
+                for start, count in [
+                    (getattr(model, f"mesh_{what}adr")[k], getattr(model, f"mesh_{what}num")[k])
+                ]
+            ]
+            for k in (mesh, other)
+        ]
+        return all(np.array_equal(one, two) for one, two in zip(*parts, strict=True))
 
     def _compare_site(self, i: int, j: int) -> Iterator[tuple[str, str, str]]:
         columns = SIZES.get(mujoco.mjtGeom(int(self.a.site_type[i])).name, 3)

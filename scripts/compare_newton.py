@@ -60,7 +60,9 @@ _PLACED = frozenset(
     }
 )
 """Lists of places and rates, of which single precision leaves 1e-6."""
-_ROW = re.compile(r"^\| (?P<field>`[^|]+`) \| (?P<stages>[^|]+) \| (?P<why>[^|]+) \|$")
+_ROW = re.compile(
+    r"^\| (?P<field>`[^|]+`) \| (?P<elements>`[^|]+`) \| (?P<stages>`[^|]+`) \| (?P<why>[^|]+) \|$"
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -420,7 +422,7 @@ def print_fields(entries: list[dict[str, Any]], *, every: bool = False) -> int:
     )
     for field, found in sorted(rows.items(), key=lambda row: -len({entry["stage"] for entry, _ in row[1]})):
         held = {entry["stage"] for entry, _ in found}
-        missing = [(e, d) for e, d in found if not any(_covers(r, field, e["stage"]) for r in reasons)]
+        missing = [(e, d) for e, d in found if not any(_covers(r, e["stage"], d) for r in reasons)]
         unexplained += len(missing)
         print(f"{len(held):3} stages {len(found):5} values {len(missing):5} without a reason  {field}")
         for entry, (_, element, mine, other) in found if every else missing[:1]:
@@ -435,16 +437,17 @@ def _cut(value: Any) -> str:
 
 
 def read_reasons() -> list[dict[str, str]]:
-    """Rows of the page: fields and stages (with *) and why."""
+    """Rows of the page: fields, elements and stages (with *) and why."""
     rows = (_ROW.match(line) for line in PAGE.read_text(encoding="utf-8").splitlines())
     return [row.groupdict() for row in rows if row]
 
 
-def _covers(reason: dict[str, str], field: str, stage: str) -> bool:
-    fields = [part.strip(" `") for part in reason["field"].split(",")]
-    stages = [part.strip(" `") for part in reason["stages"].split(",")]
-    return any(fnmatch.fnmatchcase(field, part) for part in fields) and any(
-        fnmatch.fnmatchcase(stage, part) for part in stages
+def _covers(reason: dict[str, str], stage: str, difference: list[Any]) -> bool:
+    """Is a row of the page about this difference: its field, its element and its stage?"""
+    found = {"field": difference[0], "elements": str(difference[1]), "stages": stage}
+    return all(
+        any(fnmatch.fnmatchcase(value, part.strip(" `")) for part in reason[name].split(","))
+        for name, value in found.items()
     )
 
 

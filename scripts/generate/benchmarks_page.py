@@ -45,11 +45,15 @@ def generate() -> str:
     cpu = sum(module["cpu_seconds"] for module in modules.values())
     lines = [
         NOTE + INTRO.format(seed=told["seed"]),
-        f"Measured with {versions}, on {told['cores']} cores, in {cpu / 60:.0f} minutes of CPU time.\n",
+        f"Measured with {versions}, on {told['cores']} cores, in {cpu / 60:.1f} minutes of CPU time.\n",
         f"{len(rows)} rows, {len(limited)} with a limit, {len(over)} over it"
         + (": " + "; ".join(f"{row['name']} ({row['ratio']:.3f})" for row in over) if over else "")
         + ".",
     ]
+    known = {file.stem.removeprefix("bench_") for file in (ROOT / "benchmarks").glob("bench_*.py")}
+    missing = sorted(known - set(modules))
+    if missing:
+        lines.append(f"\nNot measured yet: {', '.join(missing)}.")
     for name, module in modules.items():
         lines += _tell_module(name, module)
     return "\n".join(lines) + "\n"

@@ -26,8 +26,9 @@ A cell of the tables of motion is the error that is left, `-` where the robot ha
 engine or its format cannot do it, and in bold with its cause where it differs. To run it again and write this page:
 
 ```
-simwright engines install mujoco-usd newton physx drake pybullet pinocchio dart --accept-licence
-python scripts/compare_engines.py FILE ... --levels structure,dynamics,motion,ros --results docs/data/proofs.json
+simwright engines install mujoco-usd newton physx drake pybullet pinocchio dart sapien --accept-licence
+python scripts/compare_engines.py FILE ... --results docs/data/proofs.json --levels structure,dynamics,motion,ros \\
+    --engines mujoco-usd,newton,physx,drake,drake:tamsi,pybullet,dart,pinocchio,sapien
 python scripts/generate_docs.py
 ```
 """

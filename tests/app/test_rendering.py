@@ -19,7 +19,7 @@ from simwright.core.errors import UnknownNameError, UsageError
 from simwright.engines.mujoco.framing import CameraWish
 from simwright.engines.mujoco.painter import WorldPainter
 from simwright.engines.protocol import Settings
-from simwright.model.asset import Asset, Body, Shape
+from simwright.model.asset import Asset, Body, Camera, Shape
 from simwright.model.geometry import Box, Sphere
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Joint, JointKind, Motion
@@ -221,6 +221,17 @@ def test_a_picture_of_a_scene_file_camera(tmp_path):
     assert told["camera"]["distance"] == 2.5
     with Image.open(made) as image:
         assert image.size == SIZE
+
+
+def test_a_camera_of_the_file_is_used_by_its_name():
+    """It looks along its own -Z from three metres above: the box is to the right of the hub."""
+    asset = make_swing(cameras=[Camera("above", pose=simwright.Pose.of((0.0, 0.0, 3.0)))])
+    picture = simwright.render(asset, size=SIZE, camera="above")
+    blue = np.argwhere(picture[..., 2] > 1.8 * picture[..., 0]).mean(axis=0)[::-1]
+    assert blue == pytest.approx(np.array(SIZE) / 2, abs=3)
+    assert find_red(picture)[0] > blue[0] + 10
+    with pytest.raises(UnknownNameError, match="above"):
+        simwright.render(asset, size=SIZE, camera="abov")
 
 
 def test_a_task_is_drawn_as_its_episode_begins():

@@ -45,7 +45,7 @@ def test_it_stays_off_where_it_was_off():
 
 
 def test_what_was_made_counts_as_old_and_is_not_looked_through_at_once(monkeypatch):
-    monkeypatch.setattr(collector, "_counted", -1e9)
+    monkeypatch.setattr(collector, "_believed_until", -1e9)
     gc.collect()
     with pause_collector():
         made = [[number] for number in range(50_000)]
@@ -54,7 +54,7 @@ def test_what_was_made_counts_as_old_and_is_not_looked_through_at_once(monkeypat
 
 
 def test_what_was_frozen_stays_frozen(monkeypatch):
-    monkeypatch.setattr(collector, "_counted", -1e9)
+    monkeypatch.setattr(collector, "_believed_until", -1e9)
     gc.freeze()
     try:
         frozen = gc.get_freeze_count()
@@ -87,3 +87,21 @@ def test_cycles_of_earlier_work_go_when_memory_has_grown(monkeypatch):
     used = 300 << 20
     with pause_collector():
         assert Part.alive == 0
+
+
+def test_frozen_objects_are_not_counted_again_while_counting_takes_long(monkeypatch):
+    clock, counted = [100.0], []
+
+    def count():
+        counted.append(clock[0])
+        clock[0] += 0.07
+        return 5
+
+    monkeypatch.setattr(collector, "_believed_until", -1e9)
+    monkeypatch.setattr(collector.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(collector.gc, "get_freeze_count", count)
+    for moment in (100.0, 130.0, 160.0, 180.0):
+        clock[0] = moment
+        with pause_collector():
+            pass
+    assert counted == [100.0, 180.0]

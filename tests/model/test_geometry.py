@@ -20,7 +20,7 @@ from simwright.model.geometry import (
     Sphere,
     box_bounds,
 )
-from simwright.model.moments import compute_moments
+from simwright.model.moments import compute_moments, hull_points
 
 TRIANGLE = np.array(((1.0, 2.0), (4.0, 2.0), (1.0, 8.0)))
 
@@ -77,3 +77,18 @@ def test_a_hole_beside_the_middle_moves_the_centroid(winding):
 def test_a_hole_as_large_as_the_outline_leaves_nothing():
     assert compute_moments(Polyline((TRIANGLE, TRIANGLE), 1.0)).volume == 0.0
     assert compute_moments(Polyline((TRIANGLE, TRIANGLE * 2.0), 1.0)).volume == 0.0
+
+
+def test_a_hull_has_its_faces_in_one_order():
+    points = np.random.default_rng(0).normal(size=(20_000, 3))
+    points /= np.linalg.norm(points, axis=1)[:, None]
+    hulls = [hull_points(points) for _ in range(3)]
+    faces = [hull[1] for hull in hulls if hull is not None]
+    assert len(faces) == 3
+    assert np.array_equal(faces[0], faces[1])
+    assert np.array_equal(faces[0], faces[2])
+    assert np.all(faces[0][:, 0] == faces[0].min(axis=1))
+    # still turned outwards: the volume is that of the ball, nearly
+    corners = hulls[0][0][faces[0]]
+    volume = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum() / 6.0
+    assert volume == pytest.approx(4.0 / 3.0 * np.pi, rel=1e-3)

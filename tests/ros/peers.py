@@ -8,6 +8,7 @@ They import rclpy and messages only.
 from __future__ import annotations
 
 import importlib
+import itertools
 import json
 import math
 import struct
@@ -21,7 +22,7 @@ import rclpy.executors
 from action_msgs.msg import GoalStatus
 from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory, GripperCommand
-from geometry_msgs.msg import Twist
+from geometry_msgs.msg import Twist, TwistStamped
 from nav_msgs.msg import Odometry
 from pyrobosim_msgs.action import ExecuteTaskAction
 from pyrobosim_msgs.msg import ExecutionResult
@@ -33,10 +34,10 @@ from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import Image, Imu, JointState, LaserScan, PointCloud2, Range
-from std_msgs.msg import Bool, String
+from std_msgs.msg import Bool, Float64MultiArray, String
 from std_srvs.srv import SetBool, Trigger
 from tf2_msgs.msg import TFMessage
-from trajectory_msgs.msg import JointTrajectoryPoint
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 SENSOR = QoSProfile(depth=200, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -66,8 +67,13 @@ class Peer(Node):
     def describe(self, topic: str) -> dict[str, Any]:
         """What arrived on a topic: how often in time of the simulation, its frame, and what the publisher offers."""
         messages = self.got[topic]
-        headers = [m.transforms[0].header if hasattr(m, "transforms") else m.header for m in messages]
-        times = [header.stamp.sec + header.stamp.nanosec * 1e-9 for header in headers]
+        headers = [
+            m.transforms[0].header if hasattr(m, "transforms") else m.header
+            for m in messages
+            if not hasattr(m, "clock")
+        ]
+        stamps = [m.clock for m in messages if hasattr(m, "clock")] + [header.stamp for header in headers]
+        times = [stamp.sec + stamp.nanosec * 1e-9 for stamp in stamps]
         (info,) = self.get_publishers_info_by_topic(topic)
         return {
             "count": len(messages),
@@ -92,6 +98,7 @@ def list_transforms(messages: list[Any]) -> list[Any]:
 def look_at_rover(peer: Peer) -> dict[str, Any]:
     """Topics of the rover, and a drive of two metres."""
     peer.listen(LaserScan, "/scan", SENSOR)
+    peer.listen(PointCloud2, "/scan/points", SENSOR)
     peer.listen(Imu, "/imu", SENSOR)
     peer.listen(Odometry, "/odom")
     peer.listen(JointState, "/joint_states")
@@ -115,7 +122,10 @@ def look_at_rover(peer: Peer) -> dict[str, Any]:
     seconds = ended.header.stamp.sec - started.header.stamp.sec
     seconds += (ended.header.stamp.nanosec - started.header.stamp.nanosec) * 1e-9
     return {
-        "topics": {t: peer.describe(t) for t in ("/scan", "/imu", "/odom", "/joint_states")},
+        "topics": {
+            t: peer.describe(t)
+            for t in ("/scan", "/scan/points", "/imu", "/odom", "/joint_states", "/tf", "/clock")
+        },
         "late": late,
         "static": list_transforms(peer.got["/tf_static"]),
         "moving": list_transforms(peer.got["/tf"][-1:]),
@@ -415,7 +425,109 @@ def look_at_scene(peer: Peer) -> dict[str, Any]:
     }
 
 
+def count_stamps(peer: Peer, topic: str, kind: str, rate: str, seconds_wanted: str) -> dict[str, Any]:
+    """Every message of a topic for some simulated seconds: stamps that follow each other, and those that do not."""
+    reliability = ReliabilityPolicy.BEST_EFFORT if kind.endswith("Image") else ReliabilityPolicy.RELIABLE
+    peer.listen(import_type(kind), topic, QoSProfile(depth=5000, reliability=reliability))
+    assert peer.spin(90, lambda: bool(peer.got[topic])), "it never spoke"
+    wanted = round(float(rate) * float(seconds_wanted))
+    arrived = peer.spin(120, lambda: len(peer.got[topic]) > wanted)
+    stamps = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in peer.got[topic]]
+    period = round(1e9 / float(rate))
+    gaps = [b - a for a, b in itertools.pairwise(stamps)]
+    seen = {"count": len(stamps), "wanted": wanted, "arrived": arrived}
+    if kind.endswith("Image"):
+        seen["picture"] = describe_picture(peer.got[topic][-1])
+    return seen | {"odd": [gap / period for gap in gaps if gap != period][:10]}
+
+
+def command_by_topics(peer: Peer) -> dict[str, Any]:
+    """Commands by messages: a trajectory, numbers once the controller of the joint is off, a stamped twist."""
+    peer.listen(JointState, "/arm/joint_states")
+    peer.listen(Odometry, "/drone/odom")
+    assert peer.spin(90, lambda: all(peer.got.values())), "some never spoke"
+
+    def place() -> float:
+        return float(peer.got["/arm/joint_states"][-1].position[0])
+
+    def send(kind: Any, topic: str, message: Any) -> None:
+        publisher = peer.create_publisher(kind, topic, 10)
+        assert peer.spin(20, lambda: publisher.get_subscription_count() > 0), topic
+        publisher.publish(message)
+
+    send(JointTrajectory, "/arm/path", make_goal(["elbow"], 0.5, 0.3).trajectory)
+    followed = peer.spin(30, lambda: abs(place() - 0.3) < 0.02)
+    numbers = Float64MultiArray(data=[-0.4])
+    send(Float64MultiArray, "/arm/numbers", numbers)
+    peer.spin(1.0)
+    kept = place()
+    parameters = peer.create_client(SetParameters, "/simwright/set_parameters")
+    assert parameters.wait_for_service(20)
+
+    def turn(name: str, state: bool) -> Any:
+        request = SetParameters.Request()
+        request.parameters = [Parameter(f"enabled.{name}", value=state).to_parameter_msg()]
+        return peer.wait(parameters.call_async(request)).results[0]
+
+    clash = turn("/arm/numbers", True)
+    off, on = turn("trajectory", False), turn("/arm/numbers", True)
+    send(Float64MultiArray, "/arm/numbers", numbers)
+    moved = peer.spin(30, lambda: abs(place() + 0.4) < 0.02)
+    twist = TwistStamped()
+    twist.twist.linear.x = 0.5
+    send(TwistStamped, "/drone/cmd_vel", twist)
+    peer.spin(30, lambda: peer.got["/drone/odom"][-1].twist.twist.linear.x > 0.49)
+    begin = peer.got["/drone/odom"][-1]
+    peer.spin(30, lambda: seconds(peer.got["/drone/odom"][-1]) > seconds(begin) + 1.0)
+    end = peer.got["/drone/odom"][-1]
+    return {
+        "followed": followed,
+        "kept": kept,
+        "clash": [clash.successful, clash.reason],
+        "switched": [off.successful, on.successful],
+        "moved": moved,
+        "speed": (end.pose.pose.position.x - begin.pose.pose.position.x) / (seconds(end) - seconds(begin)),
+    }
+
+
+def look_at_variants(peer: Peer) -> dict[str, Any]:
+    """Topics of an arm before and after its variant is another one; a joint keeps its place."""
+    peer.listen(JointState, "/arm/joint_states")
+    peer.listen(JointState, "/arm/chosen")
+    peer.listen(JointState, "/arm/left_out")
+    assert peer.spin(90, lambda: bool(peer.got["/arm/chosen"])), "no topic of the variant"
+    client = ActionClient(peer, FollowJointTrajectory, "/arm/follow")
+    assert client.wait_for_server(30)
+    peer.wait(peer.wait(client.send_goal_async(make_goal(["elbow"], 0.5, 0.3))).get_result_async(), 60)
+    parameters = peer.create_client(SetParameters, "/simwright/set_parameters")
+    assert parameters.wait_for_service(20)
+
+    def choose(name: str) -> Any:
+        request = SetParameters.Request()
+        request.parameters = [Parameter("variant.parts", value=name).to_parameter_msg()]
+        return peer.wait(parameters.call_async(request), 60).results[0]
+
+    refused, done = choose("half"), choose("none")
+    heard = peer.spin(30, lambda: len(peer.got["/arm/left_out"]) > 3)
+    gone = peer.spin(20, lambda: not peer.get_publishers_info_by_topic("/arm/chosen"))
+    before = len(peer.got["/arm/chosen"])
+    peer.spin(1.0)
+    again = choose("full")
+    back = peer.spin(30, lambda: len(peer.got["/arm/chosen"]) > before + 3)
+    return {
+        "refused": [refused.successful, refused.reason],
+        "done": [done.successful, heard, gone],
+        "silent": before,
+        "back": [again.successful, back],
+        "place": peer.got["/arm/joint_states"][-1].position[0],
+        "left": [bool(peer.get_publishers_info_by_topic("/arm/left_out"))],
+    }
+
+
 SCENARIOS = {
+    "stamps": count_stamps,
+    "commands": command_by_topics,
+    "variants": look_at_variants,
     "rover": look_at_rover,
     "arm": look_at_arm,
     "frames": look_at_frames,

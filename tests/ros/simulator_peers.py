@@ -77,6 +77,11 @@ def use_everything(peer: Peer, robot: str) -> dict[str, Any]:
     peer.listen(Clock, "/clock", SENSOR)
     seen["paused"] = client.ask("SetSimulationState", state__state=SimulationState.STATE_PAUSED)
     seen["state"] = client.call("GetSimulationState").state.state
+    # time stands still: what was under way arrives first
+    peer.spin(1.0)
+    ticks = len(peer.got["/clock"])
+    peer.spin(1.5)
+    seen["standing"] = len(peer.got["/clock"]) - ticks
     # spawn: a text, and a robot by its URI, below a namespace
     spawn = {"entity_resource__resource_string": BALL, "initial_pose__pose__position__x": 5.0}
     seen["ball"] = client.call(
@@ -99,7 +104,7 @@ def use_everything(peer: Peer, robot: str) -> dict[str, Any]:
     goal = SimulateSteps.Goal(steps=50)
     handle = peer.wait(action.send_goal_async(goal, feedback_callback=feedback.append))
     result = peer.wait(handle.get_result_async(), 60).result.result
-    peer.spin(2, lambda: len(feedback) >= 50)
+    peer.spin(20, lambda: bool(feedback) and feedback[-1].feedback.remaining_steps == 0)
     seen["action"] = [result.result, len(feedback), feedback[-1].feedback.remaining_steps]
     seen["deeper"] = client.place("ball")
     peer.spin(2.0, lambda: bool(peer.got["/clock"]))
@@ -141,9 +146,14 @@ def use_everything(peer: Peer, robot: str) -> dict[str, Any]:
     seen["worlds"] = [one.world_resource.uri for one in client.call("GetAvailableWorlds").worlds]
     seen["loaded"] = client.ask("LoadWorld", world_resource__resource_string=BALL)
     seen["new"] = list(client.call("GetEntities").entities)
+    for name in ("pair.yaml", "lab.yaml"):
+        seen[name] = client.ask("LoadWorld", world_resource__uri=Path(robot).with_name(name).as_uri())
+        seen[f"entities of {name}"] = sorted(client.call("GetEntities").entities)
     seen["unloaded"] = client.ask("UnloadWorld")
     seen["again"] = client.ask("LoadWorld", world_resource__uri=Path(robot).as_uri())
     seen["playing"] = client.ask("SetSimulationState", state__state=SimulationState.STATE_PLAYING)
+    count = len(peer.got["/clock"])
+    seen["running"] = peer.spin(10, lambda: len(peer.got["/clock"]) > count + 10)
     return seen
 
 

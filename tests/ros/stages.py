@@ -342,8 +342,9 @@ TRIGGER = """
 
 def write_room(folder: Path) -> Path:
     """A floor, a wall 1.9 m ahead of a fixed probe, a body that follows a twist in domain 5, and a ball that falls."""
-    return write_stage(folder, f'def Xform "all"\n{{\n{ROOM}{_below(PROBE)}{_below(DRONE)}\n}}\n', root="all")
+    return write_stage(folder, f'def Xform "all"\n{{\n{ROOM}{below(PROBE)}{below(DRONE)}\n}}\n', root="all")
 
 
-def _below(text: str) -> str:
+def below(text: str) -> str:
+    """Prims of a stage, below a prim ``all``."""
     return text.replace("</", "</all/")

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 import pytest
 from network import run_beside, run_in_network, run_peer
+from test_loading import make_variants, write_variants
 
 import simwright
 from simwright.app.bridging import RosOptions
 from simwright.core.math3d import Pose
-from stages import TRIGGER, make_arm, make_topic, write_room, write_stage
+from stages import DRONE, TRIGGER, below, make_arm, make_topic, write_room, write_stage
 
 HERE = Path(__file__).resolve().parent
 SAMPLES = HERE.parents[1] / "samples" / "simwright_samples"
@@ -69,7 +70,12 @@ def test_topics_of_the_rover_arrive_and_it_drives() -> None:
         "/imu": ("sensor_msgs/msg/Imu", 100.0, "imu_link", "BEST_EFFORT"),
         "/odom": ("nav_msgs/msg/Odometry", 50.0, "odom", "RELIABLE"),
         "/joint_states": ("sensor_msgs/msg/JointState", 50.0, "", "RELIABLE"),
+        "/scan/points": ("sensor_msgs/msg/PointCloud2", 10.0, "lidar_link", "BEST_EFFORT"),
+        "/tf": ("tf2_msgs/msg/TFMessage", 50.0, "odom", "RELIABLE"),
     }
+    clock = found["topics"]["/clock"]
+    assert (clock["type"], clock["reliability"]) == ("rosgraph_msgs/msg/Clock", "BEST_EFFORT")
+    assert clock["rate"] == pytest.approx(100.0, rel=0.05)
     for topic, (kind, rate, frame, reliability) in expected.items():
         seen = found["topics"][topic]
         assert (seen["type"], seen["frames"], seen["reliability"]) == (kind, [frame], reliability)
@@ -81,15 +87,6 @@ def test_topics_of_the_rover_arrive_and_it_drives() -> None:
     edges = read_edges(found["static"] + found["moving"])
     assert {find_in_root(edges, frame)[0] for frame in edges} == {"odom"}
     assert found["went"] == pytest.approx(found["expected"], rel=0.05)
-
-
-def make_variants() -> str:
-    """Two variants of the arm, each with a topic."""
-    rows = (("full", "chosen"), ("none", "left_out"))
-    bodies = (
-        f'"{name}" {{\n{make_topic(topic, topic, "sensor_msgs/msg/JointState")}\n}}\n' for name, topic in rows
-    )
-    return f'variantSet "parts" = {{\n{"".join(bodies)}\n}}\n'
 
 
 def check_tree(found: dict[str, Any], root: str) -> None:
@@ -146,6 +143,7 @@ def test_topics_of_the_warehouse_arrive_and_its_rover_turns() -> None:
     expect(found, "/imu", "sensor_msgs/msg/Imu", 100.0, "imu_link", "BEST_EFFORT", "VOLATILE")
     expect(found, "/odom", "nav_msgs/msg/Odometry", 50.0, "odom", "RELIABLE", "VOLATILE")
     expect(found, "/joint_states", "sensor_msgs/msg/JointState", 50.0, "", "RELIABLE", "VOLATILE")
+    expect(found, "/tf", "tf2_msgs/msg/TFMessage", 50.0, "odom", "RELIABLE", "VOLATILE")
     check_tree(found, "odom")
     (points, size) = found["points"]["/scan/points"]
     assert size == 12 * points > 0
@@ -163,6 +161,56 @@ def test_endpoints_of_a_room_measure_what_is_there(tmp_path: Path) -> None:
     assert found["turned"] == pytest.approx(0.2 * found["time"], rel=0.05)
     chord = 2.0 * 2.0 * np.sin(found["turned"] / 2.0)
     assert found["went"] == pytest.approx(chord, rel=0.05)
+
+
+def test_joint_states_at_a_kilohertz_reach_a_subscriber_without_loss(tmp_path: Path) -> None:
+    kind = "sensor_msgs/msg/JointState"
+    file = write_stage(tmp_path, make_arm())
+    file.write_text(file.read_text().replace("publish_rate = 50", "publish_rate = 1000"))
+    found = meet("stamps", str(file), "--dt", "0.001", peer=("/arm/joint_states", kind, "1000", "5"))
+    assert found["arrived"], found
+    # every stamp is there, each a millisecond after the one before
+    assert found["odd"] == []
+    assert found["count"] > 5000
+
+
+def test_a_camera_at_ten_hertz_reaches_a_subscriber_without_loss(tmp_path: Path) -> None:
+    kind = "sensor_msgs/msg/Image"
+    file = write_room(tmp_path)
+    file.write_text(file.read_text().replace("publish_rate = 5\n", "publish_rate = 10\n"))
+    found = meet("stamps", str(file), peer=("/probe/image", kind, "10", "3"))
+    assert found["arrived"], found
+    assert found["odd"] == []
+    assert found["picture"]["size"] == [640, 480]
+
+
+def test_commands_by_topics_move_joints_and_bodies(tmp_path: Path) -> None:
+    topics = (("numbers", "std_msgs/msg/Float64MultiArray"), ("path", "trajectory_msgs/msg/JointTrajectory"))
+    asked = "".join(make_topic(name, name, kind, role="subscription") for name, kind in topics)
+    drone = DRONE.replace("geometry_msgs/msg/Twist", "geometry_msgs/msg/TwistStamped")
+    drone = drone.replace("int ros:context:domain_id = 5", "")
+    file = write_stage(
+        tmp_path, f'def Xform "all"\n{{\n{below(make_arm(interfaces=asked))}{below(drone)}\n}}\n', root="all"
+    )
+    found = meet("commands", str(file))
+    assert found["followed"]
+    # a joint has one controller: numbers are not heard until the other is off
+    assert found["kept"] == pytest.approx(0.3, abs=0.02)
+    assert not found["clash"][0]
+    assert "turn that off first" in found["clash"][1]
+    assert found["switched"] == [True, True]
+    assert found["moved"]
+    assert found["speed"] == pytest.approx(0.5, rel=0.05)
+
+
+def test_a_variant_that_is_switched_takes_its_interfaces_with_it(tmp_path: Path) -> None:
+    found = meet("variants", str(write_variants(tmp_path)))
+    assert found["refused"][0] is False
+    assert "half" in found["refused"][1]
+    assert found["done"] == [True, True, True]
+    assert found["back"] == [True, True]
+    assert found["left"] == [False]
+    assert found["place"] == pytest.approx(0.3, abs=0.02)
 
 
 def test_two_robots_of_one_asset_in_a_scene_do_not_clash(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from network import run_beside, run_in_network, run_peer
+from test_loading import SAMPLES
 
 from simwright.ros.simulator_answers import FEATURES
 from stages import make_arm, make_topic, write_stage
@@ -48,12 +49,26 @@ def test_peers_that_flood_and_vanish_hold_nothing_up(tmp_path: Path) -> None:
     assert found["place"] == pytest.approx(-0.4, abs=0.02)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_run_that_is_ended_leaves_a_whole_bag_and_nothing_else(tmp_path: Path, number: int) -> None:
+ARM, LAB = "arm.usda", str(SAMPLES / "lab" / "lab.yaml")
+
+
+@pytest.mark.parametrize(
+    ("number", "asked", "topic"),
+    [
+        (signal.SIGINT, ["run", ARM, "--frames", "1000000000"], "/arm/joint_states"),
+        (signal.SIGTERM, ["run", ARM, "--frames", "1000000000"], "/arm/joint_states"),
+        (signal.SIGTERM, ["world", "run", LAB, "--seconds", "1000000"], "/tender/odom"),
+    ],
+)
+def test_a_run_that_is_ended_leaves_a_whole_bag_and_nothing_else(
+    tmp_path: Path, number: int, asked: list[str], topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from rosbags.highlevel import AnyReader
 
-    file, bag = write_stage(tmp_path, make_arm()), tmp_path / "run.mcap"
-    run = [sys.executable, "-m", "simwright", "run", str(file), "--bag", str(bag), "--frames", "1000000000"]
+    write_stage(tmp_path, make_arm())
+    monkeypatch.chdir(tmp_path)
+    bag = tmp_path / "run.mcap"
+    run = [sys.executable, "-m", "simwright", *asked, "--bag", str(bag)]
     with subprocess.Popen(run, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as simulation:
         try:
             end = time.monotonic() + 60.0
@@ -65,13 +80,17 @@ def test_a_run_that_is_ended_leaves_a_whole_bag_and_nothing_else(tmp_path: Path,
         finally:
             simulation.kill()
     with AnyReader([bag]) as reader:
-        assert {"/clock", "/arm/joint_states"} <= set(reader.topics)
+        assert {"/clock", topic} <= set(reader.topics)
         assert reader.message_count > 10
     assert not list(tmp_path.glob(".simwright-bag-*"))
 
 
 def test_a_client_of_the_standard_uses_every_feature_that_is_claimed(tmp_path: Path) -> None:
     file = write_stage(tmp_path, make_arm())
+    rows = (f"  - {{id: {name}, type: usd, source: arm.usda}}\n" for name in ("left", "right"))
+    (tmp_path / "pair.yaml").write_text("schema_version: 1\nassets:\n" + "".join(rows))
+    for part in (SAMPLES / "lab").glob("*.yaml"):
+        (tmp_path / part.name).write_bytes(part.read_bytes())
     found = meet("simulator_peers.py", "everything", file)
     assert found["features"] == sorted(FEATURES)
     assert {"urdf", "sdf", "mjcf", "usd"} <= set(found["formats"])
@@ -83,9 +102,9 @@ def test_a_client_of_the_standard_uses_every_feature_that_is_claimed(tmp_path: P
     assert found["stepped"] == 1
     assert found["fallen"][2] == pytest.approx(3.1 - 9.81 * 0.2**2 / 2, rel=0.01)
     result, told, left = found["action"]
-    # a client of rclpy drops what arrives before it knows that its goal was accepted
+    # a client of rclpy drops what arrives before it knows that its goal was accepted, and keeps ten at a time
     assert (result, left) == (1, 0)
-    assert 40 <= told <= 50
+    assert 10 <= told <= 50
     assert found["deeper"][2] == pytest.approx(3.1 - 9.81 * 0.3**2 / 2, rel=0.01)
     assert "/twin/arm/joint_states" in found["topics"]
     assert "/twin/tf" in found["topics"]
@@ -105,6 +124,10 @@ def test_a_client_of_the_standard_uses_every_feature_that_is_claimed(tmp_path: P
     assert after == 0.0
     assert found["world"] == file.resolve().as_uri()
     assert (found["loaded"], found["new"]) == (1, ["ball"])
+    assert (found["pair.yaml"], len(found["entities of pair.yaml"])) == (1, 2)
+    assert found["lab.yaml"] == 1
+    assert {"tender", "courier"} <= set(found["entities of lab.yaml"])
+    assert (found["standing"], found["running"]) == (0, True)
     assert (found["unloaded"], found["again"], found["playing"]) == (1, 1, 1)
 
 

@@ -68,6 +68,8 @@ def test_topics_services_and_actions_of_an_arm(tmp_path: Path) -> None:
     assert found["cancel"] == 0
     assert found["stands"][1] == pytest.approx(found["stands"][0], abs=0.01)
     assert found["switched"]
+    # a topic is turned off by its parameter
+    assert (found["set"], found["get"], found["silent"]) == (True, [1, False], True)
     # there is no such entity
     assert found["deleted"] == 2
 
@@ -83,6 +85,8 @@ def test_hashes_of_services_and_actions_are_those_of_ros() -> None:
         "std_srvs/srv/SetBool",
         "std_srvs/srv/Trigger",
         "action_msgs/srv/CancelGoal",
+        "rcl_interfaces/srv/SetParameters",
+        "rcl_interfaces/srv/ListParameters",
         "control_msgs/action/FollowJointTrajectory",
         "simulation_interfaces/srv/SpawnEntities",
         "simulation_interfaces/action/SimulateSteps",

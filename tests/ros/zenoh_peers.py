@@ -93,6 +93,20 @@ def use_arm(peer: Peer) -> dict[str, Any]:
     ]  # fmt: skip
     switch = peer.node.create_service_client("/arm/switch", "std_srvs/SetBool", RELIABLE)
     seen["switched"] = switch.call(pa.array([{"data": True}]), 20.0)[0].as_py()["success"]
+    parameters = peer.node.create_service_client(
+        "/simwright/set_parameters", "rcl_interfaces/SetParameters", RELIABLE
+    )
+    value = {"type": np.uint8(1), "bool_value": False}
+    asked = pa.array([{"parameters": [{"name": "enabled./arm/joint_states", "value": value}]}])
+    seen["set"] = parameters.call(asked, 20.0)[0].as_py()["results"][0]["successful"]
+    get = peer.node.create_service_client(
+        "/simwright/get_parameters", "rcl_interfaces/GetParameters", RELIABLE
+    )
+    told = get.call(pa.array([{"names": ["enabled./arm/joint_states"]}]), 20.0)[0].as_py()["values"][0]
+    seen["get"] = [told["type"], told["bool_value"]]
+    while states() is not None:
+        pass
+    seen["silent"] = wait(states, 1.5) is None
     delete = peer.node.create_service_client("/delete_entity", "simulation_interfaces/DeleteEntity", RELIABLE)
     seen["deleted"] = delete.call(pa.array([{"entity": "nobody"}]), 20.0)[0].as_py()["result"]["result"]
     return seen

@@ -226,6 +226,49 @@ def test_bodies_weigh_what_they_weigh_elsewhere(tmp_path: Path) -> None:
     assert reweigh_bodies(one, two, ()) is one
 
 
+CHAIN = """#usda 1.0
+(
+    defaultPrim = "robot"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def Xform "robot" (kind = "component") {
+    def Xform "hull" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]) {
+        float physics:mass = 10
+        float3 physics:diagonalInertia = (1, 1, 1)
+        def Cube "shell" (prepend apiSchemas = ["PhysicsCollisionAPI"]) { }
+        def Xform "mount" (prepend apiSchemas = ["PhysicsRigidBodyAPI"]) {
+            def Xform "arm" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]) {
+                float physics:mass = 1
+                float3 physics:diagonalInertia = (1, 1, 1)
+                def Cube "tube" (prepend apiSchemas = ["PhysicsCollisionAPI"]) { }
+            }
+            def PhysicsFixedJoint "to_arm" {
+                rel physics:body0 = </robot/hull/mount>
+                rel physics:body1 = </robot/hull/mount/arm>
+            }
+        }
+        def PhysicsFixedJoint "to_mount" {
+            rel physics:body0 = </robot/hull>
+            rel physics:body1 = </robot/hull/mount>
+        }
+    }
+}
+"""
+
+
+def test_bodies_that_could_touch_still_can_where_a_frame_between_them_goes(tmp_path: Path) -> None:
+    """The joint that comes from the frame to the hull would keep hull and arm apart, which nobody said."""
+    (tmp_path / "robot.usda").write_text(CHAIN)
+    result = simwright.fix(tmp_path / "robot.usda", tmp_path / "fixed", unsafe=True)
+    stage = Usd.Stage.Open(str(result.entry))
+    bodies = {prim.GetName() for prim in stage.Traverse() if prim.HasAPI(UsdPhysics.RigidBodyAPI)}
+    assert bodies == {"hull", "arm"}
+    (joint,) = (prim for prim in stage.Traverse() if prim.GetName() == "to_arm")
+    assert [target.name for target in joint.GetRelationship("physics:body0").GetTargets()] == ["hull"]
+    assert joint.GetAttribute("physics:collisionEnabled").Get() is True
+
+
 def test_a_slide_without_limits_is_said_to_have_none(tmp_path):
     """What it was, in words; that a slide has ends is still told."""
     source = tmp_path / "slide.usda"

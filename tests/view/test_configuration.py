@@ -14,7 +14,7 @@ from simwright.model.asset import Asset, Body
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Joint, JointKind, Mimic, Motion
 from simwright.view.configuration import Configuration, parse_coordinates
-from simwright.view.drawing import draw_asset, find_inertia_box
+from simwright.view.drawing import find_inertia_box
 
 
 def make_arm(*mimics: Mimic) -> Asset:
@@ -89,19 +89,3 @@ def test_the_box_of_a_mass_has_that_mass_and_inertia() -> None:
     np.testing.assert_allclose(box.pose.p, (0.1, 0.2, 0.3))
     np.testing.assert_allclose(np.sort(box.size), sides)
     assert find_inertia_box(Inertial(0.0, np.zeros(3), np.zeros((3, 3)))) is None
-
-
-def test_everything_on_a_body_is_drawn_with_it(samples: Path) -> None:
-    asset = simwright.load(samples / "arm" / "urdf" / "arm.urdf")
-    configuration = Configuration(asset)
-    drawing = draw_asset(asset, configuration.tree, configuration.pose())
-    assert set(drawing.bodies) == {"", *asset.body_names}
-    for body in asset.bodies:
-        shapes = asset.shapes_of(body.name)
-        drawn = drawing.bodies[body.name]
-        assert bool(drawn.looks) == any(shape.visual for shape in shapes)
-        assert bool(drawn.colliders) == any(shape.collision for shape in shapes)
-        assert drawn.looks[:4] in (b"", b"glTF")
-    axes = [axis.joint.name for body in drawing.bodies.values() for axis in body.axes]
-    assert sorted(axes) == sorted(configuration.dofs)
-    assert 1.0 < drawing.size < 1.5

@@ -11,6 +11,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -19,9 +21,11 @@ from tests.conftest import SAMPLES
 
 import simwright
 from simwright.app.cli.main import run
-from simwright.core.diag import Diagnostic, Level, Where
+from simwright.app.viewing import ViewRequest, open_view
+from simwright.core.diag import Diagnostic, Level, Reporter, Where
 from simwright.view import open_page
 from simwright.view.page import ViewPage
+from simwright.view.words import describe_finding, plain
 
 
 @pytest.fixture(scope="module")
@@ -97,13 +101,30 @@ def test_no_other_machine_can_reach_it(page: ViewPage) -> None:
     assert found == ["0100007F"]
 
 
+def find_sent(page: Any, kind: str) -> dict[str, Any]:
+    """What new visitors are sent of that kind, by the name of the node."""
+    buffer = page.server._websock_server._broadcast_buffer
+    return {
+        message.name: message
+        for message in list(buffer.message_from_id.values())
+        if type(message).__name__ == kind
+    }
+
+
 def test_joints_move_links_on_the_page(page: ViewPage) -> None:
     page.move({"joint_2": 0.5})
-    poses = page._configuration.pose()
-    for name, frame in page._frames.items():
-        if name:
-            np.testing.assert_allclose(frame.position, poses[name].p, atol=1e-6)
-            np.testing.assert_allclose(frame.wxyz, poses[name].q, atol=1e-6)
+    poses = page.configuration.pose()
+    sent = find_sent(page, "SetPositionMessage")
+    seen = 0
+    for number, part in enumerate(page.figure.drawing.parts["Visuals"]):
+        if len(part.bodies) == 1 and part.bodies[0] >= 0:
+            body = page.configuration.asset.bodies[part.bodies[0]].name
+            message = sent.get(f"/asset/visuals/{number}")
+            # what was never moved from the origin is not told
+            place = (0.0, 0.0, 0.0) if message is None else message.position
+            np.testing.assert_allclose(place, poses[body].p, atol=1e-6)
+            seen += 1
+    assert seen > 5
     assert page._sliders["joint_2"].min == pytest.approx(-2.007129, abs=1e-4)
 
 
@@ -120,24 +141,170 @@ def test_a_loop_that_cannot_be_closed_is_told() -> None:
         shown.close()
 
 
-def test_a_link_is_selected_in_the_list_the_tree_and_the_scene(page: ViewPage) -> None:
-    name = "forearm_link"
-    page.pick(name)
-    assert page._links.value == name
+def click(page: ViewPage, body: str, origin: tuple[float, ...], direction: tuple[float, ...]) -> None:
+    row = page.configuration.asset.body_names.index(body)
+    part = next(part for part in page.figure.drawing.parts["Visuals"] if row in part.bodies)
+    place = list(part.bodies).index(row)
+    event = SimpleNamespace(instance_index=place, ray_origin=origin, ray_direction=direction)
+    page._click(page.figure._find_picked(part, event))
+
+
+def test_a_link_is_selected_in_the_scene_the_tree_and_its_numbers(page: ViewPage) -> None:
+    click(page, "forearm_link", (1.0, 0.0, 0.6), (-1.0, 0.0, 0.0))
+    assert "**forearm&#95;link**" in page._facts.content
     assert "mass [kg]" in page._facts.content
-    assert page._tree.content.count("**") == 2
-    assert page._marks
+    chosen = [row.options[0] for name, row in page._tree._shown if name == "forearm_link"]
+    assert chosen == ["\u25b6 forearm_link"]
+    assert page.figure._marks
     page.pick("")
-    assert page._links.value == ""
-    assert not page._marks
+    assert not page.figure._marks
+    assert not any(row.options[0].startswith("\u25b6") for _, row in page._tree._shown)
+
+
+def test_the_search_narrows_the_tree_down_and_a_selection_widens_it_again(page: ViewPage) -> None:
+    page._tree.search.value = "finger"
+    page._tree._fill()
+    assert 0 < len(page._tree.list_shown()) < 5
+    page.pick("upper_arm_link")
+    assert "upper_arm_link" in page._tree.list_shown()
+    page.pick("")
+
+
+def test_the_distance_between_two_points_is_measured() -> None:
+    shown = open_page(simwright.load(SAMPLES / "box" / "box.usda"))
+    try:
+        asset = shown.configuration.asset
+        name = asset.body_names[0]
+        shown._measures.value = True
+        lower, upper = shown.figure.drawing.boxes[0]
+        middle = (lower + upper) / 2 + shown.figure.poses[0, 0, :3]
+        for side in (-1.0, 1.0):
+            click(shown, name, (middle[0] + 5 * side, middle[1], middle[2]), (-side, 0.0, 0.0))
+        measured = re.search(r"\*\*([0-9.]+) m", shown._distance.content)
+        assert measured is not None
+        # the body's box has its colliders in it, which are a little larger than what is seen
+        assert float(measured[1]) == pytest.approx(upper[0] - lower[0], abs=2e-3)
+    finally:
+        shown.close()
+
+
+def test_contacts_of_the_configuration_are_shown() -> None:
+    shown = open_page(simwright.load(SAMPLES / "quadruped" / "quadruped.xml"))
+    try:
+        shown.show_contacts(True)
+        before = shown._contact_note.content
+        # both feet of one side through each other
+        shown.move({"FL_abduction": -0.8, "FR_abduction": 0.8})
+        assert "FL" in shown._contact_note.content
+        assert "FR" in shown._contact_note.content
+        assert before != shown._contact_note.content
+        shown.show_contacts(False)
+        assert shown._contact_note.content == ""
+    finally:
+        shown.close()
+
+
+def test_every_layer_can_be_shown_and_hidden(page: ViewPage) -> None:
+    layers = page.figure.list_layers()
+    assert {"Visuals", "Colliders", "Inertia", "Joint limits", "Fields of view", "Names"} <= set(layers)
+    for layer in layers:
+        page.figure.show(layer, True)
+    nodes = [node for pairs in page.figure._lines.values() for _, node in pairs]
+    assert all(node.visible for node in nodes)
+    page.move({"joint_1": 0.7})
+    for layer in layers[1:]:
+        page.figure.show(layer, False)
+    assert not any(node.visible for node in nodes)
+
+
+def test_variants_are_switched_on_the_page(tmp_path: Path) -> None:
+    file = tmp_path / "robot.usda"
+    file.write_text(VARIANTS)
+    request, reporter = ViewRequest(), Reporter()
+    shown = open_view(str(file), request, reporter)
+    try:
+        assert shown._variants.sets == {"tool": (["large", "small"], "small")}
+        assert shown.configuration.asset.shapes[0].geometry.size[0] == pytest.approx(0.1)
+        shown._choose("tool", "large")
+        assert shown.configuration.asset.shapes[0].geometry.size[0] == pytest.approx(0.5)
+        assert shown._variants.sets["tool"][1] == "large"
+    finally:
+        shown.close()
+
+
+VARIANTS = """#usda 1.0
+(
+    defaultPrim = "robot"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+
+def Xform "robot" (
+    variants = { string tool = "small" }
+    prepend variantSets = "tool"
+)
+{
+    variantSet "tool" = {
+        "large" {
+            def Cube "box"
+            {
+                double size = 0.5
+            }
+        }
+        "small" {
+            def Cube "box"
+            {
+                double size = 0.1
+            }
+        }
+    }
+}
+"""
+
+
+def test_findings_are_shown_at_the_link_they_are_about(page: ViewPage) -> None:
+    source = page.configuration.asset.body("forearm_link").source
+    finding = Diagnostic("a-kind", Level.WARNING, "here", where=source)
+    page.show_findings([*page._findings, finding])
+    assert page._about == {1: "forearm_link"}
+    page._mark(True)
+    assert page.figure._marks
+    page._mark(False)
 
 
 def test_what_files_say_is_text_and_not_markup(page: ViewPage) -> None:
-    from simwright.view.page import _describe_finding
-
-    text = _describe_finding(page._findings[0])
+    text = describe_finding(page._findings[0])
     assert "<script>" not in text
     assert "*told*" not in text
+    for hostile in (
+        "<img src=x onerror=alert(1)>",
+        "[a](javascript:alert(1))",
+        "| a | b",
+        "`x`",
+        "https://x.example",
+    ):
+        assert not set("<>[]()`|:/") & set(plain(hostile))
+
+
+def test_names_that_are_markup_reach_the_page_as_text(tmp_path: Path) -> None:
+    hostile = "&lt;img src=x onerror=alert(1)&gt;"
+    file = tmp_path / "hostile.urdf"
+    file.write_text(
+        f'<robot name="{hostile}"><link name="{hostile}"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
+    )
+    shown = open_page(simwright.load(file))
+    try:
+        shown.pick(shown.configuration.asset.body_names[0])
+        shown.figure.show("Names", True)
+        assert "<img" in shown.configuration.asset.body_names[0]
+        buffer = shown.server._websock_server._broadcast_buffer
+        for message in list(buffer.message_from_id.values()):
+            if type(message).__name__ in ("GuiMarkdownMessage", "GuiHtmlMessage"):
+                assert "<img" not in str(message)
+        assert "<img" not in shown._facts.content
+    finally:
+        shown.close()
 
 
 def test_the_command_prints_the_address_and_ends_by_a_signal(samples: Path, tmp_path: Path) -> None:

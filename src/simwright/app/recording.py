@@ -7,6 +7,7 @@ drawn at the end.  Files are written whole and then moved into place.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 from collections.abc import Callable
@@ -78,7 +79,8 @@ class Recorder:
         if target.suffix.lower() == ".npz":
             stream = io.BytesIO()
             arrays = self._source.list_arrays(self.moments)
-            np.savez_compressed(stream, times=np.array(self.times), **arrays)
+            source = name_source(self._source.name, target)
+            np.savez_compressed(stream, times=np.array(self.times), source=np.array(source), **arrays)
             return write_atomic(target, stream.getvalue())
         return self._save_video(target, size, progress)
 
@@ -109,6 +111,16 @@ class Recorder:
             film.discard()
             painter.close()
         return target
+
+
+def name_source(source: str, target: Path) -> str:
+    """The file that was run as a recording names it: from the recording's folder on, or nothing where there is none."""
+    if not Path(source).is_file():
+        return ""
+    # on another drive there is no way from one to the other
+    with contextlib.suppress(ValueError):
+        return Path(os.path.relpath(source, target.parent)).as_posix()
+    return ""
 
 
 def pose_bodies(model: Model, joint_q: AnyArray) -> AnyArray:

@@ -18,7 +18,7 @@ from simwright.app.bridging import BridgedSource, RosOptions
 from simwright.app.describe import to_plain
 from simwright.app.recording import Recorder, check_target
 from simwright.app.run_sources import RunSource, find_source
-from simwright.app.watching import LiveOptions, open_live
+from simwright.app.watching import LiveOptions, open_live, refuse_both
 from simwright.core.diag import Diagnostic, Level, Reporter, count_levels
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
@@ -249,9 +249,9 @@ def run(
     A robot is run as its file has it: its time step, its options, its start.  ``dt`` [s], ``solver`` and ``options``
     replace what the file says; ``keyframe`` starts from a named state of it; ``floating`` lets the base go or holds it;
     ``ground`` adds a plane to stand on.  ``control`` is a file of targets or controls over time (the scene's own, if it
-    names one); ``record`` a ``.npz``, ``.mp4`` or ``.gif``.  ``frames`` are 1000 where nothing is said; with peers of ROS
-    (``ros``), and where it is watched in a browser (``view``), it goes on until it is interrupted.  ``allow_outside``
-    is that of :func:`simwright.load`.
+    names one); ``record`` a ``.npz``, ``.mp4`` or ``.gif``.  ``frames`` are 1000 where nothing is said; with peers of
+    ROS (``ros``), and where it is watched in a browser (``view``), it goes on until it is interrupted.
+    ``allow_outside`` is that of :func:`simwright.load`.
     ``progress`` is called with a word, what is done and what there is to do.  A simulation that becomes unstable ends
     early: see ``stopped`` and ``findings`` of the result.
     """
@@ -259,7 +259,7 @@ def run(
     ros = RosOptions() if ros is None else ros
     asked = FRAMES if frames is None else frames
     _check_numbers(asked, record_every, fps, size)
-    _check_view(view, ros)
+    refuse_both(view, is_served=ros.is_asked)
     adapter = load_engine(engine)
     # before anything is loaded: a missing video package would else be told after the whole run
     target = None if record is None else check_target(record)
@@ -321,17 +321,6 @@ def _check_numbers(frames: int, every: int | None, fps: float, size: tuple[int, 
         raise UsageError(f"{frames} frames, recorded every {every}", hint="numbers above zero")
     if not fps > 0.0 or min(size) < 16:
         raise UsageError(f"{fps} pictures a second of {size[0]} x {size[1]}", hint="numbers above zero")
-
-
-def _check_view(view: LiveOptions | None, ros: RosOptions) -> None:
-    """Raise a UsageError where a run is both watched and served, or where the page cannot be made."""
-    if view is None:
-        return
-    if ros.is_asked:
-        raise UsageError("a run is either watched or served to ROS", hint="RViz shows what is served")
-    from simwright.view.serving import import_viser
-
-    import_viser()
 
 
 class _Runner:

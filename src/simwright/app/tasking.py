@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from simwright.app.bridging import NO_ROS, RosOptions, open_transports
+from simwright.app.watching import LiveOptions, WatchedRunner, WatchedTask, refuse_both
 from simwright.core.diag import Diagnostic, Reporter
 from simwright.core.documents.read import parse_document
 from simwright.core.documents.validate import validate_document
@@ -48,7 +49,7 @@ class RunRequest:
     max_steps: int | None = None
     record: str | None = None
     dataset: str | None = None
-    view: bool = False
+    view: LiveOptions | None = None
     camera: str = ""
     ros: RosOptions = NO_ROS
 
@@ -64,6 +65,7 @@ class TaskRun:
     findings: tuple[Diagnostic, ...] = ()
     """What the pre-flight report says."""
     ros: RosOptions = NO_ROS
+    view: LiveOptions | None = None
 
     def run(self, progress: Progress | None = None, reporter: Reporter | None = None) -> RunSummary:
         """Run all episodes; what of it cannot be served to ROS is reported."""
@@ -75,7 +77,7 @@ class TaskRun:
             from simwright.tasks.batch import BatchRollout
 
             # films and data sets are made of one world, from its camera
-            if self.listeners:
+            if self.listeners or self.view:
                 raise UsageError(
                     "many worlds at once are neither recorded nor shown", hint="leave --num-worlds out"
                 )
@@ -84,10 +86,17 @@ class TaskRun:
                 return run_batch(batch, policy, said.episodes, said.seed, name=self.policy, progress=progress)
             finally:
                 batch.close()
-        runner = SimRunner(self.rollout, policy, name=self.policy, listeners=self.listeners)
         with contextlib.ExitStack() as stack:
             if self.ros.is_asked:
                 BridgedTask(self.rollout, self.ros, reporter or Reporter(), stack)
+            watched = (
+                None
+                if self.view is None
+                else WatchedTask(self.rollout, self.view, reporter or Reporter(), stack)
+            )
+            listeners = self.listeners if watched is None else (*self.listeners, watched)
+            kind = SimRunner if watched is None else WatchedRunner
+            runner = kind(self.rollout, policy, name=self.policy, listeners=listeners)
             return runner.run(said.episodes, said.seed, progress)
 
 
@@ -153,6 +162,7 @@ class BridgedTask:
 
 def prepare_run(request: RunRequest) -> TaskRun:
     """Put a run together; options of the command line count over an environment file's."""
+    refuse_both(request.view, is_served=request.ros.is_asked)
     said, options, folder = _read(request)
     scene = SCENES.get(said.task)
     options = {**options, **read_sets(scene, request.sets)}
@@ -178,7 +188,7 @@ def prepare_run(request: RunRequest) -> TaskRun:
     # with --force a rollout may still be missing, where the robot could not even be put in the scene:
     # then it is an error
     rollout = report.rollout if request.force and report.rollout else report.expect_clear()
-    return TaskRun(said, rollout, policy, listeners, tuple(report.findings), request.ros)
+    return TaskRun(said, rollout, policy, listeners, tuple(report.findings), request.ros, request.view)
 
 
 def _read(request: RunRequest) -> tuple[EnvironmentFile, dict[str, Any], Path]:
@@ -273,10 +283,6 @@ def _make_listeners(request: RunRequest, record: str | None, said: EnvironmentFi
     from simwright.tasks.recording import open_recorder
 
     listeners: list[Listener] = []
-    if request.view:
-        from simwright.tasks.recording import ViewerWindow
-
-        listeners.append(ViewerWindow())
     if record is not None:
         listeners.append(open_recorder(record, camera=request.camera))
     if request.dataset is not None:

@@ -4,19 +4,23 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from simwright.app.api import load
-from simwright.core.diag import Diagnostic, Reporter, sort_diagnostics
-from simwright.core.errors import SimwrightError
+from simwright.core.diag import Diagnostic, Reporter, Where, sort_diagnostics
+from simwright.core.errors import SimwrightError, UsageError
+from simwright.core.gate import Gate, find_root
 from simwright.model.asset import Asset
 
 if TYPE_CHECKING:
+    from simwright.view.comparing import ComparePage
     from simwright.view.page import VariantChoices, ViewPage
+    from simwright.view.replay import ReplayPage
 
 YAML = (".yaml", ".yml", ".json")
 
@@ -94,7 +98,9 @@ def open_view(file: str, request: ViewRequest, reporter: Reporter) -> ViewPage:
         port=request.port,
     )
     if asset.provenance.format == "usd":
-        threading.Thread(target=_check, args=(page, file, request, list(reporter)), daemon=True).start()
+        # in the context of the command: what is trusted and what is allowed are said there
+        run = contextvars.copy_context().run
+        threading.Thread(target=run, args=(_check, page, file, request, list(reporter)), daemon=True).start()
     return page
 
 
@@ -129,3 +135,42 @@ def _list_variants(file: str, asset: Asset, request: ViewRequest) -> VariantChoi
         return found, sort_diagnostics(reporter)
 
     return VariantChoices(list_variant_sets(stage), read)
+
+
+def open_replay(file: str, recording: str, request: ViewRequest, reporter: Reporter) -> ReplayPage:
+    """A recording, with the file that was run: the one that is named, or else the one that the recording names."""
+    from simwright.view.replay import ReplayPage, read_recording
+
+    found = read_recording(recording)
+    where = Where(recording)
+    if not file:
+        if not found.source:
+            raise UsageError(
+                "the recording does not say what was run",
+                hint=f"simwright view FILE --recording {recording}",
+                where=where,
+            )
+        beside = Path(recording).parent / found.source
+        # a recording may come from somebody else: it names files of its own project only
+        gate = Gate([find_root(Path(recording)), Path(recording).resolve().parent, Path.cwd()])
+        gate.admit(beside, where, said=found.source)
+        file = str(beside)
+    asset = read_shown(file, request, reporter)
+    return ReplayPage(asset, found, host=request.host, port=request.port, where=where)
+
+
+def open_comparison(files: Sequence[str], request: ViewRequest, reporters: Sequence[Reporter]) -> ComparePage:
+    """Two files on one page, with what differs between them."""
+    from simwright.app.api import read_image
+    from simwright.compare.difference import make_settings
+    from simwright.compare.run import compare_assets
+    from simwright.view.comparing import ComparePage
+
+    first, second = (
+        read_shown(file, request, reporter) for file, reporter in zip(files, reporters, strict=True)
+    )
+    difference = compare_assets(first, second, make_settings(read_image=read_image))
+    difference.a, difference.b = files
+    return ComparePage(
+        (first, second), difference, coordinates=request.coordinates, host=request.host, port=request.port
+    )

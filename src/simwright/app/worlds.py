@@ -24,7 +24,6 @@ from simwright.core.math3d import IDENTITY
 if TYPE_CHECKING:
     from simwright.app.bridging import RosOptions
     from simwright.model.inertia import Inertial
-    from simwright.ros.worlds import WorldBridge
     from simwright.worlds.acting.action import Action
     from simwright.worlds.acting.simulation import PlanResult, WorldSimulation
     from simwright.worlds.entities import WorldRobot
@@ -238,43 +237,52 @@ def serve_world(
     """
     from simwright.app.bridging import connect_world
     from simwright.ros.worlds import WorldServing
-    from simwright.worlds.acting.task_plan import choose_robot
 
-    waiting = list(goals)
-    if not plans and not waiting and seconds is None and not ros.transport:
+    if not plans and not goals and seconds is None and not ros.transport:
         raise UsageError("nothing says when the bag is complete", hint="--plan, --goal or --seconds")
-    name = choose_robot(simulation.world, robot) if waiting else ""
+    queue = PlanQueue(simulation, goals, robot)
     with contextlib.ExitStack() as stack:
         bridge = connect_world(
             simulation, ros, WorldServing(realtime=ros.is_paced), reporter or Reporter(), stack
         )
-        answers = {who: simulation.start_plan(who, actions) for who, actions in (plans or {}).items()}
+        queue.start(plans or {})
         try:
-            _work_off(bridge, answers, waiting, name, seconds)
+            # with nothing to do but to serve, time or Ctrl-C ends it
+            bridge.run(
+                math.inf if seconds is None else seconds,
+                lambda: not queue.go_on() and bool(queue.answers) and seconds is None,
+            )
         except KeyboardInterrupt:
-            return answers, True
-    return answers, False
+            return queue.answers, True
+    return queue.answers, False
 
 
-def _work_off(
-    bridge: WorldBridge, answers: dict[str, PlanResult], goals: list[str], robot: str, seconds: float | None
-) -> None:
-    """Go on until plans and goals are done, or for so long; goals are planned from where the one before led."""
-    from simwright.worlds.acting.task_plan import make_plan
+class PlanQueue:
+    """Plans of robots, then goals of one of them, one after the other; ``answers`` tell how far they came."""
 
-    simulation = bridge.simulation
+    def __init__(self, simulation: WorldSimulation, goals: Sequence[str], robot: str) -> None:
+        from simwright.worlds.acting.task_plan import choose_robot
 
-    def is_over() -> bool:
-        if any(simulation.is_busy(who) for who in answers):
-            return False
-        if goals and all(answer.ok for answer in answers.values()):
-            actions = make_plan(simulation.world, simulation.find_robot(robot), goals.pop(0))
-            answers[robot] = _join(answers.get(robot), simulation.start_plan(robot, actions))
-            return False
-        # with nothing to do but to serve, time or Ctrl-C ends it
-        return bool(answers) and seconds is None
+        self._simulation, self._goals = simulation, list(goals)
+        self._robot = choose_robot(simulation.world, robot) if goals else ""
+        self.answers: dict[str, PlanResult] = {}
 
-    bridge.run(math.inf if seconds is None else seconds, is_over)
+    def start(self, plans: Mapping[str, Sequence[Action]]) -> None:
+        """Begin the plans."""
+        self.answers = {who: self._simulation.start_plan(who, actions) for who, actions in plans.items()}
+
+    def go_on(self) -> bool:
+        """Is something going on?  The next goal is planned from where what came before led."""
+        from simwright.worlds.acting.task_plan import make_plan
+
+        simulation, name = self._simulation, self._robot
+        if any(simulation.is_busy(who) for who in self.answers) or (name and simulation.is_busy(name)):
+            return True
+        if self._goals and all(answer.ok for answer in self.answers.values()):
+            actions = make_plan(simulation.world, simulation.find_robot(name), self._goals.pop(0))
+            self.answers[name] = _join(self.answers.get(name), simulation.start_plan(name, actions))
+            return True
+        return False
 
 
 def _join(first: PlanResult | None, then: PlanResult) -> PlanResult:

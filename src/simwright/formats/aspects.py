@@ -119,7 +119,7 @@ def _list_children(owner: Any, step: str) -> Sequence[Any]:
         return ()
     if isinstance(value, Mapping):
         return list(value.values())
-    return value if isinstance(value, list | tuple) else (value,)
+    return value if isinstance(value, (list, tuple)) else (value,)
 
 
 def _open_mesh(geometry: Any) -> Sequence[Any]:
@@ -157,22 +157,22 @@ def _differs(value: Any, default: Any) -> bool:
     if value is None or value is default:
         return False
     # bool before numbers: in Python it is an int.
-    if isinstance(value, str | bool | dict):
+    if isinstance(value, (str, bool, dict)):
         return bool(value != default)
     if isinstance(value, Pose):
         # Readers compute poses, so the identity may be off in the last bits.
         return not (isinstance(default, Pose) and value.is_close(default, 1e-12))
-    if isinstance(value, np.ndarray | list | tuple) and not _is_text(value):
+    if isinstance(value, (np.ndarray, list, tuple)) and not _is_text(value):
         numbers = np.asarray(value, dtype=np.float64).ravel()
         silent = np.zeros_like(numbers) if default is None else np.asarray(default, dtype=np.float64).ravel()
         return bool(numbers.shape != silent.shape or (numbers != silent).any())
     # Where the model has no default, zero and infinity are how formats spell "none".
-    if isinstance(value, float | int) and default is None:
+    if isinstance(value, (float, int)) and default is None:
         return value != 0 and math.isfinite(value)
     return bool(value != default)
 
 
 def _is_text(value: Any) -> bool:
     return not isinstance(value, np.ndarray) and not all(
-        isinstance(v, float | int | np.number) for v in value
+        isinstance(v, (float, int, np.number)) for v in value
     )

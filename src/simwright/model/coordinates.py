@@ -46,7 +46,7 @@ def shift_coordinates(asset: Asset, shifts: Mapping[str, float]) -> list[str]:
     for keyframe in asset.keyframes:
         for table, moves in ((keyframe.positions, shifts), (keyframe.controls, commands)):
             for name, by in moves.items():
-                if isinstance(table.get(name), int | float):
+                if isinstance(table.get(name), (int, float)):
                     table[name] += by
     return stuck
 
@@ -75,7 +75,7 @@ def _shift_dof(dof: Dof, by: float) -> None:
     dof.upper += by
     if dof.spring_ref is not None:
         dof.spring_ref += by
-    if isinstance(dof.position, int | float):
+    if isinstance(dof.position, (int, float)):
         dof.position += by
     if dof.drive is not None:
         dof.drive.target_position += by

@@ -61,7 +61,7 @@ def list_differences(element: Any) -> list[str]:
 
 
 def _is_default(field: dataclasses.Field[Any], value: Any) -> bool:
-    if isinstance(value, list | dict | tuple | str) and not value:
+    if isinstance(value, (list, dict, tuple, str)) and not value:
         return True
     if field.default is not dataclasses.MISSING:
         default = field.default
@@ -108,7 +108,7 @@ def _show_array(values: npt.NDArray[Any]) -> str:
 
 def _show_collection(values: Collection[Any]) -> str:
     """A tuple of up to four numbers, else how many there are."""
-    if isinstance(values, tuple) and len(values) <= 4 and all(isinstance(v, float | int) for v in values):
+    if isinstance(values, tuple) and len(values) <= 4 and all(isinstance(v, (float, int)) for v in values):
         return show_vector(values)
     return f"({len(values)})"
 

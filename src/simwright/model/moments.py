@@ -252,7 +252,18 @@ def hull_points(points: npt.NDArray[Any]) -> tuple[Array, Faces] | None:
     faces = np.asarray(mesh.tri_verts, dtype=np.int32)
     if len(faces) < 4:
         return None
-    return np.asarray(mesh.vert_properties, dtype=np.float64)[:, :3], faces
+    return np.asarray(mesh.vert_properties, dtype=np.float64)[:, :3], _sort_faces(faces)
+
+
+def _sort_faces(faces: Faces) -> Faces:
+    """The same triangles by their corners, the least one first.
+
+    Manifold (3.5) hands out those of a large hull in another order in every run, as its threads take turns.
+    """
+    first = np.argmin(faces, axis=1)[:, None]
+    turned = np.take_along_axis(faces, (first + np.arange(3)) % 3, axis=1)
+    ordered: Faces = np.ascontiguousarray(turned[np.lexsort(turned.T[::-1])])
+    return ordered
 
 
 def _is_flat(points: npt.NDArray[Any]) -> bool:

@@ -19,7 +19,7 @@ from simwright.model.joint import WORLD
 from simwright.model.kinematics import build_tree
 from simwright.prover.aspects import Outcome, Told
 from simwright.prover.dynamics import find_size
-from simwright.prover.motion import SCENARIOS, SMALL, MotionResult
+from simwright.prover.motion import SCENARIOS, SMALL, MotionResult, Positions
 from simwright.prover.solids import FRICTION
 from simwright.prover.workers.seen import SeenFreedom, name_of, rotate
 
@@ -81,6 +81,12 @@ _ROUNDING = 6e-8
 _LOOSE = 0.02
 _NEAR_LIMIT = 0.01
 """[rad, m]"""
+
+_AT_LIMIT = 1.05
+"""A joint that is no faster than this part of its speed limit keeps to it."""
+
+_TURNED = 0.3
+"""What has turned by more has fallen over [rad]."""
 
 _FALLEN = 0.1
 """Below the reference by more than this [m], nothing held it."""
@@ -192,8 +198,25 @@ def _explain_scenario(
     if not result.runs:
         told = _explain_smaller(result) or ("no motion", "the engine could not do it")
         return Cause(*told, where, _HINTS.get(told[0], ""))
-    word, text = _explain_runs(result, reference)
+    word, text = _explain_speed(places, result) or _explain_runs(result, reference)
     return Cause(word, text, where, _HINTS.get(word, ""))
+
+
+def _explain_speed(places: _Places, result: MotionResult) -> tuple[str, str] | None:
+    """An engine that keeps a joint below the speed limit of the asset, which MuJoCo has no place for."""
+    limit = places.find_speed_limit(result.worst)
+    if limit is None or result.reference is None or result.scenario != "response":
+        return None
+    runs = (result.reference.positions[result.worst], result.runs[-1].positions[result.worst])
+    wanted, found = (_find_fastest(values, result.reference.times) for values in runs)
+    if wanted <= limit or found > _AT_LIMIT * limit:
+        return None
+    told = f"the asset limits the speed of the joint to {limit:.3g}, the engine keeps to it"
+    return "speed limit", f"{told}, and {result.reference.engine} goes up to {wanted:.3g}"
+
+
+def _find_fastest(values: Sequence[float], times: Sequence[float]) -> float:
+    return float(np.abs(np.diff(values) / np.diff(times)).max())
 
 
 def _explain_runs(result: MotionResult, reference: Told) -> tuple[str, str]:
@@ -253,12 +276,24 @@ def _explain_contact(result: MotionResult) -> tuple[str, str]:
         end, wanted = result.runs[-1].positions[height][-1], result.reference.positions[height][-1]
         if end < wanted - _FALLEN:
             return "collision pair", "it falls through the ground: nothing touches in the engine"
+    if not _turns(result.reference.positions if result.reference else {}) and _turns(
+        result.runs[-1].positions
+    ):
+        return (
+            "contact model",
+            "it falls over in the engine: how contacts give way decides whether it stays up",
+        )
     if result.scenario == "slope":
         return (
             "friction model",
             f"with a friction of {FRICTION:g} everywhere, it slides otherwise in the engine",
         )
     return "contact model", "it lies otherwise on the ground: shapes or contacts are others in the engine"
+
+
+def _turns(positions: Positions) -> bool:
+    ends = [values[-1] for name, values in positions.items() if name.endswith((".rx", ".ry", ".rz"))]
+    return bool(np.abs(ends).max(initial=0.0) > _TURNED)
 
 
 def _comes_loose(result: MotionResult, reference: Told) -> bool:
@@ -424,8 +459,18 @@ class _Places:
         for joint in asset.joints:
             for dof in joint.dofs:
                 self._joints.setdefault(name_of(dof.name), joint.source)
+        self._speeds = {
+            name_of(name): dof.velocity_limit
+            for joint in asset.joints
+            for dof in joint.dofs
+            for name in (joint.name, dof.name)
+        }
         self._mimics = {name_of(mimic.follower): mimic.source for mimic in asset.mimics}
         self._file = Where(asset.provenance.file)
+
+    def find_speed_limit(self, joint: str) -> float | None:
+        """Of a joint [rad/s, m/s], where the asset has one."""
+        return self._speeds.get(joint)
 
     def find(self, aspect: str, item: str) -> Where:
         """The place of what an aspect is about; the file where nothing better is known."""

@@ -66,7 +66,7 @@ SCENARIOS = {
     ),
     "slope": MotionScenario(
         "slides down a slope with joints held", "a floating base with colliders", 0.6, 0.001, 50, 5e-2, 5e-2,
-        "contacts give way, and friction is a cone in some engines and a pyramid in others", finer=(4, 8),
+        "contacts give way, each engine by its own, and friction is a pyramid in some", finer=(4, 8),
     ),
     "loop": MotionScenario(
         "free swing with closed loops", "a closed loop", 0.3, 0.001, 30, 2e-2, 2e-2,

@@ -92,7 +92,7 @@ class Pair:
 
 def are_same(one: Any, other: Any) -> bool:
     """Do two authored values say the same?"""
-    if isinstance(one, bool) or not isinstance(one, int | float) or not isinstance(other, int | float):
+    if isinstance(one, bool) or not isinstance(one, (int, float)) or not isinstance(other, (int, float)):
         return bool(one == other)
     # The first comparison is for infinities.
     return one == other or math.isclose(one, other, rel_tol=TOLERANCE)

@@ -31,7 +31,7 @@ from simwright.ros.moment import SimulationMoment
 from simwright.ros.motion_sources import TF, TransformTable, make_tf_source
 from simwright.ros.qos import LATCHED_QOS, TF_QOS
 from simwright.ros.serving import EndpointServer, MessageSource, NoDataError, SteppedRun
-from simwright.ros.servos import JointTargets
+from simwright.ros.servos import SERVO_SAGS, JointTargets
 from simwright.ros.source_parts import SourceContext, find_freedoms
 from simwright.ros.sources import make_source
 from simwright.ros.transports.transport import Message, ParameterValue, Transport
@@ -93,6 +93,7 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
         if self._options.has_clock:
             self._add_clock(self._options.clock_rate)
         self._offer_switches()
+        self._check_loads()
         if self._options.goes_on:
             for publisher in self._publishers:
                 if publisher.period:
@@ -156,6 +157,18 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
             ),
             "",
         )
+
+    def _check_loads(self) -> None:
+        """Tell of added drives that have to carry weight, where the engine does not say how much."""
+        commanded = {
+            name
+            for robot in self._graph.robots
+            for entry in robot.controllers
+            for name in entry.controller.joints.get("command", ())
+        }
+        carrying = sorted(commanded & self._options.added)
+        if carrying and self._simulation.bias() is None:
+            self._reporter.report(SERVO_SAGS, joints=", ".join(carrying[:5]))
 
     def _tell_idle(self, name: str, reason: str) -> None:
         self._reporter.report(CONTROLLER_IDLE, name=name, reason=reason)

@@ -91,7 +91,7 @@ RATE_MISSING = declare(
     "ros-rate-missing",
     Level.WARNING,
     "publisher {name!r} has no rate; {rate:g} Hz is used",
-    hint="author ros:topic:publish_rate",
+    hint="say one: ros:topic:publish_rate in OpenUSD, <update_rate> in SDFormat",
     doc="The rate of a publisher is for the asset to say.",
     section="2.4",
 )

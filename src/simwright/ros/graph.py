@@ -353,6 +353,11 @@ _MOST = 2000
 """Frames that are drawn; a picture of more is of no use."""
 _INKS = {"root": "#d9d9d9", "context": "#cfe2f3", "link": "#ffffff", "frame": "#fff2cc", "site": "#fff2cc"}
 
+_WORDS = {
+    "root": "root", "context": "context", "link": "body", "frame": "RosFrameAPI", "site": "named frame",
+    "odometry": "counted by a controller",
+}  # fmt: skip
+
 
 def draw_frames(graph: RosGraph) -> str:
     """A picture with a heading for each robot, below it its frames, each under its parent."""
@@ -366,7 +371,7 @@ def draw_frames(graph: RosGraph) -> str:
         for level, row, frame, parent_row in _list_rows(robot.frames):
             x, top = 12 + level * _INDENT, y + row * _ROW
             marks += _draw_row(frame, x, top, None if parent_row is None else y + parent_row * _ROW)
-            width = max(width, x + _measure(frame) + 160)
+            width = max(width, x + _measure(frame) + 200)
         y += _ROW * len(robot.frames.frames[:_MOST]) + 12
     size = f'width="{width:.0f}" height="{y:.0f}" viewBox="0 0 {width:.0f} {y:.0f}"'
     head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="sans-serif" font-size="12">'
@@ -394,10 +399,11 @@ def _list_rows(tree: FrameTree) -> list[tuple[int, int, GraphFrame, int | None]]
 def _draw_row(frame: GraphFrame, x: float, y: float, parent_y: float | None) -> list[str]:
     marks = []
     if parent_y is not None:
-        dash = ' stroke-dasharray="4 3"' if frame.static else ""
+        # siblings share the upright line: only the way to the box tells whether it moves
+        dash = ' stroke-dasharray="3 2"' if frame.static else ""
         left = x - _INDENT / 2
-        line = f"M{left:.0f} {parent_y + 6:.0f} V{y - 4:.0f} H{x:.0f}"
-        marks.append(f'<path d="{line}" fill="none" stroke="#555555"{dash}/>')
+        marks.append(f'<path d="M{left:.0f} {parent_y + 7:.0f} V{y - 4:.0f}" stroke="#999999"/>')
+        marks.append(f'<path d="M{left:.0f} {y - 4:.0f} H{x:.0f}" stroke="#333333"{dash}/>')
     fill = _INKS.get(frame.why, "#e2f0d9")
     marks.append(
         f'<rect x="{x:.0f}" y="{y - 15:.0f}" width="{_measure(frame):.0f}" height="{_HEIGHT}" rx="4" '
@@ -406,7 +412,7 @@ def _draw_row(frame: GraphFrame, x: float, y: float, parent_y: float | None) -> 
     marks.append(_write(x + 6, y, frame.id))
     if frame.parent:
         told = "static" if frame.static else "moving"
-        marks.append(_write(x + _measure(frame) + 8, y, f"{told}, {frame.why}", fill="#777777"))
+        marks.append(_write(x + _measure(frame) + 8, y, f"{told}, {_WORDS[frame.why]}", fill="#666666"))
     return marks
 
 

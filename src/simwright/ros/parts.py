@@ -51,10 +51,21 @@ def equip_asset(
     graph = build_graph(asset, reporter)
     if not list_undriven(asset, graph):
         return EquippedAsset(asset, graph, frozenset())
+    made, added = _equip_by_probe(asset, graph, engine, settings, reporter)
+    return EquippedAsset(made, graph if made is asset else build_graph(made, Reporter()), added)
+
+
+def _equip_by_probe(
+    asset: Asset, graph: RosGraph, engine: str, settings: Settings, reporter: Reporter
+) -> tuple[Asset, frozenset[str]]:
+    """Drives for commanded joints; MuJoCo tells the inertia that joints feel where the engine does not."""
     # what it reports is reported again when the asset itself is opened
     with load_engine(engine).open(asset, settings, Reporter()) as probe:
-        made, added = equip(asset, graph, probe, reporter)
-    return EquippedAsset(made, graph if made is asset else build_graph(made, Reporter()), added)
+        if probe.mass_matrix() is not None:
+            return equip(asset, graph, probe, reporter)
+        same = Settings(dt=probe.dt, threads=1)
+    with load_engine("mujoco").open(asset, same, Reporter()) as other:
+        return equip(asset, graph, other, reporter)
 
 
 class SharedSimulation(Closeable):

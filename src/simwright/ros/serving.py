@@ -264,6 +264,31 @@ class EndpointServer(Closeable, Generic[MomentT]):
             listener.turn(False, self._transports)
 
 
+@dataclass(frozen=True, slots=True)
+class ClockMoment:
+    """A time [ns]."""
+
+    time: int
+
+
+class ClockServer(EndpointServer[ClockMoment]):
+    """The clock of a simulation whose assets come and go."""
+
+    def __init__(self, transports: Sequence[Transport], reporter: Reporter, rate: float) -> None:
+        super().__init__(transports, reporter)
+        self._add_clock(rate)
+
+    def tell(self, time: int, step: int) -> None:
+        """It is that time [ns], and will be a ``step`` [ns] later next."""
+        self.time = time
+        self._publish(ClockMoment(time), step)
+
+    def restart(self) -> None:
+        """Time begins anew."""
+        self._send_again(lambda _: True)
+        self.tell(0, 0)
+
+
 class ClockPace:
     """Keeps a simulation from going faster than the clock."""
 

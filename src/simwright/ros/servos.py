@@ -40,6 +40,14 @@ BODY_FREED = declare(
     doc="Engines do not move kinematic bodies; one that a twist commands would stand still.",
     section="4.2.3",
 )
+SERVO_SAGS = declare(
+    "ros-servo-sags",
+    Level.WARNING,
+    "this engine does not tell what weighs on joints: drives that were added give way below their loads ({joints})",
+    hint="author drives (PhysicsDriveAPI) or actuators, or use --engine mujoco",
+    doc="Drives that Simwright adds carry weight by what the engine says of it; without that, joints hang lower.",
+    section="4.2.3",
+)
 _FASTEST = 60.0
 """Natural frequency of added drives at most [rad/s]."""
 _SHARE = 0.1

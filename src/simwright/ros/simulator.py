@@ -27,9 +27,9 @@ from simwright.ros.bridge import BridgeOptions, RosBridge
 from simwright.ros.entities import Entity, ResourceError, Resources, list_entities
 from simwright.ros.entity_services import EntityServices
 from simwright.ros.graph import RosEndpoint
-from simwright.ros.messages import make_pose
+from simwright.ros.messages import NANO, make_pose
 from simwright.ros.parts import EquippedAsset, PartSimulation, SharedSimulation, equip_asset
-from simwright.ros.serving import SteppedRun
+from simwright.ros.serving import ClockServer, SteppedRun
 from simwright.ros.simulator_answers import (
     ALL_SCOPES,
     FAILED,
@@ -112,6 +112,9 @@ class RosSimulator(SteppedRun):
         self.is_realtime = options.realtime
         self._zero = self._shared.count
         """The step at which time is zero."""
+        # apart from all assets: who listens to the clock keeps it when they go
+        self._clock = ClockServer(self._transports, reporter, options.clock_rate)
+        self._clock.restart()
         self._state = PLAYING
         self._steps = StepRequests(self._explain_no_steps)
         self._world: tuple[str, EquippedAsset] | None = (parts.uri, parts.base)
@@ -136,7 +139,7 @@ class RosSimulator(SteppedRun):
             self._options.clock_rate,
             False,
             equipped.added,
-            not view.prefix,
+            False,
             self._zero,
             goes_on,
         )
@@ -178,6 +181,9 @@ class RosSimulator(SteppedRun):
         for part in self._served:
             part.bridge.command()
         self._shared.step(1)
+        dt = self.view.dt
+        # time first: who gets a message should know that its time has come
+        self._clock.tell(round((self._shared.count - self._zero) * dt * NANO), round(dt * NANO))
         for part in self._served:
             part.bridge.observe()
         assert self._base is not None
@@ -397,6 +403,9 @@ class RosSimulator(SteppedRun):
         return {}
 
     def _reset(self, scope: int) -> None:
+        if scope & TIME_SCOPE:
+            self._zero = self._shared.count
+            self._clock.restart()
         is_whole = scope == ALL_SCOPES and self._world is not None and not self._own.is_recorded
         if is_whole and self._world is not None:
             # as if it had just been started: what was deleted is there again
@@ -409,8 +418,6 @@ class RosSimulator(SteppedRun):
             self._shared.reopen(self._shared.parts, anew=self._shared.parts)
             for part in self._served:
                 part.bridge.reset_controllers()
-        if scope & TIME_SCOPE:
-            self._zero = self._shared.count
         for part in self._served:
             if scope & TIME_SCOPE:
                 part.bridge.restart(self._zero)
@@ -436,6 +443,7 @@ class RosSimulator(SteppedRun):
         self._reporter.extend(told)
         self._steps.end(FAILED, "another world was loaded")
         self._zero = self._shared.count
+        self._clock.restart()
         self._replace_base(equipped, [])
         uri = str(request["world_resource"]["uri"])
         self._world = (uri, equipped)
@@ -504,7 +512,7 @@ class RosSimulator(SteppedRun):
     def close(self) -> None:
         """See the base class."""
         self._steps.end(FAILED, "the simulator quits")
-        for opened in (*self._opened, self._variants):
+        for opened in (*self._opened, self._variants, self._clock):
             opened.close()
         for part in self._served:
             part.bridge.close()

@@ -26,6 +26,7 @@ PIECES = ("bodies", "joints", "order", "frames", "ros", "keyframes")
 """Bodies are cut in another way; the rigid pieces that they make stay, and are compared."""
 _KINDS = Sdf.ValueTypeNames
 _BODY, _API, _MASS = "PhysicsRigidBodyAPI", "PhysicsMassAPI", "physics:mass"
+_PAIRS = "physics:filteredPairs"
 _BODY_NAMES = (
     "physics:rigidBodyEnabled", "physics:kinematicEnabled", "physics:startsAsleep", "physics:velocity",
     "physics:angularVelocity", "physics:simulationOwner",
@@ -79,6 +80,7 @@ def join_link(editor: Editor, prim: Usd.Prim) -> bool:
     pose = _read_pose(weld.joint, 1 - weld.side) @ ~_read_pose(weld.joint, weld.side)
     for end in ends:
         if end is not weld:
+            _keep_contacts(editor, prim, weld.other, end)
             _reattach_joint(editor, end, weld.other, pose)
     _add_mass(editor, prim, weld.other, pose)
     remove_prim(editor, weld.joint.GetPrim())
@@ -137,6 +139,45 @@ def _read_pose(joint: UsdPhysics.Joint, side: int) -> Pose:
         raise Refused("a joint frame changes over time")
     place, turn = (attribute.Get() for attribute in attributes)
     return Pose.of([float(v) for v in place], [turn.real, *turn.imaginary])
+
+
+def _keep_contacts(editor: Editor, prim: Usd.Prim, link: Usd.Prim, end: _JointEnd) -> None:
+    """A joint keeps its two bodies from touching: the link that it comes to was free to touch the other one."""
+    joint = end.joint.GetPrim()
+    if end.other is None or joint.GetAttribute("physics:collisionEnabled").Get():
+        return
+    others = _list_colliders(end.other)
+    if not others or not _list_colliders(link) or _is_joined(link, end.other):
+        return
+    editor.set_value(joint, "physics:collisionEnabled", _KINDS.Bool, True)
+    for collider in _list_colliders(prim):
+        if collider.IsInstanceProxy():
+            raise Refused(
+                "it has colliders in an instance, which cannot be told apart from those of its link"
+            )
+        known = collider.GetRelationship(_PAIRS).GetTargets()
+        editor.add_api(collider, "PhysicsFilteredPairsAPI")
+        editor.set_targets(collider, _PAIRS, [*known, end.other.GetPath()])
+
+
+def _list_colliders(body: Usd.Prim) -> list[Usd.Prim]:
+    """The colliders of a body, without those of bodies below it."""
+    found = []
+    walk = iter(Usd.PrimRange(body, Usd.TraverseInstanceProxies()))
+    for prim in walk:
+        if prim != body and prim.HasAPI(UsdPhysics.RigidBodyAPI):
+            walk.PruneChildren()
+        elif prim.HasAPI(UsdPhysics.CollisionAPI):
+            found.append(prim)
+    return found
+
+
+def _is_joined(link: Usd.Prim, other: Usd.Prim) -> bool:
+    """Does a joint of its own keep two bodies from touching already?"""
+    return any(
+        end.other == other and not end.joint.GetPrim().GetAttribute("physics:collisionEnabled").Get()
+        for end in _find_ends(link)
+    )
 
 
 def _reattach_joint(editor: Editor, end: _JointEnd, link: Usd.Prim, pose: Pose) -> None:

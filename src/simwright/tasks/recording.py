@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Listeners of runs: a film (``.mp4``, ``.gif``), arrays of everything that was observed and done (``.npz``), a window.
+"""Listeners of runs: a film (``.mp4``, ``.gif``), arrays of everything that was observed and done (``.npz``).
 
 Files are written whole beside their destination and moved there when the run is over; a run that fails leaves nothing.
 """
@@ -9,8 +9,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,6 @@ from simwright.core.math3d import Array
 from simwright.engines.films import FilmFile, import_video, open_film
 from simwright.engines.mujoco.framing import CameraWish
 from simwright.engines.mujoco.painter import ModelPainter
-from simwright.engines.mujoco.renderer import open_window
 from simwright.engines.mujoco.studio import StudioLook, dress
 from simwright.tasks.observing import find_camera
 from simwright.tasks.parts import GROUND
@@ -195,45 +192,3 @@ class ArraysRecorder:
 
     def discard(self) -> None:
         """There is no file yet."""
-
-
-class ViewerWindow:
-    """A listener that shows each step."""
-
-    def __init__(self) -> None:
-        if sys.platform.startswith("linux") and not (
-            os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-        ):
-            raise UsageError(
-                "there is no display to open a window on", hint="record a film instead: --record out.mp4"
-            )
-        self._viewer: Any = None
-        self._due = 0.0
-
-    def begin(self, rollout: SimRollout, seed: int, observation: Observation) -> None:  # noqa: ARG002 - a listener's
-        """Open the window with the first episode."""
-        if self._viewer is None:
-            self._viewer = open_window(rollout.model, rollout.data)
-        self._due = time.perf_counter()
-        self._viewer.sync()
-
-    def add(self, rollout: SimRollout, action: Array, result: StepResult) -> None:  # noqa: ARG002 - a listener's
-        """Show a step when its time has come."""
-        if not self._viewer.is_running():
-            raise UsageError("the window was closed")
-        self._due += rollout.composed.period
-        time.sleep(max(0.0, self._due - time.perf_counter()))
-        self._viewer.sync()
-
-    def end(self, episode: Episode) -> None:
-        """The next episode is shown in the same window."""
-
-    def close(self) -> None:
-        """Close the window."""
-        if self._viewer is not None:
-            self._viewer.close()
-            self._viewer = None
-
-    def discard(self) -> None:
-        """Close the window."""
-        self.close()

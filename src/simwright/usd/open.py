@@ -89,7 +89,7 @@ def _check_units(layer: Any, locator: Locator) -> None:
 
     for name in ("metersPerUnit", "kilogramsPerUnit"):
         value = layer.pseudoRoot.GetInfo(name) if layer.pseudoRoot.HasInfo(name) else 1.0
-        if not isinstance(value, int | float):
+        if not isinstance(value, (int, float)):
             where = locator.where_mention(layer, Sdf.Path.absoluteRootPath, f"{name} =")
             raise ParseError(
                 f"{name} is {str(value)!r}, which is no number", hint=f"write {name} = 1", where=where
@@ -168,7 +168,10 @@ def list_variant_sets(stage: Any) -> dict[str, tuple[list[str], str]]:
         for name in sets.GetNames():
             one = sets.GetVariantSet(name)
             variants, selected = found.get(name, ([], str(one.GetVariantSelection())))
-            found[name] = (variants + [each for each in one.GetVariantNames() if each not in variants], selected)
+            found[name] = (
+                variants + [each for each in one.GetVariantNames() if each not in variants],
+                selected,
+            )
     return {name: (variants, selected) for name, (variants, selected) in found.items() if variants}
 
 

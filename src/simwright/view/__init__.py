@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Assets to look at: a page in the browser.
 
+- ``comparing``: two assets on one page, with what differs between them
 - ``configuration``: joint coordinates that a person changes; mimics follow, loops close
 - ``contacts``: what touches what, as arrows
 - ``drawing``: what is drawn of an asset: parts, once for all that are alike, and what lies over them
 - ``fields``: what sensors see
 - ``figure``: an asset in a scene, in layers that can be hidden, in one world or in many
 - ``limits``: limits of joints, where the joint is
+- ``live``: the page of a simulation while it goes
 - ``measuring``: where a line of sight meets shapes
 - ``overlay``: lines and surfaces that move with bodies
+- ``pace``: run, pause, steps, again from the beginning, speed
 - ``page``: the page of an asset
 - ``panel``: parts of the panel of controls: tree, findings, facts
+- ``plan``: the page of a world while it goes
+- ``plots``: signals over time
+- ``replay``: recordings with a slider over their time
 - ``serving``: a server on this machine only, for those who have its address
+- ``splitting``: a binary glTF file as several with one primitive each
 - ``stage``: floor, light, camera
 - ``words``: names of untrusted files as text of the page
 """

@@ -91,6 +91,10 @@ class Configuration:
             raise UnknownNameError("joint", name, self.dofs)
         return found
 
+    def has(self, name: str) -> bool:
+        """Is there a hinge or slide of that name?"""
+        return name in self._by_name
+
     def reset(self) -> None:
         """Back to where the file puts everything."""
         self.values: dict[str, Array] = {

@@ -51,7 +51,7 @@ class ConfigurationContacts:
 
 def _list_positions(configuration: Configuration, simulation: Simulation) -> Array:
     """Coordinates of a configuration in the order of a simulation."""
-    positions = simulation.positions[0]
+    positions: Array = simulation.positions[0]
     rows: dict[str, int] = {}
     for freedom in simulation.layout.freedoms:
         # a body that floats without a joint stays where the file has it
@@ -73,7 +73,7 @@ class ContactArrows:
         self._node: Any = None
 
     def show(self, contacts: Sequence[Contact], offset: Array | None = None) -> None:
-        """Draw these in place of what was drawn; arrows of the largest force are four times as long as those of none."""
+        """Draw these in place of what was drawn; the largest force has the longest arrow, four times that of none."""
         if not contacts:
             self.hide()
             return

@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Array, Pose, matrices_from_quats
@@ -271,10 +270,8 @@ def _find_boxes(asset: Asset, rows: dict[str, int]) -> dict[int, tuple[Array, Ar
             continue
         lower, upper = (corner * (1.0 if shape.scale is None else shape.scale) for corner in bounds)
         found[rows[shape.body]].append(shape.pose.apply(list_corners(lower, upper)))
-    return {
-        row: (np.min([one.min(axis=0) for one in corners], axis=0), np.max([one.max(axis=0) for one in corners], axis=0))
-        for row, corners in found.items()
-    }  # fmt: skip
+    whole = {row: np.concatenate(corners) for row, corners in found.items()}
+    return {row: (corners.min(axis=0), corners.max(axis=0)) for row, corners in whole.items()}
 
 
 def _find_extent(boxes: dict[int, tuple[Array, Array]], poses: Array) -> tuple[Array, Array]:

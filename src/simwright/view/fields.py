@@ -59,7 +59,9 @@ def draw_camera(camera: Camera, size: float) -> Array:
     reach = min(camera.far, size) if math.isfinite(camera.far) and camera.far > 0.0 else size
     up = reach * math.tan(min(camera.fov_y, math.pi - 0.1) / 2)
     side = up * width / height
-    return _draw_frustum(np.array([(x * side, y * up, -reach) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]))
+    return _draw_frustum(
+        np.array([(x * side, y * up, -reach) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
+    )
 
 
 def _draw_camera_sensor(sensor: Sensor, size: float) -> Array:
@@ -71,7 +73,9 @@ def _draw_camera_sensor(sensor: Sensor, size: float) -> Array:
     reach = min(_read(said, "clip_far", "far", "max_range", default=size), size)
     side = reach * math.tan(min(wide, math.pi - 0.1) / 2)
     up = side / max(ratio, 1e-6)
-    return _draw_frustum(np.array([(reach, y * side, z * up) for y, z in ((-1, -1), (1, -1), (1, 1), (-1, 1))]))
+    return _draw_frustum(
+        np.array([(reach, y * side, z * up) for y, z in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
+    )
 
 
 def _draw_frustum(corners: Array) -> Array:

@@ -59,7 +59,7 @@ class Dragged:
 
 
 class AssetFigure:
-    """One asset; ``poses`` (bodies x 7) are where its bodies stand, moved by each of ``offsets`` (worlds x 3) [m]."""
+    """One asset; ``poses`` (bodies x 7) are where its bodies stand, in each of the worlds at ``roots`` (worlds x 7)."""
 
     def __init__(
         self,
@@ -68,18 +68,19 @@ class AssetFigure:
         poses: Array,
         *,
         path: str = "/asset",
-        offsets: Array | None = None,
+        roots: Array | None = None,
         on_pick: Callable[[Picked], None] | None = None,
         on_drag: Callable[[Dragged], None] | None = None,
     ) -> None:
         self.drawing, self.path = drawing, path
         self._server, self._scene = server, server.scene
-        self.offsets = np.zeros((1, 3)) if offsets is None else np.asarray(offsets, dtype=np.float64)
+        self.roots = _AT_ORIGIN.copy() if roots is None else np.array(roots, dtype=np.float64)
         self._on_pick, self._on_drag = on_pick, on_drag
-        self.poses = np.broadcast_to(poses, (len(self.offsets), *np.shape(poses)[-2:])).copy()
-        self._sent = self.poses.copy()
+        self.poses = np.broadcast_to(poses, (len(self.roots), *np.shape(poses)[-2:])).copy()
+        self._rows = self._stand()
         self.shown = dict(LAYERS)
         self._nodes: dict[str, list[tuple[DrawnPart, Any]]] = {}
+        self._singles: dict[str, tuple[Any, Array, list[Any]]] = {}
         self._lines: dict[str, list[tuple[Overlay, Any]]] = {}
         self._labels: list[Any] = []
         self._marks: list[tuple[Overlay, Any, int]] = []
@@ -87,6 +88,11 @@ class AssetFigure:
         for layer, shown in LAYERS.items():
             if shown:
                 self.show(layer, True)
+
+    def _stand(self) -> Array:
+        """Where all bodies are (worlds x bodies + 1 x 7), with the world itself last."""
+        origins = np.broadcast_to(_AT_ORIGIN, (len(self.roots), 1, 7))
+        return poses_compose(self.roots[:, None], np.concatenate((self.poses, origins), axis=1))
 
     def list_layers(self) -> list[str]:
         """The layers that there is something in."""
@@ -114,8 +120,22 @@ class AssetFigure:
                 for number, part in enumerate(self.drawing.parts[layer])
                 for node in self._add_part(part, f"{self.path}/{layer.lower()}/{number}")
             ]
+            self._singles[layer] = self._list_singles(layer)
+        elif shown:
+            # hidden parts are not moved
+            self._move_parts(layer, np.ones(self._rows.shape[1], dtype=bool))
         for _, node in self._nodes[layer]:
             node.visible = shown
+
+    def _list_singles(self, layer: str) -> tuple[Any, Array, list[Any]]:
+        """Bodies, poses on them and nodes of the parts that are at one place."""
+        found = [pair for pair in self._nodes[layer] if len(pair[0].bodies) == 1 and len(self.roots) == 1]
+        bodies = np.array([part.bodies[0] for part, _ in found], dtype=np.int64)
+        return (
+            bodies,
+            np.array([part.poses[0] for part, _ in found]).reshape(-1, 7),
+            [node for _, node in found],
+        )
 
     def _add_part(self, part: DrawnPart, path: str) -> list[Any]:
         rows = self._place_part(part)
@@ -125,7 +145,11 @@ class AssetFigure:
         else:
             nodes = [
                 self._scene.add_batched_glb(
-                    f"{path}/{number}", content, batched_positions=rows[:, :3], batched_wxyzs=rows[:, 3:], lod="off"
+                    f"{path}/{number}",
+                    content,
+                    batched_positions=rows[:, :3],
+                    batched_wxyzs=rows[:, 3:],
+                    lod="off",
                 )
                 for number, content in enumerate(split_glb(part.content))
             ]
@@ -171,12 +195,11 @@ class AssetFigure:
 
     def _place_points(self, overlay: Overlay) -> Any:
         """Points of an overlay in all worlds, one world after the other."""
-        found = [overlay.place(poses) + offset for poses, offset in zip(self.poses, self.offsets, strict=True)]
-        return np.concatenate(found).astype(np.float32)
+        return overlay.place(self._rows).reshape(-1, 3)
 
     def _add_overlay(self, overlay: Overlay, path: str, layer: str) -> Any:
         points = self._place_points(overlay)
-        count = len(self.offsets)
+        count = len(self.roots)
         colors = np.tile(overlay.colors, (count, 1))
         if overlay.kind == "surface":
             assert overlay.faces is not None
@@ -191,9 +214,14 @@ class AssetFigure:
         if overlay.kind == "arrows":
             reach = float(np.median(np.linalg.norm(pairs[:, 1] - pairs[:, 0], axis=1)))
             return self._scene.add_arrows(
-                path, pairs, shades[:, 0], shaft_radius=reach / 50, head_radius=reach / 20, head_length=reach / 8
+                path,
+                pairs,
+                shades[:, 0],
+                shaft_radius=reach / 50,
+                head_radius=reach / 20,
+                head_length=reach / 8,
             )
-        return self._scene.add_line_segments(path, pairs, shades, line_width=2.0)
+        return self._scene.add_line_segments(path, pairs, shades, thickness=2.0, thickness_units="screen")
 
     def _move_overlay(self, overlay: Overlay, node: Any) -> None:
         points = self._place_points(overlay)
@@ -215,23 +243,32 @@ class AssetFigure:
             ]
 
     def _find_place(self, row: int) -> Array:
-        return np.asarray(self.poses[0, row, :3] + self.offsets[0])
+        return np.asarray(self._rows[0, row, :3])
 
     # -- moving --------------------------------------------------------------------------------------------------
 
     def place(self, poses: Array) -> None:
         """Move bodies to poses (bodies x 7, or worlds x bodies x 7) in their world."""
-        self.poses[:] = poses
-        if not np.all(np.isfinite(self.poses)):
+        if not np.all(np.isfinite(poses)):
             return
-        moved = np.abs(self.poses - self._sent).max(axis=(0, 2), initial=0.0) > _MOVED
+        self.poses[:] = poses
+        self._move(self._stand())
+
+    def move_to(self, roots: Array) -> None:
+        """Put the worlds elsewhere (worlds x 7); there are as many as before."""
+        self.roots[:] = roots
+        self._move(self._stand())
+
+    def _move(self, rows: Array) -> None:
+        moved = np.abs(rows - self._rows).max(axis=(0, 2)) > _MOVED
         if not moved.any():
             return
-        self._sent[:, moved] = self.poses[:, moved]
+        # those that moved less stay as they were sent, so that small steps add up
+        self._rows[:, moved] = rows[:, moved]
         with self._server.atomic():
-            for layer, nodes in self._nodes.items():
-                if self.shown[layer] or len(self.offsets) == 1:
-                    self._move_parts(nodes, np.append(moved, False))  # number -1, the world, stays
+            for layer in self._nodes:
+                if self.shown[layer]:
+                    self._move_parts(layer, moved)
             for layer, lines in self._lines.items():
                 if self.shown[layer]:
                     for overlay, node in lines:
@@ -241,47 +278,41 @@ class AssetFigure:
             for row, label in enumerate(self._labels):
                 label.position = tuple(self._find_place(row))
 
-    def _move_parts(self, nodes: list[tuple[DrawnPart, Any]], moved: Any) -> None:
-        for part, node in nodes:
-            if not moved[part.bodies].any():
-                continue
-            rows = self._place_part(part)
-            if len(rows) == 1:
-                self._move_node(node, rows[0])
-            else:
-                node.batched_positions = rows[:, :3].astype(np.float32)
-                node.batched_wxyzs = rows[:, 3:].astype(np.float32)
+    def _move_parts(self, layer: str, moved: Any) -> None:
+        bodies, poses, nodes = self._singles[layer]
+        if nodes:
+            # all at once: most robots have nothing else, and this is done for every picture
+            chosen = np.flatnonzero(moved[bodies])
+            at = self._rows[0, bodies[chosen]]
+            rows = poses_compose(poses_compose(at, poses[chosen]), _TURNED)
+            for number, row in zip(chosen.tolist(), rows.tolist(), strict=True):
+                self._move_node(nodes[number], row)
+        for part, node in self._nodes[layer]:
+            if (len(part.bodies) > 1 or len(self.roots) > 1) and moved[part.bodies].any():
+                many = self._place_part(part)
+                node.batched_positions = many[:, :3].astype(np.float32)
+                node.batched_wxyzs = many[:, 3:].astype(np.float32)
 
-    def _move_node(self, node: Any, row: Array) -> None:
-        x, y, z, *turn = row.tolist()
+    def _move_node(self, node: Any, row: Sequence[float]) -> None:
+        place, turn = tuple(row[:3]), tuple(row[3:])
         if self._messages is None:
-            node.position, node.wxyz = (x, y, z), tuple(turn)
+            node.position, node.wxyz = place, turn
             return
         # what the two setters above send, without their comparisons, which cost ten times as much
         queue = self._scene._queue_scene_message
-        queue(self._messages.SetPositionMessage(node.name, (x, y, z)))
-        queue(self._messages.SetOrientationMessage(node.name, tuple(turn)))
+        queue(self._messages.SetPositionMessage(node.name, place))
+        queue(self._messages.SetOrientationMessage(node.name, turn))
 
     def _place_part(self, part: DrawnPart) -> Array:
         """Poses of a part at all its places in all worlds (n x 7), turned as glTF is."""
-        rows = np.empty((len(self.offsets), len(part.bodies), 7))
-        for world, (poses, offset) in enumerate(zip(self.poses, self.offsets, strict=True)):
-            at = np.concatenate((poses, _AT_ORIGIN))[part.bodies]
-            rows[world] = poses_compose(poses_compose(at, part.poses), _TURNED)
-            rows[world, :, :3] += offset
-        return rows.reshape(-1, 7)
-
-    def move_to(self, offsets: Array) -> None:
-        """Put the worlds elsewhere; there are as many as before."""
-        self.offsets[:] = offsets
-        self._sent[:] = np.inf
-        self.place(self.poses.copy())
-        for nodes in self._nodes.values():
-            self._move_parts(nodes, np.ones(self.poses.shape[1] + 1, dtype=bool))
+        rows = poses_compose(poses_compose(self._rows[:, part.bodies], part.poses), _TURNED)
+        return np.asarray(rows.reshape(-1, 7))
 
     # -- marks ---------------------------------------------------------------------------------------------------
 
-    def mark(self, bodies: Sequence[int], color: tuple[int, int, int] = (255, 150, 20), world: int = 0) -> None:
+    def mark(
+        self, bodies: Sequence[int], color: tuple[int, int, int] = (255, 150, 20), world: int = 0
+    ) -> None:
         """Draw boxes around bodies, in place of those that were drawn before."""
         for _, node, _ in self._marks:
             node.remove()
@@ -295,31 +326,34 @@ class AssetFigure:
         for overlay in builder.build():
             node = self._scene.add_line_segments(
                 f"{self.path}/marks", self._place_marks(overlay, world), overlay.colors.reshape(-1, 2, 3),
-                line_width=3.0,
+                thickness=3.0, thickness_units="screen",
             )  # fmt: skip
             self._marks.append((overlay, node, world))
 
     def _place_marks(self, overlay: Overlay, world: int) -> Any:
-        found = overlay.place(self.poses[world]) + self.offsets[world]
-        return found.astype(np.float32).reshape(-1, 2, 3)
+        return overlay.place(self._rows[world]).reshape(-1, 2, 3)
 
     def remove(self) -> None:
         """Take everything out of the scene."""
         self.mark([])
         self._show_names(False)
-        for nodes in (*self._nodes.values(), *self._lines.values()):
-            for _, node in nodes:
-                node.remove()
+        for _, node in [pair for nodes in self._nodes.values() for pair in nodes]:
+            node.remove()
+        for _, node in [pair for lines in self._lines.values() for pair in lines]:
+            node.remove()
         self._nodes, self._lines = {}, {}
 
 
 _AT_ORIGIN = np.array([(0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)])
 
 
+def at_offsets(offsets: Array) -> Array:
+    """Worlds that stand upright at places (worlds x 3) [m], as roots."""
+    return np.concatenate((offsets, np.broadcast_to(_AT_ORIGIN[:, 3:], (len(offsets), 4))), axis=1)
+
+
 def _find_messages() -> Any:
-    """viser's messages, where they are what we know; None where setters have to do."""
+    """Messages of viser, where they are what we know; None where setters have to do."""
     found = importlib.import_module("viser._messages")
     known = hasattr(found, "SetPositionMessage") and hasattr(found, "SetOrientationMessage")
     return found if known else None
-
-

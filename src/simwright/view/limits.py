@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of joints, drawn where the joint is: a sector for a hinge, a rail for a slide, and a hand on what it carries."""
+"""Limits of joints, drawn where the joint is: a sector for a hinge, a rail for a slide, a hand on what it carries."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def draw_limits(tree: Tree, rows: Mapping[str, int], reach: float) -> list[Overl
             lines.add(points[[0, 1, 0, count]], parent, _HAND)
             hand = np.stack((dof.anchor, dof.anchor + 1.15 * reach * aside))
         else:
-            ends = np.array([dof.anchor + _bound(value, dof, 1.0) * dof.axis for value in (dof.lower, dof.upper)])
+            ends = np.array(
+                [dof.anchor + _bound(value, dof, 1.0) * dof.axis for value in (dof.lower, dof.upper)]
+            )
             ticks = [(end - reach / 4 * aside, end + reach / 4 * aside) for end in ends]
             lines.add(joint.parent_frame.apply(np.concatenate((ends, *ticks))), parent, _HAND)
             hand = np.stack((dof.anchor, dof.anchor + reach / 2 * aside))
@@ -70,4 +72,3 @@ def _find_aside(axis: Array) -> Array:
     other = np.eye(3)[int(np.argmin(np.abs(axis)))]
     across = np.cross(axis, other)
     return np.asarray(across / max(float(np.linalg.norm(across)), 1e-12))
-

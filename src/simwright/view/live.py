@@ -23,7 +23,7 @@ from simwright.model.kinematics import build_tree
 from simwright.model.mass import body_inertials
 from simwright.view.contacts import ContactArrows
 from simwright.view.drawing import draw_asset
-from simwright.view.figure import LAYERS, AssetFigure, Dragged, Picked
+from simwright.view.figure import LAYERS, AssetFigure, Dragged, Picked, at_offsets
 from simwright.view.pace import Pace, PacePanel
 from simwright.view.panel import TreePanel
 from simwright.view.plots import SignalPlot
@@ -86,7 +86,12 @@ class LivePage:
         low, high = places.min(axis=0), places.max(axis=0)
         dress(self.server, drawing.lower + low, drawing.upper + high)
         self.figure = AssetFigure(
-            self.server, drawing, poses, offsets=places[: self.worlds], on_pick=self._click, on_drag=self._drag
+            self.server,
+            drawing,
+            poses,
+            roots=at_offsets(places[: self.worlds]),
+            on_pick=self._click,
+            on_drag=self._drag,
         )
         self._arrows = ContactArrows(self.server, 0.03 * drawing.size)
         self._add_controls(tree, simulation, title or asset.name, can_reset=can_reset)
@@ -103,11 +108,21 @@ class LivePage:
         gui.set_panel_label(short(title, 40))
         self._run = PacePanel(gui, self.pace, can_reset=can_reset)
         if simulation.worlds > 1:
-            gui.add_markdown(f"{simulation.worlds} worlds" + (f", {self.worlds} shown" if self.worlds < simulation.worlds else ""))
+            gui.add_markdown(
+                f"{simulation.worlds} worlds"
+                + (f", {self.worlds} shown" if self.worlds < simulation.worlds else "")
+            )
             self._world = gui.add_number("World", 0, min=0, max=self.worlds - 1, step=1)
             self._world.on_update(lambda event: self._choose_world(int(event.target.value)))
-        names = [freedom.name for freedom in self._layout.freedoms if freedom.motion in (Motion.HINGE, Motion.SLIDE)]
+        names = [
+            freedom.name
+            for freedom in self._layout.freedoms
+            if freedom.motion in (Motion.HINGE, Motion.SLIDE)
+        ]
         rates = [f"{name} velocity" for name in names]
+        found = {freedom.name: freedom for freedom in self._layout.freedoms}
+        self._columns = {name: (False, found[name].q) for name in names}
+        self._columns |= {f"{name} velocity": (True, found[name].v) for name in names}
         chosen = list(self._signals)[:1] or names[:3]
         self.plot = SignalPlot(gui, [*self._signals, *names, *rates, _FORCE, _CONTACTS], chosen)
         self._add_commands(simulation)
@@ -134,7 +149,9 @@ class LivePage:
             by_hand.on_update(lambda event: self._command_by_hand(event.target.value))
             for name, (lower, upper, value) in list(found.items())[:_MOST_COMMANDS]:
                 step = max((upper - lower) / 1000, 1e-6)
-                slider = gui.add_slider(short(name, 40), lower, upper, step, float(np.clip(value, lower, upper)))
+                slider = gui.add_slider(
+                    short(name, 40), lower, upper, step, float(np.clip(value, lower, upper))
+                )
                 slider.on_update(lambda event, name=name: self.command(name, float(event.target.value)))
                 self._commands[name] = float(slider.value)
 
@@ -213,7 +230,7 @@ class LivePage:
         pose = Pose.of(seven[:3], seven[3:])
         held = self._inertials.get(self.asset.body_names[pull.body])
         middle = pose.apply(held.com if isinstance(held, Inertial) else np.zeros(3))
-        arm = pull.start - self.figure.offsets[pull.world] - middle
+        arm = pull.start - self.figure.roots[pull.world, :3] - middle
         wrenches[pull.world, row, :3] = force
         wrenches[pull.world, row, 3:] = np.cross(arm, force)
         return wrenches
@@ -226,7 +243,7 @@ class LivePage:
         self.figure.place(self._take_poses(simulation))
         contacts = self._list_contacts(simulation)
         if self._shows_contacts:
-            self._arrows.show(contacts or [], self.figure.offsets[self.world])
+            self._arrows.show(contacts or [], self.figure.roots[self.world, :3])
         self.plot.take(moment, self._list_signals(simulation, contacts, signals or {}))
         told = "".join(f", {plain(name)} {value:.3g}" for name, value in (signals or {}).items())
         self._run.show(moment, told)
@@ -250,13 +267,12 @@ class LivePage:
         self, simulation: Simulation, contacts: Sequence[Contact] | None, more: Mapping[str, float]
     ) -> dict[str, float]:
         values = dict(more)
-        if not self.plot.chosen:
-            return values
-        q, v = simulation.positions[self.world], simulation.velocities[self.world]
-        for freedom in self._layout.freedoms:
-            if freedom.motion in (Motion.HINGE, Motion.SLIDE):
-                values[freedom.name] = float(q[freedom.q])
-                values[f"{freedom.name} velocity"] = float(v[freedom.v])
+        chosen = [name for name in self.plot.chosen if name in self._columns]
+        if chosen:
+            q, v = simulation.positions[self.world], simulation.velocities[self.world]
+            for name in chosen:
+                is_rate, column = self._columns[name]
+                values[name] = float(v[column] if is_rate else q[column])
         if contacts is not None:
             values[_FORCE] = float(sum(abs(one.force) for one in contacts))
             values[_CONTACTS] = float(len(contacts))
@@ -307,5 +323,3 @@ def list_commands(asset: Asset, simulation: Simulation) -> dict[str, tuple[float
         if math.isfinite(lower) and math.isfinite(upper) and upper > lower:
             found[name] = (float(lower), float(upper), float(now[column]))
     return found
-
-

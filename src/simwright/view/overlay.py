@@ -27,14 +27,10 @@ class Overlay:
     colors: npt.NDArray[np.uint8]
     faces: npt.NDArray[np.uint32] | None = None
 
-    def place(self, poses: Array) -> npt.NDArray[np.float32]:
-        """The points in the world, with bodies at ``poses`` (bodies x 7, quaternion w first)."""
-        whole = np.concatenate((poses, _AT_ORIGIN))  # number -1 is the last row
-        found = whole[self.bodies]
-        return (found[:, :3] + quats_rotate(found[:, 3:], self.points)).astype(np.float32)
-
-
-_AT_ORIGIN = np.array([(0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)])
+    def place(self, rows: Array) -> npt.NDArray[np.float32]:
+        """The points (.. x n x 3) with bodies at ``rows`` (.. x bodies + 1 x 7, quaternion w first), the world last."""
+        found = rows[..., self.bodies, :]
+        return (found[..., :3] + quats_rotate(found[..., 3:], self.points)).astype(np.float32)
 
 
 class OverlayBuilder:

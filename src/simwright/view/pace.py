@@ -11,8 +11,10 @@ from typing import Any
 SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "as fast as possible")
 RATE = 30.0
 """Pictures a second that are sent."""
-_SHARE = 0.08
+_SHARE = 0.05
 """Most of the time that sending pictures may take: fewer are sent where they cost more."""
+_BETWEEN = 0.2
+"""Time between two texts that tell how far it is [s]."""
 _LATE = 0.25
 """A simulation that is further behind than this is not made up for [s]."""
 
@@ -113,10 +115,10 @@ class Pace:
 
 
 class PacePanel:
-    """The controls of a pace."""
+    """The controls of a pace; ``note`` is what else is told beside them, in Markdown."""
 
     def __init__(self, gui: Any, pace: Pace, *, can_reset: bool = True) -> None:
-        self._pace, self._warning = pace, ""
+        self._pace, self.note, self._next = pace, "", 0.0
         with gui.add_folder("Run"):
             self.status = gui.add_markdown("")
             self._buttons = gui.add_button_group("", ("Pause", "Step", *(("Reset",) if can_reset else ())))
@@ -130,7 +132,7 @@ class PacePanel:
     def warn(self, text: str) -> None:
         """Stand still and say why, in Markdown."""
         self._pace.pause(True)
-        self._warning = text
+        self.note = text
         self._buttons.options = ("Run", *self._buttons.options[1:])
 
     def _press(self, word: str) -> None:
@@ -140,14 +142,18 @@ class PacePanel:
             self._pace.step()
         elif word == "Reset":
             self._pace.reset()
-        self._warning = ""
+        self.note = ""
         first = "Run" if self._pace.is_paused else "Pause"
         self._buttons.options = (first, *self._buttons.options[1:])
 
     def show(self, moment: float, more: str = "") -> None:
-        """Tell how far it is [s]."""
+        """Tell how far it is [s], a few times a second."""
+        now = time.perf_counter()
+        if now < self._next and not self._pace.is_paused:
+            return
+        self._next = now + _BETWEEN
         state = "paused, " if self._pace.is_paused else ""
-        warning = f"\n\n**{self._warning}**" if self._warning else ""
+        warning = f"\n\n**{self.note}**" if self.note else ""
         self.status.content = f"{state}{moment:.3f} s{more}{warning}"
 
 

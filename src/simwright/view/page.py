@@ -24,7 +24,7 @@ from simwright.view.measuring import find_hit
 from simwright.view.panel import FindingsPanel, TreePanel, describe_link, describe_shape, find_bodies
 from simwright.view.serving import PageServer
 from simwright.view.stage import dress, save_picture
-from simwright.view.words import numbers, plain, short
+from simwright.view.words import list_choices, numbers, plain, short
 
 _OPEN = 1e-3
 """A gap of a loop that is told [m or rad]."""
@@ -34,7 +34,7 @@ _MOST_SLIDERS = 200
 
 @dataclass(slots=True)
 class VariantChoices:
-    """Variant sets of an asset: names of variants and which of them is chosen, and how the asset is read with others."""
+    """Variant sets of an asset: their variants, which of them is chosen, and how the asset is read with others."""
 
     sets: dict[str, tuple[list[str], str]] = field(default_factory=dict)
     read: Callable[[dict[str, str]], tuple[Asset, list[Diagnostic]]] | None = None
@@ -54,6 +54,7 @@ class ViewPage:
         port: int = 0,
     ) -> None:
         self._lock = threading.RLock()
+        self._is_closed = False
         self._variants = variants or VariantChoices()
         # what is wrong with names or numbers is told before anything is served
         configuration = Configuration(asset)
@@ -64,8 +65,10 @@ class ViewPage:
 
     def close(self) -> None:
         """Stop serving."""
-        self._serving.close()
-        self._contacts.close()
+        with self._lock:
+            self._is_closed = True
+            self._serving.close()
+            self._contacts.close()
 
     def _fill(self, configuration: Configuration, findings: Sequence[Diagnostic]) -> None:
         """Draw an asset and its controls on a page that is empty."""
@@ -75,7 +78,8 @@ class ViewPage:
         self._rows = {name: row for row, name in enumerate(asset.body_names)}
         poses = configuration.list_poses()
         drawing = draw_asset(asset, configuration.tree, poses)
-        self._picked, self._shape = "", None
+        self._picked = ""
+        self._shape: Shape | None = None
         self._sliders: dict[str, Any] = {}
         self._points: list[Array] = []
         self._measured: list[Any] = []
@@ -150,11 +154,17 @@ class ViewPage:
             return
         with self.server.gui.add_folder("Variants"):
             for name, (choices, chosen) in self._variants.sets.items():
-                shown = {short(choice): choice for choice in choices}
+                shown = list_choices(choices)
                 box = self.server.gui.add_dropdown(
-                    short(name, 40), tuple(shown), initial_value=short(chosen) if chosen in choices else short(choices[0])
+                    short(name, 40),
+                    tuple(shown),
+                    initial_value=next(
+                        (label for label, one in shown.items() if one == chosen), next(iter(shown))
+                    ),
                 )
-                box.on_update(lambda event, name=name, shown=shown: self._choose(name, shown[event.target.value]))
+                box.on_update(
+                    lambda event, name=name, shown=shown: self._choose(name, shown[event.target.value])
+                )
 
     def _choose(self, name: str, variant: str) -> None:
         """Read the asset again with another variant, and show that in place of it."""
@@ -168,7 +178,11 @@ class ViewPage:
             except SimwrightError as error:
                 self.server.gui.add_markdown(plain(str(error)))
                 return
-            kept = {key: self.configuration.get(key) for key in self.configuration.dofs if key in configuration.dofs}
+            kept = {
+                key: self.configuration.get(key)
+                for key in self.configuration.dofs
+                if key in configuration.dofs
+            }
             configuration.move(kept)
             sets[name] = (sets[name][0], variant)
             self._contacts.close()
@@ -229,6 +243,8 @@ class ViewPage:
     def show_findings(self, findings: Sequence[Diagnostic], note: str = "") -> None:
         """List findings, and let those that are about a link be shown there."""
         with self._lock:
+            if self._is_closed:  # the check of a large asset may end later
+                return
             self._findings = list(findings)
             self._about = find_bodies(self.configuration.asset, self._findings)
             self._list.show(self._findings, self._about, note)
@@ -289,7 +305,9 @@ class ViewPage:
             scene, size = self.server.scene, 0.008 * self.figure.drawing.size
             number = len(self._points)
             self._measured.append(
-                scene.add_icosphere(f"/measure/{number}", radius=size, color=(220, 40, 120), position=tuple(point))
+                scene.add_icosphere(
+                    f"/measure/{number}", radius=size, color=(220, 40, 120), position=tuple(point)
+                )
             )
             self._distance.content = f"first point: {numbers(point)} m"
             if number == 2:
@@ -301,7 +319,9 @@ class ViewPage:
         told = f"{float(np.linalg.norm(away)):.4g} m"
         line = np.array([[first, second]], dtype=np.float32)
         self._measured += [
-            scene.add_line_segments("/measure/line", line, (220, 40, 120), line_width=3.0),
+            scene.add_line_segments(
+                "/measure/line", line, (220, 40, 120), thickness=3.0, thickness_units="screen"
+            ),
             scene.add_label("/measure/label", told, position=tuple((first + second) / 2)),
         ]
         self._distance.content = f"**{told}** along x, y, z: {numbers(away)} m"

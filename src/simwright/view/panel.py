@@ -67,7 +67,9 @@ class TreePanel:
         with self._list:
             self._shown = [(name, self._add_row(name, depth, joint)) for name, depth, joint in found[:_ROWS]]
         left = len(found) - len(self._shown)
-        self._more.content = f"{left} more: search for them" if left > 0 else ("" if found else "no such link")
+        self._more.content = (
+            f"{left} more: search for them" if left > 0 else ("" if found else "no such link")
+        )
 
     def _add_row(self, name: str, depth: int, joint: str) -> Any:
         indent = "\u2007" * min(depth, 12)
@@ -129,14 +131,11 @@ def find_bodies(asset: Asset, findings: Sequence[Diagnostic]) -> dict[int, str]:
     """The link that each finding is about, by its number: the nearest one above the prim, or of that line."""
     paths = {body.path: body.name for body in asset.bodies if body.path}
     joints = {joint.path: joint.child for joint in asset.joints if joint.path}
-    lines = {
-        (element.source.file, element.source.line): name
-        for element, name in [
-            *((body, body.name) for body in asset.bodies),
-            *((joint, joint.child) for joint in asset.joints),
-            *((shape, shape.body) for shape in asset.shapes),
-        ]
-        if element.source.line
+    said = [(body.source, body.name) for body in asset.bodies]
+    said += [(joint.source, joint.child) for joint in asset.joints]
+    said += [(shape.source, shape.body) for shape in asset.shapes]
+    lines: dict[tuple[str, int | None], str] = {
+        (where.file, where.line): name for where, name in said if where.line
     }
     known = paths | joints
     found: dict[int, str] = {}
@@ -151,7 +150,11 @@ def find_bodies(asset: Asset, findings: Sequence[Diagnostic]) -> dict[int, str]:
 
 
 def describe_link(
-    configuration: Configuration, name: str, pose: Array, inertial: Inertial | None, findings: Sequence[Diagnostic]
+    configuration: Configuration,
+    name: str,
+    pose: Array,
+    inertial: Inertial | None,
+    findings: Sequence[Diagnostic],
 ) -> str:
     """Pose and numbers of a link as a table."""
     asset = configuration.asset
@@ -171,11 +174,17 @@ def describe_link(
     rows += _describe_joint(configuration, name)
     shapes = asset.shapes_of(name)
     if shapes:
-        rows.append(("shapes", f"{sum(one.visual for one in shapes)} seen, {sum(one.collision for one in shapes)} touched"))
+        rows.append(
+            (
+                "shapes",
+                f"{sum(one.visual for one in shapes)} seen, {sum(one.collision for one in shapes)} touched",
+            )
+        )
         looks = sorted({plain(short(one.material, 40)) for one in shapes if one.material})
         if looks:
             rows.append(("materials", ", ".join(looks[:8])))
-    mounted = [plain(one.name) for one in (*asset.sensors, *asset.cameras, *asset.sites) if one.body == name]
+    carried: list[Any] = [*asset.sensors, *asset.cameras, *asset.sites]
+    mounted = [plain(one.name) for one in carried if one.body == name]
     if mounted:
         rows.append(("mounted on it", ", ".join(mounted[:12])))
     if body.path:

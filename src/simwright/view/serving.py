@@ -120,7 +120,8 @@ class PageServer:
                 )
         except OSError as error:
             raise UsageError(
-                f"cannot listen on {host}: {error.strerror or error}", hint="an address of this machine: --host"
+                f"cannot listen on {host}: {error.strerror or error}",
+                hint="an address of this machine: --host",
             ) from None
         self.port: int = self.viser.get_port()
         self.address = f"http://{host}:{self.port}/?token={gate.token}"

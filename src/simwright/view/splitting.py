@@ -17,7 +17,7 @@ _JSON, _BIN = 0x4E4F534A, 0x004E4942
 
 
 def split_glb(content: bytes) -> list[bytes]:
-    """One .glb for each primitive that a node of the scene shows, in its place; the file itself where it is the only one."""
+    """One .glb for each primitive that a node of the scene shows, in its place; the file itself where that is one."""
     document, binary = _open(content)
     shown = list(_list_primitives(document))
     if len(shown) == 1:
@@ -43,7 +43,9 @@ def _list_primitives(document: dict[str, Any]) -> Iterator[tuple[list[dict[str, 
         pending += [[*chain, nodes[number]] for number in chain[-1].get("children", [])]
 
 
-def _pick(document: dict[str, Any], binary: memoryview, chain: list[dict[str, Any]], primitive: dict[str, Any]) -> bytes:
+def _pick(
+    document: dict[str, Any], binary: memoryview, chain: list[dict[str, Any]], primitive: dict[str, Any]
+) -> bytes:
     """A document with this primitive alone."""
     data = bytearray()
     views: list[dict[str, Any]] = []
@@ -92,7 +94,9 @@ def _pick(document: dict[str, Any], binary: memoryview, chain: list[dict[str, An
     return _pack(result, bytes(data))
 
 
-def _take_textures(document: dict[str, Any], result: dict[str, Any], material: dict[str, Any], take_view: Any) -> None:
+def _take_textures(
+    document: dict[str, Any], result: dict[str, Any], material: dict[str, Any], take_view: Any
+) -> None:
     """Carry the images that a material names, wherever in it they are named."""
     for place in _list_texture_places(material):
         texture = dict(document["textures"][place["index"]])

@@ -12,12 +12,14 @@ import numpy as np
 from simwright.core.math3d import Array
 
 _FOV = math.radians(40.0)
-_FROM = np.array((0.8, 0.95, 0.5)) / np.linalg.norm((0.8, 0.95, 0.5))
+FROM_FRONT = (0.8, 0.95, 0.5)
 """From the front left and above."""
+FROM_ABOVE = (0.15, -0.75, 1.4)
+"""As a plan is looked at."""
 
 
-def dress(server: Any, lower: Array, upper: Array) -> None:
-    """Floor, light and the first camera, for things between two corners [m]."""
+def dress(server: Any, lower: Array, upper: Array, toward: tuple[float, float, float] = FROM_FRONT) -> None:
+    """Floor, light and the first camera, for things between two corners [m], seen from the side of ``toward``."""
     scene = server.scene
     size = float(np.max(upper - lower))
     cell = 10.0 ** math.floor(math.log10(size)) / 2
@@ -29,15 +31,17 @@ def dress(server: Any, lower: Array, upper: Array) -> None:
         position=(0.0, 0.0, min(0.0, float(lower[2])) - 1e-3 * size),
     )  # fmt: skip
     scene.configure_default_lights(enabled=True, cast_shadow=True)
-    frame(server.initial_camera, middle, float(np.linalg.norm(upper - lower)) / 2)
+    frame(server.initial_camera, middle, float(np.linalg.norm(upper - lower)) / 2, toward)
     server.initial_camera.near, server.initial_camera.far = 0.002 * size, 200.0 * size
 
 
-def frame(camera: Any, middle: Array, radius: float) -> None:
-    """Turn a camera to what is in a ball, with the panel of controls beside it."""
+def frame(camera: Any, middle: Array, radius: float, toward: tuple[float, float, float]) -> None:
+    """Turn a camera to what is in a ball."""
     distance = 1.15 * radius / math.sin(_FOV / 2)
     camera.fov = _FOV
-    camera.position = tuple(float(value) for value in middle + distance * _FROM)
+    camera.position = tuple(
+        float(value) for value in middle + distance * np.array(toward) / np.linalg.norm(toward)
+    )
     camera.look_at = tuple(float(value) for value in middle)
 
 
@@ -47,7 +51,9 @@ def save_picture(client: Any) -> None:
         camera = client.camera
         width = 1600
         height = max(400, min(2400, round(width / max(camera.aspect, 0.2))))
-        client.send_file_download("view.png", encode_png(np.asarray(client.get_render(height=height, width=width))))
+        client.send_file_download(
+            "view.png", encode_png(np.asarray(client.get_render(height=height, width=width)))
+        )
 
 
 def encode_png(pixels: Array) -> bytes:

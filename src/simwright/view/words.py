@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from simwright.core.diag import Diagnostic
-from simwright.core.math3d import Array
 from simwright.core.visible import make_visible
 
 _MARKS = re.compile(r"[\\`*_{}\[\]<>()#|!&$~:@/\"']")
@@ -26,12 +27,21 @@ def short(text: str, most: int = _LONG) -> str:
     return shown if len(shown) <= most else shown[: most - 1] + "\u2026"
 
 
-def segment(name: str) -> str:
-    """A name as one part of a path in the scene."""
-    return make_visible(name).replace("/", "|")
+def list_choices(names: Iterable[str], most: int = 40, taken: Iterable[str] = ()) -> dict[str, str]:
+    """Labels of a list to choose from, and the name that each is of; no two are alike, nor like one that is taken."""
+    found: dict[str, str] = {}
+    used = set(taken)
+    for name in names:
+        label, number = short(name, most), 1
+        while label in used:
+            number += 1
+            label = f"{short(name, most)} ({number})"
+        used.add(label)
+        found[label] = name
+    return found
 
 
-def numbers(values: Array) -> str:
+def numbers(values: Any) -> str:
     """A few digits of each."""
     return " ".join(f"{value:.4g}" for value in np.asarray(values).tolist())
 

@@ -205,3 +205,24 @@ def test_contradictions_are_refused_before_anything_is_added(newton, stage):
     builder.add_articulation([builder.add_joint_free(lone)])
     with pytest.raises(UsageError, match="not the most recent"):
         add_usd(builder, path, parent_body=hand)
+
+
+def test_joints_outside_of_articulations_stand_in_the_order_of_newton(builder, import_theirs, tmp_path):
+    body = 'def Cube "NAME" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"]) {\n}\n'
+    link = 'def PhysicsKINDJoint "NAME" {\nrel physics:body0 = </A>\nrel physics:body1 = </B>\n}\n'
+    parts = [body.replace("NAME", name) for name in "abcde"]
+    for kind, name, ends in (
+        ("Prismatic", "rail", "ab"),
+        ("Revolute", "hinge", "bc"),
+        ("Prismatic", "lift", "cd"),
+        ("Fixed", "glue", "de"),
+    ):
+        said = link.replace("KIND", kind).replace("NAME", name)
+        parts.append(said.replace("/A>", f"/{ends[0]}>").replace("/B>", f"/{ends[1]}>"))
+    path = tmp_path / "loose.usda"
+    path.write_text("#usda 1.0\n(metersPerUnit = 1)\n" + "".join(parts))
+    other = import_theirs(path)
+    add_usd(builder, path)
+    assert builder.joint_label == other.joint_label == ["/glue", "/hinge", "/rail", "/lift"]
+    assert (builder.joint_parent, builder.joint_child) == (other.joint_parent, other.joint_child)
+    assert builder.articulation_label == other.articulation_label

@@ -7,7 +7,8 @@ import random
 import numpy as np
 import pytest
 
-from simwright.formats.mesh.obj_columns import find_decimals
+from simwright.formats.mesh import obj_columns
+from simwright.formats.mesh.obj_columns import find_decimals, read_numbers
 
 
 def parse_decimals(text: bytes):
@@ -63,3 +64,18 @@ def test_nothing(text):
 def test_anything_else(word):
     assert parse_decimals(f"1 2.5 {word} 3 4 5 6 7 8 9".encode()) is None
     assert parse_decimals(word.encode()) is None
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 1 << 17])
+def test_numbers_of_a_long_text(chunk, monkeypatch):
+    monkeypatch.setattr(obj_columns, "_CHUNK", chunk)
+    source = random.Random(3)
+    words = [f"{source.uniform(-9, 9):.{source.randrange(9)}f}" for _ in range(300)]
+    text = "".join(word + source.choice((" ", "\n", " \t ")) for word in words)
+    assert read_numbers(text).tolist() == [float(word) for word in words]
+    assert read_numbers("").tolist() == []
+
+
+@pytest.mark.parametrize("text", ["1 nan 2", "1, 2", "1 \u00b2", "1 2 x"])
+def test_a_text_with_anything_else(text):
+    assert read_numbers(text) is None

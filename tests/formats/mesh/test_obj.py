@@ -10,6 +10,7 @@ import pytest
 
 from simwright.core.errors import ParseError
 from simwright.formats.mesh import load_mesh, load_mesh_materials
+from simwright.formats.mesh.obj import has_several_objects
 
 QUAD = """
 mtllib look.mtl
@@ -105,3 +106,19 @@ def test_bad_statements_name_their_line(text: str, line: int, tmp_path: Path) ->
 def test_no_faces_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(ParseError, match="no faces"):
         load_mesh(write(tmp_path, "v 0 0 0\n"))
+
+
+@pytest.mark.parametrize(
+    ("text", "several"),
+    [
+        ("# of g o\nv 0 0 0\nf 1 1 1\n", False),
+        ("o a\nv 0 0 0\nf 1 1 1\no b\nf 1 1 1\n", True),
+        ("g a\nv 0 0 0\nf 1 1 1\ng b\n# nothing of it\n", False),
+        ("v 0 0 0\nusemtl of_fog\nf 1 1 1\ns off\nf 1 1 1\n", False),
+        ("# " + "fog " * 2000 + "\nv 0 0 0\nf 1 1 1\n# " + "fog " * 2000 + "\ng b\nf 1 1 1\n", True),
+    ],
+)
+def test_several_objects(text: str, several: bool, tmp_path: Path) -> None:
+    file = tmp_path / "a.obj"
+    file.write_text(text)
+    assert has_several_objects(file) is several

@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from simwright.core.errors import ParseError
 from simwright.core.files import MIB
 from simwright.core.limits import Tally
 from simwright.formats.mesh import load_image, name_image
 
 
-def png() -> bytes:
-    """A 2 x 2 white image."""
+def png(rows: bytes = zlib.compress((b"\0" + b"\xff" * 6) * 2)) -> bytes:
+    """A 2 x 2 image, white unless told otherwise."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         body = kind + data
         return struct.pack(">I", len(data)) + body + struct.pack(">I", zlib.crc32(body))
 
     header = struct.pack(">IIBBBBB", 2, 2, 8, 2, 0, 0, 0)
-    rows = zlib.compress((b"\0" + b"\xff" * 6) * 2)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
 
 
@@ -60,6 +60,21 @@ def test_an_image_file_tinted_by_the_colour(read_text, reporter):
     assert texture.scale == (2.0, 3.0)
     assert texture.gain == (0.5, 0.6, 0.7, 1.0)
     assert len(reporter) == 0
+
+
+PLAIN = '<texture name="t" type="2d" file="a.png"/><material name="m" texture="t"/>'
+
+
+def test_pixels_that_nobody_takes_are_not_decoded(read_text):
+    # sound as a file, but MuJoCo could not make pixels of it
+    asset = read_text(model(PLAIN), a__png=png(b"no pixels"))
+    assert asset.materials[0].textures["diffuse"].file.endswith("a.png")
+
+
+def test_a_damaged_image_is_refused_as_MuJoCo_does(read_text):
+    damaged = png()[:-20] + bytes(20)
+    with pytest.raises(ParseError, match="MuJoCo refuses"):
+        read_text(model(PLAIN), a__png=damaged)
 
 
 def test_layers(read_text):

@@ -57,3 +57,19 @@ def test_paths_below():
     assert index.find("/a") == [0, 1, 2, 3, 5]
     assert index.find("/") == [0, 1, 2, 3, 4, 5]
     assert index.find("/a/b/c/d") == []
+
+
+def test_an_operation_that_is_listed_and_not_there_is_said(read):
+    found = read("""
+def Xform "R" {
+    def Cube "lost" {
+        uniform token[] xformOpOrder = ["!resetXformStack!", "xformOp:translate", "!invert!xformOp:translate:p"] }
+    def Cube "kept" { double3 xformOp:translate = (1, 0, 0)
+        uniform token[] xformOpOrder = ["xformOp:translate", "!invert!xformOp:translate"] }
+}""")
+    said = [d for d in found.reporter if d.kind == "usd-operation-missing"]
+    assert [(d.where.prim, d.data["operation"]) for d in said] == [
+        ("/R/lost", "xformOp:translate"),
+        ("/R/lost", "xformOp:translate:p"),
+    ]
+    assert {shape.path for shape in found.asset.shapes} == {"/R/lost", "/R/kept"}

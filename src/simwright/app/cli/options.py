@@ -132,7 +132,9 @@ def place_options(command: F) -> F:
     made: Any = command
     for option in (
         click.option("--browser/--no-browser", default=True, show_default=True, help="Open the page."),
-        click.option("--port", type=click.IntRange(0, 65535), default=0, help="The port; else one that is free."),
+        click.option(
+            "--port", type=click.IntRange(0, 65535), default=0, help="The port; else one that is free."
+        ),
         click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
     ):
         made = option(made)
@@ -158,7 +160,11 @@ def live_options(command: F) -> F:
     made: Any = place_options(call)
     for option in (
         click.option(
-            "--speed", default="1", show_default=True, metavar="X", help="With --view: times real time, or max."
+            "--speed",
+            default="1",
+            show_default=True,
+            metavar="X",
+            help="With --view: times real time, or max.",
         ),
         click.option("--view", "live", is_flag=True, help="Watch it in the browser; Ctrl-C ends it."),
     ):

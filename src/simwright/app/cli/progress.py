@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import sys
 from collections.abc import Callable, Iterator
 
@@ -26,3 +27,22 @@ def show_progress(word: str) -> Iterator[Callable[[int, int], None] | None]:
             bar.update(task, completed=done, total=total, visible=total > 1)
 
         yield listen
+
+
+@contextlib.contextmanager
+def end_on_term() -> Iterator[None]:
+    """Let SIGTERM end a run as Ctrl-C does: what was recorded is kept, bags are completed, nothing is left behind."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    try:
+        before = signal.signal(signal.SIGTERM, interrupt)
+    except ValueError:
+        # signals are for the main thread; elsewhere, whoever started it has to end it
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

@@ -145,7 +145,8 @@ def doctor_command(output_format: str) -> int:
             out.print(f"{'ok' if row['works'] else '--'}  {row['name']:<8} {row['about']}")
             for note in row["notes"]:
                 out.print(f"              {note}")
-        out.print(f"simulator (simulation_interfaces): {', '.join(sorted(FEATURES)).lower()}")
+        out.print("\nfeatures of simulation_interfaces that 'simwright run --ros' serves:")
+        out.print(f"  {', '.join(sorted(FEATURES)).lower()}")
     return 0 if any(row["works"] for row in rows) else 1
 
 
@@ -215,7 +216,8 @@ def _list_facts(endpoint: RosEndpoint) -> Iterator[str]:
     if endpoint.frame_id:
         yield f"frame {endpoint.frame_id}"
     if endpoint.joints:
-        yield f"{len(endpoint.joints)} joints"
+        count = len(endpoint.joints)
+        yield f"{count} joint{'s' * (count > 1)}"
     if endpoint.domain_id is not None:
         yield f"domain {endpoint.domain_id}"
 

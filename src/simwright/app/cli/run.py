@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import signal
 import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -21,6 +20,7 @@ from simwright.app.cli.options import (
     print_json,
     ros_options,
 )
+from simwright.app.cli.progress import end_on_term
 
 if TYPE_CHECKING:
     from simwright.app.running import RunResult
@@ -48,7 +48,9 @@ INTERRUPTED = 130
 @click.option("--solver", default="", metavar="NAME", help="A solver of the engine; else its default.")
 @click.option("--set", "options", multiple=True, metavar="NAME=VALUE", help="An option of the solver.")
 @click.option(
-    "--frames", type=click.IntRange(min=0), help="Time steps.  [default: 1000; with --ros or --view, until Ctrl-C]"
+    "--frames",
+    type=click.IntRange(min=0),
+    help="Time steps.  [default: 1000; with --ros or --view, until Ctrl-C]",
 )
 @click.option("--num-worlds", type=click.IntRange(min=1), help="Copies of the world; else the scene's.")
 @click.option(
@@ -115,25 +117,6 @@ def run(
     if result.stopped == "interrupted":
         return INTERRUPTED
     return 1 if result.has_errors else 0
-
-
-@contextlib.contextmanager
-def end_on_term() -> Iterator[None]:
-    """Let SIGTERM end a run as Ctrl-C does: what was recorded is kept, bags are completed, nothing is left behind."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    try:
-        before = signal.signal(signal.SIGTERM, interrupt)
-    except ValueError:
-        # signals are for the main thread; elsewhere, whoever started it has to end it
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 @contextlib.contextmanager

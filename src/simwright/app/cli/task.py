@@ -14,6 +14,7 @@ from simwright.app.cli.options import (
     echo,
     format_option,
     gate_options,
+    live_options,
     print_json,
     report_option,
     ros_options,
@@ -35,6 +36,7 @@ Examples:
   simwright task run tabletop_push --robot panda --set cube_mass=0.1 --format json
   simwright task run locomotion_flat --robot h1.xml --policy random --num-worlds 64 --episodes 64
   simwright task run env.yaml --dataset data/push
+  simwright task run tabletop_push --robot panda --policy push --view
   simwright task run reach --robot sample_arm --ros --max-steps 100000
 """
 CHECK_EPILOG = """\b
@@ -129,11 +131,11 @@ def _spell_needs(needs: dict[str, Any]) -> str:
 @click.option("--force", is_flag=True, help="Run even if the pre-flight report has errors.")
 @click.option("--max-steps", type=click.IntRange(1), help="Actions of an episode at most.")
 @click.option("--num-worlds", type=click.IntRange(1), help="Run as many episodes at once.")
-@click.option("--view", is_flag=True, help="Watch in a window.")
 @click.option("--record", type=click.Path(), help="Write a film (.mp4) or arrays (.npz).")
 @click.option("--camera", default="", help="Camera of the film.  [default: side]")
 @click.option("--dataset", type=click.Path(), help="Write a data set in LeRobot's layout into this folder.")
 @ros_options
+@live_options
 @format_option("text", "json")
 def run_command(output_format: str, what: str, **asked: Any) -> int:
     """Run episodes of a TASK with a robot, or what an environment FILE (YAML) says.
@@ -142,7 +144,7 @@ def run_command(output_format: str, what: str, **asked: Any) -> int:
     The exit code is 0 when the run finished; how many episodes succeeded is in the report.
     """
     from simwright.app.cli.findings import print_findings
-    from simwright.app.cli.progress import show_progress
+    from simwright.app.cli.progress import end_on_term, show_progress
     from simwright.app.tasking import RunRequest, prepare_run
     from simwright.core.diag import Level, Reporter
     from simwright.core.errors import EXIT_BAD_INPUT
@@ -158,7 +160,7 @@ def run_command(output_format: str, what: str, **asked: Any) -> int:
         if finding.level is not Level.INFO:
             console(stderr=True).print(str(finding))
     reporter = Reporter()
-    with show_progress("episodes") as progress:
+    with show_progress("episodes") as progress, end_on_term():
         summary = ready.run(progress, reporter)
     for finding in reporter:
         if finding.level is not Level.INFO:

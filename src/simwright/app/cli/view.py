@@ -96,7 +96,9 @@ def _open(files: tuple[str, ...], recording: str | None, request: ViewRequest) -
     if len(files) == 2:
         page: Any = open_comparison(files, request, reporters)
     elif recording is not None or files[0].lower().endswith(".npz"):
-        page = open_replay(files[0] if recording is not None else "", recording or files[0], request, reporters[0])
+        page = open_replay(
+            files[0] if recording is not None else "", recording or files[0], request, reporters[0]
+        )
     else:
         page = open_view(files[0], request, reporters[0])
     for file, reporter in zip(files, reporters, strict=True):

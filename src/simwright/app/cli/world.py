@@ -13,6 +13,7 @@ from simwright.app.cli.options import (
     echo,
     format_option,
     gate_options,
+    live_options,
     parse_pairs,
     print_json,
     report_option,
@@ -21,6 +22,7 @@ from simwright.app.cli.options import (
 
 if TYPE_CHECKING:
     from simwright.app.bridging import RosOptions
+    from simwright.app.watching import LiveOptions
     from simwright.core.diag import Reporter
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -64,6 +66,7 @@ Examples:
   simwright world run lab.yaml --plan plan.yaml --format json --picture after.png
   simwright world run lab.yaml --ros
   simwright world run lab.yaml --plan plan.yaml --bag run.mcap
+  simwright world run lab.yaml --view
 """
 
 
@@ -286,9 +289,10 @@ def plan(
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
-    help="With --ros or --bag: simulated time to run.",
+    help="With --ros, --bag or --view: simulated time to run.",
 )
 @ros_options
+@live_options
 @format_option("text", "json")
 def run(
     file: str,
@@ -303,6 +307,7 @@ def run(
     seconds: float | None,
     output_format: str,
     ros: RosOptions,
+    view: LiveOptions | None,
 ) -> int:
     """Run plans in the world of FILE, in simulated time.
 
@@ -312,14 +317,18 @@ def run(
     from simwright.app.worlds import describe_run, render_world, run_plans
     from simwright.core.errors import UsageError
 
-    # true where both are given and where none is; with ROS, peers may say what to do
-    if (plan_file is None) == (not goals) and (goals or not ros.is_asked):
+    # true where both are given and where none is; with ROS peers may say what to do, on a page those who watch
+    if (plan_file is None) == (not goals) and (goals or not (ros.is_asked or view)):
         raise UsageError(
             "a plan or goals are needed, not both", hint="--plan plan.yaml, or --goal 'at kitchen'"
         )
     found = _load_quietly(file, seed=seed, reference=reference, data_folder=data_folder, strict=strict)
     interrupted = False
-    if ros.is_asked:
+    if view is not None:
+        simulation, answers = _watch(
+            found, ros, view, plan_file, goals, robot, seed=seed, seconds=seconds, data_folder=data_folder
+        )
+    elif ros.is_asked:
         simulation, answers, interrupted = _serve(
             found, ros, plan_file, goals, robot, seed=seed, seconds=seconds
         )
@@ -353,17 +362,47 @@ def _serve(
     seconds: float | None,
 ) -> Any:
     """Run beside ROS; what could not be served goes to standard error."""
+    from simwright.app.cli.progress import end_on_term
     from simwright.app.worlds import open_world, serve_world
     from simwright.core.diag import Reporter
     from simwright.worlds.acting.task_plan import read_plan
 
     plans = None if plan_file is None else read_plan(plan_file, found, robot)
     simulation, reporter = open_world(found, seed=seed), Reporter()
-    answers, interrupted = serve_world(
-        simulation, ros, plans=plans, goals=goals, robot=robot, seconds=seconds, reporter=reporter
-    )
+    with end_on_term():
+        answers, interrupted = serve_world(
+            simulation, ros, plans=plans, goals=goals, robot=robot, seconds=seconds, reporter=reporter
+        )
     _print_problems(reporter)
     return simulation, answers, interrupted
+
+
+def _watch(
+    found: Any,
+    ros: RosOptions,
+    view: LiveOptions,
+    plan_file: str | None,
+    goals: tuple[str, ...],
+    robot: str,
+    *,
+    seed: int | None,
+    seconds: float | None,
+    data_folder: str | None,
+) -> Any:
+    """Run on a page, until Ctrl-C."""
+    from simwright.app.cli.run import end_on_term
+    from simwright.app.watching import refuse_both, watch_plans
+    from simwright.app.worlds import open_world
+    from simwright.worlds.acting.task_plan import read_plan
+
+    refuse_both(view, is_served=ros.is_asked)
+    plans = None if plan_file is None else read_plan(plan_file, found, robot)
+    simulation = open_world(found, seed=seed)
+    with end_on_term():
+        answers = watch_plans(
+            simulation, view, plans=plans, goals=goals, robot=robot, seconds=seconds, data_folder=data_folder
+        )
+    return simulation, answers
 
 
 def _find_paths(found: Any, targets: tuple[str, ...], robot: str, plan_file: str | None) -> list[Any]:

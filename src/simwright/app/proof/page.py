@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A proof as one HTML page that stands alone: no script, font or picture from elsewhere, and none that could run.
+"""A proof as one HTML page that stands alone: nothing is fetched, and no script but that of the 3D views runs.
 
-Everything that comes from an asset or an engine is escaped, and the page forbids scripts besides.
+Everything that comes from an asset or an engine is escaped, and the page forbids other scripts besides.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import html
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -25,6 +26,8 @@ from simwright.app.proof.words import (
     tell_number,
 )
 from simwright.app.report.report import TOOL_NAME, Excerpt, Report, Sources
+from simwright.app.report.view3d import STYLE, LinkMark, make_policy, make_script, make_view
+from simwright.app.report.views import MOST_VIEWS
 from simwright.core.visible import make_visible
 from simwright.model.asset import Asset
 from simwright.model.joint import Motion
@@ -49,6 +52,7 @@ _KEY = (
     'the kind · <span class="blank">○ not told</span> the engine or its format cannot tell: nobody has looked</p>'
 )
 _EXCERPT = 100
+_WORD = re.compile(r"[\w.:/-]+")
 _AXES = {**dict.fromkeys(("x", "y", "z"), "m"), **dict.fromkeys(("rx", "ry", "rz"), "rad")}
 
 
@@ -57,12 +61,14 @@ def render_page(
     proofs: Sequence[Proof],
     pictures: Sequence[Sequence[RobotPicture]] = (),
     units: Sequence[Mapping[str, str]] = (),
+    views: Sequence[str] = (),
 ) -> str:
     """The page of one asset, or of every kind of world of a scene.
 
     ``pictures`` are those of each proof, ``units`` those of the joints of each (:func:`list_units`).
+    ``views`` show them in 3D (:func:`~simwright.app.report.view3d.make_view`).
     """
-    return "\n".join(_write_page(source, proofs, pictures, units)) + "\n"
+    return "\n".join(_write_page(source, proofs, pictures, units, views)) + "\n"
 
 
 def render_assets(
@@ -74,7 +80,25 @@ def render_assets(
 ) -> str:
     """The page with pictures and units of the assets, as far as they are given."""
     pictures = draw_assets(assets, proofs[0].settings.seed)
-    return render_page(source, proofs, pictures, [list_units(one) for one in assets])
+    views = [
+        make_view(asset, mark_proof(asset, proof))
+        for asset, proof in zip(assets[:MOST_VIEWS], proofs, strict=False)
+    ]
+    return render_page(source, proofs, pictures, [list_units(one) for one in assets], views)
+
+
+def mark_proof(asset: Asset, proof: Proof) -> dict[str, LinkMark]:
+    """Links that differences in engines name, themselves or by their joints."""
+    owners = {name_of(joint.name): joint.child for joint in asset.joints}
+    owners |= {name_of(body.name): body.name for body in asset.bodies}
+    marks: dict[str, LinkMark] = {}
+    for column, aspect in list_differences(proof):
+        for word in _WORD.findall(
+            f"{column.outcome.items.get(aspect, '')} {column.outcome.differences[aspect]}"
+        ):
+            if owners.get(word):
+                marks.setdefault(owners[word], LinkMark("warning", f"{aspect} in {column.outcome.engine}"))
+    return marks
 
 
 def list_units(asset: Asset) -> dict[str, str]:
@@ -94,27 +118,31 @@ def _write_page(
     proofs: Sequence[Proof],
     pictures: Sequence[Sequence[RobotPicture]],
     units: Sequence[Mapping[str, str]],
+    views: Sequence[str] = (),
 ) -> Iterator[str]:
+    policy, looks, script = (make_policy(), STYLE, make_script()) if any(views) else (_POLICY, "", "")
     title = _text(proofs[0].name if len(proofs) == 1 else source)
     style = Path(__file__).with_name("page.css").read_text(encoding="utf-8")
     yield "<!DOCTYPE html>"
     yield '<html lang="en"><head><meta charset="utf-8">'
-    yield f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+    yield f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
     yield '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    yield f"<title>{title}: {TOOL_NAME} prove</title><style>{style}{figures.STYLE}</style></head><body>"
+    yield f"<title>{title}: {TOOL_NAME} prove</title><style>{style}{figures.STYLE}{looks}</style></head><body>"
     for number, proof in enumerate(proofs):
         seen = pictures[number] if number < len(pictures) else ()
-        yield from _write_proof(source, proof, seen, units[number] if number < len(units) else {})
+        view = views[number] if number < len(views) else ""
+        yield from _write_proof(source, proof, seen, units[number] if number < len(units) else {}, view)
     yield from _write_method(source, proofs)
     date = _text(find_date(proofs).replace("T", " ").replace("Z", " UTC"))
-    yield f"<footer>{TOOL_NAME} {_text(Report().tool_version)} · {date}</footer></body></html>"
+    yield f"<footer>{TOOL_NAME} {_text(Report().tool_version)} · {date}</footer>{script}</body></html>"
 
 
 def _write_proof(
-    source: str, proof: Proof, pictures: Sequence[RobotPicture], units: Mapping[str, str]
+    source: str, proof: Proof, pictures: Sequence[RobotPicture], units: Mapping[str, str], view: str
 ) -> Iterator[str]:
     yield "<article>"
     yield from _write_header(source, proof, pictures)
+    yield view
     yield from _write_table(proof)
     yield from _write_differences(proof)
     yield from _write_motion(proof, units)

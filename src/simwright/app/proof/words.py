@@ -114,11 +114,18 @@ def tell_head(proof: Proof) -> str:
 
 def tell_end(proofs: Sequence[Proof]) -> str:
     """One line: what came out."""
-    names = list(dict.fromkeys(column.outcome.engine for proof in proofs for column in proof.columns))
-    wrong = {c.outcome.engine for proof in proofs for c in proof.columns if not c.outcome.right}
-    if not wrong:
-        return f"the same in {', '.join(names)}"
-    return f"not the same in {', '.join(name for name in names if name in wrong)}"
+    columns = [column.outcome for proof in proofs for column in proof.columns]
+    silent = dict.fromkeys(outcome.engine for outcome in columns if not outcome.loads)
+    wrong = dict.fromkeys(outcome.engine for outcome in columns if outcome.loads and not outcome.right)
+    right = dict.fromkeys(
+        name for outcome in columns if (name := outcome.engine) not in silent and name not in wrong
+    )
+    rows = (("the same in", right), ("not the same in", wrong), ("no answer from", silent))
+    # what is wrong is the message; that the others are right is one where nothing is
+    told = [
+        f"{words} {', '.join(names)}" for words, names in rows if names and (names is not right or not wrong)
+    ]
+    return "; ".join(told)
 
 
 def find_date(proofs: Sequence[Proof]) -> str:

@@ -24,7 +24,7 @@ _OWN = """
 table { border-collapse: collapse; width: 100%; font-size: 0.9em; }
 td, th { text-align: left; vertical-align: top; padding: 0.35rem 1.1rem; border-top: 1px solid var(--line);
   overflow-wrap: anywhere; } td { min-width: 7rem; }
-.facts { margin: 0; padding: 0.6rem 1.1rem; color: var(--soft); }
+.meta { overflow-wrap: anywhere; } .facts { margin: 0; padding: 0.6rem 1.1rem; color: var(--soft); }
 .bad { color: var(--error); font-weight: 600; }
 """
 

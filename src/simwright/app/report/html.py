@@ -140,8 +140,11 @@ def _write_asset(asset: AssetReport, sources: Sources) -> Iterator[str]:
     path = f'<span class="path">{_escape(asset.path)}</span>'
     words = count_words(asset.summary())
     if not asset.findings:
-        head = f'<div class="title">{path}<span class="clean">{words}</span></div>'
-        yield f'<div class="asset">{head}{asset.view}</div>'
+        clean = f'{path}<span class="clean">{words}</span>'
+        if asset.view:
+            yield f'<div class="asset"><div class="title">{clean}</div>{asset.view}</div>'
+        else:
+            yield f'<div class="asset title">{clean}</div>'
         return
     title = f'<summary class="title">{path}<span class="counts">{words}</span></summary>'
     yield f'<details class="asset" open>{title}{asset.view}'

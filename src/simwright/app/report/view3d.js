@@ -250,7 +250,8 @@
 
     // which link is under the pointer: the same picture once more with numbers for colours, of one pixel
     const frame = gl.createFramebuffer(), sheet = gl.createTexture(), depth = gl.createRenderbuffer();
-    let kept = "";
+    const answer = gl.createBuffer();
+    let kept = "", waiting = null, at = null, moved = false;
     const pick = (x, y) => {
       if (kept !== `${canvas.width}x${canvas.height}`) {
         kept = `${canvas.width}x${canvas.height}`;
@@ -275,11 +276,28 @@
         gl.uniform4fv(picked.find.color, [(number & 255) / 255, (number >> 8 & 255) / 255, (number >> 16 & 255) / 255, 1]);
         put(d.shape);
       }
-      const pixel = new Uint8Array(4);
-      gl.readPixels(column, row, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
+      // into a buffer that is read when it is there: waiting for it would hold everything up
+      gl.bindBuffer(gl.PIXEL_PACK_BUFFER, answer);
+      gl.bufferData(gl.PIXEL_PACK_BUFFER, 4, gl.STREAM_READ);
+      gl.readPixels(column, row, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, 0);
+      gl.bindBuffer(gl.PIXEL_PACK_BUFFER, null);
+      waiting = gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0);
+      gl.flush();
       gl.disable(gl.SCISSOR_TEST); gl.bindFramebuffer(gl.FRAMEBUFFER, null); gl.bindVertexArray(null);
-      return names[pixel[0] + 256 * pixel[1] + 65536 * pixel[2] - 1] || "";
+      requestAnimationFrame(hear);
     };
+    const hear = () => {
+      if (gl.getSyncParameter(waiting, gl.SYNC_STATUS) !== gl.SIGNALED) { requestAnimationFrame(hear); return; }
+      gl.deleteSync(waiting);
+      waiting = null;
+      const pixel = new Uint8Array(4);
+      gl.bindBuffer(gl.PIXEL_PACK_BUFFER, answer);
+      gl.getBufferSubData(gl.PIXEL_PACK_BUFFER, 0, pixel);
+      gl.bindBuffer(gl.PIXEL_PACK_BUFFER, null);
+      if (at) tell(names[pixel[0] + 256 * pixel[1] + 65536 * pixel[2] - 1] || "");
+      if (at && moved) { moved = false; pick(...at); }
+    };
+    const point = (x, y) => { at = [x, y]; if (waiting) moved = true; else pick(x, y); };
     const tell = (link) => {
       if (link === over) return;
       over = link;
@@ -294,7 +312,7 @@
       hands.set(event.pointerId, event); canvas.setPointerCapture(event.pointerId); spread = 0;
     });
     for (const name of ["pointerup", "pointercancel"]) canvas.addEventListener(name, (event) => { hands.delete(event.pointerId); spread = 0; });
-    canvas.addEventListener("pointerleave", () => tell(""));
+    canvas.addEventListener("pointerleave", () => { at = null; tell(""); });
     const pan = (dx, dy) => {
       const { right, up } = look(), scale = 2 * camera.away * Math.tan(FIELD / 2) / canvas.clientHeight;
       camera.at = camera.at.map((v, k) => v - right[k] * dx * scale + up[k] * dy * scale);
@@ -302,7 +320,7 @@
     const zoom = (factor) => { camera.away = Math.min(Math.max(camera.away * factor, radius * 0.2), radius * 40); };
     canvas.addEventListener("pointermove", (event) => {
       const before = hands.get(event.pointerId);
-      if (!before) { const area = canvas.getBoundingClientRect(); tell(pick(event.clientX - area.left, event.clientY - area.top)); return; }
+      if (!before) { const area = canvas.getBoundingClientRect(); point(event.clientX - area.left, event.clientY - area.top); return; }
       const dx = event.clientX - before.clientX, dy = event.clientY - before.clientY;
       hands.set(event.pointerId, event);
       if (hands.size > 1) {

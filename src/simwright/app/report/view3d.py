@@ -35,6 +35,8 @@ _PICTURE = (960, 600)
 _LEVELS = ("error", "warning", "info")
 
 STYLE = """
+.view3d .error { --level: var(--error, #c62f3a); } .view3d .warning { --level: var(--warning, #9a6200); }
+.view3d .info { --level: var(--info, #1f6fb8); }
 .view3d { position: relative; margin: 0; border-bottom: 1px solid var(--line); overflow: hidden;
   background: radial-gradient(ellipse at 50% 35%, #eef2f6, #cfd7df 75%, #bcc6d0); }
 .view3d .stage { position: relative; height: clamp(15rem, 46vh, 28rem); }
@@ -54,6 +56,7 @@ STYLE = """
 .view3d button { font: inherit; border: 1.5px solid var(--level); color: var(--level); background: none;
   padding: 0 0.6rem; border-radius: 999px; max-width: 100%; overflow: hidden;
   text-overflow: ellipsis; white-space: nowrap; }
+article > .view3d { margin: 1rem 0; border: 1px solid var(--line); border-radius: 12px; }
 @media print { .view3d.alive canvas, .view3d .hint { display: none; } .view3d.alive img { display: block; } }
 """
 

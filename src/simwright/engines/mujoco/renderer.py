@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes.util
 import importlib
 import os
 import sys
@@ -144,17 +145,19 @@ def choose_graphics() -> None:
     if not headless or os.environ.get(_VARIABLE):
         return
     # hardware or software, without a screen; the user's own choice is left alone
-    os.environ[_VARIABLE] = "egl"
+    name = "egl" if ctypes.util.find_library("EGL") or not ctypes.util.find_library("OSMesa") else "osmesa"
+    os.environ[_VARIABLE] = name
     if "mujoco" not in sys.modules:
         return
     # MuJoCo has chosen when it was imported: let its renderer have the other context
     try:
-        context = importlib.import_module("mujoco.egl").GLContext
+        context = importlib.import_module(f"mujoco.{name}").GLContext
     except Exception:  # noqa: BLE001 - no such library here: the renderer will say so
         return
-    for name in _CONTEXTS:
-        if name in sys.modules:
-            sys.modules[name].GLContext = context  # type: ignore[attr-defined]
+<<<<<<< HEAD
+    for module in _CONTEXTS:
+        if module in sys.modules:
+            sys.modules[module].GLContext = context  # type: ignore[attr-defined]
 
 
 def open_window(model: MjModel, data: MjData) -> Any:
@@ -165,3 +168,8 @@ def open_window(model: MjModel, data: MjData) -> Any:
         return mujoco.viewer.launch_passive(model, data, show_left_ui=False, show_right_ui=False)
     except Exception as error:  # noqa: BLE001 - windows fail in ways of their own
         raise UsageError(f"MuJoCo cannot open a window: {error}") from None
+=======
+    for name in _CONTEXTS:
+        if name in sys.modules:
+            sys.modules[name].GLContext = context  # type: ignore[attr-defined]
+>>>>>>> view

@@ -22,6 +22,7 @@ from simwright.engines.newton.equalities import (
     add_stage_equalities,
     find_equalities,
     leave_equalities,
+    rank_joint,
     sort_prims,
 )
 from simwright.engines.newton.hulls import approximate
@@ -136,6 +137,7 @@ class _BuilderFiller:
         self.hulled: set[str] = set()
         self._bound: set[str] = set()
         self._jointed: set[str] = set()
+        self._orphans: list[Branch] = []
         self._bodies = {body.name: body for body in result.asset.bodies}
         self._inertials = body_inertials(result.asset, float(builder.default_shape_cfg.density))
 
@@ -164,6 +166,7 @@ class _BuilderFiller:
                 continue
             self._close(branch, held)
             held = []
+        self._add_orphans()
 
     def _add_branch(self, branch: Branch) -> list[int]:
         """The joints of a branch that have to be in an articulation."""
@@ -177,26 +180,32 @@ class _BuilderFiller:
         # who says what holds the roots wants mechanisms, not constraints
         asked = self._choices.floating is not None or self._choices.base_joint is not None
         if declared is None and not (self._choices.articulate or asked or self._choices.parent_body != -1):
-            return self._add_orphans(branch)
+            self._orphans.append(branch)
+            return []
         # below the root of a robot, but on none of its joints
         beside = declared is not None and declared.name in self._jointed and _is_alone(branch)
         if beside and not asked and not self._floats(branch.steps[0].body):
             return []
         return [self._add_step(step) for step in branch.steps]
 
-    def _add_orphans(self, branch: Branch) -> list[int]:
-        """Joints outside of articulations; the joint of a root that floats is in one of its own."""
-        builder, root = self._builder, branch.steps[0]
-        base: list[int] = []
-        if root.joint is None and self._floats(root.body):
-            base = [self._float(root)]
-        for step in branch.steps:
-            if step.joint is not None:
-                self._add_step(step)
-        if base and len(branch.steps) > 1:
-            builder.add_articulation(base, label=builder.body_label[self._result.bodies[root.body]])
-            return []
-        return base
+    def _add_orphans(self) -> None:
+        """Joints outside of articulations, in Newton's order; then roots that float, each in its own articulation."""
+        builder, stage = self._builder, self._stage
+        self._stand = self._base
+        places = {joint.name: place for place, joint in enumerate(self._result.asset.joints)}
+
+        def rank(step: BranchStep) -> tuple[int, int]:
+            assert step.joint is not None
+            kind = 0 if stage is None else rank_joint(stage, step.joint.path)
+            return kind, places[step.joint.name]
+
+        held = [step for branch in self._orphans for step in branch.steps if step.joint is not None]
+        for step in sorted(held, key=rank):
+            self._add_step(step)
+        for root in (branch.steps[0] for branch in self._orphans):
+            if root.joint is None and self._floats(root.body):
+                index = self._float(root)
+                builder.add_articulation([index], label=builder.body_label[self._result.bodies[root.body]])
 
     def _floats(self, body: str) -> bool:
         """Does a body that nothing holds get a free joint?  Engines refuse one without mass."""

@@ -141,16 +141,19 @@ def add_stage_equalities(
     adder = _EqualityAdder(builder, stage, result, choices, base)
     ends = {joint.path: joint for joint in found.ends}
 
-    def rank(path: str) -> int:
-        kind = str(stage.GetPrimAtPath(path).GetTypeName())
-        return _JOINT_TYPES.index(kind) if kind in _JOINT_TYPES else len(_JOINT_TYPES)
-
     # by type, as Newton numbers the rows
-    for path in sorted((*ends, *found.followers), key=rank):
+    for path in sorted((*ends, *found.followers), key=lambda path: rank_joint(stage, path)):
         if path not in ends:
             adder.add_follower(path)
         elif ends[path].enabled or not choices.only_load_enabled_joints:
             adder.add_end(ends[path])
+
+
+def rank_joint(stage: Usd.Stage, path: str) -> int:
+    """The place of a joint's type among those that OpenUSD's physics parser goes through one after another."""
+    prim = stage.GetPrimAtPath(path) if path else None
+    kind = str(prim.GetTypeName()) if prim else ""
+    return _JOINT_TYPES.index(kind) if kind in _JOINT_TYPES else len(_JOINT_TYPES)
 
 
 class _EqualityAdder:

@@ -78,6 +78,11 @@ _SMALL = 4096
 """Hulls with at most so many vertices are kept: a process that imports a robot again need not compute them again."""
 
 
+def forget_hulls() -> None:
+    """Let hulls be computed anew, as in a process that imports for the first time."""
+    _known.clear()
+
+
 def make_hull(points: npt.NDArray[Any], limit: int | None) -> ColliderHull | None:
     """The convex hull that Newton makes of points, with at most ``limit`` vertices; None if they are flat or too few.
 

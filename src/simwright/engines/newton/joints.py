@@ -132,7 +132,8 @@ def _build_axis(builder: ModelBuilder, dof: Dof, reporter: Reporter, joint: Join
     values |= flat_joints.list_drive(dof)
     values |= {"limit_lower": dof.lower - dof.ref, "limit_upper": dof.upper - dof.ref}
     axis = tuple(float(v) for v in dof.axis)
-    return _make_axis(type(default), axis, _choose_mode(dof), tuple(values.items()))
+    kind: Any = type(default)
+    return _make_axis(kind, axis, _choose_mode(dof), tuple(values.items()))
 
 
 @lru_cache(maxsize=1024)

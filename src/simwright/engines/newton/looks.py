@@ -158,8 +158,12 @@ def make_loader() -> Callable[..., Any]:
     theirs = inspect.unwrap(utils.get_mesh)
     split = getattr(utils, _SPLIT, None)
     names = list(inspect.signature(split).parameters) if split is not None else []
-    # another version of Newton may split otherwise: then all of it is Newton's
-    if names != list(inspect.signature(split_vertices).parameters) or _SPLIT not in theirs.__code__.co_names:
+    # another version of Newton may split otherwise, or a program have its own in the place: then that is asked
+    if (
+        not isinstance(theirs, FunctionType)
+        or names != list(inspect.signature(split_vertices).parameters)
+        or _SPLIT not in theirs.__code__.co_names
+    ):
         return cast("Callable[..., Any]", utils.get_mesh)
     twin = FunctionType(
         theirs.__code__,

@@ -78,7 +78,7 @@ class ModelBuilder(FlatBuilder, Protocol):
     def add_shape(self, **values: Any) -> int: ...  # noqa: D102 - Newton's
     def add_shape_gaussian(self, body: int, **values: Any) -> int: ...  # noqa: D102 - Newton's
     def add_site(self, body: int, **values: Any) -> int: ...  # noqa: D102 - Newton's
-    def add_joint(self, **values: Any) -> int: ...  # noqa: D102 - Newton's
+    def add_joint(self, *kind_and_ends: Any, **values: Any) -> int: ...  # noqa: D102 - Newton's
     def add_joint_fixed(self, *ends: int, **values: Any) -> int: ...  # noqa: D102 - Newton's
     def add_joint_ball(self, *ends: int, **values: Any) -> int: ...  # noqa: D102 - Newton's
     def add_joint_free(self, *child: int, **values: Any) -> int: ...  # noqa: D102 - Newton's

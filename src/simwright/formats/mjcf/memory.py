@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from simwright.core.collector import pause_collector
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError
 from simwright.formats.mjcf.compiler import MUJOCO_WARNING
@@ -100,7 +101,8 @@ def build_spec(asset: Asset, reporter: Reporter, *, sets_springs: bool = False) 
     """The MuJoCo specification of an asset, to be added to and compiled."""
     import mujoco
 
-    document = build_document(asset, reporter, exact=True, sets_springs=sets_springs)
+    with pause_collector():
+        document = build_document(asset, reporter, exact=True, sets_springs=sets_springs)
     # MuJoCo gets names and bytes: it opens nothing on disk, so nothing outside the gate can be reached
     xml, files = encode(document), document.files
     place = Where(asset.provenance.file)

@@ -44,6 +44,7 @@ from simwright.formats.mjcf.bodies import (
 )
 from simwright.formats.mjcf.compiler import compile_model
 from simwright.formats.mjcf.control import read_actuators, read_keyframes, read_sensors
+from simwright.formats.mjcf.extent import find_extent
 from simwright.formats.mjcf.geoms import read_geoms, read_sites
 from simwright.formats.mjcf.options import read_custom, read_options
 from simwright.formats.mjcf.reader import NAMESPACE, MjcfReader, claim_names, make_plain, read_floats
@@ -374,7 +375,7 @@ def _keep_pattern(reader: MjcfReader, index: int, spec: Any, pattern: str) -> No
 def read_cameras(reader: MjcfReader) -> None:
     """Cameras in MuJoCo's order."""
     model = reader.model
-    extent = float(model.stat.extent)
+    extent = find_extent(reader)
     flat = []
     for index in range(reader.count("camera")):
         camera = Camera(

@@ -74,7 +74,7 @@ def convert_value(value: Any, type_: str) -> Any:
     """A USD value as one of the model's; CustomValueError where it does not fit."""
     plain = value.GetValue() if isinstance(value, Sdf.TimeCode) else make_plain(value)
     if type_.endswith("[]"):
-        if not isinstance(plain, list | tuple) or isinstance(value, str):
+        if not isinstance(plain, (list, tuple)) or isinstance(value, str):
             raise CustomValueError("it is no array")
         return [_convert_item(item, type_[:-2]) for item in plain]
     return _convert_item(plain, type_)

@@ -204,7 +204,7 @@ def _read_tensor(reader: StageReader, found: FoundPrim) -> Array | None:
 
 def _read_positive(reader: StageReader, found: FoundPrim, name: str, what: str, unit: float) -> float | None:
     value = reader.get_authored(found, name)
-    if not isinstance(value, float | int):
+    if not isinstance(value, (float, int)):
         value = reader.get_optional(found, name)
     if value is None or value == 0.0:
         return None

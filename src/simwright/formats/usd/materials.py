@@ -294,7 +294,7 @@ def read_materials(reader: StageReader, bindings: MaterialBindings) -> None:
 def _read_contact(reader: StageReader, name: str, prim: Usd.Prim) -> PhysicsMaterial:
     def read(attribute: str) -> float | None:
         value = reader.get_authored(prim, f"physics:{attribute}")
-        if not isinstance(value, float | int):
+        if not isinstance(value, (float, int)):
             return reader.get_optional(prim, f"physics:{attribute}")
         if math.isfinite(value) and value >= 0.0:
             return float(value)

@@ -362,7 +362,7 @@ def read_root_options(reader: StageReader, scan: StageScan) -> None:
             elif key == "timestep":
                 # every scene has a rate by the fallback of a schema; only an authored one counts
                 if not has_rate:
-                    is_step = isinstance(value, int | float) and 0.0 < value < math.inf
+                    is_step = isinstance(value, (int, float)) and 0.0 < value < math.inf
                     world.timestep = float(value) if is_step else None
             else:
                 world.settings[key] = value

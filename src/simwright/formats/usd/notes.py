@@ -251,7 +251,7 @@ def _restore_free(reader: StageReader, found: FoundPrim) -> None:
     dof.position = [float(v) for v in (*pose.p, *pose.q)]
     for key in ("armature", "friction", "damping", "stiffness"):
         value = note.get(f"free_{key}")
-        if isinstance(value, int | float) and math.isfinite(value):
+        if isinstance(value, (int, float)) and math.isfinite(value):
             setattr(dof, key, float(value))
     reader.asset.joints.append(
         Joint(
@@ -298,7 +298,7 @@ def numbers(value: Any, *, finite: bool = False) -> list[float]:
     """A noted array of numbers; none where the note holds something else."""
     if not hasattr(value, "__len__") or isinstance(value, str):
         return []
-    if not all(isinstance(v, int | float) and (math.isfinite(v) or not finite) for v in value):
+    if not all(isinstance(v, (int, float)) and (math.isfinite(v) or not finite) for v in value):
         return []
     return [float(v) for v in value]
 
@@ -442,7 +442,7 @@ def _restore_words(reader: StageReader, notes: dict[str, dict[str, Any]]) -> Non
     for path, note in notes.items():
         for name, values in _parse(note.get("safety")).items():
             if name in dofs and isinstance(values, dict):
-                numeric = {key: value for key, value in values.items() if isinstance(value, int | float)}
+                numeric = {key: value for key, value in values.items() if isinstance(value, (int, float))}
                 dofs[name].safety = {key: float(value) for key, value in numeric.items()}
         for key, value in _parse(note.get("urdf")).items():
             reader.asset.extras.keep("urdf", names.get(path, reader.asset.name), key, value)

@@ -59,7 +59,7 @@ from simwright.formats.usd.shapes import list_geometry, read_instancers, read_sh
 from simwright.formats.usd.solvers import read_environment, read_solvers
 from simwright.formats.usd.stage_reader import StageReader
 from simwright.formats.usd.time_samples import read_movement, settle_samples
-from simwright.formats.usd.transforms import check_turns
+from simwright.formats.usd.transforms import check_operations, check_turns
 from simwright.formats.usd.units import read_units
 from simwright.model.asset import Asset, CollisionGroup, ContactFilter, Shape
 from simwright.model.coordinates import shift_coordinates
@@ -217,6 +217,7 @@ def _read_all(reader: StageReader) -> None:
     shift_coordinates(reader.asset, references)
     report_unknown_types(reader, scan)
     check_turns(reader, scan)
+    check_operations(reader, scan)
     read_movement(reader)
     check_topology(reader)
 

@@ -304,7 +304,7 @@ def _list_values(reader: StageReader, prim: Usd.Prim) -> list[tuple[str, Any]]:
 
 def _scale(reader: StageReader, attribute: str, value: Any) -> Any:
     unit = _UNITS.get(attribute)
-    if unit is None or isinstance(value, str | bool):
+    if unit is None or isinstance(value, (str, bool)):
         return value
     factor = DEGREE if unit == "angle" else float(getattr(reader.units, unit))
     scaled = np.asarray(value, dtype=np.float64) * factor

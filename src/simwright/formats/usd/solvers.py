@@ -278,7 +278,7 @@ class _SolverValues:
 
 
 def _differs(a: Any, b: Any) -> bool:
-    if isinstance(a, float) and isinstance(b, int | float):
+    if isinstance(a, float) and isinstance(b, (int, float)):
         # single precision and unit factors leave about 1e-7
         return not math.isclose(a, b, rel_tol=1e-5, abs_tol=1e-12)
     return bool(a != b)

@@ -47,7 +47,18 @@ TURN_INVALID = declare(
     section="1.1",
 )
 
+OPERATION_MISSING = declare(
+    "usd-operation-missing",
+    Level.ERROR,
+    "xformOpOrder of {name!r} lists {operation}, which is not there; the prim is placed without it",
+    hint="author the attribute, or take it out of xformOpOrder",
+    doc="OpenUSD goes on without an operation that xformOpOrder lists and nobody authors, and says nothing.",
+    section="1.1",
+    loss=True,
+)
+
 _FLAT_AXIS = 1e-12
+_ORDER = "xformOpOrder"
 
 
 def check_turns(reader: StageReader, scan: StageScan) -> None:
@@ -59,6 +70,22 @@ def check_turns(reader: StageReader, scan: StageScan) -> None:
             if turn is not None and not (length and 0.0 < length() < math.inf):
                 where = reader.where(found, "xformOp:orient")
                 reader.reporter.report(TURN_INVALID, where, name=found.name, value=turn)
+
+
+def check_operations(reader: StageReader, scan: StageScan) -> None:
+    """Report operations that the order of a prim lists and that are not on it."""
+    for found in scan.all.values():
+        names = found.authored
+        # where values come from clips, names cannot be trusted; a transform that is refused has its own finding
+        if names is None or _ORDER not in names or found.path in reader.faulty:
+            continue
+        order = reader.get(found, _ORDER)
+        # by number: an OpenUSD array ends an iteration by an exception
+        for number in range(len(order) if order else 0):
+            operation = str(order[number]).removeprefix("!invert!")
+            if operation not in names and operation.startswith("xformOp:"):
+                where = reader.where(found, _ORDER)
+                reader.reporter.report(OPERATION_MISSING, where, name=found.name, operation=operation)
 
 
 def are_sound(matrices: Array) -> bool:

@@ -39,7 +39,7 @@ INSTALL = {
 }
 _ABOUT = {
     "rclpy": ("rclpy", "ROS 2 itself: topics, services, actions, parameters"),
-    "zenoh": ("zenoh", "nodes with rmw_zenoh, without ROS here: topics, services, actions"),
+    "zenoh": ("zenoh", "nodes with rmw_zenoh, without ROS here: topics, services, actions, parameters"),
     "foxglove": ("foxglove", "viewers that speak Foxglove's websocket: topics, services, commands"),
     "bag": ("rosbags", "bags that 'ros2 bag play' plays: MCAP, or sqlite3"),
 }
@@ -67,7 +67,10 @@ def examine_transports() -> list[dict[str, Any]]:
         if found and name == "rclpy":
             missing = [package for package in _PACKAGES if importlib.util.find_spec(package) is None]
             if missing:
+                lines = " ".join(f"ros-$ROS_DISTRO-{name.replace('_', '-')}" for name in missing)
                 notes.append(f"without {', '.join(missing)}: interfaces of these types are disabled")
-            notes.append(f"domain {os.environ.get('ROS_DOMAIN_ID', '0')}")
+                notes.append(f"get them by: apt install {lines}")
+            middleware = os.environ.get("RMW_IMPLEMENTATION", "the default middleware")
+            notes.append(f"domain {os.environ.get('ROS_DOMAIN_ID', '0')}, {middleware}")
         rows.append({"name": name, "works": found, "about": about, "notes": notes})
     return rows

@@ -5,7 +5,8 @@ import math
 import re
 
 import pytest
-from pxr import Usd
+from PIL import Image
+from pxr import Usd, UsdPhysics
 
 import simwright
 from simwright.core.diag import Reporter
@@ -272,7 +273,10 @@ def test_a_floor_is_no_flat_mesh_for_mujoco(tmp_path):
 
 
 def test_mujoco_finds_options_and_friction(source, tmp_path):
-    """MuJoCo's own reader looks for options at a physics scene, and for friction at materials of all purposes."""
+    """MuJoCo's own reader looks for options at a physics scene, and for friction at materials of all purposes.
+
+    Newton (1.7) looks for the options of its MuJoCo solver there too.
+    """
     text = ARM.replace("<worldbody>", '<option integrator="implicitfast" cone="elliptic"/><worldbody>', 1)
     text = text.replace('name="rod"', 'name="rod" group="3" friction="0.7 0.01 0.001"')
     source.write_text(text)
@@ -291,7 +295,70 @@ def test_mujoco_finds_options_and_friction(source, tmp_path):
     assert len(bound) == 6
     assert all(targets for targets in bound)
     stage = Usd.Stage.Open(str(simwright.convert(source, tmp_path / "newton", for_="newton")))
+    (scene,) = [prim for prim in stage.Traverse() if prim.GetTypeName() == "PhysicsScene"]
+    assert scene.GetAttribute("mjc:option:cone").Get() == "elliptic"
+    stage = Usd.Stage.Open(str(simwright.convert(source, tmp_path / "isaac", for_="isaac")))
     assert not [prim for prim in stage.Traverse() if prim.GetTypeName() == "PhysicsScene"]
+
+
+def test_newton_gets_the_stops_of_mujoco(source, tmp_path):
+    """Where nothing is said of a stop, Newton (1.7) has a spring that throws the joint back."""
+    source.write_text(ARM.replace('name="axle"', 'name="axle" limited="true" range="-1 1"'))
+    stops = {}
+    for engine in ("newton", "isaac", "mujoco"):
+        stage = Usd.Stage.Open(str(simwright.convert(source, tmp_path / engine, for_=engine)))
+        prims = {prim.GetName(): prim.GetAttribute("mjc:solreflimit").Get() for prim in stage.Traverse()}
+        stops[engine] = {name: list(value) for name, value in prims.items() if value is not None}
+    # what the source says of a stop stays, a joint that turns freely has none
+    assert stops["newton"] == {"hinge": [0.01, 1.0], "axle": [0.02, 1.0]}
+    assert stops["mujoco"] == {"hinge": [0.01, 1.0]}
+    assert stops["isaac"] == {}
+
+
+FEET = """<mujoco model="feet">
+  <asset><mesh name="foot" vertex="0 0 0  0.1 0 0  0 0.1 0  0 0 0.1"/></asset>
+  <worldbody><body name="trunk"><freejoint/>
+    <geom name="one" type="mesh" mesh="foot" friction="0.4"/>
+    <geom name="two" type="mesh" mesh="foot" pos="1 0 0" friction="0.4"/>
+    <geom name="three" type="mesh" mesh="foot" pos="2 0 0" friction="0.4"/>
+  </body></worldbody>
+</mujoco>"""
+
+
+@pytest.mark.parametrize(("engine", "shared"), [("newton", False), ("isaac", True)])
+def test_newton_finds_the_friction_of_feet_that_share_a_mesh(engine, shared, tmp_path):
+    """Newton (1.7) looks at the collider itself: not above it, where the material of an instance is bound."""
+    file = tmp_path / "feet.xml"
+    file.write_text(FEET)
+    stage = Usd.Stage.Open(str(simwright.convert(file, tmp_path / "out", for_=engine)))
+    colliders = [
+        prim for prim in stage.Traverse() if str(prim.GetPath().GetParentPath()).endswith("collision")
+    ]
+    assert len(colliders) == 3
+    assert all(prim.GetRelationship("material:binding:physics").GetTargets() for prim in colliders)
+    assert {prim.IsInstance() for prim in colliders} == {shared}
+    assert all(prim.HasAPI(UsdPhysics.CollisionAPI) is not shared for prim in colliders)
+    # and leaves 64 corners of a hull where nothing else is said
+    corners = [prim.GetAttribute("newton:maxHullVertices").Get() for prim in colliders]
+    assert corners == ([-1] * 3 if engine == "newton" else [None] * 3)
+
+
+TREES = """<sdf version="1.9"><model name="trees">
+  <link name="a"/><link name="b"/><link name="c"/><link name="d"/>
+  <joint name="ab" type="revolute"><parent>a</parent><child>b</child><axis><xyz>0 0 1</xyz></axis></joint>
+  <joint name="cd" type="revolute"><parent>c</parent><child>d</child><axis><xyz>0 0 1</xyz></axis></joint>
+</model></sdf>"""
+
+
+@pytest.mark.parametrize("engine", ["newton", "isaac"])
+def test_every_tree_that_moves_is_an_articulation(engine, tmp_path):
+    file = tmp_path / "trees.sdf"
+    file.write_text(TREES)
+    asset = simwright.load(file)
+    entry = simwright.convert(asset, tmp_path / "out", for_=engine)
+    stage = Usd.Stage.Open(str(entry))
+    roots = [prim.GetName() for prim in stage.Traverse() if prim.HasAPI(UsdPhysics.ArticulationRootAPI)]
+    assert sorted(roots) == ["a", "c"]
 
 
 def test_nothing_brakes_bodies_in_physx(source, tmp_path):
@@ -334,8 +401,34 @@ def test_planes_of_moving_links_are_boxes_for_mujoco(tmp_path):
         </link></model></sdf>"""
     )
     reporter = Reporter()
-    stage = Usd.Stage.Open(str(simwright.convert(file, tmp_path / "mujoco", for_="mujoco", reporter=reporter)))
+    stage = Usd.Stage.Open(
+        str(simwright.convert(file, tmp_path / "mujoco", for_="mujoco", reporter=reporter))
+    )
     assert "usd-write-plane-thick" in {finding.kind for finding in reporter}
     assert "Plane" not in {prim.GetTypeName() for prim in stage.TraverseAll()}
     stage = Usd.Stage.Open(str(simwright.convert(file, tmp_path / "all")))
     assert "Plane" in {prim.GetTypeName() for prim in stage.TraverseAll()}
+
+
+def test_images_for_mujoco_are_png(tmp_path):
+    Image.new("RGB", (4, 4), (200, 30, 60)).save(tmp_path / "image.jpg")
+    (tmp_path / "box.urdf").write_text(
+        """<robot name="box"><link name="box"><inertial><mass value="1"/>
+        <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+        <visual><geometry><box size="1 1 1"/></geometry>
+        <material name="m"><texture filename="image.jpg"/></material></visual></link></robot>"""
+    )
+    for engine, ending in (("mujoco", ".png"), ("newton", ".jpg")):
+        entry = simwright.convert(tmp_path / "box.urdf", tmp_path / engine, for_=engine)
+        assert [file.suffix for file in (entry.parent / "textures").iterdir()] == [ending]
+
+
+def test_links_that_are_only_fixed_to_each_other_are_an_articulation_for_newton(tmp_path):
+    file = tmp_path / "raft.urdf"
+    weight = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    file.write_text(
+        f"""<robot name="raft"><link name="hull">{weight}</link><link name="mast">{weight}</link>
+        <joint name="step" type="fixed"><parent link="hull"/><child link="mast"/></joint></robot>"""
+    )
+    assert _list_roots(simwright.convert(file, tmp_path / "newton", for_="newton")) == {"hull"}
+    assert _list_roots(simwright.convert(file, tmp_path / "all")) == set()

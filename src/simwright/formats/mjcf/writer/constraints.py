@@ -146,7 +146,7 @@ def _list_in_order(document: MjcfDocument, rest: dict[str, Pose]) -> list[Callab
         *((kept.find_place(k), k.partition("/")[2], partial(_restore_lock, document, k)) for k in keys),
     ]
     names = kept.take("equality", "order")
-    order = {name: number for number, name in enumerate(names if isinstance(names, list | tuple) else ())}
+    order = {name: number for number, name in enumerate(names if isinstance(names, (list, tuple)) else ())}
     if order:
         tasks.sort(key=lambda task: order.get(task[1], len(order)))
     elif len({where.file for where, *_ in tasks}) == 1 and all(where.line for where, *_ in tasks):

@@ -207,8 +207,7 @@ class MjcfDocument:
 
     def find_kept(self, element: KeptElement, family: str, *attributes: str) -> dict[str, Any]:
         """Attributes an element was read with, under their MJCF names."""
-        found = {name: self.kept.get(element, family, name) for name in attributes}
-        return {name: value for name, value in found.items() if value is not None}
+        return self.kept.get_all(element, family, attributes)
 
     def report_lost(self, what: str, lost: list[Any], advice: str = "MuJoCo has no such element") -> None:
         """One finding for elements that are left out."""
@@ -225,12 +224,13 @@ class MjcfDocument:
             self.reporter.report(RENAMED, count=len(changes), family=family, old=old, new=new)
 
 
+_NUMBERS = (int, float, np.number, np.bool_)
+
+
 def _is_writable(value: Any) -> bool:
-    if isinstance(value, str | int | float | np.number | np.bool_):
+    if isinstance(value, (str, *_NUMBERS)):
         return True
-    return isinstance(value, Iterable) and all(
-        isinstance(v, int | float | np.number | np.bool_) for v in value
-    )
+    return isinstance(value, Iterable) and all(isinstance(v, _NUMBERS) for v in value)
 
 
 UNBOUNDED = 1e10
@@ -251,9 +251,9 @@ def format_value(value: Any) -> str:
     """The text of an attribute: numbers, lists of them, flags and words."""
     if isinstance(value, str):
         return clean_text(value)
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
-    if isinstance(value, int | float | np.number):
+    if isinstance(value, (int, float, np.number)):
         return format_number(float(value))
     assert isinstance(value, Iterable), f"no attribute value: {value!r}"
     return " ".join(format_number(float(v)) for v in value)
@@ -263,8 +263,12 @@ def is_equal(value: Any, default: Any) -> bool:
     """Is it the default?  Lists are equal if their numbers are."""
     if default is None or value is None:
         return value is default
-    if isinstance(value, int | float | str) or isinstance(default, str):
+    if isinstance(value, (int, float, str)) or isinstance(default, str):
         return bool(value == default)
+    # short lists, which Python compares sooner than numpy begins
+    value, default = (rows.tolist() if isinstance(rows, np.ndarray) else rows for rows in (value, default))
+    if isinstance(value, (list, tuple)) and isinstance(default, (list, tuple)):
+        return len(value) == len(default) and all(a == b for a, b in zip(value, default, strict=True))
     ours, theirs = np.atleast_1d(value), np.atleast_1d(default)
     return ours.shape == theirs.shape and bool(np.all(ours == theirs))
 

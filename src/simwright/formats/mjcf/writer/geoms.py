@@ -159,7 +159,7 @@ def _make_geoms(document: MjcfDocument, library: MjcfMeshFiles, shape: Shape) ->
     collision = shape.collision and shape.enabled
     geometry, scale = shape.geometry, scaled(shape)
     # MuJoCo takes planes and height fields on static bodies only
-    if isinstance(geometry, Plane | Heightfield) and not _is_static(document, shape.body):
+    if isinstance(geometry, (Plane, Heightfield)) and not _is_static(document, shape.body):
         return _report_refused(
             document, shape, "MuJoCo has planes and height fields on bodies that do not move only"
         )
@@ -181,7 +181,7 @@ def _make_geoms(document: MjcfDocument, library: MjcfMeshFiles, shape: Shape) ->
     if fitted is not None:
         if isinstance(geometry, Plane):
             grid = document.kept.get(shape, "geom", "grid", PLANE_GRID)
-            fitted["size"] = (*fitted["size"][:2], grid if isinstance(grid, int | float) else PLANE_GRID)
+            fitted["size"] = (*fitted["size"][:2], grid if isinstance(grid, (int, float)) else PLANE_GRID)
         return [MjcfGeom(shape.name, fitted, shape.pose, shape.visual, collision, shape.material)]
     # MuJoCo has no cones
     mesh = make_cone(geometry) if isinstance(geometry, Cone) else geometry

@@ -9,7 +9,7 @@ by the plain name.  Elements without a prim are spoken of elsewhere in a stage, 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 from simwright.core.diag import NOWHERE, Where
@@ -35,6 +35,8 @@ class KeptAttributes:
         # what was asked for counts as written; the rest is reported as lost
         self._used: set[tuple[str, str]] = set()
         self._aliases: dict[str, dict[str, tuple[str, str]]] = {}
+        # the same by key, for those that were asked for: making an alias of a key takes long
+        self._spoken: dict[str, dict[str, tuple[str, str]]] = {}
         for key, rows in self._table.items():
             # keys of a stage are prim paths; those of the MJCF reader are family/name
             for name in rows if key.startswith("/") else ():
@@ -45,26 +47,50 @@ class KeptAttributes:
 
     def get(self, element: KeptElement, family: str, attribute: str, default: Any = None) -> Any:
         """The value an element was read with."""
-        for key in list_keys(element, family):
+        found = self._find(list_keys(element, family), attribute)
+        return default if found is None else found
+
+    def _find(self, keys: list[str], attribute: str) -> Any:
+        for key in keys:
             found = self.take(key, attribute)
             if found is not None:
                 return found
-        return default
+        return None
+
+    def get_all(self, element: KeptElement, family: str, attributes: Sequence[str]) -> dict[str, Any]:
+        """Those of some attributes that an element was read with."""
+        # mostly nothing is kept
+        keys = [key for key in list_keys(element, family) if key in self._table or self._find_spoken(key)]
+        if not keys:
+            return {}
+        found = {name: self._find(keys, name) for name in attributes}
+        return {name: value for name, value in found.items() if value is not None}
 
     def take(self, key: str, attribute: str) -> Any:
         """The value under a key, None if there is none; it counts as written."""
-        rows = self._table.get(key, {})
-        # the MJCF reader keeps plain names, the OpenUSD reader those with the namespace
-        for name in (attribute, f"{NAMESPACE}:{attribute}", f"{NAMESPACE}:{attribute}{_JSON}"):
-            if name in rows:
-                return self._use(key, name)
-        ends = [rows.get(f"{NAMESPACE}:{attribute}:{end}") for end in ("min", "max")]
-        # schemas have the two ends of a range as attributes of their own
-        if ends[0] is not None and ends[1] is not None:
-            self._used.update((key, f"{NAMESPACE}:{attribute}:{end}") for end in ("min", "max"))
-            return [float(end.value) for end in ends if end is not None]
-        place = self._aliases.get(_make_alias(key), {}).get(attribute) if self._aliases else None
+        rows = self._table.get(key)
+        # mostly nothing is kept: thousands are asked
+        if rows is not None:
+            # the MJCF reader keeps plain names, the OpenUSD reader those with the namespace
+            for name in (attribute, f"{NAMESPACE}:{attribute}", f"{NAMESPACE}:{attribute}{_JSON}"):
+                if name in rows:
+                    return self._use(key, name)
+            ends = [rows.get(f"{NAMESPACE}:{attribute}:{end}") for end in ("min", "max")]
+            # schemas have the two ends of a range as attributes of their own
+            if ends[0] is not None and ends[1] is not None:
+                self._used.update((key, f"{NAMESPACE}:{attribute}:{end}") for end in ("min", "max"))
+                return [float(end.value) for end in ends if end is not None]
+        place = self._find_spoken(key).get(attribute)
         return None if place is None else self._use(*place)
+
+    def _find_spoken(self, key: str) -> dict[str, tuple[str, str]]:
+        """What is said elsewhere about an element: key and name by attribute."""
+        if not self._aliases:
+            return {}
+        found = self._spoken.get(key)
+        if found is None:
+            found = self._spoken[key] = self._aliases.get(_make_alias(key), {})
+        return found
 
     def _use(self, key: str, name: str) -> Any:
         """The value of an attribute, which counts as written; tables are text in a stage."""
@@ -81,7 +107,7 @@ class KeptAttributes:
     def take_all(self, key: str) -> dict[str, Any]:
         """Every attribute under a key, all counted as written."""
         rows = self._table.get(key, {})
-        spoken = self._aliases.get(_make_alias(key), {})
+        spoken = self._find_spoken(key)
         self._used.update((key, name) for name in rows)
         values = {name: self._use(*place) for name, place in spoken.items()}
         return values | {name: extra.value for name, extra in rows.items()}

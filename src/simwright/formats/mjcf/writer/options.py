@@ -338,8 +338,8 @@ def _make_yaml_value(value: Any) -> Any:
     """What YAML can say without tags."""
     if isinstance(value, dict):
         return {str(key): _make_yaml_value(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return [_make_yaml_value(item) for item in value]
-    if isinstance(value, np.ndarray | np.generic):
+    if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()
-    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)

@@ -179,11 +179,11 @@ def format_value(value: Any) -> str:
     """The text of an element."""
     if isinstance(value, str):
         return clean_text(value)
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, (bool, np.bool_)):
         return "true" if value else "false"
-    if isinstance(value, int | np.integer):
+    if isinstance(value, (int, np.integer)):
         return str(int(value))
-    if isinstance(value, float | np.floating):
+    if isinstance(value, (float, np.floating)):
         return format_number(float(value))
     if isinstance(value, Iterable):
         return " ".join(format_value(item) for item in value)

@@ -233,7 +233,7 @@ def _describe(camera: Camera, settings: dict[str, Any]) -> dict[str, Any]:
     across = 2.0 * math.atan(math.tan(camera.fov_y / 2.0) * wide / high)
     said = settings.get("horizontal_fov")
     # Its own number, so that nothing changes by being computed twice.
-    if isinstance(said, int | float) and abs(said - across) <= _CLOSE * across:
+    if isinstance(said, (int, float)) and abs(said - across) <= _CLOSE * across:
         across = float(said)
     values = {
         "horizontal_fov": across,

@@ -134,7 +134,7 @@ class _JointWriter:
             return None
         # kept by the URDF reader under the name of the joint
         value = self._document.asset.extras.get("urdf", urdf_joint.joint.name, key)
-        return float(value) if isinstance(value, int | float) else None
+        return float(value) if isinstance(value, (int, float)) else None
 
     def _write_calibration(self, node: Element, urdf_joint: UrdfJoint) -> None:
         values = {key: self._recall(urdf_joint, f"calibration.{key}") for key in _CALIBRATION_ATTRIBUTES}

@@ -242,6 +242,6 @@ def _make_plain(value: Any) -> Any:
     """Facts as OpenUSD keeps them."""
     if isinstance(value, dict):
         return {make_identifier(str(key)): _make_plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         return Vt.StringArray([str(item) for item in value])
     return value

@@ -140,7 +140,12 @@ class UnitRescaler:
     def convert(self, element: str, prim: PrimType | None, attribute: str, value: Any) -> Any:
         """The value of an attribute; one that no row knows stays as it is."""
         row = None if prim is None else self._rows.get((prim, attribute))
-        if row is None or row.unit is NUMBER or isinstance(value, bool) or not isinstance(value, int | float):
+        if (
+            row is None
+            or row.unit is NUMBER
+            or isinstance(value, bool)
+            or not isinstance(value, (int, float))
+        ):
             return value
         angular = row.axis in ANGULAR_AXES if row.axis else element in self._turning
         # authored in the units of the source stage, written in those of the layers

@@ -137,7 +137,7 @@ class VisualWriter:
 
     def _check_coordinates(self, shape: Shape) -> None:
         """Note a mesh that lacks the texture coordinates of a look."""
-        if not isinstance(shape.geometry, Mesh | Heightfield):
+        if not isinstance(shape.geometry, (Mesh, Heightfield)):
             return
         data = read_data(shape.geometry)
         known = {*data.uv_sets, *(() if data.uvs is None else (data.uv_name, OBJECT))}
@@ -284,8 +284,10 @@ class ColliderWriter:
         plan, path = self._plan, self._plan.collider_prims[shape.name]
         form = plan.forms[shape.name] = ColliderFidelity(fine=meshes.fine is not None)
         parts = [] if self._decomposer is None else self._decomposer.make(shape, meshes, self._library)
-        # a filtered pair names the prim itself, and a relationship cannot lead into an instance
-        is_shared = (count >= _REPEATED_COLLIDERS and shape.name not in self._filtered) or bool(parts)
+        # a filtered pair names the prim itself, and a relationship cannot lead into an instance; Newton (1.7) looks for
+        # friction at the material of the collider itself only, and finds none that is bound to the instance
+        is_alone = shape.name in self._filtered or plan.is_for_newton
+        is_shared = (count >= _REPEATED_COLLIDERS and not is_alone) or bool(parts)
         spec = self._layer.define(path, "Xform" if is_shared else "Mesh")
         self._layer.name(path, shape.name)
         self._layer.place(path, shape.pose)

@@ -216,7 +216,7 @@ def make_value(kind: str, value: Any) -> Any:
 
 def _make_note(value: Any) -> Any:
     """Lists as OpenUSD's arrays, all else as it is."""
-    if not isinstance(value, list | tuple):
+    if not isinstance(value, (list, tuple)):
         return value
     if all(isinstance(v, str) for v in value):
         return Vt.StringArray(list(value))
@@ -259,14 +259,14 @@ def write_typed(layer: LayerWriter, path: str, name: str, value: Any, schema: st
 def find_type(name: str, value: Any) -> str | None:
     """The attribute type for a value that was read; None where there is no sure one.  MuJoCo's numbers are doubles."""
     number = "double" if name.startswith("mjc:") else "float"
-    if isinstance(value, bool | int | float | str):
+    if isinstance(value, (bool, int, float, str)):
         # by exact type, since a bool is an int to isinstance
         return {bool: "bool", int: "int", float: number, str: "token"}[type(value)]
-    if not isinstance(value, list | tuple) or not value:
+    if not isinstance(value, (list, tuple)) or not value:
         return None
     if all(isinstance(v, str) for v in value):
         return "rel" if value[0].startswith("/") else "token[]"
-    if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in value):
+    if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in value):
         return None
     if isinstance(value, tuple):
         return f"float{len(value)}" if len(value) in (2, 3, 4) else None
@@ -284,14 +284,14 @@ def find_kind(value: Any) -> str:
             return "double"
         case str():
             return "string"
-    return _find_array_kind(value) if isinstance(value, list | tuple) else ""
+    return _find_array_kind(value) if isinstance(value, (list, tuple)) else ""
 
 
 def _find_array_kind(value: list[Any] | tuple[Any, ...]) -> str:
     """Arrays of numbers are doubles unless all are small integers; an empty one is an array of doubles."""
     if value and all(isinstance(v, str) for v in value):
         return "string[]"
-    if not all(isinstance(v, int | float) and not isinstance(v, bool) for v in value):
+    if not all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in value):
         return ""
     whole = bool(value) and all(isinstance(v, int) and abs(v) < _INTEGERS for v in value)
     return "int[]" if whole else "double[]"

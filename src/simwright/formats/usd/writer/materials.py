@@ -39,9 +39,13 @@ _MODES = frozenset({"L", "LA", "RGB", "RGBA"})
 
 
 class TextureFiles:
-    """Images to copy: name in the asset's folder -> content; ``origins`` -> the file of the source."""
+    """Images to copy: name in the asset's folder -> content; ``origins`` -> the file of the source.
 
-    def __init__(self) -> None:
+    ``only_png``: MuJoCo's reader of OpenUSD (4.0.0) refuses an asset with another image.
+    """
+
+    def __init__(self, *, only_png: bool = False) -> None:
+        self._only_png = only_png
         self.files: dict[str, bytes] = {}
         self.origins: dict[str, str] = {}
         self._known: dict[tuple[str, bool], tuple[str, str]] = {}
@@ -62,7 +66,7 @@ class TextureFiles:
             return "", error.message
         suffix = _find_suffix(content)
         # JPEG blurs numbers such as normals; REP-0158 3.2 wants PNG for them
-        if not suffix or (suffix == ".jpg" and not is_picture):
+        if not suffix or (suffix == ".jpg" and (self._only_png or not is_picture)):
             content, why = _convert(content)
             if why:
                 return "", why
@@ -169,7 +173,10 @@ _OUTPUTS = {"rgb": "float3", "r": "float", "g": "float", "b": "float", "a": "flo
 
 def write_materials(plan: WritePlan, reporter: Reporter) -> tuple[LayerWriter, TextureFiles]:
     """Every look, and the images to put beside the layer."""
-    layer, images = LayerWriter(ROOT, f"Looks of {plan.asset.name}."), TextureFiles()
+    layer, images = (
+        LayerWriter(ROOT, f"Looks of {plan.asset.name}."),
+        TextureFiles(only_png=plan.is_for_mujoco),
+    )
     layer.define(ROOT, "Scope")
     for material in plan.asset.materials:
         path = f"{ROOT}/{plan.materials[material.name].rpartition('/')[2]}"

@@ -109,12 +109,12 @@ def find_collider_meshes(shape: Shape, library: GeometryLibrary) -> ColliderMesh
         return ColliderMeshes()
     # UsdPhysics knows no uneven scale on round colliders
     coarse = library.store_small(f"{choose_word(shape)}_round", make_round(shape.geometry, scaled(shape)))
-    is_ball = isinstance(shape.geometry, Sphere | Ellipsoid)
+    is_ball = isinstance(shape.geometry, (Sphere, Ellipsoid))
     return ColliderMeshes(coarse, radii=[float(v) for v in _find_radii(shape)] if is_ball else None)
 
 
 def _find_radii(shape: Shape) -> np.ndarray:
-    assert isinstance(shape.geometry, Sphere | Ellipsoid)
+    assert isinstance(shape.geometry, (Sphere, Ellipsoid))
     radii = shape.geometry.radii if isinstance(shape.geometry, Ellipsoid) else shape.geometry.radius
     return np.abs(np.asarray(radii) * scaled(shape))
 

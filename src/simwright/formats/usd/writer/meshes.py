@@ -194,7 +194,7 @@ def is_same_mesh(one: MeshData, other: MeshData) -> bool:
 
 def is_mesh(geometry: Geometry) -> bool:
     """Is it written as a mesh?"""
-    return isinstance(geometry, Mesh | Heightfield)
+    return isinstance(geometry, (Mesh, Heightfield))
 
 
 def _is_plain(data: MeshData) -> bool:

@@ -299,8 +299,8 @@ def write_physics(plan: WritePlan, reporter: Reporter) -> LayerWriter:
 def find_articulated_bases(plan: WritePlan) -> list[str]:
     """One base link for each articulated tree; without articulations, for each tree that moves.
 
-    For Newton and PhysX, for both: Newton (1.7) refuses a joint outside of articulations, and PhysX has no coordinate
-    for it.
+    For Newton and PhysX, for both: Newton (1.7) refuses a joint outside of articulations, one that is fixed too, and
+    PhysX has no coordinate for it.
     """
     component = find_components(plan.tree)
     asset = plan.asset
@@ -308,6 +308,8 @@ def find_articulated_bases(plan: WritePlan) -> list[str]:
     if not asset.articulations or plan.is_for_newton or plan.is_for_physx:
         moving = (e for e in plan.tree.edges if e.joint.kind not in (JointKind.FIXED, JointKind.FLOATING))
         bases |= {component[edge.child] for edge in moving if edge.parent != WORLD or edge.joint.dofs}
+    if plan.is_for_newton:
+        bases |= {component[edge.child] for edge in plan.tree.edges if edge.parent != WORLD}
     return [body.name for body in asset.bodies if body.name in bases]
 
 

@@ -139,7 +139,7 @@ def _write_settings(layer: LayerWriter, path: str, controller: Controller) -> di
     said: dict[str, Any] = {**nested, **controller.settings}
     for attribute, words in _SETTINGS.get(controller.kind, {}).items():
         value = next((said[word] for word in words if word in said), None)
-        if isinstance(value, int | float) and not isinstance(value, bool):
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
             name = f"ros:{controller.kind}:{attribute}"
             layer.set(path, name, "double", float(value), uniform=True)
             written[attribute.replace(":", ".")] = float(value)

@@ -90,7 +90,7 @@ def make_round(geometry: Geometry, scale: Array) -> MeshData:
             ball, shift = _make_ball() * geometry.radius, np.array((0.0, 0.0, geometry.length / 2.0))
             points, radii = np.concatenate((ball + shift, ball - shift)), np.ones(3)
         case _:
-            assert isinstance(geometry, Cylinder | Cone)
+            assert isinstance(geometry, (Cylinder, Cone))
             points, radii = _make_column(geometry), np.ones(3)
     hull = make_hull(MeshData(points, np.arange(len(points), dtype=np.int32)), radii * np.abs(scale))
     assert hull is not None, "a round body has a volume"
@@ -129,7 +129,7 @@ _EVEN = 1e-9
 
 def is_primitive(geometry: Geometry) -> bool:
     """Has OpenUSD a type for it?"""
-    return isinstance(geometry, Box | Sphere | Ellipsoid | Cylinder | Capsule | Cone | Plane)
+    return isinstance(geometry, (Box, Sphere, Ellipsoid, Cylinder, Capsule, Cone, Plane))
 
 
 def describe_noted(geometry: Geometry) -> tuple[str | float, ...]:
@@ -152,7 +152,7 @@ def write_primitive(layer: LayerWriter, path: str, shape: Shape) -> None:
     geometry = shape.geometry
     kind, sizes, stretch = describe_primitive(geometry, scaled(shape))
     layer.define(path, kind)
-    if isinstance(geometry, Cylinder | Capsule | Cone | Plane):
+    if isinstance(geometry, (Cylinder, Capsule, Cone, Plane)):
         layer.set(path, "axis", "token", "Z", uniform=True)
     for name, size in sizes.items():
         layer.set(path, name, "double", size)

@@ -43,6 +43,7 @@ from simwright.formats.usd.writer.plan import WritePlan, find_articulation_root
 from simwright.model.asset import Articulation, Sensor
 from simwright.model.extras import CustomAttribute, is_fallback
 from simwright.model.filtering import find_components, list_articulated
+from simwright.model.geometry import Mesh
 from simwright.model.joint import WORLD, Dof, Mimic, Motion
 from simwright.resolve import newton
 from simwright.resolve.table import PrimType
@@ -197,12 +198,12 @@ def write_world(plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
             values[name] = value
     for name, value in values.items():
         write_plain(layer, root, make_attribute_name(space, "option", name), value)
-    if plan.is_for_mujoco and space == "mjc":
+    if (plan.is_for_mujoco or plan.is_for_newton) and space == "mjc":
         _write_mjc_scene(plan, layer, values)
 
 
 def _write_mjc_scene(plan: WritePlan, layer: LayerWriter, values: dict[str, Any]) -> None:
-    """Options at a physics scene, where MuJoCo's own reader looks for them.
+    """Options at a physics scene, where MuJoCo's own reader looks for them, and Newton (1.7) for its MuJoCo solver.
 
     Without them, a servo that needs another integrator than the usual one is unstable there.
     """
@@ -259,6 +260,7 @@ def write_vendors(plan: WritePlan, reporter: Reporter) -> dict[str, LayerWriter]
     write_contact_friction(plan, layers)
     write_newton_mimics(plan, layers["newton"])
     write_newton_stops(plan, layers["mjc"])
+    write_newton_hulls(plan, layers["newton"])
     mujoco = layers["mjc"]
     write_markers(plan, mujoco)
     write_tendons(plan, mujoco, reporter)
@@ -350,6 +352,17 @@ def write_newton_stops(plan: WritePlan, layer: LayerWriter) -> None:
         if stopped and not said:
             layer.apply(path, "MjcJointAPI")
             layer.set(path, "mjc:solreflimit", "double[]", _STOP, uniform=True)
+
+
+def write_newton_hulls(plan: WritePlan, layer: LayerWriter) -> None:
+    """Hulls with all their corners, where nothing is said of them: Newton (1.7) leaves 64 of them."""
+    if not plan.is_for_newton:
+        return
+    for shape in plan.asset.shapes:
+        path = plan.colliders.get(shape.name, "")
+        if path and isinstance(shape.geometry, Mesh) and "max_hull_vertices" not in shape.settings:
+            layer.apply(path, "NewtonMeshCollisionAPI")
+            layer.set(path, "newton:maxHullVertices", "int", -1)
 
 
 def write_newton_mimics(plan: WritePlan, layer: LayerWriter) -> None:

@@ -1,0 +1,158 @@
+"""What is drawn of an asset: everything that is on a body, once for all that are alike, and in the right place."""
+
+from __future__ import annotations
+
+import json
+import math
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import simwright
+from simwright.core.math3d import Pose
+from simwright.model.asset import Asset, Body, Camera, Shape
+from simwright.model.geometry import Box, Mesh, Sphere
+from simwright.model.joint import Dof, Joint, JointKind, Motion
+from simwright.view.configuration import Configuration
+from simwright.view.drawing import AssetDrawing, draw_asset
+from simwright.view.fields import draw_beams, draw_camera, list_fields
+from simwright.view.limits import draw_limits
+from simwright.view.measuring import find_hit
+from simwright.view.splitting import split_glb
+from simwright.view.words import list_choices
+
+
+def draw(asset: Asset) -> AssetDrawing:
+    configuration = Configuration(asset)
+    return draw_asset(asset, configuration.tree, configuration.list_poses())
+
+
+def test_everything_on_a_body_is_drawn_with_it(samples: Path) -> None:
+    asset = simwright.load(samples / "arm" / "urdf" / "arm.urdf")
+    drawing = draw(asset)
+    for layer, is_drawn in (("Visuals", lambda s: s.visual), ("Colliders", lambda s: s.collision)):
+        drawn = [row for part in drawing.parts[layer] for row in part.bodies.tolist()]
+        wanted = {asset.body_names.index(shape.body) for shape in asset.shapes if is_drawn(shape)}
+        assert set(drawn) == wanted
+        assert sum(len(shapes) for part in drawing.parts[layer] for shapes in part.shapes) == sum(
+            map(is_drawn, asset.shapes)
+        )
+        assert all(part.content[:4] == b"glTF" for part in drawing.parts[layer])
+    assert len(drawing.overlays["Joint axes"][0].points) == 2 * len(Configuration(asset).dofs)
+    assert 1.0 < drawing.size < 1.5
+
+
+def test_what_is_alike_is_one_part() -> None:
+    mesh = Mesh.of(np.random.default_rng(1).random((3000, 3)), np.arange(9000) % 3000)
+    boxes = [Shape(f"box{n}", Box.of(1, 1, 1), pose=Pose.of((n, 0, 0))) for n in range(20)]
+    links = [Body(f"link{n}") for n in range(3)]
+    heavy = [Shape(f"mesh{n}", mesh, body=f"link{n}", pose=Pose.of((0, 0, n))) for n in range(3)]
+    other = Shape("ball", Sphere(0.5), body="link0")
+    asset = Asset("a", links, shapes=[*boxes, *heavy, other])
+    parts = draw(asset).parts["Visuals"]
+    assert sorted(len(part.bodies) for part in parts) == [1, 3, 20]
+    many = next(part for part in parts if len(part.bodies) == 20)
+    np.testing.assert_allclose(many.poses[:, 0], np.arange(20))
+    assert [shapes[0].name for shapes in many.shapes] == [f"box{n}" for n in range(20)]
+
+
+def test_bodies_that_look_alike_in_another_colour_are_not_alike() -> None:
+    bodies = [Body(f"b{n}") for n in range(4)]
+    colors = [(1.0, 0.0, 0.0, 1.0), (1.0, 0.0, 0.0, 1.0), (0.0, 1.0, 0.0, 1.0), None]
+    shapes = [Shape(f"s{n}", Box.of(1, 1, 1), body=f"b{n}", color=colors[n]) for n in range(4)]
+    parts = draw(Asset("a", bodies, shapes=shapes)).parts["Visuals"]
+    assert sorted(part.bodies.tolist() for part in parts) == [[0, 1], [2], [3]]
+
+
+def test_a_file_with_several_looks_is_split_into_files_of_one() -> None:
+    shapes = [
+        Shape("a", Box.of(1, 2, 3), color=(1.0, 0.0, 0.0, 1.0)),
+        Shape("b", Sphere(0.5), pose=Pose.of((1, 2, 3)), color=(0.0, 1.0, 0.0, 1.0)),
+    ]
+    content = draw(Asset("a", shapes=shapes)).parts["Visuals"][0].content
+    pieces = split_glb(content)
+    assert len(pieces) == 2
+    colors, lengths = [], 0
+    for piece in pieces:
+        assert struct.unpack_from("<I", piece, 8)[0] == len(piece)
+        size = struct.unpack_from("<I", piece, 12)[0]
+        document = json.loads(piece[20 : 20 + size])
+        assert len(document["meshes"]) == len(document["materials"]) == 1
+        assert document["buffers"][0]["byteLength"] <= len(piece) - 28 - size
+        for view in document["bufferViews"]:
+            assert view["byteOffset"] + view["byteLength"] <= document["buffers"][0]["byteLength"]
+        lengths += sum(view["byteLength"] for view in document["bufferViews"])
+        colors.append(document["materials"][0]["pbrMetallicRoughness"]["baseColorFactor"][:2])
+    assert sorted(colors) == [[0.0, 1.0], [1.0, 0.0]]
+    assert lengths <= len(content)
+    assert split_glb(pieces[0]) == [pieces[0]]
+
+
+def test_the_sector_of_a_hinge_ends_where_the_hand_can_go() -> None:
+    dof = Dof(Motion.HINGE, name="q", lower=-0.5, upper=1.0)
+    joint = Joint("q", JointKind.REVOLUTE, "a", "b", dofs=[dof], parent_frame=Pose.of((0, 0, 1)))
+    asset = Asset("arm", [Body("a"), Body("b")], [joint])
+    configuration = Configuration(asset)
+    sector, lines = draw_limits(configuration.tree, {"": -1, "a": 0, "b": 1}, 2.0)
+    rim = sector.points[1:] - sector.points[0]
+    np.testing.assert_allclose(np.linalg.norm(rim, axis=1), 2.0)
+    wide = math.acos(rim[0] @ rim[-1] / 4.0)
+    assert wide == pytest.approx(1.5)
+    hand = lines.points[lines.bodies == 1]
+    for value, end in ((-0.5, rim[0]), (1.0, rim[-1])):
+        configuration.move({"q": value})
+        pose = configuration.pose()["b"]
+        along = pose.apply(hand[1]) - pose.apply(hand[0])
+        np.testing.assert_allclose(along / np.linalg.norm(along), end / 2.0, atol=1e-9)
+
+
+def test_a_lidar_is_drawn_as_far_and_as_wide_as_it_sees() -> None:
+    said = {
+        "scan_horizontal_min_angle": -1.0,
+        "scan_horizontal_max_angle": 1.0,
+        "range_min": 0.1,
+        "range_max": 5.0,
+    }
+    ends = draw_beams(said, 1.0).reshape(-1, 3)
+    assert np.linalg.norm(ends, axis=1).max() == pytest.approx(5.0)
+    turns = np.arctan2(ends[:, 1], ends[:, 0])
+    assert (turns.min(), turns.max()) == (pytest.approx(-1.0), pytest.approx(1.0))
+    assert abs(ends[:, 2]).max() == 0.0
+
+
+def test_a_range_sensor_without_words_looks_ahead() -> None:
+    ends = draw_beams({"max_range": "far", "fov": math.inf}, 2.0).reshape(-1, 3)
+    assert ends[:, 0].max() == pytest.approx(2.0)
+    assert np.isfinite(ends).all()
+
+
+def test_a_camera_is_drawn_along_its_view(samples: Path) -> None:
+    lines = draw_camera(Camera("c", fov_y=math.pi / 2, resolution=(200, 100), far=3.0), 10.0)
+    corner = np.abs(lines.reshape(-1, 3)).max(axis=0)
+    np.testing.assert_allclose(corner, (6.0, 3.0, 3.0))
+    asset = simwright.load(samples / "arm" / "urdf" / "arm.urdf")
+    # the sensor and its optics are one camera
+    assert len(list(list_fields(asset, 1.0))) == 1
+
+
+def test_a_line_of_sight_meets_the_nearest_surface() -> None:
+    shape = Shape("ball", Box.of(2.0, 2.0, 2.0), pose=Pose.of((0, 0, 1)), scale=np.array((1.0, 1.0, 0.5)))
+    body = Pose.from_rpy((3.0, 0.0, 0.0), (0.0, 0.0, math.pi / 2))
+    hit = find_hit([shape], body, np.array((10.0, 0.2, 1.0)), np.array((-1.0, 0.0, 0.0)))
+    assert hit is not None
+    np.testing.assert_allclose(hit, (4.0, 0.2, 1.0))
+    top = find_hit([shape], body, np.array((3.1, 0.1, 9.0)), np.array((0.0, 0.0, -1.0)))
+    assert top is not None
+    np.testing.assert_allclose(top, (3.1, 0.1, 1.5))
+    assert find_hit([shape], body, np.array((10.0, 5.0, 1.0)), np.array((-1.0, 0.0, 0.0))) is None
+
+
+def test_choices_of_a_list_are_never_alike() -> None:
+    names = ["choose", "a" * 50, "a" * 50 + "b", "\u202ename"]
+    found = list_choices(names, 20, ("choose",))
+    assert list(found.values()) == names
+    assert len(found) == 4
+    assert "choose" not in found
+    assert all(len(label) < 40 and label.isprintable() for label in found)

@@ -1,0 +1,311 @@
+"""Runs that somebody watches: their pace, their page, recordings, worlds and tasks."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.conftest import SAMPLES
+
+import simwright
+from simwright.app.cli.main import run
+from simwright.app.running import run as run_source
+from simwright.app.viewing import ViewRequest, open_comparison, open_replay
+from simwright.app.watching import LiveOptions
+from simwright.app.world_build import make_scene
+from simwright.app.worlds import load_world, open_world
+from simwright.core.diag import Reporter
+from simwright.core.errors import SimwrightError
+from simwright.engines.table import load_engine
+from simwright.view.figure import Dragged
+from simwright.view.live import LivePage, list_commands
+from simwright.view.pace import Pace
+from simwright.view.plan import WorldPage
+from simwright.view.replay import read_recording
+
+QUADRUPED = SAMPLES / "quadruped" / "quadruped.xml"
+ARM = SAMPLES / "arm" / "urdf" / "arm.urdf"
+
+
+def test_a_pace_pauses_steps_and_begins_again() -> None:
+    pace = Pace(speed=None)
+    assert pace.take_steps(0.0, 0.01, 8) == 8
+    pace.step()
+    assert pace.is_paused
+    assert pace.take_steps(0.0, 0.01, 8) == 1
+    threading.Timer(0.1, pace.reset).start()
+    assert pace.take_steps(0.01, 0.01, 8) == 0
+    assert pace.take_reset()
+    assert not pace.take_reset()
+    pace.pause(False)
+    assert pace.take_steps(0.0, 0.01, 3) == 3
+    pace.end()
+    assert pace.take_steps(0.0, 0.01, 3) == 0
+
+
+def test_a_pace_goes_no_faster_than_it_may() -> None:
+    pace = Pace(speed=2.0)
+    pace.begin(0.0)
+    start, moment = time.perf_counter(), 0.0
+    while moment < 0.2:
+        moment += 0.01 * pace.take_steps(moment, 0.01, 5)
+    assert time.perf_counter() - start >= 0.5 * (0.2 - 0.05) - 1e-3
+
+
+def test_a_simulation_goes_back_to_where_it_was() -> None:
+    with load_engine("mujoco").open(simwright.load(QUADRUPED)) as simulation:
+        simulation.step(20)
+        captured, places = simulation.capture(), simulation.positions
+        simulation.step(100)
+        after = simulation.positions
+        simulation.restore(captured)
+        np.testing.assert_array_equal(simulation.positions, places)
+        simulation.step(100)
+        np.testing.assert_array_equal(simulation.positions, after)
+
+
+@pytest.fixture
+def live() -> Iterator[tuple[LivePage, Any]]:
+    asset = simwright.load(ARM)
+    with load_engine("mujoco").open(asset, worlds=3) as simulation:
+        page = LivePage(asset, simulation, speed=None)
+        yield page, simulation
+        page.close()
+
+
+def test_a_page_shows_all_worlds_where_they_are(live: tuple[LivePage, Any]) -> None:
+    page, simulation = live
+    simulation.set("joint_2", 0.7, world=1)
+    page.show(simulation, 0.0)
+    assert page.figure.poses.shape[0] == 3
+    row = simulation.layout.find_body("forearm_link")
+    np.testing.assert_allclose(page.figure.poses[1, row], simulation.body_poses()[1, row], atol=1e-9)
+    assert np.linalg.norm(page.figure.poses[1, row, :3] - page.figure.poses[0, row, :3]) > 0.05
+    assert len({tuple(root) for root in page.figure.roots}) == 3
+
+
+def test_what_is_dragged_is_pulled_until_it_is_let_go(live: tuple[LivePage, Any]) -> None:
+    page, simulation = live
+    row = page.asset.body_names.index("forearm_link")
+    start = page.figure.poses[2, row, :3] + page.figure.roots[2, :3]
+    page._drag(Dragged(row, 2, "update", start, start + np.array((0.3, 0.0, 0.0))))
+    page.act(simulation)
+    simulation.step(50)
+    moved = np.abs(simulation.positions[2] - simulation.positions[0]).max()
+    assert moved > 1e-3
+    np.testing.assert_allclose(simulation.positions[1], simulation.positions[0])
+    page._drag(Dragged(row, 2, "end", start, start))
+    page.act(simulation)
+    assert not simulation.batch.view("xfrc_applied").any()
+
+
+def test_joints_go_where_they_are_commanded_by_hand() -> None:
+    asset = simwright.load(QUADRUPED)
+    with load_engine("mujoco").open(asset) as simulation:
+        page = LivePage(asset, simulation, speed=None)
+        try:
+            found = list_commands(asset, simulation)
+            name = next(actuator.name for actuator in asset.actuators if actuator.target == "FL_calf")
+            lower, upper, _ = found[name]
+            wanted = lower + 0.4 * (upper - lower)
+            page.command_by_hand({name: wanted})
+            for _ in range(40):
+                page.act(simulation)
+                simulation.step(25)
+            assert simulation.get("FL_calf") == pytest.approx(wanted, abs=0.1)
+        finally:
+            page.close()
+
+
+def test_signals_are_drawn_as_they_come(live: tuple[LivePage, Any]) -> None:
+    page, simulation = live
+    page.plot.clear()
+    page.plot.add("joint_1")
+    page.plot.add("contact force [N]")
+    page.pace.is_paused = True  # every picture is due
+    for number in range(3):
+        simulation.set("joint_1", 0.1 * number)
+        page.show(simulation, 0.1 * number)
+        time.sleep(0.25)
+    times, first, forces = page.plot._chart.data
+    np.testing.assert_allclose(first, 10 * times * 0.1)
+    assert np.isfinite(forces).all()
+
+
+def end_after(seconds: float) -> Callable[[str], None]:
+    """Ctrl-C, some time after the page is there."""
+    return lambda _: threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+
+def test_a_run_is_watched_until_it_is_ended() -> None:
+    result = run_source(QUADRUPED, keyframe="home", ground=True, view=LiveOptions(end_after(1.0), speed=None))
+    assert result.stopped == ""
+    assert result.frames > 100
+    assert result.asked == result.frames
+
+
+def test_watching_changes_nothing() -> None:
+    plain = run_source(QUADRUPED, keyframe="home", ground=True, frames=200)
+    watched = run_source(
+        QUADRUPED, keyframe="home", ground=True, frames=200, view=LiveOptions(lambda _: None, speed=None)
+    )
+    np.testing.assert_array_equal(watched.positions, plain.positions)
+
+
+def test_a_run_is_watched_or_served_not_both(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["run", str(QUADRUPED), "--view", "--bag", "x.mcap", "--no-browser"]) == 2
+    assert "either watched or served" in capsys.readouterr().err
+    assert run(["run", str(QUADRUPED), "--view", "--speed", "fast", "--no-browser"]) == 2
+
+
+# -- recordings --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("source", [QUADRUPED, SAMPLES / "playground" / "playground.yaml"])
+def test_a_recording_is_replayed_with_the_file_it_names(source: Path, tmp_path: Path) -> None:
+    record = tmp_path / "run.npz"
+    result = run_source(source, frames=40, num_worlds=2, record=record, record_every=10)
+    recording = read_recording(record)
+    assert (record.parent / recording.source).resolve() == source.resolve()
+    assert recording.poses.shape[:2] == (5, 2)
+    page = open_replay(str(source), str(record), ViewRequest(), Reporter())
+    try:
+        page.is_playing = False
+        time.sleep(0.1)
+        page.go_to(4)
+        assert page.slider.value == 4
+        assert "of 0" in page._told.content
+        np.testing.assert_allclose(page.figure.poses, recording.poses[4][:, page._order], atol=1e-6)
+        assert result.frames == 40
+    finally:
+        page.close()
+
+
+def test_a_recording_does_not_lead_to_files_elsewhere(tmp_path: Path) -> None:
+    record = tmp_path / "a" / "run.npz"
+    record.parent.mkdir()
+    arrays = {
+        "times": np.zeros(1), "body_poses": np.zeros((1, 1, 1, 7)), "body_names": np.array(["a"]),
+        "position_names": np.array(["q"]), "positions": np.zeros((1, 1, 1)),
+    }  # fmt: skip
+    np.savez(record, source=np.array("../../../../etc/robot.urdf"), **arrays)  # type: ignore[arg-type]
+    with pytest.raises(SimwrightError, match="outside"):
+        open_replay("", str(record), ViewRequest(), Reporter())
+
+
+def test_what_is_no_recording_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "x.npz"
+    file.write_bytes(b"no archive")
+    assert run(["view", str(file), "--no-browser"]) == 2
+    assert "no recording" in capsys.readouterr().err
+    np.savez(file, times=np.zeros(2), body_poses=np.zeros((2, 1, 3, 7)), body_names=np.array(["a"]),
+             position_names=np.array(["q"]), positions=np.zeros((2, 1, 1)))  # fmt: skip
+    assert run(["view", str(QUADRUPED), "--recording", str(file), "--no-browser"]) == 2
+    assert "damaged" in capsys.readouterr().err
+
+
+# -- comparing ---------------------------------------------------------------------------------------------------
+
+
+def test_two_files_are_moved_together_and_what_differs_is_marked(tmp_path: Path) -> None:
+    other = SAMPLES / "arm" / "urdf" / "arm.urdf"
+    text = other.read_text().replace('mass value="5.9"', 'mass value="4.1"')
+    changed = tmp_path / "changed.urdf"
+    # without its meshes: those are beside the original
+    changed.write_text(text)
+    page = open_comparison((str(other), str(changed)), ViewRequest(), [Reporter(), Reporter()])
+    try:
+        masses = [item for section, item in page.items if section == "masses"]
+        assert [item.element for item in masses] == ["body 'upper_arm_link'"]
+        row = page.configurations[0].asset.body_names.index("upper_arm_link")
+        assert page.find_links(masses[0]) == [[row], [row]]
+        page.light(masses[0])
+        assert all(figure._marks for figure in page.figures)
+        page.move({"joint_3": 0.6})
+        assert [one.get("joint_3") for one in page.configurations] == [0.6, 0.6]
+        np.testing.assert_allclose(page.figures[0].poses, page.figures[1].poses)
+        assert np.linalg.norm(page.figures[1].roots[0, :3]) > 0.1
+        page.place(over=True)
+        np.testing.assert_array_equal(page.figures[0].roots, page.figures[1].roots)
+    finally:
+        page.close()
+
+
+# -- worlds and tasks --------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def plan() -> Iterator[WorldPage]:
+    world = load_world(SAMPLES / "lab" / "lab.yaml")
+    page = WorldPage(open_world(world), make_scene(world), speed=None)
+    page.pace.is_paused = True  # every picture is due
+    yield page
+    page.close()
+
+
+def test_a_door_opens_and_closes_by_a_click(plan: WorldPage) -> None:
+    hallway = next(one for one in plan.world.hallways if not one.is_locked)
+    was = hallway.is_open
+    plan.toggle(hallway.name)
+    plan.follow()
+    plan.show()
+    assert hallway.is_open is not was
+    assert plan._doors[hallway.name].options == ("closed" if was else "open",)
+    door = next(f for placed, f in plan.figures if placed[0].facts.get("hallway") == hallway.name)
+    assert door.shown["Visuals"] is was
+    locked = next(one for one in plan.world.hallways if one.is_locked)
+    plan.toggle(locked.name)
+    plan.follow()
+    assert "locked" in plan._run.note
+
+
+def test_a_robot_goes_where_it_is_sent_and_is_drawn_there(plan: WorldPage) -> None:
+    robot = plan.world.robots[0]
+    before = robot.pose
+    plan.send(robot.name, "desk0")
+    plan.follow()
+    while plan.simulation.is_busy(robot.name):
+        plan.simulation.step(0.5)
+    plan.show()
+    assert (robot.pose.x, robot.pose.y) != (before.x, before.y)
+    placed = next((p, f) for p, f in plan.figures if p[0].name == robot.name)
+    np.testing.assert_allclose(placed[1].roots[0, :2], (robot.pose.x, robot.pose.y), atol=1e-6)
+    assert robot.name in plan._trails
+
+
+def start(*arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "simwright", *arguments, "--no-browser"], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("world", "run", str(SAMPLES / "lab" / "lab.yaml"), "--view"),
+        ("task", "run", "reach", "--robot", "sample_arm", "--policy", "reach", "--episodes", "50", "--view"),
+        ("view", "reach", "--robot", "sample_arm"),
+    ],
+    ids=lambda arguments: " ".join(arguments[:2]),
+)
+def test_worlds_and_tasks_are_watched_and_end_by_a_signal(arguments: tuple[str, ...]) -> None:
+    with start(*arguments) as process:
+        assert process.stdout is not None
+        line = next((line for line in process.stdout if line.startswith("http")), "")
+        try:
+            assert line.startswith("http://127.0.0.1:")
+        finally:
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        assert "Traceback" not in out + err
+        assert process.returncode in (0, 130)
