@@ -390,7 +390,7 @@ def _watch(
     data_folder: str | None,
 ) -> Any:
     """Run on a page, until Ctrl-C."""
-    from simwright.app.cli.run import end_on_term
+    from simwright.app.cli.progress import end_on_term
     from simwright.app.watching import refuse_both, watch_plans
     from simwright.app.worlds import open_world
     from simwright.worlds.acting.task_plan import read_plan

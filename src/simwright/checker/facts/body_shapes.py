@@ -77,7 +77,7 @@ def _gather_all(snapshot: StageSnapshot) -> dict[int, BodyShapes]:
             known = kinds[id(facts)] = ("PhysicsRigidBodyAPI" in facts.heads, collides, shows)
         is_body, is_collider, is_shape = known
         if is_body:
-            home = (BodyShapes(), ())
+            home: tuple[BodyShapes, tuple[str, ...]] = (BodyShapes(), ())
             book[id(node)] = home[0]
         else:
             above = homes.get(id(node.parent))

@@ -154,22 +154,6 @@ def choose_graphics() -> None:
         context = importlib.import_module(f"mujoco.{name}").GLContext
     except Exception:  # noqa: BLE001 - no such library here: the renderer will say so
         return
-<<<<<<< HEAD
     for module in _CONTEXTS:
         if module in sys.modules:
             sys.modules[module].GLContext = context  # type: ignore[attr-defined]
-
-
-def open_window(model: MjModel, data: MjData) -> Any:
-    """MuJoCo's passive window on a model: ``sync()`` shows what ``data`` has, ``is_running()``, ``close()``."""
-    import mujoco.viewer
-
-    try:
-        return mujoco.viewer.launch_passive(model, data, show_left_ui=False, show_right_ui=False)
-    except Exception as error:  # noqa: BLE001 - windows fail in ways of their own
-        raise UsageError(f"MuJoCo cannot open a window: {error}") from None
-=======
-    for name in _CONTEXTS:
-        if name in sys.modules:
-            sys.modules[name].GLContext = context  # type: ignore[attr-defined]
->>>>>>> view

@@ -205,8 +205,9 @@ def _make_drive(plugin: Plugin, controller: Controller, joint: str, target: floa
     }
     for what, is_there in rest.items():
         if is_there:
-            words = {"name": controller.name, "joint": joint, "what": what}
-            plugin.context.reporter.report(CONTROLLER_REDUCED, plugin.where, **words)
+            plugin.context.reporter.report(
+                CONTROLLER_REDUCED, plugin.where, name=controller.name, joint=joint, what=what
+            )
     return Drive(stiffness=p, damping=d, target_position=target, max_force=max(force, 0.0))
 
 

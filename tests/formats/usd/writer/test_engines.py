@@ -425,7 +425,9 @@ def test_images_for_mujoco_are_png(tmp_path):
 
 def test_links_that_are_only_fixed_to_each_other_are_an_articulation_for_newton(tmp_path):
     file = tmp_path / "raft.urdf"
-    weight = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    weight = (
+        '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    )
     file.write_text(
         f"""<robot name="raft"><link name="hull">{weight}</link><link name="mast">{weight}</link>
         <joint name="step" type="fixed"><parent link="hull"/><child link="mast"/></joint></robot>"""

@@ -195,8 +195,8 @@ def thicken_planes(asset: Asset, reporter: Reporter) -> None:
             shape.pose = shape.pose @ Pose.of((0.0, 0.0, -_THICKNESS / 2.0))
             changed.append(shape)
     if changed:
-        words = {"count": len(changed), "first": changed[0].name, "thickness": _THICKNESS}
-        reporter.report(PLANE_THICK, changed[0].source, **words)
+        first = changed[0]
+        reporter.report(PLANE_THICK, first.source, count=len(changed), first=first.name, thickness=_THICKNESS)
 
 
 def _settle_mass(asset: Asset) -> None:
