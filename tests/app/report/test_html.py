@@ -41,7 +41,10 @@ def test_every_level_has_a_switch_that_its_label_names(report: Report) -> None:
 def test_assets_with_findings_fold(report: Report) -> None:
     page = lxml.html.document_fromstring(render(report))
     assert len(page.xpath("//details[@class='asset']")) == 2
-    assert page.xpath("//div[@class='asset']/div[@class='title']/span/text()") == ["clean.usda", "no findings"]
+    assert page.xpath("//div[@class='asset']/div[@class='title']/span/text()") == [
+        "clean.usda",
+        "no findings",
+    ]
 
 
 def test_the_source_line_is_shown(report: Report) -> None:
