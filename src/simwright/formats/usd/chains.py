@@ -61,18 +61,26 @@ def _join(reader: StageReader, whole: str, parts: list[Joint], note: dict[str, A
     links = {part.child for part in parts[:-1]}
     asset.joints = [joined if j is last else j for j in asset.joints if id(j) not in gone]
     asset.bodies = [body for body in asset.bodies if body.name not in links]
-    ends = {joined.parent, joined.child}
     if not joined.collide:
-        asset.contact_filters = [
-            pair for pair in asset.contact_filters if pair.of != "body" or {pair.a, pair.b} != ends
-        ]
+        _drop_filter(reader, {joined.parent, joined.child})
+    _move_articulations(reader, joined, links, {part.path for part in parts})
+
+
+def _drop_filter(reader: StageReader, ends: set[str]) -> None:
+    """The pair of the two ends that the writer filtered: their one joint says it again."""
+    filters = reader.asset.contact_filters
+    reader.asset.contact_filters = [pair for pair in filters if pair.of != "body" or {pair.a, pair.b} != ends]
+
+
+def _move_articulations(reader: StageReader, joined: Joint, links: set[str], joints: set[str]) -> None:
+    """Articulations at a link or joint of the chain are at the child or the joint that is left; its links go."""
     paths = {path for path, body in reader.bodies.items() if body.name in links}
     reader.bodies = {path: body for path, body in reader.bodies.items() if path not in paths}
     home = next(path for path, body in reader.bodies.items() if body.name == joined.child)
-    for articulation in asset.articulations:
+    for articulation in reader.asset.articulations:
         if articulation.root in links:
             articulation.root = joined.child
         if articulation.path in paths:
             articulation.path = home
-        elif articulation.path in {part.path for part in parts}:
+        elif articulation.path in joints:
             articulation.path = joined.path

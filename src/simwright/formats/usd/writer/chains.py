@@ -42,23 +42,25 @@ def chain_freedoms(asset: Asset, engine: str) -> Chains:
     uses = Counter(end for edge in tree.edges for end in {edge.parent, edge.child})
     joints: list[Joint] = []
     for joint in asset.joints:
-        is_plain = joint.enabled and joint.gear is None and joint.distance is None
-        motions = {dof.motion for dof in joint.dofs}
-        if not is_plain or joint.closes_loop or joint.name in loops or not motions or Motion.FREE in motions:
-            joints.append(joint)
-            continue
+        needs = is_mounted = False
         on_world = joint.parent == WORLD
-        if engine == "newton":
+        if joint.name not in loops and _is_plain(joint) and engine == "newton":
             # a single joint is in no articulation there, so a mount makes it two
-            is_mounted = on_world and uses[joint.child] == 1 and len(joint.dofs) == 1
-            needs = _needs_newton(joint, coupled) or (on_world and uses[joint.child] == 1)
-        else:
-            # the first joint of an articulation is fixed there, or its body floats
-            is_mounted = on_world
-            needs = _needs_physx(joint) or on_world
+            alone = on_world and uses[joint.child] == 1
+            needs, is_mounted = _needs_newton(joint, coupled) or alone, alone and len(joint.dofs) == 1
+        elif joint.name not in loops and _is_plain(joint):
+            # the first joint of an articulation of PhysX is fixed, or its body floats
+            needs, is_mounted = _needs_physx(joint) or on_world, on_world
         joints += _divide(asset, joint, chains, engine, is_mounted=is_mounted) if needs else [joint]
     asset.joints = joints
     return chains
+
+
+def _is_plain(joint: Joint) -> bool:
+    """Does it connect two links of the tree by hinges, slides and balls alone?"""
+    motions = {dof.motion for dof in joint.dofs}
+    connects = joint.enabled and joint.gear is None and joint.distance is None and not joint.closes_loop
+    return connects and bool(motions) and Motion.FREE not in motions
 
 
 def _needs_newton(joint: Joint, coupled: set[str]) -> bool:
@@ -98,26 +100,13 @@ def _divide(asset: Asset, joint: Joint, chains: Chains, engine: str, *, is_mount
     steps: list[Dof | None] = [None, *joint.dofs] if is_mounted else [*joint.dofs]
     at = asset.bodies.index(child)
     for number, dof in enumerate(steps):
-        is_last = number == len(steps) - 1
-        name = joint.name if dof is None else dof.name
-        part = replace(
-            joint,
-            name=f"{name}_mount" if dof is None else name,
-            kind=JointKind.FIXED if dof is None else _KINDS[dof.motion],
-            parent=parent,
-            parent_frame=frame,
-            child_frame=joint.child_frame if is_last else IDENTITY,
-            dofs=[] if dof is None else [dof],
-            rest=None,
-            ros_name=joint.ros_name if len(joint.dofs) == 1 and dof is not None else "",
-        )
-        if not is_last:
+        part = replace(_make_part(joint, dof), parent=parent, parent_frame=frame)
+        if number < len(steps) - 1:
             place = place @ _find_start(dof)
-            part.child = names.claim(f"{name}_link")
+            part.child, part.child_frame = names.claim(f"{dof.name if dof else joint.name}_link"), IDENTITY
             chains.links[part.child] = joint.name
-            asset.bodies.insert(
-                at, Body(part.child, place, _weigh(child, engine), scope=child.scope, source=child.source)
-            )
+            link = Body(part.child, place, _weigh(child, engine), scope=child.scope, source=child.source)
+            asset.bodies.insert(at, link)
             at += 1
         chains.parts[part.name] = (joint.name, joint.kind.value)
         made.append(part)
@@ -126,6 +115,15 @@ def _divide(asset: Asset, joint: Joint, chains: Chains, engine: str, *, is_mount
         # no joint connects them any more
         asset.contact_filters.append(ContactFilter(joint.parent, joint.child, "body"))
     return made
+
+
+def _make_part(joint: Joint, dof: Dof | None) -> Joint:
+    """The joint of one freedom, or the mount (None), between the links of the whole joint."""
+    if dof is None:
+        fixed = JointKind.FIXED
+        return replace(joint, name=f"{joint.name}_mount", kind=fixed, dofs=[], rest=None, ros_name="")
+    ros_name = joint.ros_name if len(joint.dofs) == 1 else ""
+    return replace(joint, name=dof.name, kind=_KINDS[dof.motion], dofs=[dof], rest=None, ros_name=ros_name)
 
 
 def _find_start(dof: Dof | None) -> Pose:
