@@ -27,7 +27,6 @@ from simwright.core.names import make_identifier
 from simwright.core.scratch import scratch_folder
 from simwright.formats.format import ReadOptions, WriteOptions, choose_place
 from simwright.formats.usd import FORMAT
-from simwright.formats.usd.writer.chains import chain_freedoms
 from simwright.formats.usd.writer.extended_physics import write_extended
 from simwright.formats.usd.writer.extras import find_lost_settings
 from simwright.formats.usd.writer.instances import write_geometry, write_optics
@@ -53,7 +52,13 @@ from simwright.formats.usd.writer.plan import (
     make_plan,
     note_order,
 )
-from simwright.formats.usd.writer.prepare import prepare, settle_poses, settle_references, thicken_planes
+from simwright.formats.usd.writer.prepare import (
+    chain_freedoms,
+    prepare,
+    settle_poses,
+    settle_references,
+    thicken_planes,
+)
 from simwright.formats.usd.writer.ros import write_ros
 from simwright.formats.usd.writer.vendor import FILES, write_vendors
 from simwright.model.asset import Asset, Light, LightKind, Shape
