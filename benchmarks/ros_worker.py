@@ -54,6 +54,7 @@ def listen(kind: str, topics: list[str]) -> None:
     sys.stdout.write(json.dumps(stamps) + "\n")
     sys.stdout.flush()
     rclpy.shutdown()
+    thread.join()
 
 
 @contextlib.contextmanager

@@ -239,6 +239,8 @@ def look_at_topics(peer: Peer, *wanted: str) -> dict[str, Any]:
     assert peer.spin(90, lambda: set(wanted) <= set(find())), f"missing {set(wanted) - set(find())}"
     peer.listen(Clock, "/clock", SENSOR)
     for name in wanted:
+        # a node learns of names first
+        assert peer.spin(30, lambda name=name: bool(peer.get_publishers_info_by_topic(name))), name  # type: ignore[misc]
         (info,) = peer.get_publishers_info_by_topic(name)
         depth = 1 if info.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL else 500
         kept = QoSProfile(

@@ -18,7 +18,7 @@ from simwright.core.gate import parse_folders
 from simwright.core.packages import PackageMap, find_packages
 from simwright.engines.protocol import Settings, Simulation
 from simwright.formats.format import ReadOptions
-from simwright.formats.table import detect_format, read_asset
+from simwright.formats.table import FORMATS, detect_format, read_asset
 from simwright.model.asset import Asset
 from simwright.scenes.document import read_scene
 from simwright.scenes.load import assemble_scene
@@ -125,6 +125,8 @@ class _PeerFiles:
 
     def __init__(self, packages: PackageMap, engine: str) -> None:
         self._packages, self._engine = packages, engine
+        # formats are a tier below worlds and cannot list them
+        FORMATS.add("world", "simwright.app.world_format:FORMAT")
 
     def read(self, path: Path, reporter: Reporter, variants: Mapping[str, str]) -> Asset:
         """See the protocol."""
