@@ -18,7 +18,7 @@ from simwright.app.bridging import BridgedSource, RosOptions
 from simwright.app.describe import to_plain
 from simwright.app.recording import Recorder, check_target
 from simwright.app.run_sources import RunSource, find_source
-from simwright.app.viewing import LiveOptions, open_live, refuse_both
+from simwright.app.watching import LiveOptions, open_live, refuse_both
 from simwright.core.diag import Diagnostic, Level, Reporter, count_levels
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array

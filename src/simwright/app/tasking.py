@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from simwright.app.bridging import NO_ROS, RosOptions, open_transports
-from simwright.app.viewing import LiveOptions, WatchedRunner, WatchedTask, refuse_both
+from simwright.app.watching import LiveOptions, WatchedRunner, WatchedTask, refuse_both
 from simwright.core.diag import Diagnostic, Reporter
 from simwright.core.documents.read import parse_document
 from simwright.core.documents.validate import validate_document

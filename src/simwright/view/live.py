@@ -21,9 +21,9 @@ from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Motion
 from simwright.model.kinematics import build_tree
 from simwright.model.mass import body_inertials
-from simwright.view.contacts import ContactArrows
 from simwright.view.drawing import draw_asset
 from simwright.view.figure import LAYERS, AssetFigure, Dragged, Picked, at_offsets
+from simwright.view.overlay import ContactArrows
 from simwright.view.pace import Pace, PacePanel
 from simwright.view.panel import TreePanel
 from simwright.view.plots import SignalPlot

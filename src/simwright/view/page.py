@@ -18,9 +18,9 @@ from simwright.model.asset import Asset, Shape, scaled
 from simwright.model.joint import Motion
 from simwright.model.mass import body_inertials
 from simwright.view.configuration import Configuration, MovableDof
-from simwright.view.contacts import ConfigurationContacts, ContactArrows
 from simwright.view.drawing import draw_asset
 from simwright.view.figure import LAYERS, AssetFigure, Picked
+from simwright.view.overlay import ConfigurationContacts, ContactArrows
 from simwright.view.panel import FindingsPanel, TreePanel, describe_link, describe_shape, find_bodies
 from simwright.view.serving import PageServer
 from simwright.view.stage import dress, save_picture

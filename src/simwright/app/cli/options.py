@@ -150,7 +150,7 @@ def live_options(command: F) -> F:
     ) -> Any:
         if not live:
             return command(*arguments, view=None, **more)
-        from simwright.app.viewing import LiveOptions
+        from simwright.app.watching import LiveOptions
 
         factor = None if speed == "max" else _read_speed(speed)
         # standard output belongs to the report where a machine reads it

@@ -22,7 +22,7 @@ from simwright.app.cli.options import (
 
 if TYPE_CHECKING:
     from simwright.app.bridging import RosOptions
-    from simwright.app.viewing import LiveOptions
+    from simwright.app.watching import LiveOptions
     from simwright.core.diag import Reporter
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -392,7 +392,7 @@ def _watch(
 ) -> Any:
     """Run on a page, until Ctrl-C."""
     from simwright.app.cli.progress import end_on_term
-    from simwright.app.viewing import refuse_both, watch_plans
+    from simwright.app.watching import refuse_both, watch_plans
     from simwright.app.worlds import open_world
     from simwright.worlds.acting.task_plan import read_plan
 

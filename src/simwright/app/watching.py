@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that somebody watches in a browser: an asset, a scene or a task while it is simulated."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from simwright.app.run_sources import RunSource
+from simwright.core.diag import Reporter
+from simwright.core.errors import UsageError
+from simwright.core.math3d import Array
+from simwright.core.scratch import Scratch
+from simwright.engines.protocol import Simulation
+from simwright.tasks.rollout import Observation, SimRollout, StepResult
+from simwright.tasks.runner import Episode, SimRunner
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from simwright.view.live import LivePage
+    from simwright.worlds.acting.action import Action
+    from simwright.worlds.acting.simulation import PlanResult, WorldSimulation
+
+
+@dataclass(frozen=True, slots=True)
+class LiveOptions:
+    """Where a run is shown; ``announce`` is told the address, ``speed`` is simulated over real time, None the most."""
+
+    announce: Callable[[str], None]
+    host: str = "127.0.0.1"
+    port: int = 0
+    speed: float | None = 1.0
+
+
+def refuse_both(view: LiveOptions | None, *, is_served: bool) -> None:
+    """Raise a UsageError where something is both watched and served, or where the page cannot be made."""
+    if view is None:
+        return
+    if is_served:
+        raise UsageError(
+            "it is either watched or served to ROS", hint="RViz shows what is served; leave --view out"
+        )
+    from simwright.view.serving import import_viser
+
+    import_viser()
+
+
+def open_live(
+    source: RunSource,
+    simulation: Simulation,
+    options: LiveOptions,
+    stack: contextlib.ExitStack,
+    *,
+    can_reset: bool,
+) -> LivePage:
+    """The page of a run; the stack closes it."""
+    from simwright.view.live import LivePage
+
+    shown, _ = source.show([source.take(simulation)])
+    page = LivePage(
+        shown["asset"],
+        simulation,
+        offsets=np.asarray(shown["offsets"], dtype=np.float64) if simulation.worlds > 1 else None,
+        speed=options.speed,
+        can_reset=can_reset,
+        title=Path(source.name).name,
+        host=options.host,
+        port=options.port,
+    )
+    stack.callback(page.close)
+    options.announce(page.address)
+    return page
+
+
+class EpisodeReset(Exception):  # noqa: N818 - no error: who watches asked for it
+    """Somebody who watches a task asked for the beginning of the episode."""
+
+
+class WatchedTask:
+    """Shows a task while a rollout runs it: a listener of its episodes, and a watch of its time steps.
+
+    The scene owns the physics: every time step is the rollout's own.  What is dragged is pulled, and what is commanded
+    by hand takes the place of the policy's commands.
+    """
+
+    def __init__(
+        self, rollout: SimRollout, options: LiveOptions, reporter: Reporter, stack: contextlib.ExitStack
+    ) -> None:
+        from simwright.tasks.export import TaskSimulation, read_task
+        from simwright.view.live import LivePage
+
+        folder = Scratch()
+        stack.callback(folder.close)
+        rollout.reset(seed=0)
+        asset = read_task(rollout, folder.path, reporter)
+        self._rollout, self._reward, self._total = rollout, 0.0, 0.0
+        self._simulation = stack.enter_context(TaskSimulation(rollout, asset))
+        self._simulation.follow()
+        self.page = LivePage(
+            asset,
+            self._simulation,
+            signals=("reward", "return"),
+            speed=options.speed,
+            title=f"{rollout.scene.name} with {rollout.robot.id}",
+            host=options.host,
+            port=options.port,
+        )
+        stack.callback(self.page.close)
+        rollout.watch = self
+        stack.callback(setattr, rollout, "watch", None)
+        options.announce(self.page.address)
+
+    # of the time steps
+
+    def begin_episode(self) -> None:
+        """See :class:`~simwright.tasks.rollout.StepWatch`."""
+        self._steps = 0
+        self._reward = self._total = 0.0
+        self._simulation.follow()
+        self.page.pace.begin(0.0)
+        self._show()
+
+    def before_step(self) -> None:
+        """Wait until it is due; pull and command."""
+        dt = self._simulation.dt
+        while not self.page.wait_over(self._steps * dt, dt):
+            if self.page.pace.take_reset():
+                raise EpisodeReset
+            self._show()
+        self._simulation.follow()
+        self.page.act(self._simulation)
+        worlds = self._rollout.worlds
+        for part in ("ctrl", "xfrc_applied"):
+            worlds.view(part)[:] = self._simulation.batch.view(part)
+
+    def after_step(self) -> None:
+        """Show it."""
+        self._steps += 1
+        self._simulation.follow(1)
+        self._show()
+
+    def _show(self) -> None:
+        signals = {"reward": self._reward, "return": self._total}
+        self.page.show(self._simulation, self._steps * self._simulation.dt, signals)
+
+    # of the episodes
+
+    def begin(self, rollout: SimRollout, seed: int, observation: Observation) -> None:
+        """See :class:`~simwright.tasks.runner.Listener`."""
+
+    def add(self, rollout: SimRollout, action: Array, result: StepResult) -> None:  # noqa: ARG002 - a listener's
+        """Remember the reward of an action."""
+        self._reward = result.reward
+        self._total += result.reward
+
+    def end(self, episode: Episode) -> None:
+        """The next episode is shown on the same page."""
+
+    def close(self) -> None:
+        """The page is closed with the run."""
+
+    def discard(self) -> None:
+        """Nothing is written."""
+
+
+class WatchedRunner(SimRunner):
+    """Runs an episode again when somebody who watches asks for its beginning."""
+
+    def run_episode(self, index: int, seed: int) -> Episode:
+        """One episode."""
+        while True:
+            try:
+                return super().run_episode(index, seed)
+            except EpisodeReset:
+                continue
+
+
+def watch_plans(
+    simulation: WorldSimulation,
+    options: LiveOptions,
+    *,
+    plans: Mapping[str, Sequence[Action]] | None = None,
+    goals: Sequence[str] = (),
+    robot: str = "",
+    seconds: float | None = None,
+    data_folder: str | None = None,
+) -> dict[str, PlanResult]:
+    """Run a world while somebody watches and takes part: plans, then goals one after the other, until Ctrl-C.
+
+    With ``seconds`` it ends after that much simulated time.
+    """
+    from simwright.app.world_build import make_scene
+    from simwright.app.worlds import PlanQueue
+    from simwright.view.plan import WorldPage, watch_world
+
+    queue = PlanQueue(simulation, goals, robot)
+    page = WorldPage(
+        simulation,
+        make_scene(simulation.world, data_folder=data_folder),
+        speed=options.speed,
+        host=options.host,
+        port=options.port,
+    )
+    try:
+        options.announce(page.address)
+        queue.start(plans or {})
+        watch_world(page, queue.go_on, math.inf if seconds is None else seconds)
+    except KeyboardInterrupt:
+        pass  # nothing else ends a world that is watched
+    finally:
+        page.close()
+    return queue.answers
