@@ -75,6 +75,7 @@ def measure_picture(file: Path) -> float:
     asset = simwright.load(file)
     with load_engine("mujoco").open(asset) as simulation:
         page = LivePage(asset, simulation)
+        page.pace.pause(True)  # every picture is due
         visitor = subprocess.Popen(
             [sys.executable, "-c", VISITOR, page.address], stdout=subprocess.PIPE, text=True
         )

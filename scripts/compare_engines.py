@@ -215,9 +215,14 @@ def save(file: Path, source: Path, name: str, columns: list[Column]) -> None:
         for column in columns:
             table[name, column.outcome.engine] = describe_column(source, name, column)
         ordered = [table[key] for key in sorted(table)]
-        result = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "robots": ordered}
         lock.truncate(0)
-        lock.write(json.dumps(result, indent=1) + "\n")
+        lock.write(tell_rows(f"{datetime.now(UTC):%Y-%m-%d}", ordered))
+
+
+def tell_rows(date: str, rows: list[dict[str, Any]]) -> str:
+    """A file of figures, with a line for each row: there are hundreds."""
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    return f'{{"date": {json.dumps(date)}, "robots": [\n{lines}\n]}}\n'
 
 
 def describe_column(source: Path, name: str, column: Column) -> dict[str, Any]:

@@ -23,6 +23,10 @@ try:
 except ImportError:
     raise MissingExtraError("gymnasium", "gym", "an environment") from None
 
+from simwright.tasks.gymnasium_env import SimEnv, SimVectorEnv
+
+__all__ = ["SimEnv", "SimVectorEnv", "register_envs"]
+
 _MAKERS = "simwright.tasks.environments"
 
 

@@ -18,7 +18,7 @@ from simwright.app.proof.page import list_units, render_page
 from simwright.core.diag import Where
 from simwright.core.errors import UsageError
 from simwright.prover.aspects import ASPECTS, Outcome
-from simwright.prover.causes import Cause
+from simwright.prover.causes import DifferenceCause
 from simwright.prover.motion import MotionReference, MotionResult, MotionRun
 from simwright.prover.proving import Column, Proof, ProofSettings
 
@@ -87,7 +87,7 @@ def test_no_name_gets_out_of_its_text(name: str) -> None:
         items={"masses": name},
     )
     bad = proof.columns[1]
-    bad.causes = {"masses": Cause(name, name, Where(name, 3, prim=name), name)}
+    bad.causes = {"masses": DifferenceCause(name, name, Where(name, 3, prim=name), name)}
     bad.outcome.version = bad.outcome.engine = name
     bad.motions["loop"].reason = name
     bad.motions["swing"].without = {name: name}
@@ -122,7 +122,7 @@ def test_every_cell_has_words_and_reasons() -> None:
         absent={"drives"},
     )
     proof.columns[1].causes = {
-        "masses": Cause("mass", "weighs something else", Where("robot.xml", 3), "weigh it")
+        "masses": DifferenceCause("mass", "weighs something else", Where("robot.xml", 3), "weigh it")
     }
     page = render_page("robot.xml", [proof])
     cells = re.findall(r'<td class="(same|differs|none|blank)" title="([^"]*)">(.*?)</td>', page)
@@ -152,7 +152,7 @@ def test_the_line_of_the_asset_is_shown(tmp_path: Path) -> None:
     file = tmp_path / "robot.xml"
     file.write_text('<mujoco>\n  <body name="<b>upper</b>"/>\n</mujoco>\n')
     proof = make_proof(differences={"masses": "x"})
-    proof.columns[1].causes = {"masses": Cause("mass", "t", Where(str(file), 2))}
+    proof.columns[1].causes = {"masses": DifferenceCause("mass", "t", Where(str(file), 2))}
     assert "&lt;body name=&quot;&lt;b&gt;upper&lt;/b&gt;&quot;/&gt;" in render_page("robot.xml", [proof])
 
 

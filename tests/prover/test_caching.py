@@ -19,7 +19,7 @@ from simwright.core.diag import Diagnostic, Level, Where
 from simwright.model.asset import Asset
 from simwright.prover.aspects import Outcome
 from simwright.prover.caching import decode, digest_asset, encode
-from simwright.prover.causes import Cause
+from simwright.prover.causes import DifferenceCause
 from simwright.prover.motion import MotionReference, MotionResult, MotionRun
 from simwright.prover.processes import Worker
 from simwright.prover.proving import Column, Proof, ProofSettings, Watch
@@ -235,7 +235,7 @@ def test_everything_in_a_column_is_kept_as_it_is() -> None:
     motion = MotionResult("swing", "same", runs=(MotionRun(0.001, {"j": (1.0, 2.0)}),), reference=reference)
     note = Diagnostic("k", Level.WARNING, "m", where=Where("f", 3), data={"n": [1, (2, 3)]}, loss=True)
     column = Column(
-        outcome, {"masses": Cause("w", "t", Where("f", 1))}, (note,), 1.5, {"swing": motion}, "now"
+        outcome, {"masses": DifferenceCause("w", "t", Where("f", 1))}, (note,), 1.5, {"swing": motion}, "now"
     )
     assert decode(json.loads(json.dumps(encode(column)))) == column
     with pytest.raises(TypeError):

@@ -40,6 +40,10 @@ CONSEQUENCES = {
     # rules about the default prim have nothing to look at before there is one
     "default-prim": {"assetinfo-identifier", "assetinfo-version", "kind-component", "entry-name"},
     "ns-defaultprim": {"assetinfo-identifier", "assetinfo-version", "kind-component", "entry-name"},
+    # of an array one robot is left, which is a component and has the context of the asset
+    "no-baked-clones": {"kind-component", "ns-defaultprim"},
+    # two robots with a context each are an assembly
+    "ns-unique": {"kind-assembly"},
     # one more ROS opinion in a layer that has bodies as well
     "tf-frame-unique": {"layer-features-isolated"},
     # what was hidden in a payload can be seen in the entry layer

@@ -16,11 +16,10 @@ from simwright.model.asset import Asset, Body, Camera, Shape
 from simwright.model.geometry import Box, Mesh, Sphere
 from simwright.model.joint import Dof, Joint, JointKind, Motion
 from simwright.view.configuration import Configuration
-from simwright.view.drawing import AssetDrawing, draw_asset
-from simwright.view.fields import draw_beams, draw_camera, list_fields
-from simwright.view.limits import draw_limits
-from simwright.view.measuring import find_hit
-from simwright.view.splitting import split_glb
+from simwright.view.drawing import AssetDrawing, draw_asset, draw_beams, draw_camera, list_fields
+from simwright.view.figure import split_glb
+from simwright.view.overlay import draw_limits
+from simwright.view.page import find_hit
 from simwright.view.words import list_choices
 
 

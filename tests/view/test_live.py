@@ -18,8 +18,8 @@ from tests.conftest import SAMPLES
 
 import simwright
 from simwright.app.cli.main import run
+from simwright.app.cli.view import ViewRequest, open_comparison, open_replay
 from simwright.app.running import run as run_source
-from simwright.app.viewing import ViewRequest, open_comparison, open_replay
 from simwright.app.watching import LiveOptions
 from simwright.app.world_build import make_scene
 from simwright.app.worlds import load_world, open_world

@@ -21,7 +21,7 @@ from tests.conftest import SAMPLES
 
 import simwright
 from simwright.app.cli.main import run
-from simwright.app.viewing import ViewRequest, open_view
+from simwright.app.cli.view import ViewRequest, open_view
 from simwright.core.diag import Diagnostic, Level, Reporter, Where
 from simwright.view import open_page
 from simwright.view.page import ViewPage

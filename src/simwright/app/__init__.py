@@ -13,7 +13,6 @@ proof              a proof as text, JSON, Markdown, JUnit and a page
 recording          what a run keeps, as arrays (.npz) or as a film (.mp4)
 describe           an asset as plain data, for ``inspect --format json``
 scenes             which files are scenes, and what is wrong with one
-viewing            what ``simwright view`` shows: files, tasks, two files at once, recordings
 watching           runs that somebody watches in a browser
 tasking            runs of tasks, put together from options and environment files
 worlds             loading, checking, drawing and describing 2D worlds; paths and plans in them

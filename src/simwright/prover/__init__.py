@@ -13,7 +13,6 @@ structure     links, joints, drives and limits of two answers
 dynamics      poses, mass matrix and bias of two answers
 leaving       an asset without what a scenario is not about
 solids        what is dropped and what slides: one rigid body above a ground
-variants      what engines are given for each scenario of motion, and how it starts
 scenarios     runs of every scenario at two timesteps, in engines and in the reference
 motion        how it moves: scenarios, what each engine did, how far that is from the reference
 causes        why it differs, where that can be known, and the place in the asset

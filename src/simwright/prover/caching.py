@@ -27,7 +27,7 @@ from simwright.core.errors import SimwrightError
 from simwright.model.asset import Asset
 from simwright.model.geometry import Mesh
 from simwright.prover.aspects import Outcome
-from simwright.prover.causes import Cause
+from simwright.prover.causes import DifferenceCause
 from simwright.prover.motion import MotionReference, MotionResult, MotionRun
 from simwright.prover.processes import EnginePool
 from simwright.prover.proving import Column, Proof, ProofSettings, Watch, prove_asset
@@ -134,7 +134,16 @@ def _keep(cache: Cache, key: str, version: str, column: Column) -> None:
 
 _CLASSES: dict[str, type[Any]] = {
     kind.__name__: kind
-    for kind in (Column, Outcome, Cause, MotionResult, MotionReference, MotionRun, Diagnostic, Where)
+    for kind in (
+        Column,
+        Outcome,
+        DifferenceCause,
+        MotionResult,
+        MotionReference,
+        MotionRun,
+        Diagnostic,
+        Where,
+    )
 }
 """What an entry may hold: nothing else is ever made of one."""
 _MARK = "="

@@ -25,7 +25,7 @@ from simwright.prover.workers.seen import SeenFreedom, name_of, rotate
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class DifferenceCause:
     """Why an aspect differs: a word that is always the same, a sentence, the place in the asset, what to do."""
 
     word: str
@@ -98,16 +98,16 @@ def find_causes(
     reference: Told,
     told: Told,
     motions: Mapping[str, MotionResult] | None = None,
-) -> dict[str, Cause]:
+) -> dict[str, DifferenceCause]:
     """The cause of each aspect that differs, where it can be known."""
     places = _Places(asset)
-    found: dict[str, Cause] = {}
+    found: dict[str, DifferenceCause] = {}
     for aspect in outcome.differences:
         item = outcome.items.get(aspect, "")
         cause = _explain_structure(aspect, item, told)
         if cause is not None:
             word, text = cause
-            found[aspect] = Cause(word, text, places.find(aspect, item), _HINTS.get(word, ""))
+            found[aspect] = DifferenceCause(word, text, places.find(aspect, item), _HINTS.get(word, ""))
     if "poses" in outcome.differences:
         found.update(_explain_poses(asset, places, outcome, reference, told))
     # what the structure says is wrong makes the dynamics wrong
@@ -128,10 +128,10 @@ def _explain_motions(
     outcome: Outcome,
     reference: Told,
     motions: Mapping[str, MotionResult],
-    found: Mapping[str, Cause],
-) -> dict[str, Cause]:
+    found: Mapping[str, DifferenceCause],
+) -> dict[str, DifferenceCause]:
     """The cause of each motion that differs."""
-    causes: dict[str, Cause] = {}
+    causes: dict[str, DifferenceCause] = {}
     for aspect, result in motions.items():
         if aspect in outcome.differences:
             # a motion may have the cause of one before it
@@ -148,12 +148,12 @@ _NOT_KEPT_UP = "the joint does not keep up with the joint that it follows"
 
 
 def _explain_rounding(
-    places: _Places, outcome: Outcome, reference: Told, found: Mapping[str, Cause]
-) -> dict[str, Cause]:
+    places: _Places, outcome: Outcome, reference: Told, found: Mapping[str, DifferenceCause]
+) -> dict[str, DifferenceCause]:
     """Of mass matrix and bias that have no other cause and are off by no more than single precision may be."""
     text = "places of links are rounded by their distance from the origin, which is much for a small link"
     return {
-        aspect: Cause("rounding", text, places.find("joint", outcome.items[aspect]))
+        aspect: DifferenceCause("rounding", text, places.find("joint", outcome.items[aspect]))
         for aspect in ("matrix", "bias")
         if aspect in outcome.differences and aspect not in found and _is_rounded(aspect, outcome, reference)
     }
@@ -177,8 +177,8 @@ def _is_rounded(aspect: str, outcome: Outcome, reference: Told) -> bool:
 
 
 def _explain_scenario(
-    places: _Places, result: MotionResult, reference: Told, found: Mapping[str, Cause]
-) -> Cause:
+    places: _Places, result: MotionResult, reference: Told, found: Mapping[str, DifferenceCause]
+) -> DifferenceCause:
     """What the structure or the dynamics say is wrong, else what can be seen of the motion itself."""
     known = [found[name] for name in _CAUSES_OF_MOTION[result.scenario] if name in found]
     if known:
@@ -188,18 +188,20 @@ def _explain_scenario(
         result.scenario == "coupled" and _comes_loose(result, reference)
     ):
         text = "joints follow others, which move as if nothing followed them"
-        return Cause(_ONE_WAY, text, where, _HINTS[_DROPPED])
+        return DifferenceCause(_ONE_WAY, text, where, _HINTS[_DROPPED])
     if result.ignored == "reaction":
-        return Cause(_DROPPED, _NOT_KEPT_UP, where, _HINTS[_DROPPED])
+        return DifferenceCause(_DROPPED, _NOT_KEPT_UP, where, _HINTS[_DROPPED])
     if result.ignored:
         word = _SINGULAR.get(result.ignored, result.ignored)
         text = f"without the {word} of the asset, the reference moves as the engine does"
-        return Cause(f"{word} ignored", text, where, "use another solver of the engine, or count on it")
+        return DifferenceCause(
+            f"{word} ignored", text, where, "use another solver of the engine, or count on it"
+        )
     if not result.runs:
         told = _explain_smaller(result) or ("no motion", "the engine could not do it")
-        return Cause(*told, where, _HINTS.get(told[0], ""))
+        return DifferenceCause(*told, where, _HINTS.get(told[0], ""))
     word, text = _explain_speed(places, result) or _explain_runs(result, reference)
-    return Cause(word, text, where, _HINTS.get(word, ""))
+    return DifferenceCause(word, text, where, _HINTS.get(word, ""))
 
 
 def _explain_speed(places: _Places, result: MotionResult) -> tuple[str, str] | None:
@@ -389,7 +391,7 @@ def _find_rows(told: Told, joint: str) -> list[SeenFreedom]:
 
 def _explain_poses(
     asset: Asset, places: _Places, outcome: Outcome, reference: Told, told: Told
-) -> dict[str, Cause]:
+) -> dict[str, DifferenceCause]:
     """The first link, from the root outwards, that is not where it should be as seen from its parent."""
     allowed = outcome.find_tolerance("poses") * find_size(reference.states[0].poses or {})
     tree = build_tree(asset)
@@ -405,7 +407,7 @@ def _explain_poses(
         at, place = joint, places.find("joint", joint)
         if not joint or word == "root misplaced":
             at, place = name, places.find("links", name)
-        return {"poses": Cause(word, f"{at}: {text}", place, _HINTS.get(word, ""))}
+        return {"poses": DifferenceCause(word, f"{at}: {text}", place, _HINTS.get(word, ""))}
     return {}
 
 

@@ -28,7 +28,7 @@ from simwright.prover.asking import (
     choose_configurations,
 )
 from simwright.prover.aspects import ASPECTS, LEVELS, Outcome, Told, refuse
-from simwright.prover.causes import Cause, find_causes
+from simwright.prover.causes import DifferenceCause, find_causes
 from simwright.prover.dynamics import compare_dynamics
 from simwright.prover.leaving import leave_looks
 from simwright.prover.matching import FreedomPair, match_freedoms
@@ -96,7 +96,7 @@ class Column:
     """One engine: what came out, why, what writing its format told, and how long it took [s]."""
 
     outcome: Outcome
-    causes: Mapping[str, Cause] = field(default_factory=dict)
+    causes: Mapping[str, DifferenceCause] = field(default_factory=dict)
     notes: Sequence[Diagnostic] = ()
     seconds: float = 0.0
     motions: Mapping[str, MotionResult] = field(default_factory=dict)
@@ -285,11 +285,11 @@ def _run_motions(
     return motions
 
 
-def _blame_format(outcome: Outcome, causes: dict[str, Cause], notes: Sequence[Diagnostic]) -> None:
+def _blame_format(outcome: Outcome, causes: dict[str, DifferenceCause], notes: Sequence[Diagnostic]) -> None:
     """A joint that the format has no word for, and that was written as others, is the format's."""
     for note in notes:
         if "dofs" in causes and repr(outcome.items["dofs"]) in note.message:
-            causes["dofs"] = Cause("format", note.message, causes["dofs"].where, note.hint)
+            causes["dofs"] = DifferenceCause("format", note.message, causes["dofs"].where, note.hint)
 
 
 def _move(configuration: dict[str, dict[str, Any]], zeros: Mapping[str, float]) -> dict[str, dict[str, Any]]:
@@ -335,7 +335,7 @@ def _list_ros_names(asset: Asset) -> dict[str, str]:
     }
 
 
-def _leave_levels(outcome: Outcome, causes: dict[str, Cause], levels: Sequence[str]) -> None:
+def _leave_levels(outcome: Outcome, causes: dict[str, DifferenceCause], levels: Sequence[str]) -> None:
     """Take out what was not asked for."""
     for name, aspect in ASPECTS.items():
         if aspect.level not in levels:

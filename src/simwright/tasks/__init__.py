@@ -14,7 +14,6 @@ parts              tables, boxes, marks, cameras and lamps for scenes
 scenes             the tasks, one file each, and their table
 compose            a robot and a scene in one model
 control            what an action means: positions, velocities, torques or motions of the tool
-speeds             largest speeds of joints, held whatever the action
 inverse            moving the tool: inverse kinematics
 reading            poses and joints of a scene's things out of the state
 rollout            a task with a robot in it, step by step

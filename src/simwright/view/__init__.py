@@ -7,10 +7,9 @@
 - ``drawing``: what is drawn of an asset: parts, once for all that are alike, and what lies over them
 - ``fields``: what sensors see
 - ``figure``: an asset in a scene, in layers that can be hidden, in one world or in many
-- ``limits``: limits of joints, where the joint is
 - ``live``: the page of a simulation while it goes
 - ``measuring``: where a line of sight meets shapes
-- ``overlay``: lines and surfaces that move with bodies
+- ``overlay``: lines and surfaces that move with bodies; limits of joints, where the joint is
 - ``pace``: run, pause, steps, again from the beginning, speed
 - ``page``: the page of an asset
 - ``panel``: parts of the panel of controls: tree, findings, facts

@@ -18,12 +18,12 @@ from simwright.core.math3d import Array, Pose
 from simwright.engines.protocol import Contact, Simulation
 from simwright.model.asset import Asset
 from simwright.model.inertia import Inertial
-from simwright.model.joint import Motion
+from simwright.model.joint import Dof, Motion
 from simwright.model.kinematics import build_tree
 from simwright.model.mass import body_inertials
-from simwright.view.contacts import ContactArrows
 from simwright.view.drawing import draw_asset
 from simwright.view.figure import LAYERS, AssetFigure, Dragged, Picked, at_offsets
+from simwright.view.overlay import ContactArrows
 from simwright.view.pace import Pace, PacePanel
 from simwright.view.panel import TreePanel
 from simwright.view.plots import SignalPlot
@@ -305,21 +305,22 @@ def place_worlds(count: int, lower: Array, upper: Array) -> Array:
 
 def list_commands(asset: Asset, simulation: Simulation) -> dict[str, tuple[float, float, float]]:
     """Actuators by name: between which values they may be told, and what they are told now."""
-    known = {actuator.name: actuator for actuator in asset.actuators}
+    known = {actuator.name: actuator.control_range for actuator in asset.actuators}
     dofs = {dof.name or joint.name: dof for joint in asset.joints for dof in joint.dofs}
     dofs |= {joint.name: joint.dofs[0] for joint in asset.joints if len(joint.dofs) == 1}
     now = simulation.controls[0]
     found: dict[str, tuple[float, float, float]] = {}
     for column, name in enumerate(simulation.actuators):
-        actuator = known.get(name)
-        dof = dofs.get(name)
-        lower, upper = -1.0, 1.0
-        if actuator is not None and actuator.control_range is not None:
-            lower, upper = actuator.control_range
-        elif dof is not None:
-            free = math.pi if dof.motion is Motion.HINGE else 1.0
-            lower = dof.lower if math.isfinite(dof.lower) else -free
-            upper = dof.upper if math.isfinite(dof.upper) else free
+        lower, upper = known.get(name) or _find_range(dofs.get(name))
         if math.isfinite(lower) and math.isfinite(upper) and upper > lower:
             found[name] = (float(lower), float(upper), float(now[column]))
     return found
+
+
+def _find_range(dof: Dof | None) -> tuple[float, float]:
+    """What a drive of a dof may aim at: its limits, or a usual range where it has none."""
+    if dof is None:
+        return -1.0, 1.0
+    free = math.pi if dof.motion is Motion.HINGE else 1.0
+    lower = dof.lower if math.isfinite(dof.lower) else -free
+    return lower, dof.upper if math.isfinite(dof.upper) else free

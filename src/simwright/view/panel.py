@@ -129,15 +129,11 @@ class FindingsPanel:
 
 def find_bodies(asset: Asset, findings: Sequence[Diagnostic]) -> dict[int, str]:
     """The link that each finding is about, by its number: the nearest one above the prim, or of that line."""
-    paths = {body.path: body.name for body in asset.bodies if body.path}
-    joints = {joint.path: joint.child for joint in asset.joints if joint.path}
-    said = [(body.source, body.name) for body in asset.bodies]
-    said += [(joint.source, joint.child) for joint in asset.joints]
-    said += [(shape.source, shape.body) for shape in asset.shapes]
-    lines: dict[tuple[str, int | None], str] = {
-        (where.file, where.line): name for where, name in said if where.line
+    known = {body.path: body.name for body in asset.bodies} | {
+        joint.path: joint.child for joint in asset.joints
     }
-    known = paths | joints
+    known.pop("", None)
+    lines = _list_lines(asset)
     found: dict[int, str] = {}
     for number, finding in enumerate(findings):
         prim = finding.where.prim.partition(".")[0]
@@ -147,6 +143,14 @@ def find_bodies(asset: Asset, findings: Sequence[Diagnostic]) -> dict[int, str]:
         if name:
             found[number] = name
     return found
+
+
+def _list_lines(asset: Asset) -> dict[tuple[str, int | None], str]:
+    """The link that each line of a file is about."""
+    said = [(body.source, body.name) for body in asset.bodies]
+    said += [(joint.source, joint.child) for joint in asset.joints]
+    said += [(shape.source, shape.body) for shape in asset.shapes]
+    return {(where.file, where.line): name for where, name in said if where.line}
 
 
 def describe_link(

@@ -110,7 +110,9 @@ class WorldPage:
 
     def _draw_pad(self, number: int, hallway: Hallway) -> None:
         """A plate on the floor of a doorway, which opens and closes it."""
-        points, faces = cover(hallway.polygon)
+        # between the rooms: the polygon of a hallway reaches into them
+        free = hallway.polygon.difference(shapely.union_all([room.polygon for room in hallway.rooms]))
+        points, faces = cover(hallway.polygon if free.is_empty else free)
         if not len(faces):
             return
         flat = np.concatenate((points, np.full((len(points), 1), 0.02)), axis=1).astype(np.float32)

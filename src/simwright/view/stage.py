@@ -32,6 +32,7 @@ def dress(server: Any, lower: Array, upper: Array, toward: tuple[float, float, f
     )  # fmt: skip
     scene.configure_default_lights(enabled=True, cast_shadow=True)
     frame(server.initial_camera, middle, float(np.linalg.norm(upper - lower)) / 2, toward)
+    server.on_client_connect(lambda client: _step_back(client, middle, upper - lower, toward))
     server.initial_camera.near, server.initial_camera.far = 0.002 * size, 200.0 * size
 
 
@@ -43,6 +44,14 @@ def frame(camera: Any, middle: Array, radius: float, toward: tuple[float, float,
         float(value) for value in middle + distance * np.array(toward) / np.linalg.norm(toward)
     )
     camera.look_at = tuple(float(value) for value in middle)
+
+
+def _step_back(client: Any, middle: Array, size: Array, toward: tuple[float, float, float]) -> None:
+    """On a screen that is higher than wide, such as a phone's: further away, and higher, above the panel."""
+    aspect = float(client.camera.aspect)
+    if aspect < 1.0:
+        radius = float(np.linalg.norm(size)) / 2 / max(aspect, 0.2)
+        frame(client.camera, middle - np.array((0.0, 0.0, 0.7 * radius)), radius, toward)
 
 
 def save_picture(client: Any) -> None:

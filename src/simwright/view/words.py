@@ -18,7 +18,8 @@ _LONG = 80
 
 def plain(text: str) -> str:
     """A text as Markdown shows it: no control characters, and nothing that Markdown or HTML would act on."""
-    return _MARKS.sub(lambda found: f"&#{ord(found[0])};", make_visible(text))
+    # spaces at the beginning would make a block of code of it
+    return _MARKS.sub(lambda found: f"&#{ord(found[0])};", make_visible(text).strip())
 
 
 def short(text: str, most: int = _LONG) -> str:

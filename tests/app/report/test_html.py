@@ -41,7 +41,10 @@ def test_every_level_has_a_switch_that_its_label_names(report: Report) -> None:
 def test_assets_with_findings_fold(report: Report) -> None:
     page = lxml.html.document_fromstring(render(report))
     assert len(page.xpath("//details[@class='asset']")) == 2
-    assert page.xpath("//div[@class='asset title']/span/text()") == ["clean.usda", "no findings"]
+    assert page.xpath("//div[@class='asset']/div[@class='title']/span/text()") == [
+        "clean.usda",
+        "no findings",
+    ]
 
 
 def test_the_source_line_is_shown(report: Report) -> None:
@@ -81,7 +84,7 @@ def test_many_findings_are_grouped_by_cause_and_rules_lead_to_their_pages(monkey
     page = lxml.html.document_fromstring(render(Report([AssetReport("a.usda", [*others, *many])])))
     groups = page.xpath("//details[starts-with(@class, 'group')]")
     assert [group.find("summary").text_content() for group in groups] == [
-        "7 x units-meters The title.",
+        "7 x units-meters The title",
         "2 x a one cause",
     ]
     assert [len(group.xpath(".//li")) for group in groups] == [7, 2]

@@ -16,8 +16,7 @@ from tests.conftest import SAMPLES
 import simwright
 from simwright.app.cli.main import run
 from simwright.app.report import view3d
-from simwright.app.report.diff_page import mark_differences
-from simwright.app.report.html import render
+from simwright.app.report.html import mark_differences, render
 from simwright.app.report.report import AssetReport, Report
 from simwright.app.report.view3d import LinkMark, build_model, cluster_mesh, make_view, mark_findings
 from simwright.core.limits import UNTRUSTED

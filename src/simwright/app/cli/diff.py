@@ -141,7 +141,7 @@ def diff(
 
 
 def _write_page(difference: Difference, first: Asset, second: Asset, output: str | None) -> None:
-    from simwright.app.report.diff_page import render_diff
+    from simwright.app.report.html import render_diff
     from simwright.core.files import write_atomic
 
     page = render_diff(difference, first, second, _show)

@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``simwright view``."""
+"""``simwright view``: files of any format, tasks with their robot, two files at once, recordings."""
 
 from __future__ import annotations
 
+import contextlib
+import contextvars
 import signal
 import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from simwright.app.api import load
 from simwright.app.cli.options import (
     announce_page,
     gate_options,
@@ -16,9 +22,170 @@ from simwright.app.cli.options import (
     parse_pairs,
     place_options,
 )
+from simwright.core.diag import Diagnostic, Reporter, Where, sort_diagnostics
+from simwright.core.errors import SimwrightError, UsageError
+from simwright.core.gate import Gate, find_root
+from simwright.model.asset import Asset
 
 if TYPE_CHECKING:
-    from simwright.app.viewing import ViewRequest
+    from simwright.view.comparing import ComparePage
+    from simwright.view.page import VariantChoices, ViewPage
+    from simwright.view.replay import ReplayPage
+
+
+YAML = (".yaml", ".yml", ".json")
+
+
+@dataclass(frozen=True, slots=True)
+class ViewRequest:
+    """How files are read and where they are shown; ``robot`` makes a task of what is named."""
+
+    packages: Mapping[str, Path] = field(default_factory=dict)
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    variants: Mapping[str, str] = field(default_factory=dict)
+    coordinates: Mapping[str, float] = field(default_factory=dict)
+    robot: str | None = None
+    host: str = "127.0.0.1"
+    port: int = 0
+
+
+def read_shown(file: str, request: ViewRequest, reporter: Reporter) -> Asset:
+    """The asset of a file in any format, or of a task with its robot at the beginning of an episode."""
+    if request.robot is not None or is_task_file(file):
+        return read_task_asset(file, request.robot, reporter)
+    return load(
+        file,
+        packages=request.packages,
+        arguments=request.arguments,
+        variants=request.variants,
+        reporter=reporter,
+    )
+
+
+def is_task_file(file: str) -> bool:
+    """Is it an environment file: YAML or JSON that names a task?"""
+    from simwright.core.documents.read import read_document
+
+    if Path(file).suffix.lower() not in YAML or not Path(file).is_file():
+        return False
+    # a file that cannot be read is told by whoever reads it for good
+    with contextlib.suppress(SimwrightError):
+        data = read_document(Path(file)).data
+        return isinstance(data, dict) and isinstance(data.get("task"), str)
+    return False
+
+
+def read_task_asset(task: str, robot: str | None, reporter: Reporter) -> Asset:
+    """A task with its robot as one asset, at the beginning of the episode with the first seed."""
+    from simwright.app.tasking import RunRequest, prepare_run
+    from simwright.core.scratch import Scratch
+    from simwright.tasks.export import read_task
+
+    ready = prepare_run(RunRequest(task, robot=robot, force=True))
+    reporter.extend(ready.findings)
+    ready.rollout.reset(seed=ready.said.seed)
+    # meshes are read when they are looked at: the folder stays as long as the program
+    folder = Scratch()
+    _KEPT.append(folder)
+    asset = read_task(ready.rollout, folder.path, reporter)
+    asset.name = f"{ready.rollout.scene.name} with {ready.rollout.robot.id}"
+    return asset
+
+
+_KEPT: list[Any] = []
+
+
+def open_view(file: str, request: ViewRequest, reporter: Reporter) -> ViewPage:
+    """The page of one file; what ``simwright check`` finds in an OpenUSD asset comes to it later."""
+    from simwright.view import open_page
+
+    asset = read_shown(file, request, reporter)
+    page = open_page(
+        asset,
+        sort_diagnostics(reporter),
+        coordinates=request.coordinates,
+        variants=_list_variants(file, asset, request),
+        host=request.host,
+        port=request.port,
+    )
+    if asset.provenance.format == "usd":
+        # in the context of the command: what is trusted and what is allowed are said there
+        run = contextvars.copy_context().run
+        threading.Thread(target=run, args=(_check, page, file, request, list(reporter)), daemon=True).start()
+    return page
+
+
+def _check(page: ViewPage, file: str, request: ViewRequest, read: list[Diagnostic]) -> None:
+    """Check beside the page: it takes longer than showing the asset does."""
+    from simwright.app.api import check
+
+    try:
+        report = check(file, packages=dict(request.packages))
+    except SimwrightError as error:
+        page.show_findings(sort_diagnostics(read), f"could not be checked: {type(error).__name__}")
+        return
+    found = [finding for asset in report.assets for finding in asset.findings]
+    page.show_findings(sort_diagnostics([*found, *read]))
+
+
+def _list_variants(file: str, asset: Asset, request: ViewRequest) -> VariantChoices | None:
+    """The variant sets of an OpenUSD file; None for other formats."""
+    if asset.provenance.format != "usd":
+        return None
+    from simwright.core.packages import find_packages
+    from simwright.usd.open import list_variant_sets, open_stage
+    from simwright.view.page import VariantChoices
+
+    packages = find_packages(dict(request.packages), near=[Path(file).parent])
+    # what is wrong with the file was told when it was read
+    stage = open_stage(file, packages=packages, variants=request.variants, reporter=Reporter())
+
+    def read(chosen: dict[str, str]) -> tuple[Asset, list[Diagnostic]]:
+        reporter = Reporter()
+        found = load(file, packages=request.packages, variants=chosen, reporter=reporter)
+        return found, sort_diagnostics(reporter)
+
+    return VariantChoices(list_variant_sets(stage), read)
+
+
+def open_replay(file: str, recording: str, request: ViewRequest, reporter: Reporter) -> ReplayPage:
+    """A recording, with the file that was run: the one that is named, or else the one that the recording names."""
+    from simwright.view.replay import ReplayPage, read_recording
+
+    found = read_recording(recording)
+    where = Where(recording)
+    if not file:
+        if not found.source:
+            raise UsageError(
+                "the recording does not say what was run",
+                hint=f"simwright view FILE --recording {recording}",
+                where=where,
+            )
+        beside = Path(recording).parent / found.source
+        # a recording may come from somebody else: it names files of its own project only
+        gate = Gate([find_root(Path(recording)), Path(recording).resolve().parent, Path.cwd()])
+        gate.admit(beside, where, said=found.source)
+        file = str(beside)
+    asset = read_shown(file, request, reporter)
+    return ReplayPage(asset, found, host=request.host, port=request.port, where=where)
+
+
+def open_comparison(files: Sequence[str], request: ViewRequest, reporters: Sequence[Reporter]) -> ComparePage:
+    """Two files on one page, with what differs between them."""
+    from simwright.app.api import read_image
+    from simwright.compare.difference import make_settings
+    from simwright.compare.run import compare_assets
+    from simwright.view.comparing import ComparePage
+
+    first, second = (
+        read_shown(file, request, reporter) for file, reporter in zip(files, reporters, strict=True)
+    )
+    difference = compare_assets(first, second, make_settings(read_image=read_image))
+    difference.a, difference.b = files
+    return ComparePage(
+        (first, second), difference, coordinates=request.coordinates, host=request.host, port=request.port
+    )
+
 
 EPILOG = """\b
 Examples:
@@ -61,7 +228,6 @@ def view(
     recording.  With OTHER, the two are shown together, with what simwright diff finds.  The page is served on this
     machine only unless --host says otherwise, and only to those who have the address that is printed.  Ctrl-C ends it.
     """
-    from simwright.app.viewing import ViewRequest
     from simwright.core.packages import parse_assignments
     from simwright.view.configuration import parse_coordinates
     from simwright.view.serving import import_viser
@@ -89,7 +255,6 @@ def view(
 def _open(files: tuple[str, ...], recording: str | None, request: ViewRequest) -> Any:
     """The page that is asked for; findings of the files go to standard output first."""
     from simwright.app.cli.findings import print_shown
-    from simwright.app.viewing import open_comparison, open_replay, open_view
     from simwright.core.diag import Reporter
 
     reporters = [Reporter() for _ in files]

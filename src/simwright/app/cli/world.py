@@ -317,7 +317,8 @@ def run(
     from simwright.app.worlds import describe_run, render_world, run_plans
     from simwright.core.errors import UsageError
 
-    # true where both are given and where none is; with ROS peers may say what to do, on a page those who watch
+    # one function: each way to run has its own arguments.  True where both are given and where none is; with ROS peers
+    # may say what to do, on a page those who watch
     if (plan_file is None) == (not goals) and (goals or not (ros.is_asked or view)):
         raise UsageError(
             "a plan or goals are needed, not both", hint="--plan plan.yaml, or --goal 'at kitchen'"

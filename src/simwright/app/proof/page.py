@@ -213,13 +213,18 @@ def _write_table(proof: Proof) -> Iterator[str]:
         yield "</tbody>"
     yield f"</table></div>{_KEY}"
     if blanks:
-        yield '<details open><summary>Why cells are not told</summary><ol class="why">'
-        for reason, rows in blanks.items():
-            engines = ", ".join(engine for engine, _ in rows)
-            aspects = dict.fromkeys(name for _, names in rows for name in names)
-            yield f"<li><b>{_text(', '.join(aspects))}</b> of {_text(engines)}: {_text(reason)}</li>"
-        yield "</ol></details>"
+        yield from _write_blanks(blanks)
     yield "</section>"
+
+
+def _write_blanks(blanks: dict[str, list[tuple[str, list[str]]]]) -> Iterator[str]:
+    """Why cells have no answer: engines and aspects by reason."""
+    yield '<details open><summary>Why cells are not told</summary><ol class="why">'
+    for reason, rows in blanks.items():
+        engines = ", ".join(engine for engine, _ in rows)
+        aspects = dict.fromkeys(name for _, names in rows for name in names)
+        yield f"<li><b>{_text(', '.join(aspects))}</b> of {_text(engines)}: {_text(reason)}</li>"
+    yield "</ol></details>"
 
 
 def _write_heads(proof: Proof) -> Iterator[str]:

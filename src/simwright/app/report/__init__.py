@@ -7,7 +7,6 @@ md       Markdown, for pull requests and wikis
 html     one page that stands alone
 view3d   an asset in 3D, or as a picture, inside of a page; view3d.js is the viewer
 views    views for the assets of a report
-diff_page  a comparison as a page, with both machines in 3D
 json     for programs
 sarif    for code-scanning services
 junit    for build servers

@@ -202,7 +202,13 @@ def group_by_cause(findings: Iterable[Diagnostic]) -> list[FindingGroup]:
 def describe_kind(code: str) -> str:
     """What a kind of finding is about, in one line; empty where nobody declared it."""
     kind = CATALOGUE.get(code)
-    return kind.doc.partition("\n")[0] if kind else ""
+    return head_line(kind.doc) if kind else ""
+
+
+def head_line(text: str) -> str:
+    """The first line of a text; that of a teaching text is a title, and has no full stop."""
+    head, newline, _ = text.partition("\n")
+    return head.rstrip(".") if newline else head
 
 
 def find_page(code: str) -> str:

@@ -21,6 +21,7 @@ from simwright.app.report.report import (
     AssetReport,
     Report,
     find_position,
+    head_line,
     name_file,
     name_prim,
     name_section,
@@ -67,7 +68,7 @@ def build_log(report: Report) -> dict[str, Any]:
 def _build_rule(finding: Diagnostic) -> dict[str, Any]:
     kind = CATALOGUE.get(finding.kind) or Kind(finding.kind, finding.level, "", section=finding.section)
     text = kind.doc or kind.message or kind.code
-    summary = _escape(text.partition("\n")[0])
+    summary = _escape(head_line(text))
     advice = "\n\n".join(part for part in (text, kind.hint) if part)
     rule: dict[str, Any] = {
         "id": replace_surrogates(kind.code),

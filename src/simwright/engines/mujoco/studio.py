@@ -23,13 +23,13 @@ _SKY = "simwright studio sky"
 _FLOOR = "simwright studio floor"
 _HORIZON = (0.85, 0.88, 0.91)
 _ZENITH = (0.42, 0.55, 0.70)
-_GROUND = (0.755, 0.76, 0.765)
-_LINE = (0.62, 0.64, 0.67)
+_GROUND = (0.80, 0.805, 0.81)
+_LINE = (0.66, 0.68, 0.71)
 _CELLS = 5
 _GOLDEN = np.pi * (3.0 - np.sqrt(5.0))
 _TILE = 640
 """Pixels of the image of the floor, which shows five by five cells."""
-_SOFT = 0.80
+_SOFT = 0.74
 """The power by which brightness is raised: dark paint still shows its shape."""
 _SHADOWED = 3.0
 """How far shadows are drawn, in radii of what is shown."""
@@ -70,11 +70,11 @@ class _Lamp:
 
 # ahead (away from the camera), left, up; together they stay below what would make white paint burn out
 _LAMPS = (
-    _Lamp((0.45, -0.60, -1.0), 0.54, 0.20, 0.45, shadow=True, spread=0.08),
+    _Lamp((0.45, -0.60, -1.0), 0.48, 0.18, 0.35, shadow=True, spread=0.08),
     # the sky: from everywhere above over the passes, so that nooks are darker than what is open
-    _Lamp((0.15, 0.10, -1.0), 0.33, 0.0, 0.0, shadow=True, spread=1.1),
+    _Lamp((0.15, 0.10, -1.0), 0.27, 0.0, 0.0, shadow=True, spread=1.1),
     _Lamp((0.65, 0.70, -0.10), 0.16, 0.0, 0.05),
-    _Lamp((-0.90, 0.15, -0.35), 0.20, 0.0, 0.50),
+    _Lamp((-0.90, 0.15, -0.35), 0.16, 0.0, 0.40),
 )
 
 

@@ -9,7 +9,6 @@ compiler  MuJoCo's compiler with errors that have a place; meshes that it need n
 quiet     MuJoCo without its prints
 options   options, visual settings, statistics, sizes and custom data
 bodies    bodies with their inertia, joints, equalities, tendons and contacts; MuJoCo's defaults of constraints
-extent    the extent of a model, which clip distances of cameras count in
 geoms     geoms, meshes, height fields and sites
 control   actuators, sensors and keyframes
 holds     what MJCF can hold of an asset, as a table

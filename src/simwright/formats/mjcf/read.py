@@ -44,9 +44,8 @@ from simwright.formats.mjcf.bodies import (
 )
 from simwright.formats.mjcf.compiler import compile_model
 from simwright.formats.mjcf.control import read_actuators, read_keyframes, read_sensors
-from simwright.formats.mjcf.extent import find_extent
 from simwright.formats.mjcf.geoms import read_geoms, read_sites
-from simwright.formats.mjcf.options import read_custom, read_options
+from simwright.formats.mjcf.options import find_extent, read_custom, read_options
 from simwright.formats.mjcf.reader import NAMESPACE, MjcfReader, claim_names, make_plain, read_floats
 from simwright.formats.mjcf.source import read_source
 from simwright.formats.parts.coordinates import CUBE, CUBE_UNIFORM, OBJECT, UNIFORM, place_repeated

@@ -14,7 +14,6 @@ attributes         solver and custom attributes, kept as extras; USD values as p
 bodies             rigid bodies, articulation roots, and whether the joints make trees
 mass               mass, centre and inertia: authored, or from the colliders
 joints             joints: bodies, frames, freedoms, limits, drives
-chains             chains of joints that were written for one joint, joined again
 couplings          mimics, loop-closing equalities, several joints between the same bodies
 actuators          actuators of ExtendedPhysics, MuJoCo and Newton
 actuator_laws      what their laws have in common: units, kinds, effort tables

@@ -28,10 +28,10 @@ from simwright.formats.usd.bodies import (
     ArticulationMembers,
     PathIndex,
     check_topology,
+    join_chains,
     read_articulations,
     read_bodies,
 )
-from simwright.formats.usd.chains import join_chains
 from simwright.formats.usd.couplings import merge_stacks, read_equalities, read_mimics
 from simwright.formats.usd.custom_attributes import read_custom
 from simwright.formats.usd.joints import read_joints

@@ -21,6 +21,7 @@ from simwright.formats.sdf.writer.shapes import find_written_link
 from simwright.formats.sdf.writer.systems import PREFIX
 from simwright.formats.xml import Element
 from simwright.model.asset import Camera, Sensor
+from simwright.model.joint import Drive
 from simwright.model.ros import Controller, Interface, InterfaceKind
 from simwright.model.servo import pulls_to_position
 
@@ -336,6 +337,7 @@ class ControllerWriter:
     def _write_drives(self) -> None:
         """A position controller for each drive with a spring that no controller of the asset stands for."""
         context = self._context
+        # joints that a controller of the asset commands: a second one would pull as well
         known = {
             name
             for controller in context.asset.controllers
@@ -352,13 +354,7 @@ class ControllerWriter:
                 add(node, "joint_name", axis.joint)
                 if number:
                     add(node, "joint_index", number)
-                gains = {"p_gain": drive.stiffness, "i_gain": 0.0, "d_gain": drive.damping}
-                if math.isfinite(drive.max_force):
-                    gains |= {"cmd_max": drive.max_force, "cmd_min": -drive.max_force}
-                else:  # the wrong way round: without limits
-                    gains |= {"cmd_max": -1.0, "cmd_min": 1.0}
-                gains |= {"initial_position": drive.target_position} if drive.target_position else {}
-                for tag, value in gains.items():
+                for tag, value in _list_gains(drive).items():
                     add(node, tag, float(value))
 
     def _write(self, controller: Controller, system: GazeboSystem) -> bool:
@@ -435,3 +431,13 @@ class ControllerWriter:
             add(node, rate, float(interface.rate))
         restore_settings(self._context, node)
         self._context.published.add(id(interface))
+
+
+def _list_gains(drive: Drive) -> dict[str, float]:
+    """The elements of Gazebo's position controller that make it a spring and a damper."""
+    gains = {"p_gain": drive.stiffness, "i_gain": 0.0, "d_gain": drive.damping}
+    if math.isfinite(drive.max_force):
+        gains |= {"cmd_max": drive.max_force, "cmd_min": -drive.max_force}
+    else:  # the wrong way round: without limits
+        gains |= {"cmd_max": -1.0, "cmd_min": 1.0}
+    return gains | ({"initial_position": drive.target_position} if drive.target_position else {})

@@ -3,7 +3,6 @@
 
 entry             ``build_layers`` is the table of contents; folder, one file, stage in memory; ``base.usda``, the entry
 prepare           a copy of the asset made ready: frames that are no bodies, contact materials, mass
-chains            joints of several freedoms as chains of joints of one, for engines that have no such joint
 plan              the prim path of every element, and the order of elements
 layer             ``LayerWriter``: one layer, its prims, attributes and arcs; attribute types from values
 instances         ``instances.usda``: visuals, colliders, cameras, lights, prototypes of instances

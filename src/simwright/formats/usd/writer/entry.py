@@ -27,7 +27,6 @@ from simwright.core.names import make_identifier
 from simwright.core.scratch import scratch_folder
 from simwright.formats.format import ReadOptions, WriteOptions, choose_place
 from simwright.formats.usd import FORMAT
-from simwright.formats.usd.writer.chains import chain_freedoms
 from simwright.formats.usd.writer.extended_physics import write_extended
 from simwright.formats.usd.writer.extras import find_lost_settings
 from simwright.formats.usd.writer.instances import write_geometry, write_optics
@@ -53,7 +52,13 @@ from simwright.formats.usd.writer.plan import (
     make_plan,
     note_order,
 )
-from simwright.formats.usd.writer.prepare import prepare, settle_poses, settle_references, thicken_planes
+from simwright.formats.usd.writer.prepare import (
+    chain_freedoms,
+    prepare,
+    settle_poses,
+    settle_references,
+    thicken_planes,
+)
 from simwright.formats.usd.writer.ros import write_ros
 from simwright.formats.usd.writer.vendor import FILES, write_vendors
 from simwright.model.asset import Asset, Light, LightKind, Shape
@@ -98,22 +103,7 @@ def build_layers(
     options = options or WriteOptions()
     levels = DetailLevels() if options.lod else None
     decomposer = Decomposer() if options.decompose else None
-    ready = prepare(asset, reporter)
-    if options.for_ == "mujoco":
-        thicken_planes(ready, reporter)
-    settle_looks(ready, reporter)
-    chains = chain_freedoms(ready, options.for_)
-    plan = make_plan(ready, exact=options.exact)
-    plan.chains = chains
-    # after planning, which needs the names of freedoms, and before anything reads a coordinate
-    settle_references(plan, reporter)
-    plan.is_decomposed = options.decompose
-    plan.is_for_mujoco = options.for_ == "mujoco"
-    plan.is_for_physx = options.for_ == "isaac"
-    plan.is_for_newton = options.for_ == "newton"
-    plan.is_divided = options.for_ in ("mujoco", "newton")
-    if plan.is_for_mujoco:
-        settle_poses(plan, reporter)
+    plan = _plan_layers(asset, reporter, options)
     # first of the layers: what cannot be written is taken out of the plan, and the others follow it
     instances, library = write_geometry(plan, reporter, levels=levels, decomposer=decomposer)
     write_optics(plan, instances, reporter)
@@ -145,6 +135,27 @@ def build_layers(
     layers = {file: layer for file, layer in layers.items() if file not in features or file in composed}
     layers[entry] = _write_entry(plan, [*composed, "base.usda"], entry)
     return layers, images
+
+
+def _plan_layers(asset: Asset, reporter: Reporter, options: WriteOptions) -> WritePlan:
+    """The plan of a copy of the asset that is settled for the engine it is written for."""
+    ready = prepare(asset, reporter)
+    if options.for_ == "mujoco":
+        thicken_planes(ready, reporter)
+    settle_looks(ready, reporter)
+    chains = chain_freedoms(ready, options.for_)
+    plan = make_plan(ready, exact=options.exact)
+    plan.chains = chains
+    # after planning, which needs the names of freedoms, and before anything reads a coordinate
+    settle_references(plan, reporter)
+    plan.is_decomposed = options.decompose
+    plan.is_for_mujoco = options.for_ == "mujoco"
+    plan.is_for_physx = options.for_ == "isaac"
+    plan.is_for_newton = options.for_ == "newton"
+    plan.is_divided = options.for_ in ("mujoco", "newton")
+    if plan.is_for_mujoco:
+        settle_poses(plan, reporter)
+    return plan
 
 
 def choose_files(files: Iterable[str], engine: str) -> list[str]:

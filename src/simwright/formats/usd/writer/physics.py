@@ -39,6 +39,7 @@ from simwright.model.filtering import find_components, list_articulated
 from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
 from simwright.model.inertia import find_nearest_moments, principal_axes
 from simwright.model.joint import WORLD, JointKind
+from simwright.model.kinematics import Edge
 
 _CONVEX = frozenset({"convexHull", "boundingSphere", "boundingCube"})
 
@@ -304,13 +305,19 @@ def find_articulated_bases(plan: WritePlan) -> list[str]:
     """
     component = find_components(plan.tree)
     asset = plan.asset
+    # by component: several articulations of one tree have one base
     bases = {component[name] for a in asset.articulations for name in list_articulated(asset, a, plan.tree)}
     if not asset.articulations or plan.is_for_newton or plan.is_for_physx:
-        moving = (e for e in plan.tree.edges if e.joint.kind not in (JointKind.FIXED, JointKind.FLOATING))
-        bases |= {component[edge.child] for edge in moving if edge.parent != WORLD or edge.joint.dofs}
+        bases |= {component[edge.child] for edge in plan.tree.edges if _moves(edge)}
     if plan.is_for_newton:
         bases |= {component[edge.child] for edge in plan.tree.edges if edge.parent != WORLD}
     return [body.name for body in asset.bodies if body.name in bases]
+
+
+def _moves(edge: Edge) -> bool:
+    """Does an edge of the tree let its child move on its parent, other than freely?"""
+    moving = edge.joint.kind not in (JointKind.FIXED, JointKind.FLOATING)
+    return moving and (edge.parent != WORLD or bool(edge.joint.dofs))
 
 
 def _write_scene(plan: WritePlan, layer: LayerWriter) -> None:

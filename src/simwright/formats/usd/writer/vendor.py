@@ -41,6 +41,7 @@ from simwright.formats.usd.writer.mujoco import (
 )
 from simwright.formats.usd.writer.plan import WritePlan, find_articulation_root
 from simwright.model.asset import Articulation, Sensor
+from simwright.model.elements import Environment
 from simwright.model.extras import CustomAttribute, is_fallback
 from simwright.model.filtering import find_components, list_articulated
 from simwright.model.geometry import Mesh
@@ -174,21 +175,11 @@ _SPACES = {"sdf": "gazebo", "urdf": "gazebo"}
 # options and flags of one prim
 def write_world(plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
     """Gravity, step, wind and solver settings that differ from the solver's default."""
-    world = plan.asset.environment
     space = _SPACES.get(plan.asset.provenance.format, "mjc")
     layer, root = layers[space], plan.root
-    values: dict[str, Any] = {}
-    for name, value, usual in (
-        ("gravity", world.gravity, _GRAVITY),
-        ("wind", world.wind, (0.0, 0.0, 0.0)),
-        ("magnetic", world.magnetic_field, _MAGNETIC),
-    ):
-        if value is not None and not np.array_equal(value, usual):
-            values[name] = [float(v) for v in value]
-    if world.timestep is not None and world.timestep != _STEP:
-        values["timestep"] = world.timestep
+    values = _list_surroundings(plan.asset.environment)
     scene = str(plan.asset.provenance.info.get("physicsScene", ""))
-    for name, value in world.settings.items():
+    for name, value in plan.asset.environment.settings.items():
         if is_fallback(plan.asset.origins, scene, name):
             continue
         if name in _FLAGS and isinstance(value, list):
@@ -200,6 +191,23 @@ def write_world(plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
         write_plain(layer, root, make_attribute_name(space, "option", name), value)
     if (plan.is_for_mujoco or plan.is_for_newton) and space == "mjc":
         _write_mjc_scene(plan, layer, values)
+
+
+def _list_surroundings(world: Environment) -> dict[str, Any]:
+    """What is not as MuJoCo has it by default: gravity, wind, magnetic field, time step."""
+    fields = {
+        "gravity": (world.gravity, _GRAVITY),
+        "wind": (world.wind, (0.0, 0.0, 0.0)),
+        "magnetic": (world.magnetic_field, _MAGNETIC),
+    }
+    values: dict[str, Any] = {
+        name: [float(v) for v in value]
+        for name, (value, usual) in fields.items()
+        if value is not None and not np.array_equal(value, usual)
+    }
+    if world.timestep is not None and world.timestep != _STEP:
+        values["timestep"] = world.timestep
+    return values
 
 
 def _write_mjc_scene(plan: WritePlan, layer: LayerWriter, values: dict[str, Any]) -> None:
