@@ -240,10 +240,7 @@ def _write_asset(asset: AssetReport, sources: Sources) -> Iterator[str]:
     words = count_words(asset.summary())
     if not asset.findings:
         clean = f'{path}<span class="clean">{words}</span>'
-        if asset.view:
-            yield f'<div class="asset"><div class="title">{clean}</div>{asset.view}</div>'
-        else:
-            yield f'<div class="asset title">{clean}</div>'
+        yield f'<div class="asset"><div class="title">{clean}</div>{asset.view}</div>'
         return
     title = f'<summary class="title">{path}<span class="counts">{words}</span></summary>'
     yield f'<details class="asset" open>{title}{asset.view}'

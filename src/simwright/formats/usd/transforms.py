@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from pxr import Usd
+from pxr import Usd, Vt
 
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import Array, Pose, quats_from_matrices
@@ -80,8 +80,8 @@ def check_operations(reader: StageReader, scan: StageScan) -> None:
         if names is None or _ORDER not in names or found.path in reader.faulty:
             continue
         order = reader.get(found, _ORDER)
-        # by number: an OpenUSD array ends an iteration by an exception
-        for number in range(len(order) if order else 0):
+        # a layer may say anything there; by number: an OpenUSD array ends an iteration by an exception
+        for number in range(len(order) if isinstance(order, Vt.TokenArray) else 0):
             operation = str(order[number]).removeprefix("!invert!")
             if operation not in names and operation.startswith("xformOp:"):
                 where = reader.where(found, _ORDER)

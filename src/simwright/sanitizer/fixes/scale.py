@@ -40,7 +40,9 @@ def bake_scale(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     prim = editor.find_prim(finding.where.prim)
     if prim.IsA(UsdGeom.PointInstancer):
         raise Refused("it scales copies of bodies; make a part of the right size first")
-    if prim.IsA(UsdGeom.Gprim) and prim.HasAPI(UsdPhysics.CollisionAPI) and not any(prim.GetChildren()):
+    # materials below it take no scale
+    places = any(child.IsA(UsdGeom.Xformable) for child in prim.GetChildren())
+    if prim.IsA(UsdGeom.Gprim) and prim.HasAPI(UsdPhysics.CollisionAPI) and not places:
         raise Refused(f"no {prim.GetTypeName()} has this form; decide on a mesh, or on other sizes")
     push_scale(editor, prim)
 
