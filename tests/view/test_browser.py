@@ -120,7 +120,8 @@ RUNS = {
 
 @pytest.mark.parametrize("what", RUNS)
 def test_what_runs_is_shown_while_it_goes_without_errors(what: str, open_page: Callable[..., Any]) -> None:
-    page = open_page(*RUNS[what])
+    # small: software draws every picture of what moves
+    page = open_page(*RUNS[what], size=(640, 480))
     told = page.get_by_text(re.compile(r"^\d+\.\d{3} s"))
     told.first.wait_for(timeout=PATIENCE * 1000)
     before = told.first.inner_text()

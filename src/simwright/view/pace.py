@@ -119,6 +119,7 @@ class PacePanel:
 
     def __init__(self, gui: Any, pace: Pace, *, can_reset: bool = True) -> None:
         self._pace, self.note, self._next = pace, "", 0.0
+        self._told = (0.0, "")
         with gui.add_folder("Run"):
             self.status = gui.add_markdown("")
             self._buttons = gui.add_button_group("", ("Pause", "Step", *(("Reset",) if can_reset else ())))
@@ -145,13 +146,19 @@ class PacePanel:
         self.note = ""
         first = "Run" if self._pace.is_paused else "Pause"
         self._buttons.options = (first, *self._buttons.options[1:])
+        # a simulation that stands still draws no further picture
+        self._write()
 
     def show(self, moment: float, more: str = "") -> None:
         """Tell how far it is [s], a few times a second."""
         now = time.perf_counter()
         if now < self._next and not self._pace.is_paused:
             return
-        self._next = now + _BETWEEN
+        self._next, self._told = now + _BETWEEN, (moment, more)
+        self._write()
+
+    def _write(self) -> None:
+        moment, more = self._told
         state = "paused, " if self._pace.is_paused else ""
         warning = f"\n\n**{self.note}**" if self.note else ""
         self.status.content = f"{state}{moment:.3f} s{more}{warning}"
