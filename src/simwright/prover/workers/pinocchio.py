@@ -33,6 +33,7 @@ from .seen import (
 )
 
 _ROOT_JOINT = "root_joint"
+_ROUNDING = 1e-12
 _FREE = 6
 """Freedoms of a joint that holds nothing."""
 
@@ -80,6 +81,9 @@ class PinocchioRobot:
         for frame in model.frames:
             if frame.type == pinocchio.FrameType.FIXED_JOINT and frame.parentJoint > 0:
                 left[frame.parentJoint] -= frame.placement.act(frame.inertia)
+        # a frame without mass keeps what rounding leaves of all that is fixed to it
+        least = _ROUNDING * max((inertia.mass for inertia in model.inertias), default=0.0)
+        left = [inertia if inertia.mass > least else pinocchio.Inertia.Zero() for inertia in left]
         for frame in model.frames:
             if frame.type == pinocchio.FrameType.BODY:
                 above = model.frames[frame.parentFrame]
