@@ -131,7 +131,13 @@ def _draw_summary(report: Report) -> list[Line]:
     digits = max((len(str(len(group.findings))) for group in groups), default=0)
     for group in groups:
         count: Line = [(f"  {len(group.findings):>{digits}} ", "")]
-        lines.append([*count, (f"{group.code:<24}", LEVEL_STYLES[group.level]), (f" {group.about}", "")])
+        lines.append(
+            [
+                *count,
+                (f"{make_visible(group.code):<24}", LEVEL_STYLES[group.level]),
+                (f" {make_visible(group.about)}", ""),
+            ]
+        )
     command = name_command(report)
     if command:
         lines.append([(make_visible(command), "bold")])
