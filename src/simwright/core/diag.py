@@ -147,6 +147,8 @@ class Diagnostic:
 
 CATALOGUE: dict[str, Kind] = {}
 """Every declared kind by code; the diagnostics page of the docs is generated from it."""
+DESCRIBED: set[str] = set()
+"""Codes of the catalogue that are known by a description alone, until the module that declares them is imported."""
 
 
 def declare(
@@ -161,7 +163,8 @@ def declare(
 ) -> Kind:
     """Declare a kind of problem.  A code is declared once; importing a module twice is harmless."""
     kind = Kind(code, level, message, hint, doc, section, loss=loss)
-    known = CATALOGUE.get(code)
+    known = None if code in DESCRIBED else CATALOGUE.get(code)
+    DESCRIBED.discard(code)
     # two meanings of one code would make suppressions and baselines hit the wrong finding
     assert known is None or known == kind, f"diagnostic code {code!r} is declared twice"
     CATALOGUE[code] = kind

@@ -8,6 +8,8 @@ import html.parser
 import json
 import re
 import struct
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -196,3 +198,14 @@ def test_a_check_writes_its_views_unless_the_file_is_not_trusted(tmp_path, monke
     monkeypatch.setenv(UNTRUSTED, "1")
     run(["check", str(box), "--format", "html", "--output", str(target)])
     assert "<canvas" not in target.read_text()
+
+
+def test_an_asset_is_written_after_a_check_described_its_rules():
+    """In one process, as in a notebook: the check knows kinds by their descriptions before modules declare them."""
+    code = (
+        "import simwright, sys, tempfile; from simwright.app.cli.main import run; out = tempfile.mkdtemp();"
+        f"run(['check', {str(SAMPLES / 'box' / 'box.usda')!r}, '--format', 'html', '--output', out + '/c.html']);"
+        f"simwright.save(simwright.load({str(SAMPLES / 'box' / 'box.usda')!r}), out + '/box')"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

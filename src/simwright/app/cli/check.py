@@ -205,11 +205,12 @@ def _emit(
 def _declare_rules(outcome: CheckOutcome) -> None:
     """Give renderers that describe rules something to say: results may come from the cache."""
     from simwright.app.report.report import DOCUMENTATION
-    from simwright.core.diag import CATALOGUE, Kind
+    from simwright.core.diag import CATALOGUE, DESCRIBED, Kind
 
     for entry in outcome.entries:
         if entry.code not in CATALOGUE:
             page = f"{DOCUMENTATION}/rules/{entry.code}" if entry.statement else ""
+            DESCRIBED.add(entry.code)
             CATALOGUE[entry.code] = Kind(
                 entry.code, entry.level, entry.title, doc=entry.doc, section=entry.section, url=page
             )
