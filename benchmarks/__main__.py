@@ -130,7 +130,8 @@ def _run(name: str, told: Console) -> dict[str, Any]:
                 )
             else:
                 remarks.append(result.strip())
-                told.print(f"[dim]  {result.strip()}[/]", highlight=False)
+                # as plain text: an install line has brackets, which would be taken for markup
+                told.print(Text(f"  {result.strip()}", "dim"))
     except Exception as failure:  # noqa: BLE001 - whatever a peer does, the other modules are measured
         error = f"{type(failure).__name__}: {failure}"[:500]
         told.print(Text(traceback.format_exc(), "red"))
