@@ -88,6 +88,8 @@ class LayerWalk:
 
     layers: list[WalkedLayer]
     left_out: list[str]
+    admitted: frozenset[str] = frozenset()
+    """Files that the gate has admitted, as OpenUSD resolves them."""
 
     def renew(self, stages: Iterable[Any]) -> None:
         """Bring open layers up to their files; those of ``stages`` that use one leave out what the walk leaves out."""
@@ -136,7 +138,7 @@ def walk_layers(path: str, gate: Gate, reporter: Reporter, locator: Locator) -> 
     layers = walk.run(root)
     # before the stage is made: composing is what would take the memory
     check_multiplicity(root.layer, layers)
-    return LayerWalk(layers, walk.left_out)
+    return LayerWalk(layers, walk.left_out, frozenset(walk.checked))
 
 
 _current: set[Identity] = set()

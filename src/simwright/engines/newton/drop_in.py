@@ -16,6 +16,7 @@ A program that takes an importer as a function (as IsaacLab does) is given :func
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import inspect
 import os
 import warnings
@@ -157,6 +158,9 @@ def _import(
     resolvers = adopt_resolvers(words["schema_resolvers"], legacy_margin_gap=words["legacy_margin_gap"])
     reading = {"visuals": words["load_visual_shapes"], **reading}
     options = make_options(builder, source, resolvers, reading)
+    if is_path(source):
+        # one gate for the stage and for what it names
+        options = dataclasses.replace(options, gate=options.make_gate(Path(source), reporter))
     with _as_newton_raises():
         stage = open_source(source, options, reporter, partial=words["allow_partial"])
         parts = sort_prims(stage)
@@ -165,8 +169,10 @@ def _import(
         if words["apply_up_axis_from_stage"]:
             set_up_axis(builder, stage)
         from simwright.formats.usd.read import read_stage
+        from simwright.formats.usd.stage_reader import MetPrims
 
-        asset = read_stage(stage, options, reporter)
+        parts.met = MetPrims()
+        asset = read_stage(stage, options, reporter, met=parts.met)
         imported = add_asset(
             builder,
             asset,
@@ -179,7 +185,7 @@ def _import(
     if words["legacy_angular_velocity_units"]:
         keep_degrees(builder, imported)
     result = imported.answer
-    result.update(describe_import(imported, stage))
+    result.update(describe_import(imported, stage, parts.met))
     if words["return_deformable_results"]:
         result |= {f"path_{kind}_{what}": {} for kind in _KINDS for what in ("map", "attrs")}
     result.imported = imported
@@ -250,7 +256,11 @@ def open_source(source: Any, options: ReadOptions, reporter: Reporter, *, partia
         from simwright.usd.open import open_stage
 
         stage = open_stage(
-            Path(source), packages=options.packages, variants=options.variants, reporter=reporter
+            Path(source),
+            packages=options.packages,
+            variants=options.variants,
+            reporter=reporter,
+            gate=options.gate,
         )
     elif isinstance(source, Sdf.Layer):
         stage = Usd.Stage.Open(source)

@@ -148,7 +148,7 @@ _MOST_SORTS = 2000
 """Entries that are kept; a file with more of them than that starts anew."""
 
 
-def _find_sort(prim: Usd.Prim) -> PrimSchemas:
+def find_sort(prim: Usd.Prim) -> PrimSchemas:
     """The sort of a prim, made when it is the first of its kind in the process."""
     info = type_of(prim)
     # the schema type differs from the type name where a layer names a fallback for an unregistered type
@@ -189,7 +189,7 @@ class OpinionCache:
         if names is None:
             binds = any(name.startswith("material:binding") for name in listed)
             names = self._names[listed] = (frozenset(listed), binds)
-        return Opinions(_find_sort(prim), *names)
+        return Opinions(find_sort(prim), *names)
 
 
 def may_share(stage: Usd.Stage, time: Usd.TimeCode) -> bool:

@@ -73,6 +73,18 @@ class BodyFrame:
     is_plain: bool = False
 
 
+@dataclass(slots=True, eq=False)
+class MetPrims:
+    """The prims that reading a stage has met, by path and in its order, and their places in the world.
+
+    For who asks more of the same stage: what a :class:`FoundPrim` knows need not be asked of OpenUSD again.  Empty
+    where another stage had to be read in its place (time samples).
+    """
+
+    founds: dict[str, FoundPrim] = field(default_factory=dict)
+    xforms: UsdGeom.XformCache | None = None
+
+
 # tuples, not arrays: they are compared and unpacked thousands of times, which numpy is slow at
 ZERO = (0.0, 0.0, 0.0)
 WORLD_FRAME = BodyFrame(WORLD, IDENTITY, np.ones(3))
