@@ -28,8 +28,8 @@ class UsdImport(dict[str, Any]):
     """All keys of the dictionary that ``ModelBuilder.add_usd`` returns, and ours.
 
     Ours are ``asset`` (the model that was read), ``findings`` (all diagnostics, also those that are no warnings) and
-    ``path_articulation_map``.  ``imported`` has builder indices by name of the model as well; it is None where the
-    stage was handed to Newton's own importer.
+    ``path_articulation_map``.  ``imported`` has builder indices by name of the model as well.  Where the stage was
+    handed to Newton's own importer, ``imported`` and ``asset`` are None.
     """
 
     imported: Imported | None = None
