@@ -33,6 +33,9 @@ from simwright.usd.packages import context
 from simwright.usd.plugins import register_plugins
 from simwright.usd.silence import capture
 
+_plain: WeakSet[Any] = WeakSet()
+"""Stages whose layers bring in hardly anything more than once."""
+_REPEATED = 2.0
 _stages: WeakSet[Any] = WeakSet()
 """Stages of earlier that somebody still has: they follow what is read anew into layers that they use."""
 
@@ -76,6 +79,8 @@ def open_stage(
                 rule = Usd.Stage.LoadAll if load else Usd.Stage.LoadNone
                 stage = open_without(walk.left_out, walk.layers[0].layer, resolver_context, rule)
             _check_used(stage, gate, walk)
+            if walk.repeats < _REPEATED:
+                _plain.add(stage)
         _select_variants(stage, variants or {}, Where(str(path)))
         # OpenUSD complains about these as well; one finding is enough
         skipped = {
@@ -88,6 +93,11 @@ def open_stage(
     told = [message for message in messages if not any(name in message.text for name in walk.left_out)]
     report_messages(told, reporter, str(path))
     return stage
+
+
+def is_plain(stage: Any) -> bool:
+    """Is it known that no part of a stage is there several times, as robots by the hundred are?"""
+    return stage in _plain
 
 
 def _check_units(layer: Any, locator: Locator) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from pxr import Usd, UsdGeom
 
+from simwright.usd.open import is_plain
 from simwright.usd.questions import names_of, specs_of, type_of
 
 RIGID_BODY = "PhysicsRigidBodyAPI"
@@ -193,7 +194,9 @@ class OpinionCache:
 
 
 def may_share(stage: Usd.Stage, time: Usd.TimeCode) -> bool:
-    """Can two prims have the same specs?  Not without arcs to other layers; references may shift time."""
+    """Do many prims have the same specs?  Not without arcs to other layers; references may shift time."""
+    if is_plain(stage):
+        return False
     # layers beyond the layer stack come by references, payloads or inherits
     return bool(time.IsDefault()) and len(stage.GetUsedLayers()) > len(stage.GetLayerStack())
 
