@@ -58,7 +58,7 @@ from simwright.formats.usd.sensors import read_cameras, read_lights, read_ros, r
 from simwright.formats.usd.shapes import list_geometry, read_instancers, read_shapes, scan_instancers
 from simwright.formats.usd.solvers import read_environment, read_solvers
 from simwright.formats.usd.stage_reader import MetPrims, StageReader
-from simwright.formats.usd.time_samples import read_movement, settle_samples
+from simwright.formats.usd.time_samples import is_animated, read_movement, settle_samples
 from simwright.formats.usd.transforms import check_operations, check_turns
 from simwright.formats.usd.units import read_units
 from simwright.model.asset import Asset, CollisionGroup, ContactFilter, Shape
@@ -158,7 +158,8 @@ def _make_source(
 ) -> StageReader:
     # without a chosen time the movement is read as well, from the stage as the caller opened it
     played = stage if options.time is None else None
-    if options.time is None:
+    animated = is_animated(stage)
+    if animated and options.time is None:
         stage = settle_samples(stage, file, reporter)
     return StageReader(
         stage=stage,
@@ -169,6 +170,7 @@ def _make_source(
         asset=Asset(name or _choose_name(stage, Path(file))),
         order=make_order(make_resolvers(options.schema_resolvers)),
         played=played,
+        animated=animated,
         default_density=options.default_density,
         hidden_shapes=options.hidden_shapes,
         visuals=options.visuals,
