@@ -159,8 +159,10 @@ def name_prims(stage: Path, differences: Iterable[list[Any]]) -> Iterator[list[A
         if field.startswith("result schema_attrs"):
             solver, _, rest = element.partition(" ")
             path, _, name = rest.partition(".")
-            element = f"{solver} {find_kind(opened.GetPrimAtPath(path))} {path}.{name}"
-        yield [field, element, *values]
+            kind = find_kind(opened.GetPrimAtPath(path))
+            yield [field, f"{solver} {kind} {path}.{name}", *values]
+        else:
+            yield [field, element, *values]
 
 
 def find_kind(prim: Any) -> str:
