@@ -229,7 +229,7 @@ class GripperMover(ActiveController, ActionBehaviour):
             return f"controller {self.name!r} is not enabled"
         if self._is_parallel and len(goal["command"]["position"]) != 1:
             return "one position is taken"
-        return "" if are_finite([self._read_goal(goal)]) else "the position is no number"
+        return "" if are_finite([self._read_goal(goal)]) else "the position is not a number"
 
     def begin(self, handle: GoalHandle) -> None:
         """See :class:`ActionBehaviour`."""
