@@ -440,7 +440,7 @@ def test_cases_are_run(tmp_path: Path) -> None:
     ("old", "new", "code", "words"),
     [
         ("= 640", "= 641", "submission-conversion-failed", "is 640, expected is 641"),
-        ("<samples>640</samples>", "", "submission-conversion-failed", "is not there, expected is 640"),
+        ("<min>0.1</min>", "", "submission-conversion-failed", "is not there, expected is 0.1"),
         ('"sdf"', '"docx"', "submission-conversion-failed", "nothing converts 'docx'"),
         ("<sdf ", "<", "submission-conversion-failed", "cannot be read"),
         (

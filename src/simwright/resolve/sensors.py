@@ -16,6 +16,14 @@ from typing import Any
 from simwright.core.math3d import DEGREE, IDENTITY, Pose
 from simwright.model.asset import Sensor
 
+_ALL_ROUND = {
+    "scan_horizontal_samples": 360, "scan_horizontal_min_angle": -math.pi, "scan_horizontal_max_angle": math.pi,
+}  # fmt: skip
+"""Fallbacks of SensorLidarAPI."""
+_SDF_SCAN = {
+    "scan_horizontal_samples": 640, "scan_horizontal_min_angle": 0.0, "scan_horizontal_max_angle": 0.0,
+}  # fmt: skip
+"""What SDFormat takes where nothing is said."""
 RATE = "updateRate"
 PUBLISHERS = "publishers"
 _CLOSE = 1e-9
@@ -278,9 +286,10 @@ def express(sensor: Sensor, *, turning: bool = True) -> NeutralSensor | None:
     if not forms or is_query or about not in ("", "site", "joint"):
         return None
     left, opinions = dict(sensor.settings), list[SensorOpinion]()
+    settings = _complete_scan(sensor.settings) if sensor.kind == "lidar" else sensor.settings
     for form in forms:
         for row in form.rows:
-            value = _express_row(row, sensor.settings, _is_angle(form, row, turning=turning))
+            value = _express_row(row, settings, _is_angle(form, row, turning=turning))
             if value is not None:
                 opinions.append(SensorOpinion(form.name(row.attribute), row.type, value))
                 for key in row.keys:
@@ -294,26 +303,47 @@ def express(sensor: Sensor, *, turning: bool = True) -> NeutralSensor | None:
     return NeutralSensor(forms, opinions, left)
 
 
+def _complete_scan(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The fan of a lidar as the registry has it: SDFormat's defaults are others, and Isaac says its width."""
+    wide, step = settings.get("horizontal_fov"), settings.get("horizontal_resolution")
+    if not isinstance(wide, float) or not isinstance(step, float) or step <= 0.0:
+        return {**_SDF_SCAN, **settings}
+    found = dict(settings)
+    for way in ("horizontal", "vertical"):
+        wide, step = settings.get(f"{way}_fov"), settings.get(f"{way}_resolution")
+        if isinstance(wide, float) and isinstance(step, float) and step > 0.0:
+            found[f"scan_{way}_samples"] = max(round(wide / step) + 1, 1)
+            found |= {f"scan_{way}_min_angle": -wide / 2.0, f"scan_{way}_max_angle": wide / 2.0}
+    for end in ("min", "max"):
+        if f"{end}_range" in settings:
+            found[f"range_{end}"] = settings[f"{end}_range"]
+    return found
+
+
 def _is_angle(form: SensorForm, row: SensorRow, *, turning: bool) -> bool:
     return row.angle or (form.api == "SensorJointEncoderAPI" and turning and row.type == "double")
 
 
+# words, whole numbers and others, each only if all of it is there
 def _express_row(row: SensorRow, settings: Mapping[str, Any], angle: bool) -> Any:
     """The value of an attribute; None where a setting is missing, no number, or noise of another kind."""
     values = [settings.get(key) for key in row.keys]
-    if any(not str(settings.get(key, "none")).startswith("gaussian") for key in row.noise):
+    if not _is_gaussian(row, settings):
         return None
     if row.type.startswith("token"):
         return _express_words(row, values[0])
-    if not all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in values):
+    numbers = [float(v) for v in values if isinstance(v, (int, float)) and not isinstance(v, bool)]
+    if len(numbers) != len(values):
         return None
-    if row.type.startswith("int"):
-        whole = [round(float(value)) for value in values if value is not None and math.isfinite(value)]
-        if len(whole) != len(values) or any(a != b for a, b in zip(whole, values, strict=True)):
-            return None
-        return whole[0] if row.type == "int" else tuple(whole)
-    numbers = [float(value) / DEGREE if angle else float(value) for value in values if value is not None]
-    return numbers[0] if row.type == "double" else tuple(numbers)
+    if row.type.startswith("int") and not all(number.is_integer() for number in numbers):
+        return None
+    make = int if row.type.startswith("int") else float
+    made = [make(number / DEGREE if angle else number) for number in numbers]
+    return made[0] if row.type in ("int", "double") else tuple(made)
+
+
+def _is_gaussian(row: SensorRow, settings: Mapping[str, Any]) -> bool:
+    return all(str(settings.get(key, "none")).startswith("gaussian") for key in row.noise)
 
 
 def _express_words(row: SensorRow, value: Any) -> Any:
@@ -364,33 +394,47 @@ def understand(
             # of the registry's own kinds a value that makes no sense counts as not said
             if kind not in _OWN_KINDS:
                 return None
-    angle, reach = values.get("sensor:range:fieldOfView"), settings.get("max")
-    if kind == "sonar" and isinstance(angle, float) and isinstance(reach, float) and 0.0 < angle < 180.0:
-        settings["radius"] = float(f"{reach * math.tan(angle * DEGREE / 2.0):.12g}")
+    if kind == "sonar":
+        _understand_cone(values, settings)
+    if kind == "lidar":
+        settings = {**_ALL_ROUND, **settings}
     rate = values.get(forms[0].name(RATE))
     return settings, float(rate) if isinstance(rate, (int, float)) and rate > 0.0 else None
 
 
+def _understand_cone(values: Mapping[str, Any], settings: dict[str, Any]) -> None:
+    angle, reach = values.get("sensor:range:fieldOfView"), settings.get("max")
+    if isinstance(angle, float) and isinstance(reach, float) and 0.0 < angle < 180.0:
+        settings["radius"] = float(f"{reach * math.tan(angle * DEGREE / 2.0):.12g}")
+
+
 def _understand_row(row: SensorRow, found: Any, settings: dict[str, Any], angle: bool) -> bool:
-    if row.type == "token[]":
-        if isinstance(found, (list, tuple)):
-            settings[row.keys[0]] = [_snake(str(word)) for word in found]
-        return isinstance(found, (list, tuple))
-    if row.type == "token":
-        back = {word: key for key, word in reversed([*row.words.items()])}
-        settings[row.keys[0]] = back.get(str(found), str(found))
-        return True
+    """Add the settings that an attribute says; False where its value is none that the row can have."""
+    if row.type.startswith("token"):
+        return _understand_words(row, found, settings)
     numbers = [found] if isinstance(found, (int, float, str)) else list(found)
     if len(numbers) != len(row.keys) or any(isinstance(v, (str, bool)) or math.isnan(v) for v in numbers):
         return False
     for key, value in zip(row.keys, numbers, strict=True):
         number: Any = to_radians(float(value)) if angle else value
         # one number for all axes cannot say three
-        if key in settings and not math.isclose(settings[key], number, rel_tol=_CLOSE):
-            return len(set(row.keys)) == len(row.keys)
+        if len({*row.keys}) < len(row.keys) and not math.isclose(
+            settings.get(key, number), number, rel_tol=_CLOSE
+        ):
+            return False
         settings[key] = number
     for key in row.noise:
         settings.setdefault(key, "gaussian")
+    return True
+
+
+def _understand_words(row: SensorRow, found: Any, settings: dict[str, Any]) -> bool:
+    if row.type == "token[]":
+        if isinstance(found, (list, tuple)):
+            settings[row.keys[0]] = [_snake(str(word)) for word in found]
+        return isinstance(found, (list, tuple))
+    back = {word: key for key, word in reversed([*row.words.items()])}
+    settings[row.keys[0]] = back.get(str(found), str(found))
     return True
 
 

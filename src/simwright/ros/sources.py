@@ -74,12 +74,9 @@ class _Beams:
 def _read_beams(endpoint: RosEndpoint, context: SourceContext, *, flat: bool, single: bool = False) -> _Beams:
     """What a sensor says of its rays; without one, all round, or ``single`` ahead, told in a finding."""
     # one function: three ways to say the same, SDFormat's, URDF's and none
-    sensor = context.find_sensor(
-        endpoint, *(("range",) if single else ("lidar", "ray", "gpu_lidar", "gpu_ray"))
-    )
+    kinds = ("range",) if single else ("lidar", "ray", "gpu_lidar", "gpu_ray")
+    sensor = context.find_sensor(endpoint, *kinds)
     said = {} if sensor is None else sensor.settings
-    if sensor is not None and sensor.kind == "range":
-        return _read_cone(sensor)
     if "scan_horizontal_samples" in said:
         count = round(
             float(said["scan_horizontal_samples"]) * float(said.get("scan_horizontal_resolution", 1))
@@ -192,8 +189,11 @@ def _make_cloud(endpoint: RosEndpoint, context: SourceContext) -> Read:
 def _make_range(endpoint: RosEndpoint, context: SourceContext) -> Read:
     """``sensor_msgs/Range``."""
     frame = _check_rays(context, endpoint)
-    beams = _read_beams(endpoint, context, flat=True, single=True)
     sensor = context.find_sensor(endpoint, "range")
+    if sensor is not None and sensor.kind == "range":
+        beams = _read_cone(sensor)
+    else:
+        beams = _read_beams(endpoint, context, flat=True, single=True)
     is_sound = sensor is not None and sensor.settings.get("radiation") == "ultrasound"
     layout = MessageLayout(
         endpoint.type,

@@ -138,6 +138,7 @@ def _read_toml(file: Path) -> dict[str, Any]:
         raise ParseError(f"is no valid TOML: {error}", hint=hint, where=Where(str(file))) from None
 
 
+# the keys of one table, each with what it must be
 def _read_check(row: dict[str, Any], file: Path) -> PropertyCheck:
     unknown = sorted(row.keys() - _KEYS)
     name = row.get("property")
@@ -181,6 +182,7 @@ def judge_prim(prim: Usd.Prim, checks: Sequence[PropertyCheck]) -> Iterator[tupl
             yield check.property, wrong, check.why
 
 
+# what can be wrong with a number, in the order in which it is told
 def _judge_value(prim: Usd.Prim, check: PropertyCheck) -> str:
     numbers = _read_numbers(prim, check.property, authored=True)
     if numbers is None:
@@ -258,6 +260,7 @@ def check_additions(
         report_unreadable(error, extension.folder, reporter)
 
 
+# what the file says, then what its cases give
 def _check_rules(extension: Extension, reporter: Reporter, run_case: RunCase | None) -> None:
     file = extension.folder / RULES
     if not file.is_file():
@@ -267,11 +270,10 @@ def _check_rules(extension: Extension, reporter: Reporter, run_case: RunCase | N
         advice = "write a [[check]] for what a value must be, or name rules of the checker"
         reporter.report(RULES_EMPTY, where, file=RULES, what="brings no check and no rule", advice=advice)
     known = {prop.name for schema in extension.classes for prop in schema.properties}
-    for check in found.checks:
-        for name in (check.property, *(bound for _, bound in check.bounds if isinstance(bound, str))):
-            if name not in known:
-                what = f"a check is about {name!r}, which is no property of the schema"
-                reporter.report(RULES_BROKEN, where, what=what, advice="correct the name")
+    for name in _list_names(found.checks):
+        if name not in known:
+            what = f"a check is about {name!r}, which is no property of the schema"
+            reporter.report(RULES_BROKEN, where, what=what, advice="correct the name")
     wrong = [case for case in found.cases if case.get("expect")]
     if not wrong or len(wrong) == len(found.cases):
         advice = "write a [[case]] that is right and one with expect = [...] that is not"
@@ -283,6 +285,12 @@ def _check_rules(extension: Extension, reporter: Reporter, run_case: RunCase | N
             reporter.report(CASE_FAILED, where, number=number, name=name, what=what)
 
 
+def _list_names(checks: Sequence[PropertyCheck]) -> Iterator[str]:
+    for check in checks:
+        yield check.property
+        yield from (bound for _, bound in check.bounds if isinstance(bound, str))
+
+
 def _try_case(
     case: dict[str, Any], extension: Extension, rules: ExtensionRules, run_case: RunCase | None
 ) -> str:
@@ -292,22 +300,29 @@ def _try_case(
     stage = _open_text(text)
     if stage is None:
         return "is no text of OpenUSD"
-    by_class = sort_checks(extension, rules.checks)
-    said = [
-        f"{name} {wrong}"
-        for prim in stage.Traverse()
-        for api in prim.GetPrimTypeInfo().GetAppliedAPISchemas()
-        for name, wrong, _ in judge_prim(prim, by_class.get(api, ()))
-    ]
-    if run_case is not None and rules.rules:
-        said += run_case(text, rules.rules)
-    elif rules.rules:
+    said = _judge_stage(stage, sort_checks(extension, rules.checks))
+    if rules.rules and run_case is None:
         return ""  # only the checker can tell
+    if rules.rules and run_case is not None:
+        said += run_case(text, rules.rules)
+    return _compare(said, expected)
+
+
+def _compare(said: list[str], expected: list[str]) -> str:
     missing = [word for word in expected if not any(word in line for line in said)]
     extra = [line for line in said if not any(word in line for word in expected)]
     if missing:
         return f"expects {missing[0]!r}, and {'nothing is found' if not said else f'found is: {said[0]}'}"
     return f"expects nothing like it, and found is: {extra[0]}" if extra else ""
+
+
+def _judge_stage(stage: Usd.Stage, checks: dict[str, tuple[PropertyCheck, ...]]) -> list[str]:
+    return [
+        f"{name} {wrong}"
+        for prim in stage.Traverse()
+        for api in prim.GetPrimTypeInfo().GetAppliedAPISchemas()
+        for name, wrong, _ in judge_prim(prim, checks.get(api, ()))
+    ]
 
 
 def _open_text(text: str) -> Usd.Stage | None:
@@ -321,6 +336,7 @@ def _open_text(text: str) -> Usd.Stage | None:
     return Usd.Stage.Open(layer) if layer.rootPrims else None
 
 
+# one finding for each row, and one where there is none
 def _check_conversions(extension: Extension, reporter: Reporter, convert: Convert | None) -> None:
     file = extension.folder / CONVERSION
     if not file.is_file():

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -283,31 +283,41 @@ def read_registry_sensors(reader: StageReader, scan: StageScan) -> None:
 def _read_registry(reader: StageReader, found: FoundPrim, name: str, cameras: dict[str, str]) -> Sensor:
     """A sensor by its attributes, and by what an engine layer of ours says beside them."""
     authored = found.prim.GetAuthoredPropertyNames() if found.authored is None else found.authored
+    space = _find_space(authored) if reader.noted else ""
+    kind = find_neutral_kind(found.apis)
+    joints = reader.get_targets(found, FORMS[kind][0].name("joint"))
     words = [word for word in authored if word.startswith("sensor:") and found.prim.HasAttribute(word)]
     values = {word: make_plain(reader.get(found, word)) for word in words}
-    kind, target = find_neutral_kind(found.apis), cameras.get(found.path, "")
-    joints = reader.get_targets(found, FORMS[kind][0].name("joint"))
     turning = not (joints and _is_slide(reader, joints[0]))
-    space = next((s for s in _SPACES if reader.noted and any(w.startswith(f"{s}:") for w in authored)), "")
     word = reader.get_text(found, f"{space}:kind", kind) if space else kind
-    said = understand(word, values, turning=turning) if FORMS.get(word, (None,))[0] else None
-    if said is None or FORMS[word][0].api not in found.apis:
-        # somebody changed it to what the engine's word cannot say: the neutral word counts
-        word = kind
-        said = understand(kind, values, turning=turning)
-    assert said is not None, "a kind of the registry is always understood"
-    settings, rate = said
-    if joints and joints[0] in reader.joints:
-        target = str(reader.joints[joints[0]])
+    word, settings, rate = _settle_kind(found, word, values, turning=turning)
+    target = str(reader.joints.get(joints[0], "")) if joints else cameras.get(found.path, "")
     if space:
         name = reader.get_text(found, f"{space}:name", name)
         target = reader.get_text(found, f"{space}:target", target)
         rest = read_settings(reader, found, f"{space}:setting:", set())
         # the neutral word counts; which Gaussian noise it is, only the engine's layer tells
         settings |= {k: v for k, v in rest.items() if k not in settings or k.endswith("noise_type")}
-    return Sensor(
-        name, word, target=target, rate=rate, settings=settings, path=found.path, source=reader.where(found)
-    )
+    where = reader.where(found)
+    return Sensor(name, word, target=target, rate=rate, settings=settings, path=found.path, source=where)
+
+
+def _find_space(authored: Iterable[str]) -> str:
+    """The engine whose layer says more of a sensor."""
+    return next((space for space in _SPACES if any(name.startswith(f"{space}:") for name in authored)), "")
+
+
+def _settle_kind(
+    found: FoundPrim, word: str, values: dict[str, Any], *, turning: bool
+) -> tuple[str, dict[str, Any], float | None]:
+    """Kind, settings and rate: by an engine's word, unless somebody changed the values to what it cannot say."""
+    kind = find_neutral_kind(found.apis)
+    forms = FORMS.get(word, ())
+    said = understand(word, values, turning=turning) if forms and forms[0].api in found.apis else None
+    if said is None:
+        word, said = kind, understand(kind, values, turning=turning)
+    assert said is not None, "a kind of the registry is always understood"
+    return word, *said
 
 
 def _is_slide(reader: StageReader, path: str) -> bool:

@@ -217,25 +217,26 @@ def _plan_frames(plan: WritePlan) -> None:
 def _plan_sensors(plan: WritePlan) -> None:
     """A sensor that ROS or the registry knows is an Xform on its link; a camera is its Camera and optical frame."""
     used = {interface.at for interface in plan.asset.interfaces}
-    frames = {site.name: site for site in plan.asset.sites if site.body == WORLD}
     for sensor in plan.asset.sensors:
         neutral = find_neutral(plan, sensor)
-        if neutral is not None:
-            plan.neutral[sensor.name] = neutral
         camera = sensor.target or sensor.name
         is_camera = sensor.kind in CAMERAS
-        if is_camera and neutral is not None:
-            plan.measuring[sensor.name] = plan.cameras[camera]
+        if neutral is not None:
+            plan.neutral[sensor.name] = neutral
         if (sensor.name in used and camera not in plan.optical) or (neutral is not None and not is_camera):
-            frame = frames.get(sensor.name) if sensor.body == WORLD else None
-            pose = place_sensor(sensor, neutral)
-            if frame is not None and frame.pose.is_close(pose, _SAME):  # its frame is a prim already
-                plan.sensors[sensor.name] = plan.sites[frame.name]
-            else:
-                path = plan.names.claim(plan.body(sensor.body), sensor.name, "_sensor")
-                plan.sensors[sensor.name] = path
-            if not is_camera and neutral is not None:
-                plan.measuring[sensor.name] = plan.sensors[sensor.name]
+            plan.sensors[sensor.name] = _find_place(plan, sensor, neutral)
+        if neutral is not None:
+            plan.measuring[sensor.name] = plan.cameras[camera] if is_camera else plan.sensors[sensor.name]
+
+
+def _find_place(plan: WritePlan, sensor: Sensor, neutral: NeutralSensor | None) -> str:
+    """The prim of a sensor: its frame, where the world has one, else a new one."""
+    if sensor.body == WORLD:
+        for site in plan.asset.sites:
+            same = site.body == WORLD and site.name == sensor.name
+            if same and site.pose.is_close(place_sensor(sensor, neutral), _SAME):
+                return plan.sites[site.name]
+    return plan.names.claim(plan.body(sensor.body), sensor.name, "_sensor")
 
 
 def place_sensor(sensor: Sensor, neutral: NeutralSensor | None) -> Pose:

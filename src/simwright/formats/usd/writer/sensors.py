@@ -115,7 +115,12 @@ def _write_rest(
     is_said = bool(neutral.forms[0].joint and _find_joint(plan, sensor))
     if sensor.target and not is_said and not (is_camera and sensor.target == sensor.name):
         write_plain(layer, path, f"{space}:target", sensor.target)
-    related = neutral.forms[0].colliders and bool(_find_colliders(plan, neutral))
-    left: dict[str, Any] = {k: v for k, v in neutral.left.items() if not (related and _is_collider(k))}
-    for key, value in left.items():
+    for key, value in _list_left(plan, neutral).items():
         write_plain(layer, path, f"{space}:setting:{key}", value)
+
+
+def _list_left(plan: WritePlan, neutral: NeutralSensor) -> dict[str, Any]:
+    """Settings that no attribute and no relationship says."""
+    if not neutral.forms[0].colliders or not _find_colliders(plan, neutral):
+        return neutral.left
+    return {key: value for key, value in neutral.left.items() if not _is_collider(key)}
