@@ -40,11 +40,6 @@ Examples:
 """
 VERSION = 1
 """Of the JSON report, ``schemas/convert.v1.schema.json``."""
-WRITING = (
-    "for_", "exact", "lod", "decompose", "flatten", "overwrite", "mesh_format", "mesh_paths", "package_name",
-    "collision", "quantize", "world", "sdf_version",
-)  # fmt: skip
-"""Options that are words of the writers."""
 
 
 @click.command("convert", cls=FormatCommand, epilog=EPILOG)
@@ -124,12 +119,13 @@ def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
     """
     from simwright.app.cli.progress import show_progress
     from simwright.app.converting import (
+        WRITING,
         ConvertOptions,
-        combine_exit_codes,
         convert_all,
         convert_one,
         plan_tasks,
     )
+    from simwright.app.jobs.model import combine_exit_codes
     from simwright.core.packages import parse_assignments
     from simwright.formats.dialects import choose_format, fit_words
     from simwright.formats.table import choose_writer
@@ -160,7 +156,7 @@ def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
         _print_one(conversions[0], notes=options["notes"])
     else:
         _print_many(conversions, notes=options["notes"])
-    return combine_exit_codes(conversions)
+    return combine_exit_codes(conversion.exit_code for conversion in conversions)
 
 
 def _print_one(conversion: Conversion, *, notes: bool) -> None:

@@ -6,7 +6,6 @@ The output is strict JSON in ASCII: ``NaN`` and the infinities, which JSON does 
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import json
 import math
@@ -97,11 +96,6 @@ def plain_value(value: Any, depth: int = 0) -> Any:
     if hasattr(value, "tolist"):
         return plain_value(value.tolist(), depth + 1)
     return replace_surrogates(_describe(value))
-
-
-def make_plain(finding: Diagnostic) -> Diagnostic:
-    """The finding with plain data and without its fix: it can be sent between processes."""
-    return dataclasses.replace(finding, data=plain_value(finding.data), fix=None)
 
 
 def _plain_number(value: float) -> float | str:
