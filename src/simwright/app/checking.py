@@ -15,14 +15,22 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
-from simwright.app.jobs.model import JobItem, JobKind, JobSpec, Outcome, Words, note_environment, number_items
+from simwright.app.jobs.model import (
+    ItemOutcome,
+    JobItem,
+    JobKind,
+    JobSpec,
+    Words,
+    note_environment,
+    number_items,
+)
 from simwright.app.jobs.running import POOL_WORTHWHILE, JobListener, LocalExecutor, count_cores, run_items
 from simwright.app.report.report import AssetReport, Report, build_asset_report, shorten_path
 from simwright.app.scenes import check_scene, split_scenes
 from simwright.checker.batch import CHECKER_DIED, AssetChecker, CheckPlan
 from simwright.checker.cache import open_cache
 from simwright.checker.catalogue import CatalogueEntry, load_catalogue
-from simwright.checker.config import Config, FindingPolicy, build_policy, find_config, read_config
+from simwright.checker.config import FAIL_ON, Config, FindingPolicy, build_policy, find_config, read_config
 from simwright.checker.entry_points import find_assets
 from simwright.checker.result import (
     AssetResult,
@@ -35,7 +43,7 @@ from simwright.checker.result import (
 )
 from simwright.checker.select import choose_rules, match_words
 from simwright.core.diag import Diagnostic, Level, sort_diagnostics
-from simwright.core.errors import EXIT_BAD_INPUT, EXIT_CLEAN, EXIT_FINDINGS, UsageError
+from simwright.core.errors import EXIT_BAD_INPUT, EXIT_CLEAN, EXIT_FINDINGS, UnknownNameError, UsageError
 from simwright.core.limits import is_untrusted
 from simwright.core.pool import NO_LIMITS, JobLimits
 
@@ -141,6 +149,7 @@ def plan_check(request: CheckRequest) -> tuple[JobSpec, list[JobItem]]:
     prepared = _prepare(_make_key(words, spec.run))
     _refuse_partial_stamp(request, prepared.config)
     scenes, others = split_scenes(request.inputs)
+    # with a manifest alone there are no inputs
     paths = [*scenes, *(find_assets(others, prepared.checker.cache) if others else [])]
     return spec, number_items([(path, {}) for path in paths])
 
@@ -162,7 +171,7 @@ class _Prepared:
         """Number of findings in the baseline."""
         return sum((self.known or {}).values())
 
-    def judge(self, result: AssetResult) -> Outcome:
+    def judge(self, result: AssetResult) -> ItemOutcome:
         """The result by the settings of the project, without what the baseline knows."""
         result = self.policy.apply(result)
         known = 0
@@ -172,7 +181,9 @@ class _Prepared:
         plain = encode_result(result)
         code = EXIT_BAD_INPUT if result.failed else _find_code(result.findings, self.fail_on)
         status = "failed" if result.failed else "findings" if result.findings else "clean"
-        return Outcome(status, code, plain["findings"], {"suppressed": plain["suppressed"], "known": known})
+        return ItemOutcome(
+            status, code, plain["findings"], {"suppressed": plain["suppressed"], "known": known}
+        )
 
 
 def _make_key(words: Words, run: str) -> str:
@@ -183,6 +194,8 @@ def _make_key(words: Words, run: str) -> str:
 def _prepare(key: str) -> _Prepared:
     """What words mean; ``key`` is their text, with the run: another run looks at files again."""
     words: Words = json.loads(key)
+    if words["fail_on"] is not None and words["fail_on"] not in FAIL_ON:
+        raise UnknownNameError("level", words["fail_on"], FAIL_ON)
     config = read_config(words["config"]) if words["config"] else Config()
     profile = words["profile"] or config.profile
     baseline = Path(words["baseline"]) if words["baseline"] else None
@@ -210,7 +223,7 @@ def _prepare(key: str) -> _Prepared:
     )
 
 
-def check_item(words: Words) -> Outcome:
+def check_item(words: Words) -> ItemOutcome:
     """Check one asset or scene."""
     prepared, asset = _prepare(_make_key(words, words["run"])), words["asset"]
     if split_scenes([asset])[0]:
@@ -219,21 +232,21 @@ def check_item(words: Words) -> Outcome:
     return prepared.judge(checker.find(asset) or checker.check(asset))
 
 
-def find_checked(words: Words) -> Outcome | None:
+def find_checked(words: Words) -> ItemOutcome | None:
     """The outcome of an asset in which nothing has changed; this loads neither OpenUSD nor a rule."""
     prepared = _prepare(_make_key(words, words["run"]))
     result = prepared.checker.find(words["asset"])
     return prepared.judge(result) if result is not None else None
 
 
-def decode_check(path: str, outcome: Outcome) -> AssetResult:
+def decode_check(path: str, outcome: ItemOutcome) -> AssetResult:
     """The result in an outcome of :func:`check_item`, or of an asset that was lost."""
     suppressed = outcome.result.get("suppressed", [])
     plain = {"findings": outcome.findings, "suppressed": suppressed, "failed": outcome.status == "failed"}
     return decode_result(path, plain)
 
 
-def trim_cache(request: CheckRequest, outcomes: Iterable[Outcome]) -> None:
+def trim_cache(request: CheckRequest, outcomes: Iterable[ItemOutcome]) -> None:
     """Keep the cache small."""
     # what was known took no time; a run of hits adds nothing, and trimming lists the whole folder
     if request.use_cache and any(outcome.seconds for outcome in outcomes):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import glob
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
@@ -19,11 +20,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from simwright.app.api import convert
+from simwright.app.jobs.listing import means_many
 from simwright.app.jobs.model import (
+    ItemOutcome,
     JobItem,
     JobKind,
     JobSpec,
-    Outcome,
     Words,
     encode_findings,
     note_environment,
@@ -138,14 +140,30 @@ def plan_conversions(
     return spec, number_items([(task.source, {"target": task.target}) for task in tasks])
 
 
-def convert_item(words: Words) -> Outcome:
+def plan_manifest(
+    entries: Sequence[tuple[str, Words]], target: str, manifest: Path | None
+) -> list[tuple[str, Words]]:
+    """Files of a manifest with the places of their results: their own, or below ``target`` as they lie beside it."""
+    if manifest is None:
+        return []
+    root = manifest.absolute().parent
+    pairs = [(path, _strip_suffix(Path(os.path.relpath(path, root)).as_posix())) for path, _ in entries]
+    # a file outside of the manifest's folder gets its name alone: results stay below the target
+    names = _make_unique([(path, name if ".." not in name else Path(name).name) for path, name in pairs])
+    return [
+        (path, {"target": str(Path(target) / name), **words})
+        for (path, name), (_, words) in zip(names, entries, strict=True)
+    ]
+
+
+def convert_item(words: Words) -> ItemOutcome:
     """Convert a file among others: a mistake of ours costs this one only."""
     options = ConvertOptions(**{one.name: words[one.name] for one in fields(ConvertOptions)})
     # a manifest says words of the writer as such, beside the others
     own = {name: words[name] for name in WRITING if name in words}
     options = replace(options, writing={**options.writing, **own})
     result = convert_one(Task(words["asset"], words["target"]), options)
-    return Outcome(
+    return ItemOutcome(
         result.status,
         result.exit_code,
         encode_findings([*result.findings, *(result.checked or [])]),
@@ -157,7 +175,7 @@ def convert_item(words: Words) -> Outcome:
     )
 
 
-def decode_conversion(source: str, outcome: Outcome) -> Conversion:
+def decode_conversion(source: str, outcome: ItemOutcome) -> Conversion:
     """The conversion of an outcome of :func:`convert_item`, or of a file that was lost."""
     told, found = outcome.result, outcome.decode_findings()
     checked = told.get("checked")
@@ -234,7 +252,7 @@ class Task(NamedTuple):
 
 def plan_tasks(inputs: Sequence[str], target: str, to: str | None) -> list[Task]:
     """The files that the inputs mean; one plain file goes to ``target`` itself."""
-    if len(inputs) == 1 and not _is_many(inputs[0]):
+    if len(inputs) == 1 and not means_many(inputs[0]):
         return [Task(inputs[0], target)]
     if Path(target).is_file() or (Path(target).suffix and not Path(target).is_dir()):
         raise UsageError(
@@ -251,11 +269,6 @@ def plan_tasks(inputs: Sequence[str], target: str, to: str | None) -> list[Task]
     pairs = [entry.split("\0") for entry in found.values()]
     names = _make_unique([(path, name) for path, name in pairs])
     return [Task(path, str(Path(target) / name)) for path, name in names]
-
-
-def _is_many(text: str) -> bool:
-    path = Path(text)
-    return path.is_dir() or (not path.exists() and bool(_MAGIC & set(text)))
 
 
 def _expand(text: str, wanted: str, target: str) -> Iterator[tuple[str, str]]:
@@ -333,13 +346,13 @@ def _list_endings() -> tuple[str, ...]:
 
 def _make_unique(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Names by which no result lies in another one: equal ones, and ones that are folders of others, get a suffix."""
-    names = [name for _, name in pairs]
+    names = Counter(name for _, name in pairs)
     folders = {str(parent) for name in names for parent in Path(name).parents}
     taken: set[str] = set()
     unique = []
     for path, name in pairs:
         # a result that is a folder of another one would be mixed with it
-        is_clear = name not in folders and names.count(name) == 1
+        is_clear = name not in folders and names[name] == 1
         base = name if is_clear else f"{name}_{path.rpartition('.')[2].lower()}"
         candidates = (base, *(f"{base}_{number}" for number in range(2, len(pairs) + 2)))
         chosen = next(word for word in candidates if word not in taken and word not in folders)

@@ -6,6 +6,7 @@ The JSON is described by ``schemas/fix.v1.schema.json``.
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
@@ -13,10 +14,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from simwright.app.jobs.model import (
+    ItemOutcome,
     JobItem,
     JobKind,
     JobSpec,
-    Outcome,
     Words,
     encode_findings,
     note_environment,
@@ -118,7 +119,21 @@ def plan_fixes(
     return spec, number_items([(asset, {"target": target} if target else {}) for asset, target in tasks])
 
 
-def fix_item(words: Words) -> Outcome:
+def name_targets(assets: Sequence[str], folder: str) -> list[str | None]:
+    """A folder below ``folder`` for each asset, by its path below what all of them have in common."""
+    places = [os.path.abspath(asset) for asset in assets]  # noqa: PTH100 - text
+    root = os.path.commonpath([os.path.dirname(place) for place in places])  # noqa: PTH120 - text
+    names = [str(Path(os.path.relpath(place, root)).with_suffix("")) for place in places]
+    tally = Counter(names)
+    found: list[str | None] = []
+    for name, place in zip(names, places, strict=True):
+        # two assets that differ by their endings only
+        own = name if tally[name] == 1 else f"{name}_{Path(place).suffix[1:]}"
+        found.append(str(Path(folder).absolute() / own))
+    return found
+
+
+def fix_item(words: Words) -> ItemOutcome:
     """Fix one asset among others."""
     own = {one.name: words[one.name] for one in fields(FixRequest)}
     config = Path(words["config"]) if words["config"] else None
@@ -128,12 +143,12 @@ def fix_item(words: Words) -> Outcome:
         plain[name] = encode_findings(plain[name])
     plain["changes"] = [asdict(change) for change in result.changes]
     # what is left is what a report is about; what was there before is in the result
-    return Outcome(result.status, result.exit_code, [*plain.pop("notes"), *plain.pop("after")], {
+    return ItemOutcome(result.status, result.exit_code, [*plain.pop("notes"), *plain.pop("after")], {
         **plain, "notes": len(result.notes),
     })  # fmt: skip
 
 
-def decode_fix(source: str, outcome: Outcome) -> FixResult:
+def decode_fix(source: str, outcome: ItemOutcome) -> FixResult:
     """The result in an outcome of :func:`fix_item`, or of an asset that was lost."""
     found, told = outcome.decode_findings(), dict(outcome.result)
     notes = told.pop("notes", len(found))

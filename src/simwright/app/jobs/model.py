@@ -2,7 +2,8 @@
 """What a job is: a command, its options (words), and items, each an asset with words of its own over them.
 
 Everything is plain JSON data: a job is stored, resumed by another process and sent to other machines.  What a worker
-does with one item is :func:`do_item`; it gives an :class:`Outcome` and raises only what is wrong with the whole job.
+does with one item is :func:`do_item`; it gives an :class:`ItemOutcome` and raises only what is wrong with the
+whole job.
 
 A command becomes a job by a row of :data:`JOB_KINDS`, which names a :class:`JobKind`: a function from words to an
 outcome.  A package adds one through the entry-point group ``simwright.jobs``.
@@ -66,7 +67,7 @@ class JobItem(NamedTuple):
 
 
 @dataclass(slots=True)
-class Outcome:
+class ItemOutcome:
     """What came of one item; plain data.
 
     ``status`` is a word of the command (``clean``, ``written``, ``failed`` ...), ``code`` the exit code that the
@@ -92,8 +93,8 @@ class JobKind:
     ``died`` is the finding for an item whose process dies.  ``shared`` names words that are the same for the whole job.
     """
 
-    work: Callable[[Words], Outcome]
-    find_known: Callable[[Words], Outcome | None] | None = None
+    work: Callable[[Words], ItemOutcome]
+    find_known: Callable[[Words], ItemOutcome | None] | None = None
     died: Kind = JOB_DIED
     shared: frozenset[str] = frozenset()
     combine: Callable[[Mapping[int, int], Words], int] | None = None
@@ -158,7 +159,7 @@ def hold_environment(spec: JobSpec) -> Iterator[None]:
         os.environ.update(before)
 
 
-def do_item(spec: JobSpec, item: JobItem) -> Outcome:
+def do_item(spec: JobSpec, item: JobItem) -> ItemOutcome:
     """Do one item; this is what a worker does."""
     begun = time.perf_counter()
     try:
@@ -181,7 +182,7 @@ def do_item(spec: JobSpec, item: JobItem) -> Outcome:
     return outcome
 
 
-def find_known(spec: JobSpec, item: JobItem) -> Outcome | None:
+def find_known(spec: JobSpec, item: JobItem) -> ItemOutcome | None:
     """The outcome of an item that is known already; None where somebody has to work for it."""
     look = JOB_KINDS.get(spec.command).find_known
     try:
@@ -190,17 +191,17 @@ def find_known(spec: JobSpec, item: JobItem) -> Outcome | None:
         return None  # whoever works on it says what is wrong
 
 
-def lose_item(spec: JobSpec, item: JobItem, loss: Loss) -> Outcome:
+def lose_item(spec: JobSpec, item: JobItem, loss: Loss) -> ItemOutcome:
     """The outcome of an item of which there is none."""
     kind = JOB_KINDS.get(spec.command)
     file = os.path.abspath(item.asset) if os.path.exists(item.asset) else item.asset  # noqa: PTH100, PTH110 - text
     return fail(item.asset, describe_loss(loss, file, spec.find_limits(item), kind.died))
 
 
-def fail(asset: str, *findings: Diagnostic, code: int = EXIT_BAD_INPUT) -> Outcome:
+def fail(asset: str, *findings: Diagnostic, code: int = EXIT_BAD_INPUT) -> ItemOutcome:
     """The outcome of an asset that could not be worked on, with the reason."""
     placed = [finding if finding.where else _place(finding, asset) for finding in findings]
-    return Outcome("failed", code, encode_findings(placed))
+    return ItemOutcome("failed", code, encode_findings(placed))
 
 
 def _place(finding: Diagnostic, asset: str) -> Diagnostic:

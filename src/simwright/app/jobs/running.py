@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from simwright.app.jobs.model import (
+    ItemOutcome,
     JobItem,
     JobSpec,
-    Outcome,
     do_item,
     find_known,
     hold_environment,
@@ -47,7 +47,7 @@ class JobExecutor(Protocol):
         self,
         spec: JobSpec,
         items: Iterable[JobItem],
-        keep: Callable[[JobItem, Outcome], None],
+        keep: Callable[[JobItem, ItemOutcome], None],
         handed: Callable[[str, Sequence[JobItem]], None],
     ) -> None:
         """Do all items."""
@@ -67,7 +67,7 @@ class LocalExecutor:
         self,
         spec: JobSpec,
         items: Iterable[JobItem],
-        keep: Callable[[JobItem, Outcome], None],
+        keep: Callable[[JobItem, ItemOutcome], None],
         handed: Callable[[str, Sequence[JobItem]], None],
     ) -> None:
         """See :class:`JobExecutor`."""
@@ -94,7 +94,7 @@ class LocalExecutor:
             keep(item, do_item(spec, item))
 
     def _take_unknown(
-        self, spec: JobSpec, waiting: Iterator[JobItem], keep: Callable[[JobItem, Outcome], None]
+        self, spec: JobSpec, waiting: Iterator[JobItem], keep: Callable[[JobItem, ItemOutcome], None]
     ) -> Iterator[JobItem]:
         """The first items that need work, as many as tell whether processes are worth it.
 
@@ -118,11 +118,11 @@ def run_items(
     items: Sequence[JobItem],
     executor: JobExecutor,
     listener: JobListener | None = None,
-) -> list[Outcome]:
+) -> list[ItemOutcome]:
     """The outcomes in the order of the items, kept nowhere."""
-    done: dict[int, Outcome] = {}
+    done: dict[int, ItemOutcome] = {}
 
-    def keep(item: JobItem, outcome: Outcome) -> None:
+    def keep(item: JobItem, outcome: ItemOutcome) -> None:
         done[item.number] = outcome
         if listener is not None:
             listener(len(done), len(items))
@@ -135,13 +135,13 @@ def run_stored(
     store: JobStore,
     executor: JobExecutor,
     listener: JobListener | None = None,
-    told: Callable[[JobItem, Outcome], None] | None = None,
+    told: Callable[[JobItem, ItemOutcome], None] | None = None,
 ) -> None:
     """Do the items of a store that are not done; ``told`` gets each outcome when it is stored."""
     spec = store.spec
     done, total = store.count_done(), store.count_items()
 
-    def keep(item: JobItem, outcome: Outcome) -> None:
+    def keep(item: JobItem, outcome: ItemOutcome) -> None:
         nonlocal done
         store.keep(item, outcome)
         done += 1

@@ -25,10 +25,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from simwright import __version__
-from simwright.app.jobs.model import JobItem, JobSpec, Outcome, Words
+from simwright.app.jobs.model import ItemOutcome, JobItem, JobSpec, Words
 from simwright.core.diag import Where
 from simwright.core.errors import InputError, NotFoundError, UsageError
 from simwright.core.files import lock_file
@@ -42,12 +42,20 @@ _BATCH = 500
 _SCHEMA = """
 CREATE TABLE job (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE items (number INTEGER PRIMARY KEY, asset TEXT NOT NULL, words TEXT NOT NULL);
+CREATE INDEX items_asset ON items (asset);
 CREATE TABLE results (
   number INTEGER PRIMARY KEY, status TEXT NOT NULL, code INTEGER NOT NULL, error INTEGER NOT NULL,
   warning INTEGER NOT NULL, info INTEGER NOT NULL, seconds REAL NOT NULL, tally TEXT NOT NULL, outcome BLOB NOT NULL);
 CREATE TABLE chunks (chunk INTEGER PRIMARY KEY, worker TEXT NOT NULL, at REAL NOT NULL, numbers TEXT NOT NULL);
 """
 LEVELS = ("error", "warning", "info")
+
+
+class TextSink(Protocol):
+    """Takes text as it comes: a file, or standard output."""
+
+    def write(self, text: str, /) -> object:
+        """Take some more."""
 
 
 class JobLock:
@@ -76,7 +84,7 @@ class JobRow:
     """One item that is done."""
 
     item: JobItem
-    outcome: Outcome
+    outcome: ItemOutcome
     tally: dict[str, int]
     """Number of findings by ``level rule``."""
 
@@ -174,7 +182,7 @@ class JobStore:
             "INSERT INTO chunks (worker, at, numbers) VALUES (?, ?, ?)", (worker, time.time(), numbers)
         )
 
-    def keep(self, item: JobItem, outcome: Outcome) -> None:
+    def keep(self, item: JobItem, outcome: ItemOutcome) -> None:
         """Write an outcome; it is safe when this returns."""
         tally = Counter(f"{found['level']} {found['kind']}" for found in outcome.findings)
         counts = Counter(found["level"] for found in outcome.findings)
@@ -215,19 +223,11 @@ class JobStore:
                 return
             for number, asset, words, status, code, seconds, tally, packed in found:
                 plain = json.loads(zlib.decompress(packed))
-                outcome = Outcome(status, code, plain["findings"], plain["result"], seconds)
+                outcome = ItemOutcome(status, code, plain["findings"], plain["result"], seconds)
                 yield JobRow(
                     JobItem(number, _from_text(asset), json.loads(words)), outcome, json.loads(tally)
                 )
             last = found[-1][0]
-
-    def list_tallies(self) -> Iterator[tuple[str, str, dict[str, int]]]:
-        """Asset, status and number of findings by ``level rule`` of every item that is done, in order."""
-        rows = self._base.execute(
-            "SELECT asset, status, tally FROM results JOIN items USING (number) ORDER BY number"
-        )
-        for asset, status, tally in rows:
-            yield _from_text(asset), status, json.loads(tally)
 
     def measure(self) -> JobTotals:
         """How it stands."""
@@ -247,21 +247,29 @@ class JobStore:
             tally.update(json.loads(numbers))
         return tally
 
-    def open_previous(self) -> JobStore | None:
-        """The job that was in the folder before; None where there was none of this sort."""
+    def compare_previous(self) -> Iterator[tuple[dict[str, int], dict[str, int] | None]] | None:
+        """Findings by ``level rule`` of each asset now and in the job before, None for an asset that it did not have.
+
+        None where there was no finished job of the same command in the folder before.
+        """
         if not (self.folder / PREVIOUS).is_file():
             return None
-        store = JobStore.__new__(JobStore)
-        store.folder, store._lock = self.folder, None
+        ask = self._base.execute
         try:
-            store._base = _connect(self.folder / PREVIOUS)
-            store._about = dict(store._base.execute("SELECT key, value FROM job"))
+            if "before" not in {row[1] for row in ask("PRAGMA database_list")}:
+                ask("ATTACH ? AS before", (str(self.folder / PREVIOUS),))
+            about = dict(ask("SELECT key, value FROM before.job"))
         except sqlite3.DatabaseError:
             return None
-        same = store._about.get("version") == str(VERSION) and store.spec.command == self.spec.command
-        if not same:
-            store.close()
-        return store if same else None
+        if about.get("version") != str(VERSION) or "ended" not in about:
+            return None
+        if json.loads(about["spec"])["command"] != self.spec.command:
+            return None
+        rows = ask(
+            "SELECT r.tally, (SELECT o.tally FROM before.items j JOIN before.results o USING (number) "
+            "WHERE j.asset = i.asset LIMIT 1) FROM results r JOIN items i USING (number) ORDER BY number"
+        )
+        return ((json.loads(now), json.loads(then) if then is not None else None) for now, then in rows)
 
     def close(self) -> None:
         """Close the file and give the lock back."""

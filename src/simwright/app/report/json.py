@@ -27,17 +27,23 @@ def render(report: Report, *, color: bool = False, width: int | None = None) -> 
     return json.dumps(build_document(report), indent=2, allow_nan=False) + "\n"
 
 
+def render_lines(report: Report, *, color: bool = False, width: int | None = None) -> str:  # noqa: ARG001 - one signature
+    """The report as JSON lines, one for each asset."""
+    return "".join(json.dumps(build_asset(asset), allow_nan=False) + "\n" for asset in report.assets)
+
+
 def build_document(report: Report) -> dict[str, Any]:
     """The report as plain dictionaries and lists."""
     return {
         "version": VERSION,
         "tool": {"name": TOOL_NAME, "version": replace_surrogates(report.tool_version)},
-        "assets": [_build_asset(asset) for asset in report.assets],
+        "assets": [build_asset(asset) for asset in report.assets],
         "summary": report.summary(),
     }
 
 
-def _build_asset(asset: AssetReport) -> dict[str, Any]:
+def build_asset(asset: AssetReport) -> dict[str, Any]:
+    """One asset as plain data."""
     return {
         "path": replace_surrogates(asset.path),
         "findings": [_build_finding(finding) for finding in asset.findings],

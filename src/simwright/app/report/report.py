@@ -256,6 +256,7 @@ RENDERERS: Registry[Renderer] = Registry(
     {
         "text": "simwright.app.report.text:render",
         "json": "simwright.app.report.json:render",
+        "json-lines": "simwright.app.report.json:render_lines",
         "sarif": "simwright.app.report.sarif:render",
         "junit": "simwright.app.report.junit:render",
         "github": "simwright.app.report.github:render",
