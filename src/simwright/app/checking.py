@@ -25,7 +25,7 @@ from simwright.app.jobs.model import (
     number_items,
 )
 from simwright.app.jobs.running import POOL_WORTHWHILE, JobListener, LocalExecutor, count_cores, run_items
-from simwright.app.report.report import AssetReport, Report, build_asset_report, shorten_path
+from simwright.app.report.report import AssetReport, Report, build_asset_report, shorten_finding
 from simwright.app.scenes import check_scene, split_scenes
 from simwright.checker.batch import CHECKER_DIED, AssetChecker, CheckPlan
 from simwright.checker.cache import open_cache
@@ -155,7 +155,7 @@ def plan_check(request: CheckRequest) -> tuple[JobSpec, list[JobItem]]:
 
 
 @dataclass(slots=True)
-class _Prepared:
+class PreparedCheck:
     """What the words of a check mean, for all assets that have the same ones."""
 
     config: Config
@@ -191,7 +191,7 @@ def _make_key(words: Words, run: str) -> str:
 
 
 @lru_cache(maxsize=32)
-def _prepare(key: str) -> _Prepared:
+def _prepare(key: str) -> PreparedCheck:
     """What words mean; ``key`` is their text, with the run: another run looks at files again."""
     words: Words = json.loads(key)
     if words["fail_on"] is not None and words["fail_on"] not in FAIL_ON:
@@ -211,7 +211,7 @@ def _prepare(key: str) -> _Prepared:
     extra = tuple(Path(path) for path in words["interfaces"])
     settings = dataclasses.replace(config.settings, interfaces=(*config.settings.interfaces, *extra))
     packages = tuple(sorted(words["packages"].items()))
-    return _Prepared(
+    return PreparedCheck(
         config,
         profile,
         words["fail_on"] or config.fail_on,
@@ -282,7 +282,7 @@ def report_asset(result: AssetResult, *, show_suppressed: bool = False) -> Asset
     findings = list(result.findings)
     if show_suppressed:
         findings += [_show(item.finding, item.reason) for item in result.suppressed]
-    grouped = group_findings(sort_diagnostics(_shorten(finding) for finding in findings))
+    grouped = group_findings(sort_diagnostics(shorten_finding(finding) for finding in findings))
     return build_asset_report(result.path, grouped)
 
 
@@ -315,10 +315,3 @@ def _show(finding: Diagnostic, reason: str) -> Diagnostic:
         message=f"{finding.message} (suppressed: {reason})",
         data={**finding.data, "suppressed": reason},
     )
-
-
-def _shorten(finding: Diagnostic) -> Diagnostic:
-    where = finding.where
-    if not where.file:
-        return finding
-    return dataclasses.replace(finding, where=dataclasses.replace(where, file=shorten_path(where.file)))

@@ -103,46 +103,40 @@ def diff(
     count, what it says does.  Two folders are compared file by file, by names without their endings.  Exit code 0
     means equal, 1 that something differs (or that a file has errors), 2 bad input.
     """
+    from simwright.core.packages import parse_assignments
+
+    words: Words = {
+        "only": _split(only),
+        "ignore": _split(ignore),
+        "rtol": rtol,
+        "configurations": configurations,
+        "seed": seed,
+        "packages": {name: str(path) for name, path in parse_assignments(assignments).items()},
+        "arguments": parse_pairs(arguments, "--arg"),
+        "variants": parse_pairs(variants, "--variant"),
+    }
+    if is_job(options, output_format) or a is None or b is None or Path(a).is_dir():
+        return _run_job(a, b, words, options, output_format, Path(output) if output else None)
+    own_format(output_format, "text", "json", "html")
+    return _compare(a, b, words, limit, output_format, output)
+
+
+def _compare(a: str, b: str, words: Words, limit: int, output_format: str, output: str | None) -> int:
+    """Compare two files and print what came of it."""
     from simwright.app.api import load, read_image
     from simwright.app.cli.findings import exit_code, print_findings
     from simwright.app.describe import describe_difference
     from simwright.compare.difference import make_settings
     from simwright.compare.run import compare_assets
     from simwright.core.diag import Level, Reporter, sort_diagnostics
-    from simwright.core.packages import parse_assignments
 
-    if is_job(options, output_format) or a is None or b is None or Path(a).is_dir():
-        words: Words = {
-            "only": _split(only),
-            "ignore": _split(ignore),
-            "rtol": rtol,
-            "configurations": configurations,
-            "seed": seed,
-            "packages": {name: str(path) for name, path in parse_assignments(assignments).items()},
-            "arguments": parse_pairs(arguments, "--arg"),
-            "variants": parse_pairs(variants, "--variant"),
-        }
-        return _run_job(a, b, words, options, output_format, Path(output) if output else None)
-    own_format(output_format, "text", "json", "html")
-    settings = make_settings(
-        _split(only),
-        _split(ignore),
-        rtol=rtol,
-        configurations=configurations,
-        seed=seed,
-        read_image=read_image,
-    )
+    figures = {name: words[name] for name in ("rtol", "configurations", "seed")}
+    settings = make_settings(words["only"], words["ignore"], read_image=read_image, **figures)
+    reading = {name: words[name] for name in ("packages", "arguments", "variants")}
     # one for each file, so that findings are told under the right name
     reporters = (Reporter(), Reporter())
     first, second = (
-        load(
-            file,
-            packages=parse_assignments(assignments),
-            arguments=parse_pairs(arguments, "--arg"),
-            variants=parse_pairs(variants, "--variant"),
-            reporter=reporter,
-        )
-        for file, reporter in zip((a, b), reporters, strict=True)
+        load(file, reporter=reporter, **reading) for file, reporter in zip((a, b), reporters, strict=True)
     )
     difference = compare_assets(first, second, settings)
     difference.a, difference.b = a, b

@@ -33,6 +33,7 @@ from simwright.app.report.report import (
     build_asset_report,
     count_words,
     replace_surrogates,
+    shorten_finding,
     shorten_path,
 )
 from simwright.core.diag import Diagnostic
@@ -42,6 +43,7 @@ from simwright.core.visible import make_visible
 VERSION = 1
 """Of the JSON report, ``schemas/job.v1.schema.json``."""
 _MOST_SHOWN = 20
+_TOLD_OF_FIXES = ("version", "tool", "source", "status", "notes", "left")
 
 
 def write_report(store: JobStore, name: str, out: TextSink) -> None:
@@ -59,7 +61,7 @@ def report_row(command: str, asset: str, outcome: ItemOutcome) -> AssetReport:
 
         report = report_asset(decode_check(asset, outcome))
     else:
-        report = build_asset_report(asset, outcome.decode_findings())
+        report = build_asset_report(asset, map(shorten_finding, outcome.decode_findings()))
     report.path = shorten_path(report.path)
     return report
 
@@ -73,8 +75,19 @@ def describe_row(command: str, item: JobItem, outcome: ItemOutcome) -> dict[str,
         "status": outcome.status,
         "code": outcome.code,
         "findings": plain["findings"],
-        "result": {name: value for name, value in outcome.result.items() if name != "suppressed"},
+        "result": _describe_result(command, item.asset, outcome),
     }
+
+
+def _describe_result(command: str, asset: str, outcome: ItemOutcome) -> dict[str, Any]:
+    """What a command says of an asset beside its findings."""
+    if command == "fix":
+        from simwright.app.fixing import decode_fix, describe_fix
+
+        # without what is the same for all, and what is told as findings
+        told = describe_fix(decode_fix(asset, outcome))
+        return {name: value for name, value in told.items() if name not in _TOLD_OF_FIXES}
+    return {name: value for name, value in outcome.result.items() if name != "suppressed"}
 
 
 def write_line(command: str, item: JobItem, outcome: ItemOutcome) -> str:

@@ -140,53 +140,56 @@ class _Crew:
         self._kind = ray.remote(num_cpus=1, max_restarts=0, max_task_retries=0)(ChunkAgent)
         self._waiting: dict[Any, _Agent] = {}
         """What we wait for, by the reference that Ray gave us."""
+        self._idle: list[_Agent] = []
         self._again: deque[JobItem] = deque()
         self._losses: Counter[int] = Counter()
         self._seconds = 0.0
 
     def run(self, items: Iterator[JobItem]) -> Iterator[tuple[JobItem, ItemOutcome]]:
         """Each item with its outcome, as they come."""
-        ray = self._ray
         for _ in range(self._most):
             self._start()
-        idle: list[_Agent] = []
-        is_over = False
-        while True:
-            while idle and not is_over:
-                chunk = list(itertools.islice(self._take_again(), 1)) or list(
-                    itertools.islice(items, self._choose_size())
-                )
-                if not chunk:
-                    is_over = True
-                    break
-                self._give(idle.pop(), chunk)
-            busy = any(agent.chunk for agent in self._waiting.values())
-            if is_over and not busy and not self._again:
-                return
-            done, _ = ray.wait(list(self._waiting), num_returns=1, timeout=_PATIENCE)
-            if not done and not busy:
+        while self._hand_out(items):
+            done, _ = self._ray.wait(list(self._waiting), num_returns=1, timeout=_PATIENCE)
+            if not done and not self._is_busy():
                 raise UsageError(
                     f"the cluster had no room for an agent within {_PATIENCE:g} s",
                     hint="look at its CPUs with: ray status",
                 )
             for reference in done:
-                agent = self._waiting.pop(reference)
-                try:
-                    answer = ray.get(reference)
-                except (ray.exceptions.RayActorError, ray.exceptions.ObjectLostError) as error:
-                    yield from self._lose(agent, error)
-                    # what was given back is to be handed out again
-                    is_over = False
-                    continue
-                if isinstance(answer, str):
-                    agent.name = answer
-                else:
-                    yield from self._receive(agent, answer)
-                idle.append(agent)
+                yield from self._hear(reference)
+
+    def _hand_out(self, items: Iterator[JobItem]) -> bool:
+        """Give every idle agent a chunk; False when all is done."""
+        while self._idle:
+            # what was lost with an agent goes one by one, so that it costs no others if it is lost again
+            chunk = [self._again.popleft()] if self._again else []
+            chunk = chunk or list(itertools.islice(items, self._choose_size()))
+            if not chunk:
+                return self._is_busy()
+            self._give(self._idle.pop(), chunk)
+        return True
+
+    def _is_busy(self) -> bool:
+        return any(agent.chunk for agent in self._waiting.values())
+
+    def _hear(self, reference: Any) -> Iterator[tuple[JobItem, ItemOutcome]]:
+        """An agent is ready, is done with a chunk, or is gone."""
+        agent = self._waiting.pop(reference)
+        try:
+            answer = self._ray.get(reference)
+        except (self._ray.exceptions.RayActorError, self._ray.exceptions.ObjectLostError) as error:
+            yield from self._lose(agent, error)
+            return
+        if isinstance(answer, str):
+            agent.name = answer
+        else:
+            yield from self._receive(agent, answer)
+        self._idle.append(agent)
 
     def close(self) -> None:
         """End the agents, and with them what they are at."""
-        for agent in self._waiting.values():
+        for agent in (*self._waiting.values(), *self._idle):
             with contextlib.suppress(Exception):  # the cluster may be gone
                 self._ray.kill(agent.handle)
         self._waiting.clear()
@@ -240,10 +243,6 @@ class _Crew:
             else:
                 self._again.append(item)
         self._start()
-
-    def _take_again(self) -> Iterator[JobItem]:
-        while self._again:
-            yield self._again.popleft()
 
     def _choose_size(self) -> int:
         if not self._seconds:

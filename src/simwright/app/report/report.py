@@ -10,6 +10,7 @@ that is shown.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import shlex
@@ -237,6 +238,14 @@ def shorten_path(file: str) -> str:
     except OSError:
         return path.as_posix()
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.as_posix()
+
+
+def shorten_finding(finding: Diagnostic) -> Diagnostic:
+    """The finding with a file below the working folder named from there."""
+    where = finding.where
+    if not where.file:
+        return finding
+    return dataclasses.replace(finding, where=dataclasses.replace(where, file=shorten_path(where.file)))
 
 
 class Renderer(Protocol):

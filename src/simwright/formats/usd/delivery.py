@@ -95,9 +95,10 @@ def gather_files(source: Path, options: ReadOptions, reporter: Reporter) -> tupl
     with _open_source(source, options, reporter) as (stage, gate):
         with explain_errors(source), capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
             collection = collect_files(stage.GetRootLayer(), gate)
-        return collection.entry, {
-            place: _encode_member(collection, place) for place in collection.places if _fits(place)
-        }
+        members = {place: _encode_member(collection, place) for place in collection.places}
+    return collection.entry, {
+        place: data.read_bytes() if isinstance(data, Path) else data for place, data in members.items()
+    }
 
 
 def flatten_file(
