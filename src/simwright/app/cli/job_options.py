@@ -23,11 +23,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 FORMATS = ("text", "json", "json-lines", "junit", "sarif", "html", "prometheus")
 """Names of ``app.jobs.fleet.JOB_REPORTS``, which is not loaded for --help."""
-_EXECUTORS = ("local", "ray")
 _EXECUTOR_OPTIONS = (
     click.option(
         "--executor",
-        type=click.Choice(_EXECUTORS),
+        metavar="[local|ray]",
         default="local",
         show_default=True,
         help="Where the work is done: processes of this machine, or a Ray cluster.",
@@ -109,17 +108,10 @@ def list_manifest(options: dict[str, Any], kinds: WordKinds) -> list[tuple[str, 
 
 def make_executor(options: dict[str, Any]) -> JobExecutor:
     """The executor that was asked for."""
-    from simwright.app.jobs.running import LocalExecutor, count_cores
+    from simwright.app.jobs.running import JOB_EXECUTORS
 
-    jobs = options.get("jobs") or count_cores()
-    if options["executor"] == "ray":
-        from simwright.app.jobs.ray import RayExecutor
-
-        return RayExecutor(jobs=options.get("jobs"), address=options["address"], ship=options["ship"])
-    ray_only = [name for name in ("address", "ship") if options[name]]
-    if ray_only:
-        raise click.UsageError(f"--{ray_only[0]} is for --executor ray")
-    return LocalExecutor(jobs=jobs, least=1)
+    make = JOB_EXECUTORS.get(options["executor"])
+    return make(jobs=options.get("jobs"), address=options["address"], ship=options["ship"])
 
 
 def run_job(

@@ -24,7 +24,9 @@ from simwright.app.jobs.model import (
     hold_environment,
     lose_item,
 )
+from simwright.core.errors import UsageError
 from simwright.core.pool import run_each
+from simwright.core.registry import Registry
 
 if TYPE_CHECKING:
     from simwright.app.jobs.store import JobStore
@@ -51,6 +53,20 @@ class JobExecutor(Protocol):
         handed: Callable[[str, Sequence[JobItem]], None],
     ) -> None:
         """Do all items."""
+
+
+class ExecutorMaker(Protocol):
+    """Makes an executor: number of workers (None for all there are), address of a cluster, whether assets travel."""
+
+    def __call__(self, *, jobs: int | None, address: str | None, ship: bool) -> JobExecutor:
+        """The executor."""
+
+
+JOB_EXECUTORS: Registry[ExecutorMaker] = Registry(
+    "executor",
+    "simwright.job_executors",
+    {"local": "simwright.app.jobs.running:make_local", "ray": "simwright.app.jobs.ray:RayExecutor"},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +127,14 @@ class LocalExecutor:
             # alone in this process everything is looked at first, as cheap outcomes come first
             if self.jobs > 1 and found >= self.least:
                 return
+
+
+def make_local(*, jobs: int | None, address: str | None, ship: bool) -> LocalExecutor:
+    """Processes of this machine, one for each core unless said otherwise, and none of the items in this one."""
+    if address is not None or ship:
+        word = "address" if address is not None else "ship"
+        raise UsageError(f"--{word} is for a cluster", hint="add --executor ray")
+    return LocalExecutor(jobs or count_cores(), least=1)
 
 
 def run_items(
