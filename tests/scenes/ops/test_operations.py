@@ -290,7 +290,7 @@ def test_set_array_takes_the_same_range_of_the_other_array(compat):
             "{op: set_array, array: joint_q, range: 'head:2', values: [0.5, 0.6]}",
             "{op: set_array, array: joint_target_pos, range: 'head:2', from_array: joint_q}",
             "{op: set_array, array: joint_target_vel, index: 1, from_array: joint_q}",
-            "{op: set_array, array: joint_armature, range: 'tail:2', from_array: joint_q, from_range: {range: 'head:2'}}",
+            "{op: set_array, array: joint_armature, range: 'tail:2', from_array: joint_q, from_range: 'head:2'}",
         ],
         compat,
     )
