@@ -30,12 +30,13 @@ from simwright.engines.protocol import (
     is_sound,
     make_error,
 )
-from simwright.model.asset import Asset, PhysicsMaterial, Shape, scaled
+from simwright.model.asset import Asset, Shape, scaled
 from simwright.model.filtering import find_filtered_pairs
 from simwright.model.geometry import Box, Capsule, Cone, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 from simwright.model.joint import WORLD, Dof, Motion
 from simwright.model.kinematics import Edge, build_tree
 from simwright.model.mass import body_inertials
+from simwright.model.material import PhysicsMaterial
 from simwright.prover.processes import EngineProcess, NotSeenError
 from simwright.prover.table import find_engine
 

@@ -225,7 +225,9 @@ class _AssetImport:
         """Shapes, then sites; in ``compat="sap"`` as SAP Warp orders them."""
         asset, found = self._asset, self.found
         # arrays are compared entry by entry with SAP Warp's: the order has to be its own
-        ordered = order_shapes(asset, found.bodies) if self._sap else [*asset.shapes, *asset.sites]
+        ordered: list[Shape | Site] = [*asset.shapes, *asset.sites]
+        if self._sap:
+            ordered = order_shapes(asset, found.bodies)
         for element in ordered:
             body, label = found.bodies.get(element.body, -1), self._names.name_shape(element)
             if isinstance(element, Site):
