@@ -525,6 +525,7 @@ def _bound(value: float) -> float | None:
 def _describe_solid(shape: Shape) -> dict[str, Any] | None:
     """Kind and size of a solid as Drake has them; what is none of its primitives is the hull of its corners."""
     scale = scaled(shape)
+    # a case for each geometry; round ones keep their kind only where their axes are scaled alike
     x, y, z = (abs(float(value)) for value in scale)
     match shape.geometry:
         case Plane():

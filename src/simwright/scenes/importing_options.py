@@ -163,11 +163,7 @@ def imitate_sap(asset: Asset) -> None:
     for shape in asset.shapes:
         shape.density, shape.mass, shape.color, shape.material = None, None, None, ""
     if asset.provenance.format == "usd":
-        # gains of contacts are the scene's: of materials it reads friction and restitution only
-        for material in asset.physics_materials:
-            material.stiffness = material.damping = None
-        for shape in asset.shapes:
-            shape.settings = {key: value for key, value in shape.settings.items() if key not in ("ke", "kd")}
+        _drop_gains(asset)
     if asset.provenance.format != "urdf":
         return
     for body in asset.bodies:
@@ -176,6 +172,14 @@ def imitate_sap(asset: Asset) -> None:
             body.inertial = None
     meshes: dict[tuple[int, bytes], list[Mesh]] = {}
     asset.shapes = [part for shape in asset.shapes for part in _split_shape(shape, meshes)]
+
+
+def _drop_gains(asset: Asset) -> None:
+    """Gains of contacts are the scene's: of the materials of stages SAP Warp reads friction and restitution only."""
+    for material in asset.physics_materials:
+        material.stiffness = material.damping = None
+    for shape in asset.shapes:
+        shape.settings = {key: value for key, value in shape.settings.items() if key not in ("ke", "kd")}
 
 
 def order_shapes(asset: Asset, bodies: dict[str, int]) -> list[Shape | Site]:

@@ -453,6 +453,7 @@ class DrakeWorlds:
 
     def answer(self, asked: Mapping[str, Any]) -> Any:
         """One question."""
+        # a branch for each question; what changes a state answers with all states
         what = asked["ask"]
         if what == "set":
             for number, places, rates in asked["rows"]:
