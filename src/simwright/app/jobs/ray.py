@@ -61,8 +61,8 @@ class RayExecutor:
         handed: Callable[[str, Sequence[JobItem]], None],
     ) -> None:
         """See :class:`~simwright.app.jobs.running.JobExecutor`."""
-        ray = _import_ray()
-        with _connect(ray, self.address, self.jobs):
+        # before Ray is imported: its library looks at the environment once
+        with _authenticated(own=self.address is None), _connect(self.address, self.jobs) as ray:
             crew = _Crew(ray, spec, self._count_agents(ray), self.ship, handed)
             try:
                 for item, outcome in crew.run(iter(items)):
@@ -251,44 +251,47 @@ class _Crew:
 
 
 @contextlib.contextmanager
-def _connect(ray: Any, address: str | None, jobs: int | None) -> Iterator[None]:
-    """A connection to a cluster; one of our own ends with it."""
+def _connect(address: str | None, jobs: int | None) -> Iterator[Any]:
+    """Ray, connected to a cluster; one of our own ends with it."""
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtraError("ray", "ray", "the executor 'ray'") from None
     if ray.is_initialized():
         # somebody in this process is connected already, as in a notebook: it is theirs to end
-        yield
+        yield ray
         return
     quiet = {"log_to_driver": False, "configure_logging": False, "logging_level": "ERROR"}
-    with _authenticated(own=address is None):
-        if address is not None:
-            try:
-                ray.init(address=address, **quiet)
-            except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
-                raise UsageError(
-                    f"the Ray cluster at {address!r} does not let us in: {' '.join(str(error).split())[:300]}",
-                    hint="check the address, and the token in RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH",
-                ) from None
-        else:
-            from simwright.app.jobs.running import count_cores
-
-            ray.init(
-                num_cpus=jobs or count_cores(),
-                num_gpus=0,
-                include_dashboard=False,
-                object_store_memory=STORE_BYTES,
-                _node_ip_address="127.0.0.1",
-                **quiet,
-            )
+    if address is not None:
         try:
-            yield
-        finally:
-            # processes of a temporary cluster are ended by their ids, which Ray keeps
-            ray.shutdown()
+            ray.init(address=address, **quiet)
+        except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as error:
+            raise UsageError(
+                f"the Ray cluster at {address!r} does not let us in: {' '.join(str(error).split())[:300]}",
+                hint="check the address, and the token in RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH",
+            ) from None
+    else:
+        from simwright.app.jobs.running import count_cores
+
+        ray.init(
+            num_cpus=jobs or count_cores(),
+            num_gpus=0,
+            include_dashboard=False,
+            object_store_memory=STORE_BYTES,
+            _node_ip_address="127.0.0.1",
+            **quiet,
+        )
+    try:
+        yield ray
+    finally:
+        # processes of a temporary cluster are ended by their ids, which Ray keeps
+        ray.shutdown()
 
 
 @contextlib.contextmanager
 def _authenticated(*, own: bool) -> Iterator[None]:
     """The environment in which Ray asks for a token."""
-    names = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_USAGE_STATS_ENABLED", "RAY_DISABLE_IMPORT_WARNING")
+    names = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_USAGE_STATS_ENABLED")
     before = {name: os.environ.get(name) for name in names}
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     if own:
@@ -314,13 +317,3 @@ def _has_token() -> bool:
         return True
     place = os.environ.get("RAY_AUTH_TOKEN_PATH")
     return (Path(place) if place else Path.home() / ".ray" / "auth_token").is_file()
-
-
-def _import_ray() -> Any:
-    # Ray looks at this while it is imported
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    try:
-        import ray
-    except ImportError:
-        raise MissingExtraError("ray", "ray", "the executor 'ray'") from None
-    return ray
