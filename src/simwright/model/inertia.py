@@ -160,6 +160,8 @@ def find_nearest_moments(moments: VectorLike) -> Array:
     return nearest
 
 
+POINT_INERTIA = 1e-9
+"""Moment about each axis of a mass on a point, where a format or an engine wants one above zero [kg m^2]."""
 SPREAD_FLOOR = 1e-4
 """The least spread of mass along an axis, as a share of the largest: that of a rod a hundred times as long as wide."""
 _ZERO = 1e-12

@@ -258,17 +258,17 @@ def test_equal_meshes_of_two_files_are_one(tmp_path):
     assert len({id(shape.geometry) for shape in trip.back.shapes}) == 1
 
 
-def test_inertia_of_zero_is_not_written(tmp_path):
+def test_inertia_of_zero_is_written_as_almost_none(tmp_path):
+    """Zero means "not said" in UsdPhysics, and engines would take the inertia of the colliders instead."""
     asset = make_prop(Shape("m", Sphere(0.1), collision=True))
     asset.bodies[0].inertial = Inertial(1.0, np.zeros(3), np.zeros((3, 3)))
     trip = make_trip(asset, tmp_path / "out")
     (told,) = (d for d in trip.said if d.kind == "usd-write-inertia-missing")
     assert "'part'" in told.message
-    assert told.message.endswith("other simulators take that of its colliders")
+    assert told.message.endswith("1e-09 kg m^2 about each axis is written")
     body = trip.stage.GetPrimAtPath("/prop/part")
     assert body.GetAttribute("physics:mass").Get() == 1.0
-    assert not body.GetAttribute("physics:diagonalInertia").HasAuthoredValue()
-    assert not body.GetAttribute("physics:principalAxes").HasAuthoredValue()
+    assert tuple(body.GetAttribute("physics:diagonalInertia").Get()) == pytest.approx((1e-9,) * 3)
     back = trip.back.bodies[0].inertial
     assert back.mass == 1.0
     assert not back.inertia.any()

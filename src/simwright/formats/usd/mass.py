@@ -36,6 +36,7 @@ from simwright.model.asset import Body, Shape
 from simwright.model.geometry import Faces, Mesh
 from simwright.model.inertia import (
     Inertial,
+    POINT_INERTIA,
     find_nearest_moments,
     matrix_from_six,
     point_inertia,
@@ -171,7 +172,10 @@ def _read_noted_moments(
         return None
     values = tuple(float(value) for value in said)
     # the note holds what the source said; the attribute what a body can have. An edited attribute wins
-    return values if np.allclose(find_nearest_moments(values), moments, rtol=1e-6, atol=0.0) else None
+    written = find_nearest_moments(values) if any(values) else POINT_INERTIA
+    # stages of earlier versions say nothing for an inertia of zero
+    is_ours = np.allclose(written, moments, rtol=1e-6, atol=0.0) or not (any(values) or any(moments))
+    return values if is_ours else None
 
 
 def _read_tensor(reader: StageReader, found: FoundPrim) -> Array | None:

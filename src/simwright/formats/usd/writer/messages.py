@@ -63,11 +63,11 @@ MASS_MISSING = declare(
 INERTIA_MISSING = declare(
     "usd-write-inertia-missing",
     Level.WARNING,
-    "body {name!r} has a mass of {mass:g} kg and an inertia of zero, which OpenUSD cannot say; other simulators take "
-    "{theirs}",
+    "body {name!r} has a mass of {mass:g} kg and an inertia of zero, which OpenUSD cannot say; {value:g} kg m^2 about "
+    "each axis is written",
     hint="give it the inertia of the part",
-    doc="UsdPhysics takes an inertia of zero as not authored, and then every simulator computes one.  Simwright reads "
-    "the zero back.",
+    doc="UsdPhysics takes an inertia of zero as not authored, and then every simulator computes one from the "
+    "colliders.  Simwright reads the zero back.",
     section="1.3",
 )
 INERTIA_IMPOSSIBLE = declare(

@@ -37,7 +37,7 @@ from simwright.formats.usd.writer.plan import (
 from simwright.model.asset import Body, Light, LightKind, Shape, Site
 from simwright.model.filtering import find_components, list_articulated
 from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
-from simwright.model.inertia import find_nearest_moments, principal_axes
+from simwright.model.inertia import POINT_INERTIA, find_nearest_moments, principal_axes
 from simwright.model.joint import WORLD, JointKind
 from simwright.model.kinematics import Edge
 
@@ -371,16 +371,14 @@ def _write_body(plan: WritePlan, layer: LayerWriter, body: Body) -> None:
     layer.apply(path, "PhysicsMassAPI")
     layer.set(path, "physics:mass", "float", body.inertial.mass)
     layer.set(path, "physics:centerOfMass", "point3f", body.inertial.com)
-    if np.any(moments):  # all zero means "not said" in UsdPhysics
-        possible = find_nearest_moments(moments)
-        rounded = _round_moments(possible)
-        is_rounded = np.allclose(rounded, moments, rtol=1e-6, atol=0.0)
-        if not is_rounded or (plan.exact and not np.array_equal(rounded, possible)):
-            layer.note(path, moments=moments.tolist())
-        layer.set(path, "physics:diagonalInertia", "float3", rounded)
-        layer.set(path, "physics:principalAxes", "quatf", axes)
-    else:
+    # all zero means "not said" in UsdPhysics, and engines would take the inertia of the colliders
+    possible = find_nearest_moments(moments) if np.any(moments) else np.full(3, POINT_INERTIA)
+    rounded = _round_moments(possible)
+    is_rounded = np.allclose(rounded, moments, rtol=1e-6, atol=0.0)
+    if not is_rounded or (plan.exact and not np.array_equal(rounded, possible)):
         layer.note(path, moments=moments.tolist())
+    layer.set(path, "physics:diagonalInertia", "float3", rounded)
+    layer.set(path, "physics:principalAxes", "quatf", axes)
 
 
 def _round_moments(moments: Array) -> Array:

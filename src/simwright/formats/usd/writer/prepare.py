@@ -38,7 +38,7 @@ from simwright.model.coordinates import find_references, shift_coordinates
 from simwright.model.extras import is_fallback
 from simwright.model.folding import hang_over, note_folded
 from simwright.model.geometry import Box, Plane
-from simwright.model.inertia import Inertial, find_nearest_moments
+from simwright.model.inertia import POINT_INERTIA, Inertial, find_nearest_moments
 from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
 from simwright.model.kinematics import build_tree
 from simwright.model.mass import body_inertials
@@ -253,10 +253,8 @@ def _report_mass(asset: Asset, reporter: Reporter) -> None:
                 reporter.report(MASS_MISSING, body.source, name=body.name)
             continue
         if not body.inertial.inertia.any():
-            has_colliders = any(s.body == body.name and s.collision for s in asset.shapes)
-            theirs = "that of its colliders" if has_colliders else "one of their own, as it has no colliders"
             mass = body.inertial.mass
-            reporter.report(INERTIA_MISSING, body.source, name=body.name, mass=mass, theirs=theirs)
+            reporter.report(INERTIA_MISSING, body.source, name=body.name, mass=mass, value=POINT_INERTIA)
             continue
         moments, _ = body.inertial.principal()
         nearest = find_nearest_moments(moments)
