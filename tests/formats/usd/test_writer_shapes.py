@@ -7,6 +7,7 @@ import zlib
 
 import numpy as np
 import pytest
+from pxr import Usd
 from writing import assert_same_bodies, assert_same_shapes, make_trip
 
 import simwright
@@ -272,6 +273,26 @@ def test_inertia_of_zero_is_written_as_almost_none(tmp_path):
     back = trip.back.bodies[0].inertial
     assert back.mass == 1.0
     assert not back.inertia.any()
+
+
+def test_a_link_without_mass_is_not_weighed_by_its_colliders(tmp_path):
+    """URDF: a link without an inertial has no mass.  OpenUSD: engines fill the colliders with water."""
+    file = tmp_path / "arm.urdf"
+    file.write_text(
+        '<robot name="arm"><link name="base"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<link name="tip"><collision><geometry><box size="1 1 1"/></geometry></collision></link>'
+        '<joint name="j" type="continuous"><parent link="base"/><child link="tip"/></joint></robot>'
+    )
+    reporter = simwright.Reporter()
+    entry = simwright.convert(file, tmp_path / "usd", reporter=reporter)
+    (told,) = (d for d in reporter if d.kind == "usd-write-mass-missing")
+    assert told.message == "nothing says how heavy body 'tip' is; 1e-06 kg is written"
+    stage = Usd.Stage.Open(str(entry))
+    (tip,) = (prim for prim in stage.Traverse() if prim.GetName() == "tip")
+    assert tip.GetAttribute("physics:mass").Get() == pytest.approx(1e-6)
+    back = next(body for body in simwright.load(entry).bodies if body.name == "tip")
+    assert back.inertial is None
 
 
 def make_hills() -> Heightfield:

@@ -35,8 +35,9 @@ from simwright.formats.usd.transforms import decompose
 from simwright.model.asset import Body, Shape
 from simwright.model.geometry import Faces, Mesh
 from simwright.model.inertia import (
-    Inertial,
+    LEAST_MASS,
     POINT_INERTIA,
+    Inertial,
     find_nearest_moments,
     matrix_from_six,
     point_inertia,
@@ -492,16 +493,27 @@ def read_mass(reader: StageReader, scan: StageScan) -> None:
         if shape.collision and shape.enabled and shape.body:
             colliders.setdefault(shape.body, []).append(shape)
     sums = ColliderSums(reader, scan)
-    said: list[AuthoredMass] = []
+    said: dict[str, AuthoredMass] = {}
     for body in reader.asset.bodies:
-        authored = read_authored_mass(reader, scan.all[body.path])
+        found = scan.all[body.path]
+        authored = read_authored_mass(reader, found)
+        if _is_massless(reader, found, authored):
+            continue
         body.density = authored.density
-        said.append(authored)
+        said[body.name] = authored
         if not authored.is_complete:
             sums.add(body, colliders.get(body.name, []))
     computed = sums.compute()
-    for body, authored in zip(reader.asset.bodies, said, strict=True):
-        body.inertial = _resolve(reader, body, authored, computed.get(body.name))
+    for body in reader.asset.bodies:
+        if body.name in said:
+            body.inertial = _resolve(reader, body, said[body.name], computed.get(body.name))
+
+
+def _is_massless(reader: StageReader, found: FoundPrim, authored: AuthoredMass) -> bool:
+    """Does a note say that the source has no mass, while what was written for none is still what is authored?"""
+    least = LEAST_MASS * reader.units.mass
+    is_least = authored.mass is not None and math.isclose(authored.mass, least, rel_tol=1e-6)
+    return is_least and reader.note(found).get("mass") == 0.0
 
 
 def read_shape_mass(reader: StageReader, found: FoundPrim, shape: Shape) -> None:

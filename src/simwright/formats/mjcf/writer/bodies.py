@@ -38,7 +38,7 @@ from simwright.formats.mjcf.writer.messages import (
 )
 from simwright.formats.xml import Element
 from simwright.model.asset import Body
-from simwright.model.inertia import POINT_INERTIA, Inertial, find_nearest_moments
+from simwright.model.inertia import LEAST_MASS, POINT_INERTIA, Inertial, find_nearest_moments
 from simwright.model.joint import WORLD, Dof, Joint, Motion
 from simwright.model.kinematics import Edge
 from simwright.model.mass import body_inertials
@@ -350,7 +350,6 @@ def _is_range_of(found: list[float], dof: Dof | None) -> bool:
     return limit is not None and math.isclose(max(map(abs, found)), limit, rel_tol=1e-6)
 
 
-INVENTED_MASS = 1e-6
 _ROUNDING = 1e-9
 
 
@@ -378,8 +377,8 @@ def _invent_inertial(document: MjcfDocument, mjcf_body: MjcfBody) -> Inertial:
         what, value = "inertia about some axis", POINT_INERTIA
         result = Inertial(known.mass, known.com, known.inertia + np.eye(3) * POINT_INERTIA)
     else:
-        what, value = "mass", INVENTED_MASS
-        result = Inertial(INVENTED_MASS, inertia=np.eye(3) * POINT_INERTIA)
+        what, value = "mass", LEAST_MASS
+        result = Inertial(LEAST_MASS, inertia=np.eye(3) * POINT_INERTIA)
     document.reporter.report(
         MASS_INVENTED, mjcf_body.body.source, name=mjcf_body.body.name, what=what, value=value
     )

@@ -55,9 +55,10 @@ JOINT_REORDERED = declare(
 MASS_MISSING = declare(
     "usd-write-mass-missing",
     Level.WARNING,
-    "nothing says how heavy body {name!r} is; no mass is written",
+    "nothing says how heavy body {name!r} is; {written}",
     hint="give it a mass, or a collider with a volume",
-    doc="A dynamic body without mass and without solid colliders; a mass is never invented.",
+    doc="A dynamic body without mass: engines weigh the colliders of a body that says nothing, so what comes nearest "
+    "to no mass is written, as in MJCF and SDFormat, and is read back as none.  Nothing is added to an OpenUSD source.",
     section="1.3",
 )
 INERTIA_MISSING = declare(

@@ -38,7 +38,7 @@ from simwright.model.coordinates import find_references, shift_coordinates
 from simwright.model.extras import is_fallback
 from simwright.model.folding import hang_over, note_folded
 from simwright.model.geometry import Box, Plane
-from simwright.model.inertia import POINT_INERTIA, Inertial, find_nearest_moments
+from simwright.model.inertia import LEAST_MASS, POINT_INERTIA, Inertial, find_nearest_moments
 from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
 from simwright.model.kinematics import build_tree
 from simwright.model.mass import body_inertials
@@ -250,7 +250,9 @@ def _report_mass(asset: Asset, reporter: Reporter) -> None:
     for body in asset.bodies:
         if body.inertial is None:
             if body.enabled and not body.kinematic:
-                reporter.report(MASS_MISSING, body.source, name=body.name)
+                is_silent = asset.provenance.format == "usd"
+                written = "no mass is written" if is_silent else f"{LEAST_MASS:g} kg is written"
+                reporter.report(MASS_MISSING, body.source, name=body.name, written=written)
             continue
         if not body.inertial.inertia.any():
             mass = body.inertial.mass
