@@ -434,3 +434,30 @@ def test_links_that_are_only_fixed_to_each_other_are_an_articulation_for_newton(
     )
     assert _list_roots(simwright.convert(file, tmp_path / "newton", for_="newton")) == {"hull"}
     assert _list_roots(simwright.convert(file, tmp_path / "all")) == set()
+
+
+def test_a_joint_that_cannot_move_has_a_range_that_mujoco_reads(tmp_path):
+    """MuJoCo's reader refuses a lower limit that is not below the upper one; other engines hold the joint by it."""
+    links = "".join(
+        f'<link name="{name}"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        for name in ("base", "arm")
+    )
+    file = tmp_path / "held.urdf"
+    file.write_text(
+        f'<robot name="held">{links}<joint name="j" type="revolute"><parent link="base"/><child link="arm"/>'
+        '<limit lower="0.5" upper="0.5" effort="1" velocity="1"/></joint></robot>'
+    )
+    for engine, width in (("mujoco", 2.4e-7), ("newton", 0.0)):
+        reporter = simwright.Reporter()
+        stage = Usd.Stage.Open(
+            str(simwright.convert(file, tmp_path / engine, for_=engine, reporter=reporter))
+        )
+        (joint,) = (prim for prim in stage.Traverse() if prim.GetName() == "j")
+        lower, upper = (
+            math.radians(joint.GetAttribute(f"physics:{word}Limit").Get()) for word in ("lower", "upper")
+        )
+        assert upper - lower == pytest.approx(width, rel=0.5)
+        assert (upper > lower) == (engine == "mujoco")
+        assert (lower + upper) / 2.0 == pytest.approx(0.5, rel=1e-6)
+        assert ("usd-write-lock-wide" in {finding.kind for finding in reporter}) == (engine == "mujoco")

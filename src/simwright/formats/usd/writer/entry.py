@@ -58,6 +58,7 @@ from simwright.formats.usd.writer.prepare import (
     settle_poses,
     settle_references,
     thicken_planes,
+    widen_locks,
 )
 from simwright.formats.usd.writer.ros import write_ros
 from simwright.formats.usd.writer.vendor import FILES, write_vendors
@@ -142,6 +143,7 @@ def _plan_layers(asset: Asset, reporter: Reporter, options: WriteOptions) -> Wri
     ready = prepare(asset, reporter)
     if options.for_ == "mujoco":
         thicken_planes(ready, reporter)
+        widen_locks(ready, reporter)
     settle_looks(ready, reporter)
     chains = chain_freedoms(ready, options.for_)
     plan = make_plan(ready, exact=options.exact)

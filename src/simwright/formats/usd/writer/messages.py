@@ -250,6 +250,14 @@ ENGINE_LEFT_OUT = declare(
     doc="--for chooses the engine layers of an asset. What only another engine has words for is not in it.",
     section="1.4",
 )
+LOCK_WIDE = declare(
+    "usd-write-lock-wide",
+    Level.INFO,
+    "{count} joint(s) whose two limits are one have limits a rounding apart, the first {first!r}",
+    hint="nothing has to be done: MuJoCo's reader of OpenUSD refuses a range without width",
+    doc="In assets for MuJoCo alone.  A joint that cannot move keeps its freedom, as it has in every other format.",
+    loss=True,
+)
 PLANE_THICK = declare(
     "usd-write-plane-thick",
     Level.INFO,

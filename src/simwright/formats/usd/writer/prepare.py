@@ -28,6 +28,7 @@ from simwright.formats.usd.writer.messages import (
     FRAME_FOLDED,
     INERTIA_IMPOSSIBLE,
     INERTIA_MISSING,
+    LOCK_WIDE,
     MASS_MISSING,
     PLANE_THICK,
     SETTING_LOST,
@@ -217,6 +218,8 @@ DEFAULT_CONTACT = "default_contact"
 _FRICTION = 0.5
 _MEET = 1e-9
 """[m, rad]"""
+_LOCK, _ROUND = 1e-9, 2.4e-7
+"""How far the limits of a joint that cannot move are from it [m, rad], or two roundings to single precision."""
 _THICKNESS = 1e-3
 """Of a plane that has to be a box [m]."""
 _FRAME_WORDS = frozenset({"frame", "optical", "tcp", "tool0", "footprint"})
@@ -315,6 +318,22 @@ def settle_poses(plan: WritePlan, reporter: Reporter) -> None:
     if lost:
         what = "the position at the start, in MuJoCo,"
         reporter.report(SETTING_LOST, lost[0].source, what=what, count=len(lost), first=lost[0].name)
+
+
+def widen_locks(asset: Asset, reporter: Reporter) -> None:
+    """Limits of joints that cannot move a little apart, in assets for MuJoCo alone, which refuses an empty range."""
+    changed = []
+    for joint in asset.joints:
+        for dof in joint.dofs:
+            # written so that NaN limits are left as they are
+            if dof.motion in (Motion.HINGE, Motion.SLIDE) and dof.lower >= dof.upper:
+                middle = (dof.lower + dof.upper) / 2.0
+                half = max(_LOCK, _ROUND * abs(middle))
+                dof.lower, dof.upper = middle - half, middle + half
+                changed.append(joint)
+    if changed:
+        first = changed[0]
+        reporter.report(LOCK_WIDE, first.source, count=len(changed), first=first.name)
 
 
 def thicken_planes(asset: Asset, reporter: Reporter) -> None:
