@@ -54,6 +54,7 @@ from simwright.formats.usd.writer.plan import (
 )
 from simwright.formats.usd.writer.prepare import (
     chain_freedoms,
+    lend_moments,
     prepare,
     settle_poses,
     settle_references,
@@ -145,6 +146,8 @@ def _plan_layers(asset: Asset, reporter: Reporter, options: WriteOptions) -> Wri
         thicken_planes(ready, reporter)
         widen_locks(ready, reporter)
     settle_looks(ready, reporter)
+    if options.for_ == "newton":
+        lend_moments(ready)
     chains = chain_freedoms(ready, options.for_)
     plan = make_plan(ready, exact=options.exact)
     plan.chains = chains
