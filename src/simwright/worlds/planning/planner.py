@@ -132,7 +132,11 @@ def make_planner(
     seed: int = 0,
     **changes: Any,
 ) -> Planner:
-    """The planner of a robot, or one of another type; ``changes`` are properties that are to be different."""
+    """The planner of a robot, or one of another type; ``changes`` are properties that are to be different.
+
+    Of our planners, the clock on the wall stops none unless ``max_time`` [s] is among the changes: a world file gives the
+    same paths on every machine.
+    """
     if options is None:
         options = robot.path_planner
     if options is None:
@@ -151,6 +155,9 @@ def make_planner(
     if wrong is not None:
         key, wanted = wrong
         raise UsageError(f"{key} of the planner {kind!r} has to be {wanted}, not {values[key]!r}")
+    # PyRoboSim gives up after max_time, by default 2 s: what it finds depends on how fast the machine is
+    if kind in PROPERTIES and "max_time" in values and "max_time" not in changes:
+        values["max_time"] = None
     return make(world, robot, values, seed)
 
 
