@@ -132,8 +132,7 @@ class _Trip:
 
     def _move(self, pose: WorldPose) -> Result | None:
         robot, world = self.robot, self.simulation.world
-        # robots of PyRoboSim drive through doors that closed after planning
-        if not world.reference and is_blocked(world, robot, pose):
+        if is_blocked(world, robot, pose):
             return self._run_against(pose)
         length = math.dist(robot.pose.xy, pose.xy)
         cost = self.usage * length
@@ -176,12 +175,8 @@ class _Trip:
     def _is_rest_free(self, time: float) -> bool:
         world, robot = self.simulation.world, self.robot
         rest = np.array([pose.xy for pose in self.trajectory.find_rest(time)])
-        space = world.known_space(robot, None if world.reference else robot.radius)
-        step = None
-        # PyRoboSim looks at points of the rest, not at the lines between them
-        if world.reference and robot.path_executor is not None:
-            step = float(robot.path_executor["validation_step_dist"])
-        return bool(find_free_ways(space, rest[:-1], rest[1:], step=step).all())
+        space = world.known_space(robot, robot.radius)
+        return bool(find_free_ways(space, rest[:-1], rest[1:]).all())
 
 
 def _find_lidar(simulation: WorldSimulation, robot: WorldRobot, executor: Executor) -> Lidar | None:

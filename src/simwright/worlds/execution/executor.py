@@ -3,8 +3,8 @@
 
 An executor turns a path into a movement: it gives the trajectory, and says how often to look at what lies ahead.
 Executors of others come through entry points in ``simwright.world_executors``.  A trajectory is a path in time:
-constant speed along it, or within the accelerations of a robot that has limits; positions interpolated linearly, rotations
-along the shortest arc.
+constant speed along it, or within the accelerations of a robot that has limits; positions interpolated linearly,
+rotations along the shortest arc.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar, Protocol
 
 from simwright.core.errors import UsageError
@@ -22,7 +23,6 @@ from simwright.worlds.entities import ComponentOptions, MotionLimits, WorldRobot
 from simwright.worlds.planning.path import Path
 from simwright.worlds.poses import WorldPose, as_quaternion, compute_yaw
 from simwright.worlds.world import World
-
 
 # change of direction [m/m, rad/m] below which two pieces are one
 _STRAIGHT = 1e-9
@@ -95,30 +95,28 @@ def _measure_pieces(path: Path) -> list[tuple[float, float]]:
             math.dist((a.x, a.y, a.z), (b.x, b.y, b.z)),
             abs(math.remainder(b.yaw - a.yaw, math.tau)),
         )
-        for a, b in zip(path.poses, path.poses[1:], strict=False)
+        for a, b in pairwise(path.poses)
     ]
 
 
 def make_smooth_trajectory(path: Path, limits: MotionLimits, dt: float) -> Trajectory:
     """Go along a path from rest to rest, within speeds [m/s, rad/s] and accelerations [m/s2, rad/s2].
 
-    At a corner the robot goes at the speed at which one time step ``dt`` [s] is enough to change its velocity, and keeps
-    that speed for a step on both sides: commands every ``dt`` never differ by more than the accelerations allow.
+    At a corner the robot goes at the speed at which one time step ``dt`` [s] is enough to change its velocity, and
+    keeps that speed for a step on both sides: commands every ``dt`` never differ by more than the accelerations allow.
     Where it turns on the spot it stands.
     """
     plain = make_trajectory(path, limits.max_linear_velocity, limits.max_angular_velocity)
     if min(limits.max_linear_acceleration, limits.max_angular_acceleration) <= 0.0:
         raise UsageError("a path is followed with positive accelerations")
     pieces = [
-        _Piece(start, end, length, turn, limits)
-        for (start, end), (length, turn) in zip(
-            zip(path.poses, path.poses[1:], strict=False), _measure_pieces(path), strict=True
-        )
+        _PathPiece(start, end, length, turn, limits)
+        for (start, end), (length, turn) in zip(pairwise(path.poses), _measure_pieces(path), strict=True)
         if length > 0.0 or turn > 0.0
     ]
     if not pieces:
         return plain
-    corners = [_limit_corner(a, b, limits, dt) for a, b in zip(pieces, pieces[1:], strict=False)]
+    corners = [_limit_corner(a, b, limits, dt) for a, b in pairwise(pieces)]
     holds = [0.0, *(hold for _, hold in corners), 0.0]
     speeds = [0.0, *(speed for speed, _ in corners), 0.0]
     # forward what can be gained on each piece, backward what can be lost
@@ -136,9 +134,11 @@ def make_smooth_trajectory(path: Path, limits: MotionLimits, dt: float) -> Traje
     return Trajectory(tuple(times), tuple(poses), tuple(starts))
 
 
-class _Piece:
-    """A straight piece, measured by its length, or by its turn where it has none; ``top`` and ``rate`` are the largest
-    speed and acceleration in that measure."""
+class _PathPiece:
+    """A straight piece, measured by its length, or by its turn where it has none.
+
+    ``top`` and ``rate`` are the largest speed and acceleration in that measure.
+    """
 
     def __init__(
         self, start: WorldPose, end: WorldPose, length: float, turn: float, limits: MotionLimits
@@ -209,10 +209,8 @@ def _divide(limit: float, share: float) -> float:
     return limit / share if share > 0.0 else math.inf
 
 
-def _limit_corner(
-    before: _Piece, after: _Piece, limits: MotionLimits, dt: float
-) -> tuple[float, float]:
-    """The largest speed at which a robot may pass from one piece to the next, and how long it is kept on both sides [s]."""
+def _limit_corner(before: _PathPiece, after: _PathPiece, limits: MotionLimits, dt: float) -> tuple[float, float]:
+    """The largest speed at which a robot may pass from one piece to the next, and how long it keeps it [s]."""
     # a turn on the spot has another measure than a way: the robot stands between them
     if before.on_the_spot is not after.on_the_spot:
         return 0.0, 0.0

@@ -123,8 +123,7 @@ class PrmPlanner(RoadMapPlanner):
     """``max_nodes`` points, joined up to ``max_connection_dist`` [m]; drawn anew when a door changes.
 
     A map of few points misses ways that are there.  Where it does not join the start and the goal although free space
-    does, larger ones are asked, up to :data:`MOST_GROWN` points; the smaller is always a part of the larger.  In
-    reference mode there is one map, as in PyRoboSim.
+    does, larger ones are asked, up to :data:`MOST_GROWN` points; the smaller is always a part of the larger.
     """
 
     def prepare(self, space: Geometry) -> None:
@@ -138,7 +137,7 @@ class PrmPlanner(RoadMapPlanner):
         level = 0
         while True:
             answer = self.search_map(self._grown[level], start, goal, space)
-            if answer.found or self.world.reference:
+            if answer.found:
                 return answer
             if self._counts[level] >= MOST_GROWN:
                 return refuse("no-path", self._explain(answer.reason), answer.explored)
@@ -179,7 +178,6 @@ class WorldGraphPlanner(RoadMapPlanner):
     def prepare(self, space: Geometry) -> None:
         """Build the graph in the space that the robot knows."""
         limit = self.values["max_connection_dist"]
-        step = float(self.values["collision_check_step_dist"])
-        graph = build_graph(self.world, max_distance=limit, step=step, space=space)
+        graph = build_graph(self.world, max_distance=limit, space=space)
         points = np.array([node.pose.xy for node in graph.nodes], dtype=np.float64).reshape(-1, 2)
         self.road_map = RoadMap(points, graph.list_neighbors())

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rapidly exploring random trees: plain, from both ends, connecting, and with rewiring (RRT*).
 
-The budget is ``max_nodes_sampled``, the same on every machine.  ``max_time`` counts only where whoever makes the planner
-asks for it (:func:`~simwright.worlds.planning.planner.make_planner`): planning then stops after that many seconds.
+The budget is ``max_nodes_sampled``, the same on every machine.  ``max_time`` counts only where whoever makes the
+planner asks for it (:func:`~simwright.worlds.planning.planner.make_planner`): planning then stops after that time [s].
 """
 
 from __future__ import annotations
