@@ -177,7 +177,7 @@ def _closest_to_identity(vectors: Array) -> tuple[list[int], Array]:
     for order, odd in _PERMUTATIONS.items():
         along = [rows[axis][column] for axis, column in enumerate(order)]
         signs = [-1.0 if value < 0 else 1.0 for value in along]
-        # a reflection is no rotation: the axis that matters least changes its sign
+        # a reflection is not a rotation: the axis that matters least changes its sign
         if (signs.count(-1.0) % 2 == 1) != (odd != turned):
             least = min(range(3), key=lambda axis: abs(along[axis]))
             signs[least] *= -1.0

@@ -292,7 +292,7 @@ class EqualityKind(enum.StrEnum):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Equality(Shown):
-    """A soft or hard constraint that is no joint of the tree.
+    """A soft or hard constraint that is not a joint of the tree.
 
     For connect and weld, ``frame_a`` and ``frame_b`` are the points or frames on bodies ``a`` and ``b``
     that are held together; for tendon, ``a`` and ``b`` name tendons and ``polynomial`` relates them.

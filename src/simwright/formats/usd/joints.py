@@ -186,7 +186,7 @@ def _read_generic(reader: StageReader, found: FoundPrim, name: str) -> Motions:
             continue
         if axis in limited:
             low, high = _read_limit(reader, found, axis)
-            # UsdPhysicsLimitAPI: low above high locks the axis; it is no error here
+            # UsdPhysicsLimitAPI: low above high locks the axis; it is not an error here
             if low > high:
                 continue
             factor = DEGREE if angular else reader.units.length
@@ -310,7 +310,7 @@ JOINT_UNPLACED = declare(
 TURN_ZERO = declare(
     "usd-joint-turn-zero",
     Level.ERROR,
-    "physics:localRot{number} of joint {name!r} is (0, 0, 0, 0), which is no rotation; it is read as none",
+    "physics:localRot{number} of joint {name!r} is (0, 0, 0, 0), which is not a rotation; it is read as none",
     hint="author (1, 0, 0, 0) for no rotation",
     doc="A quaternion of length zero turns nothing, and engines make different things of it.",
     section="1.3",

@@ -64,7 +64,7 @@ def _read_site(
 CAMERA_LOSS = declare(
     "usd-camera-loss",
     Level.WARNING,
-    "{what} of camera {name!r} is not carried",
+    "{what} of camera {name!r} is left out",
     hint="use a centred perspective camera",
     doc="Orthographic projection and lens shift have no place in the model.",
     loss=True,
@@ -72,7 +72,7 @@ CAMERA_LOSS = declare(
 LIGHT_LOSS = declare(
     "usd-light-loss",
     Level.INFO,
-    "{what} of light {name!r} is not carried",
+    "{what} of light {name!r} is left out",
     doc="Dome textures and the extent of area lights have no place in the model.",
     section="3.6",
     loss=True,
@@ -323,7 +323,7 @@ INTERFACE_ROLE = declare(
 CONTROLLER_TARGET = declare(
     "usd-controller-target",
     Level.WARNING,
-    "{relationship} of controller {name!r} names {target}, which is no joint, interface or body",
+    "{relationship} of controller {name!r} names {target}, which is not a joint, interface or body",
     hint="correct the relationship",
     doc="A controller refers to something that was not read.",
     section="4.2.3",
