@@ -42,7 +42,7 @@ from simwright.worlds.world import World, restore_snapshot, take_snapshot
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """``kind`` is one of ``start``, ``finish``, ``path``, ``open``, ``close``, ``charge``, ``observe``, ``contact``."""
+    """``kind``: start, finish, path, detour, open, close, charge, observe or contact."""
 
     time: float
     """Simulated time [s]."""
@@ -180,6 +180,8 @@ class WorldSimulation:
         self._sensors: dict[tuple[str, str], Any] = {}
         self._dynamics: dict[str, VelocityControl] = {}
         self._touching: set[frozenset[str]] = set()
+        self.trips: dict[str, Any] = {}
+        """Robots on their way, by name (:mod:`simwright.worlds.acting.navigate`)."""
         self.forgotten: set[str] = set()
         """Objects that PyRoboSim has lost from its list; reference mode only."""
         self.outlines: dict[str, Geometry] = {}

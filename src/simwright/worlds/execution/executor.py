@@ -209,7 +209,9 @@ def _divide(limit: float, share: float) -> float:
     return limit / share if share > 0.0 else math.inf
 
 
-def _limit_corner(before: _PathPiece, after: _PathPiece, limits: MotionLimits, dt: float) -> tuple[float, float]:
+def _limit_corner(
+    before: _PathPiece, after: _PathPiece, limits: MotionLimits, dt: float
+) -> tuple[float, float]:
     """The largest speed at which a robot may pass from one piece to the next, and how long it keeps it [s]."""
     # a turn on the spot has another measure than a way: the robot stands between them
     if before.on_the_spot is not after.on_the_spot:

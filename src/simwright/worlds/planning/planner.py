@@ -55,6 +55,8 @@ class Planner(ABC):
         self.values = dict(values)
         self.seed = seed
         self.random = np.random.Generator(np.random.PCG64(seed))
+        self.avoid: Geometry | None = None
+        """Where the robot may not be besides, such as beside other robots."""
         self._space: Geometry | None = None
         self._parts: Any = ()
 
@@ -69,6 +71,8 @@ class Planner(ABC):
     def plan(self, start: WorldPose, goal: WorldPose) -> PathAnswer:
         """A path that the robot can go, or why there is none."""
         space = self.find_space()
+        if self.avoid is not None:
+            space = shapely.difference(space, self.avoid)
         # the world gives the same object until a door or the radius changes
         if space is not self._space:
             self.prepare(space)
