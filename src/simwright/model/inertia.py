@@ -18,6 +18,9 @@ import numpy.typing as npt
 from simwright.core.math3d import Array, Pose, VectorLike, matrix_from_quat, quat_from_matrix, vec3
 from simwright.model.display import Shown
 
+UNSHAPED = 0.4 * 0.1**2
+"""OpenUSD's inertia per kilogram of a mass that nothing gives a shape to: a solid ball of 0.1 m [m^2]."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Inertial(Shown):

@@ -188,7 +188,7 @@ class Joint(Shown):
 
     ``rest`` is the pose of the child in the parent at the neutral coordinates where the source says it (MJCF), free of
     the rounding that the way over the joint frames adds.  It repeats what they say: who moves a frame need not touch
-    it, see :meth:`placed`.
+    it, see :meth:`placed`.  ``generic`` says that the source has a joint of any axes here, whatever is left of them.
     """
 
     name: str
@@ -206,6 +206,7 @@ class Joint(Shown):
     distance: tuple[float, float] | None = None
     gear: Gear | None = None
     rest: Pose | None = None
+    generic: bool = False
     ros_name: str = ""
     path: str = ""
     source: Where = NOWHERE

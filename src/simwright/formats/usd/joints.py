@@ -409,6 +409,7 @@ def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: st
         break_force=read_bound(reader.get_number(found, "physics:breakForce", math.inf), units.force),
         break_torque=read_bound(reader.get_number(found, "physics:breakTorque", math.inf), units.inertia),
         distance=distance,
+        generic=found.type == "PhysicsJoint",
         ros_name=str(reader.get_authored(found, "ros:joint:name") or ""),
         path=found.path,
         source=reader.where(found),

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -38,9 +39,16 @@ def read_sites(reader: StageReader, scan: StageScan) -> None:
     names = name_prims(scan.sites, noted=reader.noted)
     bodies = [reader.body_of(found.owner) for found in scan.sites]
     placements = place_geometry(reader, scan.sites, bodies, reader.world_matrices(scan.sites))
+    if not scan.sites:
+        return
+    # shapes and sites are lists of their own: where a site stands between shapes is told by counting
+    places = {path: number for number, path in enumerate(scan.all)}
+    shapes = sorted(places.get(shape.path, -1) for shape in reader.asset.shapes)
     for found, body, placement in zip(scan.sites, bodies, placements, strict=True):
         reader.sites[found.path] = names[found.path]
-        reader.asset.sites.append(_read_site(reader, found, names[found.path], body, placement))
+        site = _read_site(reader, found, names[found.path], body, placement)
+        site.after = bisect(shapes, places[found.path])
+        reader.asset.sites.append(site)
 
 
 def _read_site(
