@@ -237,11 +237,9 @@ def detect(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> St
     """What a field of view shows, or what stands where the robot is."""
     views = [sensor for sensor in simulation.list_sensors(robot) if isinstance(sensor, FieldOfView)]
     here = robot.location
-    if not views:
-        if not isinstance(here, Spawn):
-            return refuse("not-at-surface", f"{robot.name!r} is at no surface")
-        if not here.location.is_open:
-            return refuse("closed", f"{here.location.name!r} is closed")
+    refusal = None if views else _check_surface(robot)
+    if refusal is not None:
+        return refusal
     if robot.battery_level <= 0.0:
         return _refuse_empty(robot, "detect")
     if not (yield from _try(simulation, robot, "detect")):
@@ -257,6 +255,13 @@ def detect(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> St
         if not found:
             return fail("not-found", f"{robot.name!r} sees no {action.object!r}")
     return succeed(objects=[item.name for item in found])
+
+
+def _check_surface(robot: WorldRobot) -> Result | None:
+    here = robot.location
+    if not isinstance(here, Spawn):
+        return refuse("not-at-surface", f"{robot.name!r} is at no surface")
+    return None if here.location.is_open else refuse("closed", f"{here.location.name!r} is closed")
 
 
 def _list_seen(simulation: WorldSimulation, views: list[FieldOfView]) -> list[WorldObject]:
