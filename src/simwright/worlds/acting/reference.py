@@ -369,6 +369,7 @@ def is_approximately(pose: WorldPose, other: WorldPose) -> bool:
     return close(pose.quaternion, other.quaternion) or close(turned, other.quaternion)
 
 
+# one function: the places in the order in which PyRoboSim asks them
 def find_location(world: World, pose: WorldPose, before: Place | None) -> Place | None:
     """Where a pose is, asked first of the place before."""
     room = before.room if isinstance(before, Spawn) else before
