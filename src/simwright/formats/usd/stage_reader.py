@@ -136,6 +136,7 @@ class StageReader:
     joints: dict[str, str] = field(default_factory=dict)
     sites: dict[str, str] = field(default_factory=dict)
     tendons: dict[str, str] = field(default_factory=dict)
+    publishers: dict[str, str] = field(default_factory=dict)
     faulty: set[str] = field(default_factory=set)
     meshes: dict[Any, Mesh] = field(default_factory=dict)
     broken: set[Where] = field(default_factory=set)
@@ -321,7 +322,7 @@ class StageReader:
         return bool(self.get(at, name, default))
 
     def get_optional(self, at: PrimLike, name: str) -> float | None:
-        """An authored number, None if there is none; what is no number is reported."""
+        """An authored number, None if there is none; what is not a number is reported."""
         value = self.get_authored(at, name)
         if value is None or (isinstance(value, (int, float)) and not math.isnan(value)):
             return None if value is None else float(value)

@@ -8,7 +8,7 @@ from simwright.core.diag import Level, declare
 NOT_CARRIED = declare(
     "usd-write-not-carried",
     Level.WARNING,
-    "{count} {what} cannot be said in the layers and are left out, the first {first!r}",
+    "{count} {what} cannot be expressed in the layers and are left out, the first {first!r}",
     hint="keep the source file; OpenUSD has no neutral schema for them",
     doc="Elements of the model without a place in UsdPhysics, ExtendedPhysics or the ROS schemas.",
     loss=True,
@@ -30,7 +30,7 @@ FRAME_FOLDED = declare(
 JOINT_REDUCED = declare(
     "usd-write-joint-reduced",
     Level.WARNING,
-    "{what} of joint {name!r} cannot be said by UsdPhysics and is left out",
+    "{what} of joint {name!r} cannot be expressed in UsdPhysics and is left out",
     hint="keep the source file, or model the coupling by a controller",
     doc="Something about a joint that no schema and no note can hold.",
     section="1.3",
@@ -55,19 +55,20 @@ JOINT_REORDERED = declare(
 MASS_MISSING = declare(
     "usd-write-mass-missing",
     Level.WARNING,
-    "nothing says how heavy body {name!r} is; no mass is written",
+    "nothing says how heavy body {name!r} is; {written}",
     hint="give it a mass, or a collider with a volume",
-    doc="A dynamic body without mass and without solid colliders; a mass is never invented.",
+    doc="A dynamic body without mass: engines weigh the colliders of a body that says nothing, so what comes nearest "
+    "to no mass is written, as in MJCF and SDFormat, and is read back as none.  Nothing is added to an OpenUSD source.",
     section="1.3",
 )
 INERTIA_MISSING = declare(
     "usd-write-inertia-missing",
     Level.WARNING,
-    "body {name!r} has a mass of {mass:g} kg and an inertia of zero, which OpenUSD cannot say; other simulators take "
-    "{theirs}",
+    "body {name!r} has a mass of {mass:g} kg and an inertia of zero, which OpenUSD cannot say; {value:g} kg m^2 about "
+    "each axis is written",
     hint="give it the inertia of the part",
-    doc="UsdPhysics takes an inertia of zero as not authored, and then every simulator computes one.  Simwright reads "
-    "the zero back.",
+    doc="UsdPhysics takes an inertia of zero as not authored, and then every simulator computes one from the "
+    "colliders.  Simwright reads the zero back.",
     section="1.3",
 )
 INERTIA_IMPOSSIBLE = declare(
@@ -216,7 +217,7 @@ GLOW_DARK = declare(
 COORDINATES_MISSING = declare(
     "usd-write-coordinates",
     Level.WARNING,
-    "material {name!r} is worn by {count} mesh(es) without texture coordinates, the first {first!r}; "
+    "material {name!r} is used by {count} mesh(es) without texture coordinates, the first {first!r}; "
     "renderers show one colour of its images there",
     hint="give the mesh texture coordinates, or the shape a material without images",
     doc="A UsdUVTexture reads a primvar that the mesh does not have, so every point gets the same texel.",
@@ -248,6 +249,14 @@ ENGINE_LEFT_OUT = declare(
     hint="convert without --for to have the words of all engines",
     doc="--for chooses the engine layers of an asset. What only another engine has words for is not in it.",
     section="1.4",
+)
+LOCK_WIDE = declare(
+    "usd-write-lock-wide",
+    Level.INFO,
+    "{count} joint(s) whose two limits are one have limits a rounding apart, the first {first!r}",
+    hint="nothing has to be done: MuJoCo's reader of OpenUSD refuses a range without width",
+    doc="In assets for MuJoCo alone.  A joint that cannot move keeps its freedom, as it has in every other format.",
+    loss=True,
 )
 PLANE_THICK = declare(
     "usd-write-plane-thick",
