@@ -236,6 +236,9 @@ def _explain_runs(result: MotionResult, reference: Told) -> tuple[str, str]:
         )
     if (smaller := _explain_smaller(result)) is not None:
         return smaller
+    if result.error_held is not None and result.error_held <= result.tolerance:
+        told = f"while joints of several axes are held, the error is {result.error_held:.1e}"
+        return "several axes", f"the engine moves joints that have several axes otherwise: {told}"
     if result.scenario == "coupled" and (apart := _find_gap(result, reference)) > _GIVES_WAY:
         return "constraint", f"a coupling gives way by {apart:.1e} in the engine"
     return NOT_EXPLAINED, "masses, inertias and forces are the same, and no cause was found"

@@ -38,6 +38,7 @@ class IsolatedEngine:
     blank: Mapping[str, str] = field(default_factory=dict)
     solvers: Mapping[str, str] = field(default_factory=dict)
     lacks: Mapping[str, str] = field(default_factory=dict)
+    adds: Mapping[str, str] = field(default_factory=dict)
     solver: str = ""
     """The one that was chosen by ``engine:solver``, empty for the engine's own choice."""
 
