@@ -8,7 +8,7 @@ bias wrong too, and is told as their cause.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -98,8 +98,13 @@ def find_causes(
     reference: Told,
     told: Told,
     motions: Mapping[str, MotionResult] | None = None,
+    *,
+    known: Mapping[str, str] | None = None,
 ) -> dict[str, DifferenceCause]:
-    """The cause of each aspect that differs, where it can be known."""
+    """The cause of each aspect that differs, where it can be known.
+
+    ``known`` has what is known of the engine itself, by the words of causes that it explains.
+    """
     places = _Places(asset)
     found: dict[str, DifferenceCause] = {}
     for aspect in outcome.differences:
@@ -120,6 +125,9 @@ def find_causes(
                 found[aspect] = known[0]
     found |= _explain_rounding(places, outcome, reference, found)
     found |= _explain_motions(places, outcome, reference, motions or {}, found)
+    for aspect, cause in found.items():
+        if known and cause.word in known:
+            found[aspect] = replace(cause, text=f"{cause.text}; {known[cause.word]}")
     return found
 
 
@@ -277,10 +285,8 @@ def _explain_contact(result: MotionResult) -> tuple[str, str]:
         if result.reference
         else ""
     )
-    if result.reference and height in result.runs[-1].positions:
-        end, wanted = result.runs[-1].positions[height][-1], result.reference.positions[height][-1]
-        if end < wanted - _FALLEN:
-            return "collision pair", "it falls through the ground: nothing touches in the engine"
+    if _find_rise(result, height) < -_FALLEN:
+        return "collision pair", "it falls through the ground: nothing touches in the engine"
     if not _turns(result.reference.positions if result.reference else {}) and _turns(
         result.runs[-1].positions
     ):
@@ -289,11 +295,23 @@ def _explain_contact(result: MotionResult) -> tuple[str, str]:
             "it falls over in the engine: how contacts give way decides whether it stays up",
         )
     if result.scenario == "slope":
+        rise = _find_rise(result, height)
+        if result.worst == height and rise > 0.0:
+            return "friction model", (
+                f"it rises by {rise:.1e} m while it slides: a friction law that is convex pushes what slides away"
+            )
         return (
             "friction model",
             f"with a friction of {FRICTION:g} everywhere, it slides otherwise in the engine",
         )
     return "contact model", "it lies otherwise on the ground: shapes or contacts are others in the engine"
+
+
+def _find_rise(result: MotionResult, height: str) -> float:
+    """How much higher it is at the end than it should be [m]; zero where that is not told."""
+    if result.reference is None or height not in result.runs[-1].positions:
+        return 0.0
+    return result.runs[-1].positions[height][-1] - result.reference.positions[height][-1]
 
 
 def _turns(positions: Positions) -> bool:

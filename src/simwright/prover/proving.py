@@ -198,7 +198,7 @@ def _prove_column(questions: _Questions, name: str, reference: Told) -> Column:
         return Column(refuse(name, f"not written: {error}"), seconds=time.monotonic() - start)
     outcome = _compare_answers(questions, name, reference, told)
     motions = _run_motions(questions, row, outcome)
-    causes = find_causes(questions.asset, outcome, reference, told, motions)
+    causes = find_causes(questions.asset, outcome, reference, told, motions, known=row.known if row else None)
     notes = questions.list_notes(row) if row else ()
     _blame_format(outcome, causes, notes)
     # what was not asked for may be the cause of what was
