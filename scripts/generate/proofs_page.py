@@ -23,7 +23,7 @@ precision) or 1e-9; motion is done at 1 ms and 0.5 ms, and what is left of its e
 below the tolerance of the scenario ([proving](prove.md)).
 
 A cell of the tables of motion is the error that is left, empty where the robot has nothing of the kind or the engine or
-its format cannot do it, and in bold with its cause where it differs. Meshes that a public archive does not hold are boxes
+its format cannot do it, and in bold with its cause where it differs. Meshes that a public archive lacks are boxes
 of their size. To run it again and write this page:
 
 ```
