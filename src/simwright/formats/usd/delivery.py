@@ -49,7 +49,7 @@ FILE_MISSING = declare(
 FILE_REFUSED = declare(
     "usd-package-file-refused",
     Level.WARNING,
-    "{asset!r} is no layer, image or sound and is not in the result",
+    "{asset!r} is not a layer, image or sound and is not in the result",
     hint="what a package may hold: " + " ".join(sorted(ALLOWED_SUFFIXES)),
     doc="A layer names a file of a kind that a .usdz package must not hold; the address is left as it is.",
 )
@@ -86,6 +86,19 @@ def pack_file(
         write_atomic(target, encode_archive(members))
     wrote([target])
     return target
+
+
+def gather_files(source: Path, options: ReadOptions, reporter: Reporter) -> tuple[str, dict[str, bytes]]:
+    """The place of the root layer, and everything the file needs by place: a copy that stands alone."""
+    if source.suffix.lower() == PACKAGE_SUFFIX:
+        return source.name, {source.name: source.read_bytes()}
+    with _open_source(source, options, reporter) as (stage, gate):
+        with explain_errors(source), capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
+            collection = collect_files(stage.GetRootLayer(), gate)
+        members = {place: _encode_member(collection, place) for place in collection.places}
+    return collection.entry, {
+        place: data.read_bytes() if isinstance(data, Path) else data for place, data in members.items()
+    }
 
 
 def flatten_file(
