@@ -18,10 +18,6 @@ from simwright.model.asset import Asset
 from simwright.model.elements import Body
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
-from simwright.prover.asking import ReferenceRobot, choose_configurations
-from simwright.model.asset import Asset, Body
-from simwright.model.inertia import Inertial
-from simwright.model.joint import Dof, Joint, JointKind, Motion
 from simwright.prover.asking import ReferenceRobot, choose_configurations, list_speed_limits
 from simwright.prover.aspects import ASPECTS, Outcome, Told, refuse
 from simwright.prover.causes import find_causes
