@@ -125,10 +125,11 @@ def find_causes(
                 found[aspect] = known[0]
     found |= _explain_rounding(places, outcome, reference, found)
     found |= _explain_motions(places, outcome, reference, motions or {}, found)
-    for aspect, cause in found.items():
-        if known and cause.word in known:
-            found[aspect] = replace(cause, text=f"{cause.text}; {known[cause.word]}")
-    return found
+    return {aspect: _add_known(cause, known or {}) for aspect, cause in found.items()}
+
+
+def _add_known(cause: DifferenceCause, known: Mapping[str, str]) -> DifferenceCause:
+    return replace(cause, text=f"{cause.text}; {known[cause.word]}") if cause.word in known else cause
 
 
 def _explain_motions(
