@@ -433,3 +433,61 @@ def test_cloth_goes_to_newton_with_the_words_of_ours(newton, write, resolvers):
     assert result["path_articulation_map"].keys() == set(builder.articulation_label)
     with pytest.raises(ValueError, match="no schema resolver 'gazebo'"):
         add_usd(newton.ModelBuilder(), write(CLOTH), schema_resolvers=[SchemaResolver("gazebo", [])])
+
+
+SERVO = (
+    HEAD
+    + """
+def Xform "R" (prepend apiSchemas = ["PhysicsArticulationRootAPI"])
+{
+    def Cube "a" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+    {
+    }
+    def Cube "b" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+    {
+    }
+    def PhysicsRevoluteJoint "elbow" (prepend apiSchemas = ["PhysicsDriveAPI:angular"])
+    {
+        rel physics:body0 = </R/a>
+        rel physics:body1 = </R/b>
+        float physics:lowerLimit = -170
+        float physics:upperLimit = -4
+        float drive:angular:physics:stiffness = 1.7453293
+        float drive:angular:physics:damping = 0.17453293
+        float drive:angular:physics:maxForce = 87
+        float drive:angular:physics:targetPosition = -5
+        float drive:angular:physics:targetVelocity = 2
+        uniform token drive:angular:physics:type = "force"
+    }
+    def MjcActuator "servo"
+    {
+        rel mjc:target = </R/elbow>
+        uniform token mjc:gainType = "fixed"
+        uniform token mjc:biasType = "affine"
+        uniform double[] mjc:gainPrm = [100, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+        uniform double[] mjc:biasPrm = [0, -100, -10, 0, 0, 0, 0, 0, 0, 0]
+        uniform token mjc:forceLimited = "true"
+        uniform double mjc:forceRange:min = -87
+        uniform double mjc:forceRange:max = 87
+    }
+}
+"""
+)
+
+
+@pytest.mark.parametrize("registered", [False, True])
+def test_a_drive_beside_a_servo_that_says_the_same_keeps_its_target(newton, write, registered):
+    ours, theirs = newton.ModelBuilder(), newton.ModelBuilder()
+    for builder, add in ((ours, add_usd), (theirs, newton.ModelBuilder.add_usd)):
+        if registered:
+            newton.solvers.SolverMuJoCo.register_custom_attributes(builder)
+        add(builder, write(SERVO))
+    for name in (
+        "joint_target_q",
+        "joint_target_qd",
+        "joint_target_ke",
+        "joint_target_kd",
+        "joint_effort_limit",
+    ):
+        assert np.allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-5), name
+    assert ours.joint_target_q[-1] == pytest.approx(np.radians(-5.0))

@@ -21,6 +21,7 @@ from simwright.engines.newton.equalities import (
     add_stage_actuators,
     add_stage_equalities,
     find_equalities,
+    keep_targets,
     leave_equalities,
     rank_joint,
     sort_prims,
@@ -100,6 +101,8 @@ def fill_builder(
     made = add_stage_actuators(builder, parts, result, choices)
     # after registered attributes: rows of motors are found by the labels that these bring
     set_motors(builder, asset, result.joints, reporter, made)
+    if parts is not None:
+        keep_targets(builder, parts, result)
     report_tendons(builder, asset, reporter)
     if not choices.skip_mesh_approximation:
         approximate(builder, result.shapes, asset, reporter, fill.hulled)

@@ -10,19 +10,20 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import math
 from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from simwright.core.diag import Where
 from simwright.core.errors import UsageError
-from simwright.core.math3d import IDENTITY, Array, Pose, pose_to_seven
+from simwright.core.math3d import DEGREE, IDENTITY, Array, Pose, pose_to_seven
 from simwright.engines.newton.choices import Choices
 from simwright.engines.newton.messages import ACTUATOR_LOST, EQUALITY_LOST, POLYNOMIAL_KEPT
 from simwright.engines.newton.result import Imported
 from simwright.engines.newton.types import ModelBuilder
 from simwright.model.asset import Asset
-from simwright.model.joint import WORLD, Joint
+from simwright.model.joint import WORLD, Joint, Motion
 from simwright.model.selection import compile_paths
 
 if TYPE_CHECKING:
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 CONNECT, WELD, _JOINT = "MjcEqualityConnectAPI", "MjcEqualityWeldAPI", "MjcEqualityJointAPI"
 _ENDS = frozenset({CONNECT, WELD})
+_DRIVEN: dict[Motion, tuple[str, float]] = {Motion.HINGE: ("angular", DEGREE), Motion.SLIDE: ("linear", 0.0)}
+"""Instance of the drive of a hinge or slide, and the unit of its targets; 0 is the length unit of the stage."""
+HUGE = 1e30
 _ROW = "mujoco:equality_constraint"
 _ACTUATOR = "NewtonActuator"
 _JOINT_TYPES = (
@@ -138,6 +142,39 @@ def leave_equalities(asset: Asset, found: StageEqualities) -> Asset:
     asset.equalities = [e for e in asset.equalities if e.source.prim not in gone | set(found.followers)]
     asset.mimics = [m for m in asset.mimics if m.source.prim not in found.followers]
     return asset
+
+
+def keep_targets(builder: ModelBuilder, parts: StageParts, result: Imported) -> None:
+    """Targets and largest efforts of drives whose place a servo of the asset has taken, as the stage says them.
+
+    A drive that was written for a servo of MuJoCo is the servo in the model, which has no target of its own.
+    """
+    for joint in result.asset.joints:
+        found, index = parts.find_met(joint.path), result.joints.get(joint.name)
+        if found is None or index is None or len(joint.dofs) != 1:
+            continue
+        (dof,) = joint.dofs
+        # a coordinate that counts from elsewhere has no place for a target of the stage
+        if dof.drive is not None or dof.ref or dof.motion not in _DRIVEN:
+            continue
+        drive, unit = _DRIVEN[dof.motion]
+        said = {
+            name: found.prim.GetAttribute(f"drive:{drive}:physics:{name}").Get()
+            for name in ("targetPosition", "targetVelocity", "maxForce")
+            if f"drive:{drive}:physics:{name}" in (found.authored or ())
+        }
+        said = {name: float(v) for name, v in said.items() if isinstance(v, float) and math.isfinite(v)}
+        length = unit or float(result.asset.provenance.info.get("metersPerUnit", 1.0))
+        at = builder.joint_qd_start[index]
+        if "targetPosition" in said:
+            builder.joint_target_q[builder.joint_q_start[index]] = said["targetPosition"] * length
+        if "targetVelocity" in said:
+            builder.joint_target_qd[at] = said["targetVelocity"] * length
+        mass = float(result.asset.provenance.info.get("kilogramsPerUnit", 1.0))
+        # UsdPhysics' fallback is the largest number there is
+        if said.get("maxForce", HUGE) < HUGE:
+            meters = float(result.asset.provenance.info.get("metersPerUnit", 1.0))
+            builder.joint_effort_limit[at] = said["maxForce"] * mass * meters ** (2 if unit else 1)
 
 
 def _has_rows() -> bool:

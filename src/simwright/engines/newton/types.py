@@ -42,6 +42,8 @@ class ModelBuilder(FlatBuilder, Protocol):
     up_axis: Any
     body_label: list[str]
     articulation_label: list[str]
+    joint_target_q: list[float]
+    joint_target_qd: list[float]
     body_lock_inertia: list[bool]
     joint_type: list[Any]
     joint_child: list[int]
