@@ -305,16 +305,22 @@ def run(
             runner.bridge, runner.simulation = bridged.connect(
                 simulation, ros, reporter, stack, allow_outside=allow_outside, is_recorded=target is not None
             )
-            runner.is_endless = frames is None and bool(ros.transport)
         if view is not None:
             runner.page = open_live(
                 found, runner.simulation, view, stack, can_reset=target is None, is_served=ros.is_asked
             )
-            runner.is_endless = frames is None and target is None and bool(ros.transport or not ros.bag)
+        runner.is_endless = frames is None and _is_endless(ros, view, target)
         runner.go(reporter)
         runner.save()
     result.findings = tuple(reporter)
     return result
+
+
+def _is_endless(ros: RosOptions, view: LiveOptions | None, target: Path | None) -> bool:
+    """Does a run go on until it is interrupted where nothing says how long?  Peers and people wait, files do not."""
+    if ros.is_asked:
+        return bool(ros.transport)
+    return view is not None and target is None
 
 
 def _check_numbers(frames: int, every: int | None, fps: float, size: tuple[int, int]) -> None:
@@ -419,11 +425,9 @@ class _Runner:
     def _go_served(self, bridge: SteppedRun, page: LivePage, watch: Callable[[int], None]) -> None:
         """At the pace of who watches, with peers of ROS, who are heard while it waits too."""
         result, simulation = self._result, self.simulation
-        done, is_ours = 0, True
+        done = 0
         while (self.is_endless or done < result.asked) and not bridge.is_stopping:
-            is_ours = is_ours and page.fits(simulation)
-            if is_ours:
-                page.show(simulation, bridge.time * 1e-9)
+            page.show(simulation, bridge.time * 1e-9)
             steps = page.pace.take_steps(bridge.time * 1e-9, result.dt, 1)
             if page.pace.is_ended:
                 break
@@ -432,8 +436,7 @@ class _Runner:
                 bridge.poll()
                 page.pace.begin(bridge.time * 1e-9)
                 continue
-            if is_ours:
-                page.act(simulation)
+            page.act(simulation)
             before = bridge.time
             bridge.step()
             if bridge.time < before:

@@ -390,24 +390,23 @@ class AssetFigure:
         self._rows[:, moved] = rows[:, moved]
         layers = [name for name in self._layers if self.shown[name]]
         if self._stream is not None:
-            for name in layers:
-                self._layers[name].note(moved)
-            self._stream.send([self._layers[name] for name in layers], self._rows)
-            if not is_asked:
-                layers = []
+            self._stream.send([self._layers[name] for name in layers], self._rows, moved)
+            layers = layers if is_asked else []
         lines = [name for name in self._lines if self.shown[name]]
-        if not (layers or lines or self._marks or self._labels):
-            return
-        with self._server.atomic():
-            for name in layers:
-                self._move_parts(name, moved)
-            for name in lines:
-                for overlay, node in self._lines[name]:
-                    self._move_overlay(overlay, node)
-            for overlay, node, world in self._marks:
-                node.points = self._place_marks(overlay, world)
-            for row, label in enumerate(self._labels):
-                label.position = tuple(self._find_place(row))
+        if layers or lines or self._marks or self._labels:
+            with self._server.atomic():
+                for name in layers:
+                    self._move_parts(name, moved)
+                self._move_over(lines)
+
+    def _move_over(self, lines: Sequence[str]) -> None:
+        """What lies over the parts: overlays of layers, marks and names."""
+        for overlay, node in [pair for name in lines for pair in self._lines[name]]:
+            self._move_overlay(overlay, node)
+        for overlay, node, world in self._marks:
+            node.points = self._place_marks(overlay, world)
+        for row, label in enumerate(self._labels):
+            label.position = tuple(self._find_place(row))
 
     def _move_parts(self, name: str, moved: Any) -> None:
         layer = self._layers[name]

@@ -220,7 +220,7 @@ class LivePage:
     def act(self, simulation: Simulation) -> None:
         """Before steps: pull what is dragged, and give commands that are given by hand."""
         pull = self._pull
-        if pull is not None:
+        if pull is not None and self._fits(simulation):
             simulation.apply_forces(wrenches=self._find_wrenches(simulation, pull))
             self._pulled = True
         elif self._pulled:
@@ -250,7 +250,7 @@ class LivePage:
 
     def show(self, simulation: Simulation, moment: float, signals: Mapping[str, float] | None = None) -> None:
         """After steps: draw where everything is, if it is time for a picture; ``moment`` is simulated time [s]."""
-        if not (self._serving.is_visited and self.pace.is_picture_due()):
+        if not (self._serving.is_visited and self.pace.is_picture_due() and self._fits(simulation)):
             return
         before = time.perf_counter()
         self.figure.place(self._take_poses(simulation))
@@ -264,7 +264,7 @@ class LivePage:
             self._describe()
         self.pace.note_picture(time.perf_counter() - before)
 
-    def fits(self, simulation: Simulation) -> bool:
+    def _fits(self, simulation: Simulation) -> bool:
         """Does a simulation still have the bodies of the page?  If not, the page says so."""
         layout = simulation.layout
         if layout is self._layout or layout.bodies == self._layout.bodies:

@@ -70,8 +70,13 @@ class PoseStream:
         except (AttributeError, ImportError):
             return None
 
-    def send(self, layers: Sequence[LayerParts], rows: Array) -> None:
-        """Move all parts of layers that ever moved to where bodies are at ``rows`` (worlds x bodies x 7)."""
+    def send(self, layers: Sequence[LayerParts], rows: Array, moved: Any) -> None:
+        """Move all parts of layers that ever moved to where bodies are at ``rows`` (worlds x bodies x 7).
+
+        ``moved`` tells which bodies did so since the last time.
+        """
+        for layer in layers:
+            layer.note(moved)
         nodes = tuple(node for layer in layers for node in layer.singles)
         nodes += tuple(node for layer in layers for node in layer.many)
         if not nodes:
