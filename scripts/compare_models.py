@@ -15,7 +15,7 @@ volume, area and bounds in the frame of their file, textures by their pixels.
 
 One line for each file and route, the worst first:
 
-* ``crash``: an exception that is no SimwrightError, or a result that MuJoCo refuses;
+* ``crash``: an exception that is not a SimwrightError, or a result that MuJoCo refuses;
 * ``refused``: refused by Simwright, while MuJoCo loads the file;
 * ``error``: converted, with a finding of level error;
 * ``silent``: a field differs and no finding speaks of it, or a path of this machine stands in a written file;
@@ -372,7 +372,7 @@ def is_look(change: Change) -> bool:
 def find_teller(change: Change, findings: Sequence[Diagnostic]) -> str:
     """The kind of a finding that is a loss or worse than info and speaks of the element, or of such elements."""
     loud = [f for f in findings if f.loss or f.level is not Level.INFO]
-    # an asset that nothing uses is told of as such, which is no loss to a simulation
+    # an asset that nothing uses is told of as such, which is not a loss to a simulation
     if change.field == "element":
         loud += [f for f in findings if f.kind == "mjcf-asset-unused"]
     if change.family not in FAMILIES:

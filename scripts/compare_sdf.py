@@ -9,7 +9,7 @@ limits, damping, friction of every link and joint) is compared by name.
 
 One line for each file and format, the worst first:
 
-* ``crash``: an exception that is no SimwrightError;
+* ``crash``: an exception that is not a SimwrightError;
 * ``refused``: refused, and libsdformat reads the file (a refusal is right where libsdformat refuses too);
 * ``silent``: a value differs or is gone, and no finding of that conversion speaks of such values;
 * ``told``: a value differs, and a finding says so;

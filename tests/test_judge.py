@@ -118,7 +118,7 @@ def test_other_versions_replace_it(make: Callable[..., object]) -> None:
 def test_every_version_counts(environments: ModuleType, make: Callable[..., object]) -> None:
     first = make().folder
     pins = environments.HERE / "small.txt"
-    pins.write_text("# a comment is no version\n" + pins.read_text())
+    pins.write_text("# a comment is not a version\n" + pins.read_text())
     assert make().folder == first
     pins.write_text(pins.read_text() + "numpy==2.0.0\n")
     assert make().folder != first

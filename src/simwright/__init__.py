@@ -29,6 +29,11 @@ if TYPE_CHECKING:
     from simwright.model.asset import Asset as Asset
     from simwright.scenes.load import LoadedScene as LoadedScene
     from simwright.scenes.load import load_scene as load_scene
+    from simwright.scenes.sap import SapLoadedScene as SapLoadedScene
+    from simwright.scenes.sap import SapSceneLoaderError as SapSceneLoaderError
+    from simwright.scenes.sap import SapUnsupportedSceneFeature as SapUnsupportedSceneFeature
+    from simwright.scenes.sap import load_sap_scene as load_sap_scene
+    from simwright.scenes.sap import load_sap_scene_config as load_sap_scene_config
     from simwright.tasks.catalog import list_robots as list_robots
     from simwright.tasks.environments import make_env as make_env
     from simwright.tasks.environments import make_rollout as make_rollout
@@ -45,6 +50,9 @@ _PUBLIC = {
     "LoadedScene": "simwright.scenes.load:LoadedScene",
     "Pose": "simwright.core.math3d:Pose",
     "Reporter": "simwright.core.diag:Reporter",
+    "SapLoadedScene": "simwright.scenes.sap:SapLoadedScene",
+    "SapSceneLoaderError": "simwright.scenes.sap:SapSceneLoaderError",
+    "SapUnsupportedSceneFeature": "simwright.scenes.sap:SapUnsupportedSceneFeature",
     "SimwrightError": "simwright.core.errors:SimwrightError",
     "check": "simwright.app.api:check",
     "convert": "simwright.app.api:convert",
@@ -52,6 +60,8 @@ _PUBLIC = {
     "fix": "simwright.app.api:fix",
     "list_robots": "simwright.tasks.catalog:list_robots",
     "load": "simwright.app.api:load",
+    "load_sap_scene": "simwright.scenes.sap:load_sap_scene",
+    "load_sap_scene_config": "simwright.scenes.sap:load_sap_scene_config",
     "load_scene": "simwright.scenes.load:load_scene",
     "load_world": "simwright.app.worlds:load_world",
     "make_env": "simwright.tasks.environments:make_env",
@@ -74,6 +84,9 @@ __all__ = [
     "LoadedScene",
     "Pose",
     "Reporter",
+    "SapLoadedScene",
+    "SapSceneLoaderError",
+    "SapUnsupportedSceneFeature",
     "SimwrightError",
     "__version__",
     "check",
@@ -82,6 +95,8 @@ __all__ = [
     "fix",
     "list_robots",
     "load",
+    "load_sap_scene",
+    "load_sap_scene_config",
     "load_scene",
     "load_world",
     "make_env",

@@ -75,7 +75,7 @@ def test_the_robot_itself_is_sound(tmp_path):
         # an override over a reference is what counts
         ('over "slide"\n{\nfloat physics:lowerLimit = 3\n}', "joint-limits", "/arm/slide"),
         ('over "link"\n{\nfloat physics:mass = -1\n}', "mass-no-zero-static", "/arm/link"),
-        # a blocked value is no value
+        # a blocked value is not a value
         ('over "slide"\n{\nfloat physics:upperLimit = None\n}', "joint-limits", "/arm/slide"),
         # a list edit takes an API away, or an op into the order
         (

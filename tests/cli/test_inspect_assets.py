@@ -33,7 +33,7 @@ def inspect(file: Path, capsys) -> dict | None:
     if code == 2:
         assert err.startswith("error: ")
         return None
-    return json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} is no JSON"))
+    return json.loads(out, parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
 
 
 @pytest.mark.realworld

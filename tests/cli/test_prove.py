@@ -197,7 +197,7 @@ def test_every_format_to_a_file(
         assert (tmp_path / "new" / name).read_text().startswith(start)
     told = json.loads((tmp_path / "new" / "p.json").read_text())
     jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text())).validate(told)
-    # the ending of the file is no order; an earlier report is replaced
+    # the ending of the file is not an order; an earlier report is replaced
     assert run([*common, str(tmp_path / "new" / "p.txt"), "--format", "json"]) == 0
     assert json.loads((tmp_path / "new" / "p.txt").read_text()) == told
     assert run(["prove", robot, "--engines", "twin", "--level", "structure", "--format", "json"]) == 0

@@ -60,7 +60,7 @@ def test_a_run_reports_every_episode(capsys):
     assert [e["seed"] for e in told["episodes"]] == [5, 6]
     assert told["control"] == "pose", "the policy's own"
     code, out, _ = run(capsys, "run", "reach", "--robot", ARM, "--max-steps", "3")
-    assert code == 0, "a run that finished is no failure"
+    assert code == 0, "a run that finished is not a failure"
     assert "0 of 1 episodes succeeded (0 %)" in out
 
 

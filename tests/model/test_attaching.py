@@ -286,7 +286,7 @@ def test_poses_are_taken_as_people_write_them(form):
 )
 def test_what_is_no_pose_is_told(pose):
     arm = make_arm()
-    with pytest.raises(UsageError, match="is no pose"):
+    with pytest.raises(UsageError, match="is not a pose"):
         arm.attach(make_hand(), at="tip", prefix="g_", pose=pose)
     assert arm.body_names == ["base", "tip"]
 

@@ -28,7 +28,7 @@ def test_the_minimal_scene_has_defaults():
     assert scene.ground.enabled
     assert scene.ground.label == "ground_plane"
     assert scene.choose_worlds() == 1
-    assert scene.simulation.solver == {}
+    assert scene.simulation.solver.list_said() == {}
 
 
 @pytest.mark.parametrize("version", ["1", "'1'", "1.0"])

@@ -346,5 +346,5 @@ def test_a_png_without_pixels_is_no_image() -> None:
         struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
         for kind, body in parts
     )
-    with pytest.raises(ParseError, match="no image"):
+    with pytest.raises(ParseError, match="not an image"):
         check_image(content, Where("skin.png"), Tally())

@@ -40,7 +40,7 @@ def test_every_class_and_property_is_documented_and_placed() -> None:
 
 
 def test_numbers_have_units() -> None:
-    """Every number that is no ratio says its unit in brackets."""
+    """Every number that is not a ratio says its unit in brackets."""
     without = {
         prop.name
         for _, schema in list_classes()

@@ -75,7 +75,7 @@ def test_a_joint_that_is_not_there_and_a_value_that_is_none() -> None:
     configuration = Configuration(make_arm())
     with pytest.raises(UnknownNameError, match="elbow"):
         configuration.move({"elbow": 1.0})
-    with pytest.raises(UsageError, match="'much' is no coordinate of 'a'"):
+    with pytest.raises(UsageError, match="'much' is not a coordinate of 'a'"):
         parse_coordinates({"a": "much"})
     assert parse_coordinates({"a": "-0.5"}) == {"a": -0.5}
 

@@ -394,7 +394,7 @@ def test_what_is_no_recording_is_told(tmp_path: Path, capsys: pytest.CaptureFixt
     file = tmp_path / "x.npz"
     file.write_bytes(b"no archive")
     assert run(["view", str(file), "--no-browser"]) == 2
-    assert "no recording" in capsys.readouterr().err
+    assert "not a recording" in capsys.readouterr().err
     np.savez(file, times=np.zeros(2), body_poses=np.zeros((2, 1, 3, 7)), body_names=np.array(["a"]),
              position_names=np.array(["q"]), positions=np.zeros((2, 1, 1)))  # fmt: skip
     assert run(["view", str(QUADRUPED), "--recording", str(file), "--no-browser"]) == 2

@@ -138,7 +138,7 @@ def render(
 
 
 def _count_turns(path: Path | None, seconds: float, fps: float | None) -> tuple[float, int]:
-    """Pictures in a second, and how many of them; none where it is no film."""
+    """Pictures in a second, and how many of them; none where it is not a film."""
     rate = fps or _RATES.get("" if path is None else path.suffix.lower(), 0.0)
     is_film = path is not None and path.suffix.lower() in _RATES
     return rate, max(2, round(seconds * rate)) if is_film else 0
@@ -165,7 +165,9 @@ def _write_film(
 def _check_wishes(size: tuple[int, int], show: str, seconds: float, fps: float | None) -> None:
     """Raise a UsageError for numbers and words that cannot be meant."""
     if not all(16 <= side <= _MOST_PIXELS for side in size):
-        raise UsageError(f"{size[0]} x {size[1]} is no size", hint=f"from 16 to {_MOST_PIXELS} pixels each")
+        raise UsageError(
+            f"{size[0]} x {size[1]} is not a size", hint=f"from 16 to {_MOST_PIXELS} pixels each"
+        )
     if show not in SHOWS:
         raise UnknownNameError("kind of shapes", show, SHOWS)
     if not 0.0 < seconds <= 600.0 or (fps is not None and not 0.0 < fps <= 240.0):
@@ -200,12 +202,12 @@ def read_camera(text: str) -> CameraWish:
         return CameraWish()
     if len(numbers) not in (2, 3) or not np.all(np.isfinite(numbers)):
         raise UsageError(
-            f"{text!r} is no camera",
+            f"{text!r} is not a camera",
             hint="azimuth,elevation or azimuth,elevation,distance, such as 215,-20,3",
         )
     if not -90.0 <= numbers[1] <= 90.0 or (len(numbers) == 3 and numbers[2] <= 0.0):
         raise UsageError(
-            f"{text!r} is no camera",
+            f"{text!r} is not a camera",
             hint="an elevation from -90 (straight down) to 90, a distance above zero",
         )
     return CameraWish("", *numbers)

@@ -214,7 +214,7 @@ def _check_place(folder: Path, entry: str) -> None:
     # the file to open tells an earlier result from a folder with somebody's own files
     if there and entry not in there:
         raise OutputError(
-            f"the folder holds {min(there)!r}, which is no part of the world",
+            f"the folder holds {min(there)!r}, which is not part of the world",
             hint="name a new folder",
             where=where,
         )

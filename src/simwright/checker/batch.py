@@ -187,7 +187,7 @@ def check_path(task: _Task) -> dict[str, Any]:
             with_files=task.folder is not None,
         )
     plain = encode_result(result)
-    # a failed check is no result: another run, with more memory for example, may succeed
+    # a failed check is not a result: another run, with more memory for example, may succeed
     if not result.failed and all(finding.kind != RULE_CRASHED.code for finding in result.findings):
         cache.put_result(task.key, plain, result.files, started)
     return plain

@@ -7,7 +7,7 @@
 The name of a file is a digest of everything that decides the result: this program with its rules and plugins
 (:func:`hash_tool`), the settings and the path of the asset.  The entry in it lists the files the asset depends on,
 each with a signature (:func:`take_signature`).  An entry that is damaged, or that another version wrote, counts as
-absent.  Failure to write is no problem: the next run checks again.
+absent.  Failure to write is not a problem: the next run checks again.
 
 Nothing but the standard library and core is imported, so a hit costs neither OpenUSD nor a rule module.
 """

@@ -35,7 +35,7 @@ _MAGIC = frozenset("*?[")
 
 
 _ROBOTS = (".urdf", ".xacro", ".sdf", ".world", ".xml", ".mjcf")
-"""Robot descriptions in other formats; a scene file of our own is no asset to be converted first."""
+"""Robot descriptions in other formats; a scene file of our own is not an asset to be converted first."""
 
 
 def suggest_conversion(file: str) -> str:

@@ -205,7 +205,7 @@ def subtract_baseline(results: Iterable[AssetResult], known: Counter[str], path:
 
 
 def _relate(file: str, folder: Path) -> str:
-    """The path relative to a folder, with forward slashes; a name that is no path stays as it is."""
+    """The path relative to a folder, with forward slashes; a name that is not a path stays as it is."""
     # the identifier of a layer in memory holds an address that differs from run to run
     if file.startswith("anon:"):
         return file.partition(":")[0]

@@ -160,7 +160,7 @@ def rule(
     """Declare a rule: decorates its check function, which becomes the module's ``RULE``-like object."""
 
     def declare(check: Check) -> Rule:
-        assert _SECTION.fullmatch(section), f"{code}: {section!r} is no section of REP-0158, such as 1.3.1"
+        assert _SECTION.fullmatch(section), f"{code}: {section!r} is not a section of REP-0158, such as 1.3.1"
         assert fix == "no" or fix_title, f"{code}: a fix has a title"
         return Rule(
             code=code,

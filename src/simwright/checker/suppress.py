@@ -47,7 +47,7 @@ SUPPRESSION_UNKNOWN = declare(
     Level.WARNING,
     "the suppression names the rule {code!r}, which does not exist",
     hint="{advice}",
-    doc="customData simwright:ignore names a code that is no rule and no finding of the checker.",
+    doc="customData simwright:ignore names a code that is not a rule and no finding of the checker.",
 )
 SUPPRESSION_UNREASONED = declare(
     "check-suppression-unreasoned",

@@ -437,7 +437,7 @@ class _LargestErrors:
     def _keep(
         self, worst: tuple[float, str], errors: Array, rows: list[int], start: int
     ) -> tuple[float, str]:
-        """The larger one; what is no number is as wrong as can be."""
+        """The larger one; what is not a number is as wrong as can be."""
         errors = np.where(np.isnan(errors), np.inf, errors)
         largest = float(errors.max())
         if largest <= worst[0]:

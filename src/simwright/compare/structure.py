@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Structure: bodies and frames, their masses, joints, their order and their limits.
 
-A body that only one asset has is no difference where it has no mass, and the other asset has a frame of
+A body that only one asset has is not a difference where it has no mass, and the other asset has a frame of
 that name, or nothing that could be missed: bodies between the freedoms of one joint.
 
 Joints are the same where their freedoms are: the words a format has for them do not count, the axes do, as they

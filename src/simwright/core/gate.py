@@ -283,7 +283,7 @@ def _find_entry(folder: Path, name: str) -> Path | None:
 
 
 def _find_version(folder: Path, version: str) -> Path | None:
-    """The folder of a version of a Fuel model, or of the newest one where the version is no number."""
+    """The folder of a version of a Fuel model, or of the newest one where the version is not a number."""
     try:
         with os.scandir(folder) as entries:
             numbers = [entry.name for entry in entries if entry.name.isdecimal() and entry.is_dir()]

@@ -42,7 +42,7 @@ class Loss(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class JobLimits:
-    """What one file may take: ``seconds`` of work and ``gibibytes`` of memory; None is no limit."""
+    """What one file may take: ``seconds`` of work and ``gibibytes`` of memory; None is not a limit."""
 
     seconds: float | None = None
     gibibytes: float | None = None

@@ -468,12 +468,12 @@ def make_error(layout: Layout, positions: Array, velocities: Array, world: int, 
 
 
 def _find_worst(layout: Layout, positions: Array, velocities: Array) -> tuple[str, str]:
-    """The dof with the first value that is no number, else with the largest, and that value."""
+    """The dof with the first value that is not a number, else with the largest, and that value."""
     worst: tuple[float, str, str] = (-1.0, "", "")
     for values, word in ((velocities, "a velocity"), (positions, "a coordinate")):
         for freedom in layout.freedoms:
             own = values[freedom.velocities if values is velocities else freedom.positions]
-            # what is no number is worse than any number
+            # what is not a number is worse than any number
             sizes = np.where(np.isfinite(own), np.abs(own), np.inf)
             at = int(np.argmax(sizes))
             if sizes[at] > worst[0]:

@@ -12,6 +12,8 @@ ENGINES: Registry[Engine] = Registry(
     {
         "mujoco": "simwright.engines.mujoco.engine:ENGINE",
         "newton": "simwright.engines.newton.simulate:ENGINE",
+        # in a process of its own, as prove has it
+        "drake": "simwright.prover.drake_engine:ENGINE",
     },
 )
 DEFAULT_ENGINE = "mujoco"

@@ -77,7 +77,9 @@ def check_image(content: bytes, where: Where, tally: Tally) -> None:
         IndexError,
         Image.DecompressionBombError,
     ):
-        raise ParseError("it is no image that can be read", hint="provide it as PNG", where=where) from None
+        raise ParseError(
+            "it is not an image that can be read", hint="provide it as PNG", where=where
+        ) from None
 
 
 def is_png(content: bytes) -> bool:
@@ -134,7 +136,7 @@ def load_samples(path: Path, tally: Tally) -> Samples:
             return _take_samples(image)
     except UnidentifiedImageError:
         raise ParseError(
-            f"{path.name!r} is no image of a known kind", hint=f"convert it to {_FORMATS[0]}", where=where
+            f"{path.name!r} is not an image of a known kind", hint=f"convert it to {_FORMATS[0]}", where=where
         ) from None
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
         reason = " ".join(str(error).split())[:200]

@@ -107,7 +107,7 @@ def read_pose(value: PoseLike) -> Pose:
 
 def _bad_pose(value: Any) -> UsageError:
     hint = "a Pose, (xyz, quaternion as w, x, y, z), or a 4x4 matrix without scale"
-    return UsageError(f"{str(value)[:80]!r} is no pose", hint=hint)
+    return UsageError(f"{str(value)[:80]!r} is not a pose", hint=hint)
 
 
 def find_place(host: Asset, at: Any) -> tuple[str, str, Pose]:

@@ -127,7 +127,7 @@ class Site(Shown):
     """A named frame on a body: sites, SDF frames, dummy links, optical frames.
 
     ``ros_frame`` is its TF name when it is published; ``static`` whether it goes to /tf_static; ``folded`` says what
-    it was as a body.
+    it was as a body; ``after`` how many shapes stand before it in its file, -1 where nobody counted.
     """
 
     name: str
@@ -137,6 +137,7 @@ class Site(Shown):
     ros_frame: str | None = None
     static: bool = True
     folded: FoldedBody | None = None
+    after: int = -1
     path: str = ""
     source: Where = NOWHERE
 

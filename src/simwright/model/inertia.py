@@ -18,6 +18,9 @@ import numpy.typing as npt
 from simwright.core.math3d import Array, Pose, VectorLike, matrix_from_quat, quat_from_matrix, vec3
 from simwright.model.display import Shown
 
+UNSHAPED = 0.4 * 0.1**2
+"""OpenUSD's inertia per kilogram of a mass that nothing gives a shape to: a solid ball of 0.1 m [m^2]."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Inertial(Shown):
@@ -177,7 +180,7 @@ def _closest_to_identity(vectors: Array) -> tuple[list[int], Array]:
     for order, odd in _PERMUTATIONS.items():
         along = [rows[axis][column] for axis, column in enumerate(order)]
         signs = [-1.0 if value < 0 else 1.0 for value in along]
-        # a reflection is no rotation: the axis that matters least changes its sign
+        # a reflection is not a rotation: the axis that matters least changes its sign
         if (signs.count(-1.0) % 2 == 1) != (odd != turned):
             least = min(range(3), key=lambda axis: abs(along[axis]))
             signs[least] *= -1.0

@@ -188,7 +188,7 @@ class Joint(Shown):
 
     ``rest`` is the pose of the child in the parent at the neutral coordinates where the source says it (MJCF), free of
     the rounding that the way over the joint frames adds.  It repeats what they say: who moves a frame need not touch
-    it, see :meth:`placed`.
+    it, see :meth:`placed`.  ``generic`` says that the source has a joint of any axes here, whatever is left of them.
     """
 
     name: str
@@ -206,6 +206,7 @@ class Joint(Shown):
     distance: tuple[float, float] | None = None
     gear: Gear | None = None
     rest: Pose | None = None
+    generic: bool = False
     ros_name: str = ""
     path: str = ""
     source: Where = NOWHERE
@@ -292,7 +293,7 @@ class EqualityKind(enum.StrEnum):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Equality(Shown):
-    """A soft or hard constraint that is no joint of the tree.
+    """A soft or hard constraint that is not a joint of the tree.
 
     For connect and weld, ``frame_a`` and ``frame_b`` are the points or frames on bodies ``a`` and ``b``
     that are held together; for tendon, ``a`` and ``b`` name tendons and ``polynomial`` relates them.

@@ -43,7 +43,7 @@ def compile_patterns(option: str, patterns: Sequence[str]) -> Callable[[str], bo
     try:
         compiled = [re.compile(pattern) for pattern in patterns]
     except re.error as error:
-        raise UsageError(f"{option}: {error.pattern!r} is no regular expression: {error}") from None
+        raise UsageError(f"{option}: {error.pattern!r} is not a regular expression: {error}") from None
     # match, not search: Newton's ignore_paths begin at the start of a path
     return lambda text: any(pattern.match(text) for pattern in compiled)
 

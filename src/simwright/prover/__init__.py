@@ -18,4 +18,5 @@ motion        how it moves: scenarios, what each engine did, how far that is fro
 causes        why it differs, where that can be known, and the place in the asset
 proving       one asset in all engines
 caching       columns of earlier proofs that are still right
+drake_engine  Drake as an engine that runs scenes and robots, in the process that proofs have for it
 """

@@ -147,7 +147,7 @@ _CLASSES: dict[str, type[Any]] = {
 }
 """What an entry may hold: nothing else is ever made of one."""
 _MARK = "="
-"""A dictionary with this key is no dictionary."""
+"""A dictionary with this key is not a dictionary."""
 
 
 # one function: every type that a column holds is one case

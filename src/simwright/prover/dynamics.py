@@ -56,7 +56,7 @@ def _compare_poses(reference: Told, told: Told, outcome: Outcome) -> None:
                 continue
             moved, turned = find_pose_error(pose, other.poses[name])
             error = max(moved / size, turned)
-            # not "error > worst": an error that is no number is the worst
+            # not "error > worst": an error that is not a number is the worst
             if not error <= worst:
                 worst, item = error, name
                 where = f"{name} is {moved:.1e} m and {turned:.1e} rad off ({name_state(number)})"
@@ -103,7 +103,7 @@ def _leave_untold(states: Iterable[Evaluated], outcome: Outcome) -> None:
 
 def _note_error(aspect: str, error: float, item: str, where: str, outcome: Outcome) -> None:
     """The largest error of all configurations is the one that is told."""
-    # "not larger" would pass over an error that is no number
+    # "not larger" would pass over an error that is not a number
     if aspect in outcome.blank or error <= outcome.errors.get(aspect, -1.0):
         return
     outcome.errors[aspect] = error

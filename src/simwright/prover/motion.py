@@ -2,7 +2,7 @@
 """How an asset moves in engines: scenarios, what each engine did, and whether that is the same motion.
 
 Every engine makes a scenario twice, at a timestep and at half of it.  What is left of the difference to the reference
-when both are extrapolated to a timestep of zero is no error of discretisation: it is another machine, or other physics.
+when both are extrapolated to a timestep of zero is not discretisation error: it is another machine, or other physics.
 
 The reference is the engine that others are held against, at much smaller timesteps, extrapolated likewise.
 """
@@ -219,7 +219,7 @@ def compare_motion(
     result.until = float(reference.times[end])
     for row in rows:
         row.tolerance = floor + scenario.shrinks * (row.discretisation + row.unsure)
-    # "not smaller" would pass over what is no number
+    # "not smaller" would pass over what is not a number
     worst = max(
         rows, key=lambda row: row.remainder / row.tolerance if row.remainder == row.remainder else np.inf
     )
@@ -230,7 +230,7 @@ def compare_motion(
         result.state = "differs"
         result.reason = (
             f"{worst.key} is off by {worst.error:.1e} at {coarse.step:g} s and {worst.error_half:.1e} at "
-            f"{fine.step:g} s: {worst.remainder:.1e} is no discretisation"
+            f"{fine.step:g} s: {worst.remainder:.1e} is not discretisation"
         )
     elif worst.error > floor:
         result.reason = (

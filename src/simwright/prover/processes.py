@@ -89,7 +89,7 @@ class EngineProcess:
             self._said = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the process
             environment = self._row.environment
             inherited = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-            # -P: a file that lies in the current folder is no module
+            # -P: a file that lies in the current folder is not a module
             self._process = subprocess.Popen(  # noqa: S603 - the interpreter is that of our own environment
                 [str(environment.python), "-P", "-m", f"workers.{self._row.worker}"],
                 stdin=subprocess.PIPE,

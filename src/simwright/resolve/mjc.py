@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """MuJoCo's schemas (``mjc:``): data only.
 
-Angular gains are per radian here.  ``mjc:solreflimit`` has no row: it is no stiffness but a time constant,
+Angular gains are per radian here.  ``mjc:solreflimit`` has no row: it is not stiffness but a time constant,
 and stays with the solver's own attributes.
 """
 

@@ -3,7 +3,7 @@
 
 A pair is a row of an engine and the row of the neutral schemas for the same quantity, if both measure the same thing:
 :meth:`Pair.to_neutral` says in ``ext_physics:`` what an engine's attributes say, :meth:`Pair.to_vendor` the reverse.
-MuJoCo's contact reference is no pair of a contact stiffness: one is per mass, the other is not.
+MuJoCo's contact reference is not a pair of a contact stiffness: one is per mass, the other is not.
 
 Mimics: the neutral rule is ``q = offset + multiplier * leader`` in degrees and stage lengths.  Newton has the
 multiplier between radians, MuJoCo both numbers; PhysX puts everything on one side, so its signs are turned.

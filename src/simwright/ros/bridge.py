@@ -50,23 +50,26 @@ SET_BOOL, TRIGGER = "std_srvs/srv/SetBool", "std_srvs/srv/Trigger"
 
 @dataclass(frozen=True, slots=True)
 class BridgeOptions:
-    """Rates of /tf and /clock [Hz] in time of the simulation; ``realtime`` lets it go no faster than the clock."""
+    """Rates of /tf and /clock [Hz] in simulated time; ``realtime`` keeps it from running faster than real time."""
 
     tf_rate: float = 50.0
     clock_rate: float = 100.0
     realtime: bool = False
     added: frozenset[str] = frozenset()
-    """Joints that got a drive for their controllers."""
+    """Joints that had no drive and were given one because a controller commands them."""
     has_clock: bool = True
-    """Whether /clock is sent: by one bridge of a simulation."""
+    """Whether this bridge publishes /clock: one bridge of a simulation does."""
     start: int | None = None
     """Step of the simulation at which time is zero; None is the present one."""
     goes_on: bool = False
-    """Whether another bridge has told of the present already: only what is sent once is sent now."""
+    """Whether another bridge has published the present state already: only latched topics are published at once."""
 
 
 class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
-    """Serves a graph; ``with`` closes it, not the simulation and not the transports."""
+    """Serves the ROS graph of an asset while its simulation runs.
+
+    Leaving its ``with`` block closes the endpoints; the simulation and the transports stay open.
+    """
 
     def __init__(
         self,
@@ -92,7 +95,7 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
             self._bind(robot)
         if self._options.has_clock:
             self._add_clock(self._options.clock_rate)
-        self._offer_switches()
+        self._offer_parameters()
         self._check_loads()
         if self._options.goes_on:
             for publisher in self._publishers:
@@ -103,7 +106,7 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
     # what is made when the bridge begins
 
     def _bind(self, robot: GraphRobot) -> None:
-        """Controllers first: endpoints may be theirs."""
+        """Start the controllers of a robot, then its endpoints, some of which belong to controllers."""
         asset = self._graph.asset
         gravity = asset.environment.gravity
         context = SourceContext(
@@ -130,7 +133,7 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
                 parts = ControllerParts(entry, self._graph.asset, self._simulation, freedoms, base)
                 made = make_controller(parts)
             except NoDataError as error:
-                self._tell_idle(entry.controller.name, str(error))
+                self._report_idle(entry.controller.name, str(error))
                 continue
             if made is None:
                 continue
@@ -144,11 +147,11 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
             rival = self._find_rival(made)
             if made.is_enabled and rival:
                 made.is_enabled = False
-                self._tell_idle(label, f"{rival!r} commands its joints")
+                self._report_idle(label, f"{rival!r} commands its joints")
         return mine
 
     def _find_rival(self, controller: ActiveController) -> str:
-        """Another enabled controller that commands one of its joints; "" where there is none."""
+        """Name of another enabled controller that commands one of the same joints; "" if there is none."""
         return next(
             (
                 label
@@ -159,7 +162,7 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
         )
 
     def _check_loads(self) -> None:
-        """Tell of added drives that have to carry weight, where the engine does not say how much."""
+        """Report drives that were added and cannot compensate gravity, because the engine gives no bias forces."""
         commanded = {
             name
             for robot in self._graph.robots
@@ -170,19 +173,19 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
         if carrying and self._simulation.bias() is None:
             self._reporter.report(SERVO_SAGS, joints=", ".join(carrying[:5]))
 
-    def _tell_idle(self, name: str, reason: str) -> None:
+    def _report_idle(self, name: str, reason: str) -> None:
         self._reporter.report(CONTROLLER_IDLE, name=name, reason=reason)
 
     def _bind_endpoint(
         self, endpoint: RosEndpoint, context: SourceContext, controllers: dict[str, ActiveController]
     ) -> None:
-        # has been told when the graph was built
+        # reported when the graph was built
         if endpoint.problem:
             return
         try:
             self._open_endpoint(endpoint, context, controllers)
         except NoDataError as error:
-            self._tell_disabled(endpoint, str(error))
+            self._report_disabled(endpoint, str(error))
 
     def _open_endpoint(
         self, endpoint: RosEndpoint, context: SourceContext, controllers: dict[str, ActiveController]
@@ -218,7 +221,7 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
     ) -> Callable[[Message], None]:
         candidates = [owner] if owner is not None else list(controllers.values())
         if owner is None and endpoint.type in (JOINT_COMMANDS, NUMBERS):
-            # commands for whoever is named in them, or for all joints in order
+            # no controller owns this topic: it commands the joints that its messages name, or all joints in their order
             freedoms = find_freedoms(context.layout, context.robot)
             made = PlainCommands(endpoint.name, freedoms, "position")
             made.moment = self._moment
@@ -228,17 +231,17 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
         for controller in candidates:
             receive = controller.receive_by(endpoint)
             if receive is not None:
-                return _guard(controller, receive)
+                return _drop_while_disabled(controller, receive)
         raise NoDataError(f"no controller takes {endpoint.type}")
 
     def _find_answer(self, endpoint: RosEndpoint) -> Callable[[Message], Message]:
         if endpoint.type == SET_BOOL:
-            return lambda request: self._switch_beside(endpoint, bool(request["data"]))
+            return lambda request: self._enable_siblings(endpoint, bool(request["data"]))
         if endpoint.type == TRIGGER:
-            return lambda _: self._reset_beside(endpoint)
+            return lambda _: self._reset_siblings(endpoint)
         raise NoDataError(f"nothing is known to do for {endpoint.type}")
 
-    def _list_beside(self, endpoint: RosEndpoint) -> list[str]:
+    def _list_siblings(self, endpoint: RosEndpoint) -> list[str]:
         """Endpoints and controllers below the same prim as a service; without paths, those of its namespace."""
         others = [(o.name, o.interface.path) for o in self._list_endpoints() if o.interface is not None]
         paths = {controller.name: controller.path for controller in self._graph.asset.controllers}
@@ -250,16 +253,16 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
             return [name for name, path in others if path.startswith(f"{own.rpartition('/')[0]}/")]
         return [name for name, _ in others if name.startswith(f"{endpoint.name.rpartition('/')[0]}/")]
 
-    def _switch_beside(self, endpoint: RosEndpoint, state: bool) -> Message:
-        names = self._list_beside(endpoint)
-        problems = [problem for name in names if (problem := self.turn(name, state))]
+    def _enable_siblings(self, endpoint: RosEndpoint, state: bool) -> Message:
+        names = self._list_siblings(endpoint)
+        problems = [problem for name in names if (problem := self.set_enabled(name, state))]
         if not names:
             return {"success": False, "message": "there is nothing to switch beside it"}
         word = "on" if state else "off"
         return {"success": not problems, "message": "; ".join(problems) or f"{', '.join(names)}: {word}"}
 
-    def _reset_beside(self, endpoint: RosEndpoint) -> Message:
-        names = [name for name in self._list_beside(endpoint) if name in self.controllers]
+    def _reset_siblings(self, endpoint: RosEndpoint) -> Message:
+        names = [name for name in self._list_siblings(endpoint) if name in self.controllers]
         done = [self.controllers[name].reset() for name in names or self.controllers]
         said = "; ".join(text for text in done if text)
         return {"success": bool(said), "message": said or "there is nothing to begin anew beside it"}
@@ -284,7 +287,7 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
             self._add_own_publisher(endpoint, source, 0.0 if static else self._options.tf_rate)
 
     def _add_description(self, robot: GraphRobot) -> None:
-        """The robot as URDF, for those who come at any time."""
+        """Publish the robot as URDF on a latched topic, so that late subscribers get it too."""
         endpoint = RosEndpoint(
             InterfaceKind.TOPIC, "publisher", robot.description_topic, "std_msgs/msg/String", robot.domain_id,
             None, LATCHED_QOS,
@@ -299,33 +302,33 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
         both = [p.endpoint for p in self._publishers] + [item.endpoint for item in self._listeners]
         yield from (endpoint for endpoint in both if endpoint.interface is not None)
 
-    def _offer_switches(self) -> None:
-        """A parameter ``enabled.<name>`` for each endpoint and controller."""
+    def _offer_parameters(self) -> None:
+        """Offer a ROS parameter ``enabled.<name>`` for each endpoint and controller."""
         states = {e.name: e.enabled for e in self._list_endpoints()}
         states |= {name: made.is_enabled for name, made in self.controllers.items()}
         values: dict[str, ParameterValue] = {f"{_SWITCH}{name}": state for name, state in states.items()}
         self._switches = [t.offer_parameters(values, self._change) for t in self._transports]
 
     def _change(self, name: str, value: ParameterValue) -> str:
-        return self.turn(name.removeprefix(_SWITCH), bool(value))
+        return self.set_enabled(name.removeprefix(_SWITCH), bool(value))
 
-    def turn(self, name: str, state: bool) -> str:
-        """Turn an endpoint (by its absolute name) or a controller on or off; gives why not, "" if it is done."""
+    def set_enabled(self, name: str, state: bool) -> str:
+        """Enable or disable an endpoint (by absolute name) or a controller; gives the reason if refused, else ""."""
         known, self._wake = False, 0
         for publisher in self._publishers:
             if publisher.endpoint.name == name and publisher.endpoint.interface is not None:
                 known = True
-                publisher.turn(state, self.time, self._transports)
+                publisher.set_enabled(state, self.time, self._transports)
         for listener in self._listeners:
             if listener.endpoint.name == name:
                 known = True
-                listener.turn(state, self._transports)
+                listener.set_enabled(state, self._transports)
         controller = self.controllers.get(name)
         if controller is not None:
-            return self._turn_controller(controller, state)
+            return self._set_controller_enabled(controller, state)
         return "" if known else f"there is no endpoint or controller {name!r}"
 
-    def _turn_controller(self, controller: ActiveController, state: bool) -> str:
+    def _set_controller_enabled(self, controller: ActiveController, state: bool) -> str:
         if controller.is_enabled is state:
             return ""
         if state:
@@ -340,7 +343,7 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
     # what happens in every step
 
     def step(self) -> None:
-        """One step of the simulation with all that belongs to it."""
+        """Handle messages, let controllers act, step the engine once and publish what is due."""
         self.poll()
         self.command()
         self._simulation.step(1)
@@ -355,12 +358,12 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
         self.targets.apply(lambda: moment.positions)
 
     def observe(self) -> None:
-        """See the present, after a step, and send what is due."""
-        self._look()
+        """Read the state after a step and publish what is due."""
+        self._update_moment()
         self._publish(self._moment, round(self._simulation.dt * NANO))
 
-    def _look(self) -> None:
-        """See the present."""
+    def _update_moment(self) -> None:
+        """Take over the time of the simulation; everything else is read from the engine when it is asked for."""
         self.time = self._read_time()
         self._moment.advance(self.time)
 
@@ -368,28 +371,28 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
         return round((self._simulation.count - self._start) * self._simulation.dt * NANO)
 
     def restart(self, start: int) -> None:
-        """Let time be zero at a step, and all that is sent begin anew; states of controllers are not touched."""
+        """Let simulated time be zero at step ``start`` and publish from the beginning; controllers keep their state."""
         self._start = start
         self._send_again(lambda _: True)
         self.observe()
 
     def reset_controllers(self) -> None:
-        """End all goals, forget all commands, and aim where the simulation is now."""
-        self._look()
+        """End all goals, drop all commands, and hold the present positions."""
+        self._update_moment()
         for controller in self.controllers.values():
             controller.stop(self.targets, self._moment.positions)
             controller.reset()
         self.targets = JointTargets(self._simulation, self._options.added)
 
     def send_static(self) -> None:
-        """Send again what is sent once: frames may have been moved."""
-        self._look()
+        """Publish latched topics again, after frames have been moved."""
+        self._update_moment()
         for publisher in self._publishers:
             if not publisher.period and publisher.is_on:
                 publisher.send(self._moment)
 
     def close(self) -> None:
-        """Close all endpoints, and end all goals; the simulation may have forgotten the asset already."""
+        """End all goals and close all endpoints; the simulation may not have the asset any more."""
         for controller in self.controllers.values():
             controller.stop(self.targets, np.zeros(self._simulation.layout.nq))
         for switches in self._switches:
@@ -399,8 +402,10 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
         self._descriptions.close()
 
 
-def _guard(controller: ActiveController, receive: Callable[[Message], None]) -> Callable[[Message], None]:
-    """Messages for a controller that is off are dropped, not kept."""
+def _drop_while_disabled(
+    controller: ActiveController, receive: Callable[[Message], None]
+) -> Callable[[Message], None]:
+    """Pass messages on to an enabled controller only: a queue of old commands must not act once it is enabled."""
 
     def pass_on(message: Message) -> None:
         if controller.is_enabled:

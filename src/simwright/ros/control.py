@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What every controller of a running asset is, and the one that passes numbers on to joints.
+"""The base class of controllers that run beside a simulation, and the one that forwards commands to joints.
 
 A controller takes commands from its endpoints and writes targets of joints before every step.  Two active controllers
 never command one joint.
@@ -32,7 +32,7 @@ from simwright.ros.transports.transport import ActionBehaviour, Message, Receive
 
 @dataclass(frozen=True, slots=True)
 class ControllerParts:
-    """What a controller is made of: what the asset says, its simulation, and the dofs of its robot by ROS name."""
+    """What a controller is built from: its entry in the graph, the simulation, and dofs of the robot by ROS name."""
 
     entry: GraphController
     asset: Asset
@@ -59,18 +59,18 @@ CONTROLLERS: Registry[Callable[[ControllerParts], ActiveController]] = Registry(
 )
 """Kind of controller -> what runs it; packages add rows through entry points."""
 _ELSEWHERE = frozenset({"joint_state_broadcaster", "ros2_control", "external"})
-"""Kinds that command nothing themselves."""
+"""Kinds that command no joints here: they only publish, or run in another process."""
 NUMBERS = "std_msgs/msg/Float64MultiArray"
 JOINT_COMMANDS = "sensor_msgs/msg/JointState"
 
 
 class ActiveController(abc.ABC):
-    """A controller at work: ``name``, the ``joints`` it commands, and whether it ``is_enabled``."""
+    """A running controller: its ``name``, the ``joints`` it commands, and whether it ``is_enabled``."""
 
     moment: SimulationMoment
-    """The present; the bridge moves it on after every step."""
+    """The present state, kept up to date by the bridge."""
     odometry: Callable[[], Pose] | None = None
-    """Where a base is that counts its way."""
+    """Gives the odometry pose of a base, for controllers that integrate it."""
 
     def __init__(self, name: str, freedoms: Mapping[str, LayoutDof]) -> None:
         self.name, self.freedoms, self.is_enabled = name, dict(freedoms), True
@@ -81,17 +81,17 @@ class ActiveController(abc.ABC):
         return frozenset(f.joint.name for f in self.freedoms.values() if f.joint is not None)
 
     def receive_by(self, endpoint: RosEndpoint) -> Receive | None:
-        """What takes the messages of a subscription, None for those that are not its."""
+        """The callback for messages of a subscription; None if the controller does not take them."""
         del endpoint
         return None
 
     def act_by(self, endpoint: RosEndpoint) -> ActionBehaviour | None:
-        """What takes the goals of an action."""
+        """The behaviour behind an action; None if the controller does not offer it."""
         del endpoint
         return None
 
     def read_by(self, endpoint: RosEndpoint) -> Read | None:
-        """What it publishes itself."""
+        """The source of a topic that the controller publishes itself; None if it does not."""
         del endpoint
         return None
 
@@ -102,26 +102,26 @@ class ActiveController(abc.ABC):
 
     @abc.abstractmethod
     def update(self, moment: SimulationMoment, targets: JointTargets) -> None:
-        """Write targets for the next step."""
+        """Set targets for the next step; called before each one while enabled."""
 
     def reset(self) -> str:
-        """Begin anew; gives what was done, "" where there is nothing to do."""
+        """Reset internal state; gives a description of what was reset, "" if there is none."""
         return ""
 
     def stop(self, targets: JointTargets, positions: Array) -> None:
-        """Stand still: it is being turned off."""
+        """Hold the present positions: called when the controller is disabled."""
         for freedom in self.freedoms.values():
-            targets.aim(freedom, float(positions[freedom.q]))
+            targets.set_position(freedom, float(positions[freedom.q]))
 
 
 class ControllerSettings:
-    """Numbers of a controller's settings, where they are numbers."""
+    """Settings of a controller, read leniently: ROS parameter files hold numbers as text, too."""
 
     def __init__(self, controller: Controller) -> None:
         self._said = controller.settings
 
     def number(self, name: str, default: float = 0.0) -> float:
-        """A number; the default where it is not said or none."""
+        """A setting as a number; ``default`` if it is missing or not a number."""
         value = self._said.get(name)
         try:
             found = float(value) if value is not None else default
@@ -130,13 +130,13 @@ class ControllerSettings:
         return found if not math.isnan(found) else default
 
     def group(self, name: str) -> dict[str, Any]:
-        """A table; empty where it is none."""
+        """A setting that is a table; empty if it is missing or not a table."""
         value = self._said.get(name)
         return value if isinstance(value, dict) else {}
 
 
 class PlainCommands(ActiveController):
-    """Passes numbers on to joints: positions, velocities or efforts."""
+    """Forwards commanded positions, velocities or efforts to joints."""
 
     def __init__(self, name: str, freedoms: Mapping[str, LayoutDof], what: str) -> None:
         super().__init__(name, freedoms)
@@ -169,11 +169,11 @@ class PlainCommands(ActiveController):
             for name, value in values.items():
                 freedom = self.freedoms[name]
                 if what == "velocity":
-                    targets.drive(freedom, value)
+                    targets.set_velocity(freedom, value)
                 elif what == "effort":
-                    targets.push(freedom, value)
+                    targets.set_effort(freedom, value)
                 else:
-                    targets.aim(freedom, value)
+                    targets.set_position(freedom, value)
 
         self._waiting.append(write)
 
@@ -186,7 +186,10 @@ class PlainCommands(ActiveController):
 
 
 def make_controller(parts: ControllerParts) -> ActiveController | None:
-    """The controller at work; None for what only reads, or is run elsewhere; raises :class:`NoDataError`."""
+    """Build the controller of an entry; None for kinds that command nothing here.
+
+    Raises :class:`NoDataError` with the reason if the asset lacks what the controller needs.
+    """
     kind = parts.entry.controller.kind
     if kind in _ELSEWHERE:
         return None

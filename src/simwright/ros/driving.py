@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Controllers that follow a twist: a differential drive that counts its way, and a rigid body."""
+"""Controllers that follow a twist: a differential drive with wheel odometry, and a free rigid body."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TWIST_STAMPED = "geometry_msgs/msg/TwistStamped"
 
 
 class DifferentialDrive(ActiveController):
-    """Two rows of wheels that follow a twist, and count their way."""
+    """Left and right wheels that follow a twist; integrates their motion as odometry, as diff_drive_controller does."""
 
     def __init__(self, parts: ControllerParts) -> None:
         controller, asset, freedoms = parts.entry.controller, parts.asset, parts.freedoms
@@ -48,17 +48,17 @@ class DifferentialDrive(ActiveController):
             raise NoDataError(
                 f"controller {controller.name!r} does not say wheel_separation and wheel_radius"
             )
-        self._patience = said.number("cmd_vel_timeout", math.inf)
+        self._timeout = said.number("cmd_vel_timeout", math.inf)
         self._limits = [
             (said.number(f"{axis}.max_velocity", said.number(f"max_{word}_velocity", math.inf)),
              said.number(f"{axis}.max_acceleration", said.number(f"max_{word}_acceleration", math.inf)))
             for axis, word in (("linear.x", "linear"), ("angular.z", "angular"))
         ]  # fmt: skip
         self._forward = _find_signs(asset, wheels)
-        self._child_frame, self.odometry = parts.base_frame, self.count
+        self._child_frame, self.odometry = parts.base_frame, self.update_odometry
         self._command: Array = np.zeros(2)
         self._speed: Array = np.zeros(2)
-        self._heard = -math.inf
+        self._command_time = -math.inf
         self._last: Array | None = None
         self._heading = 0.0
         self._place: Array = np.zeros(2)
@@ -72,9 +72,9 @@ class DifferentialDrive(ActiveController):
         def receive(message: Message) -> None:
             twist = message["twist"] if endpoint.type == TWIST_STAMPED else message
             wanted = (read_vector(twist["linear"])[0], read_vector(twist["angular"])[2])
-            # a speed that is no number would break the whole simulation
+            # NaN or infinity from a peer would make every state of the engine NaN
             if are_finite(wanted):
-                self._command, self._heard = np.array(wanted), self.now
+                self._command, self._command_time = np.array(wanted), self.now
 
         return receive
 
@@ -83,7 +83,7 @@ class DifferentialDrive(ActiveController):
         layout = make_odometry_layout(endpoint.frame_id, self._child_frame)
 
         def read(moment: SimulationMoment) -> PackedMessage:
-            pose = self.count()
+            pose = self.update_odometry()
             twist = np.array((self._moved[0], 0.0, 0.0, 0.0, 0.0, self._moved[1]))
             return layout.pack(moment.time, pose=np.concatenate([pose.p, pose.q]), twist=twist)
 
@@ -92,7 +92,7 @@ class DifferentialDrive(ActiveController):
     def update(self, moment: SimulationMoment, targets: JointTargets) -> None:
         """See the base class."""
         dt = moment.simulation.dt
-        wanted = self._command if self.now - self._heard <= self._patience else np.zeros(2)
+        wanted = self._command if self.now - self._command_time <= self._timeout else np.zeros(2)
         for row, (most, gain) in enumerate(self._limits):
             aimed = float(np.clip(wanted[row], -most, most))
             self._speed[row] += float(np.clip(aimed - self._speed[row], -gain * dt, gain * dt))
@@ -100,10 +100,10 @@ class DifferentialDrive(ActiveController):
         for side, sign in ((self._left, -1.0), (self._right, 1.0)):
             rate = (ahead + sign * turn * self._separation / 2.0) / self._radius
             for wheel in side:
-                targets.drive(wheel, rate * self._forward[wheel.v])
+                targets.set_velocity(wheel, rate * self._forward[wheel.v])
 
-    def count(self) -> Pose:
-        """Where the wheels say the base is, with what they have turned since the last time."""
+    def update_odometry(self) -> Pose:
+        """Integrate what the wheels have turned since the last call; gives the pose of the base in ``odom``."""
         moment = self.moment
         angles = np.array(
             [
@@ -129,14 +129,14 @@ class DifferentialDrive(ActiveController):
         return Pose.of((*self._place, 0.0), quat_from_axis_angle((0.0, 0.0, 1.0), self._heading))
 
     def reset(self) -> str:
-        """Count from zero again."""
+        """Start odometry at zero."""
         self._place, self._heading, self._last = np.zeros(2), 0.0, None
         self._command, self._speed = np.zeros(2), np.zeros(2)
         return "odometry begins at zero"
 
 
 def _find_signs(asset: Asset, wheels: Mapping[str, LayoutDof]) -> dict[int, float]:
-    """Whether a wheel rolls forward for positive turns: its axis points to the left, or to the right."""
+    """+1 or -1 for each wheel: does a positive rotation roll it forward, as for an axis that points left (+Y)?"""
     poses = forward_kinematics(asset)
     signs = {}
     for freedom in wheels.values():
@@ -188,6 +188,6 @@ class BodyTwist(ActiveController):
         simulation.set_state(velocities=rates)
 
     def stop(self, targets: JointTargets, positions: Array) -> None:
-        """Push no more."""
+        """Stop setting velocities."""
         del targets, positions
         self._twist = None

@@ -291,7 +291,7 @@ def _read_pattern(text: str) -> re.Pattern[str] | None:
     try:
         return re.compile(text)
     except re.error as error:
-        raise UsageError(f"the filter is no regular expression: {error}") from None
+        raise UsageError(f"the filter is not a regular expression: {error}") from None
 
 
 _FARTHEST = 1e6
@@ -389,7 +389,7 @@ class EntityServices:
         # all zero is what messages have that nobody filled in
         if length and abs(length - 1.0) > 1e-3:
             raise AnsweredError(
-                code, f"the orientation is no unit quaternion: its length is {length**0.5:.4g}"
+                code, f"the orientation is not a unit quaternion: its length is {length**0.5:.4g}"
             )
         return self._find_frame(frame) @ read_pose(pose)
 

@@ -106,13 +106,13 @@ class TrajectoryFollower(ActiveController, ActionBehaviour):
         rows = [self.freedoms[name] for name in path.joints]
         if handle is not None and handle.is_cancelled:
             for freedom in rows:
-                targets.aim(freedom, float(moment.positions[freedom.q]))
+                targets.set_position(freedom, float(moment.positions[freedom.q]))
             self._end("canceled", SUCCESSFUL, "")
             return
         time = self.now - self._started
         wanted, rates = path.sample(time)
         for freedom, place, rate in zip(rows, wanted, rates, strict=True):
-            targets.aim(freedom, float(place), float(rate))
+            targets.set_position(freedom, float(place), float(rate))
         if handle is not None:
             self._judge(moment, handle, path, time)
         elif time >= path.duration:
@@ -229,7 +229,7 @@ class GripperMover(ActiveController, ActionBehaviour):
             return f"controller {self.name!r} is not enabled"
         if self._is_parallel and len(goal["command"]["position"]) != 1:
             return "one position is taken"
-        return "" if are_finite([self._read_goal(goal)]) else "the position is no number"
+        return "" if are_finite([self._read_goal(goal)]) else "the position is not a number"
 
     def begin(self, handle: GoalHandle) -> None:
         """See :class:`ActionBehaviour`."""
@@ -244,10 +244,10 @@ class GripperMover(ActiveController, ActionBehaviour):
             return
         place, rate = float(moment.positions[freedom.q]), float(moment.velocities[freedom.v])
         if handle.is_cancelled:
-            targets.aim(freedom, place)
+            targets.set_position(freedom, place)
             self._finish("canceled", moment)
             return
-        targets.aim(freedom, self._goal)
+        targets.set_position(freedom, self._goal)
         # the first moments of a motion are slow, too
         if abs(rate) > self._slow or self._moving_since < 0.0:
             self._moving_since = now

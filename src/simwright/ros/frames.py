@@ -106,7 +106,7 @@ def build_frames(asset: Asset, outermost: Sequence[RosContext]) -> dict[int, Fra
     tree = build_tree(asset)
     trees: dict[int, FrameTree] = {}
     for context in [*outermost, None]:
-        # without contexts the asset is one robot; with them, what is below none is no robot
+        # without contexts the asset is one robot; with them, what is below none is not a robot
         if context is None and outermost:
             continue
         trees[id(context)] = _FrameBuilder(asset, tree, context).build()
@@ -252,7 +252,7 @@ class _FrameBuilder:
             parent = above or (own if own in self._ids else base)
             if parent not in self._ids:
                 self._add(GraphFrame(parent, "", True, "root"))
-            # on a body that is no frame itself, a frame moves against the one above although it is rigid on its body
+            # on a body that is not a frame itself, a frame moves against the one above although it is rigid on its body
             rigid = self._ids[parent].body == site.body
             why = "frame" if site.ros_frame else "site"
             if frame not in self._ids or self._ids[frame].why != "site":

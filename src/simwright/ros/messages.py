@@ -122,7 +122,7 @@ class RobotDescriptions(Closeable):
             self._scratch.append(folder)
             write_staged(folder.path, files)
             text = _FILE_NAME.sub(rf'\1file://{folder.path}/\2"', text)
-        # the declaration of bytes is no part of a text
+        # the declaration of bytes is not part of a text
         return re.sub(r"^<\?xml[^>]*\?>\s*", "", text)
 
     def _take_out(self, robot: GraphRobot) -> Asset | None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One moment of a running simulation, read from the engine when first asked for and then kept."""
+"""The present state of a running simulation, each value read from the engine once per step and only if asked for."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Value = TypeVar("Value")
 
 
 class SimulationMoment:
-    """The present of the first world, at ``time`` [ns]; it moves on with the simulation (:meth:`advance`).
+    """State of the first world at simulated ``time`` [ns]; :meth:`advance` follows each step.
 
-    Of engines that do not tell velocities of bodies, they are what poses have changed by since the moment before.
+    For engines that give no velocities of bodies, these are finite differences of poses between two steps.
     """
 
     def __init__(self, simulation: Simulation, time: int) -> None:
@@ -29,7 +29,7 @@ class SimulationMoment:
         self._before: tuple[int, Array] | None = None
 
     def advance(self, time: int) -> None:
-        """It is later now: forget what is known."""
+        """Take over a new time and drop the values of the step before."""
         if self._derives:
             # the engine has moved on already: what was not read before is lost
             past = self._known.get("poses")
@@ -40,7 +40,7 @@ class SimulationMoment:
             _ = self.poses
 
     def ask(self, key: object, compute: Callable[[], Value]) -> Value:
-        """Something of the present, computed once."""
+        """A value of this step, computed when first asked for."""
         if key not in self._known:
             self._known[key] = compute()
         value: Value = self._known[key]
@@ -48,32 +48,32 @@ class SimulationMoment:
 
     @property
     def positions(self) -> Array:
-        """Of the layout."""
+        """Positions in the order of the layout (nq)."""
         return self.ask("positions", lambda: np.asarray(self.simulation.positions[0]))
 
     @property
     def velocities(self) -> Array:
-        """Of the layout."""
+        """Velocities in the order of the layout (nv)."""
         return self.ask("velocities", lambda: np.asarray(self.simulation.velocities[0]))
 
     @property
     def poses(self) -> Array:
-        """Of all bodies in the world: position, quaternion."""
+        """Poses of all bodies in the world (bodies x 7): position [m], quaternion w, x, y, z."""
         return self.ask("poses", lambda: np.asarray(self.simulation.body_poses()[0]))
 
     @property
     def efforts(self) -> Array | None:
-        """What actuators exert on each dof of the layout [N m, N]; None where the engine does not tell."""
+        """Efforts of actuators on each dof of the layout [N m, N]; None if the engine does not give them."""
         return self.ask("efforts", self.simulation.actuator_efforts)
 
     @property
     def body_velocities(self) -> Array | None:
-        """Of all bodies (bodies x 6), along the axes of the world; None where the engine does not tell."""
+        """Linear and angular velocities of all bodies in world axes (bodies x 6) [m/s, rad/s]; None if not given."""
         return self.ask("rates", self.simulation.body_velocities)
 
     @property
     def contacts(self) -> list[Contact] | None:
-        """What touches what."""
+        """Contacts of this step; None if the engine does not give them."""
         return self.ask("contacts", self.simulation.contacts)
 
     def find_pose(self, body: str) -> Pose:
@@ -88,7 +88,7 @@ class SimulationMoment:
         return self.find_pose(frame.body) @ frame.pose
 
     def find_velocity(self, body: str, point: Array) -> tuple[Array, Array] | None:
-        """Velocity of a point of the world that moves with a body, and its turning, along the axes of the world."""
+        """Linear velocity of a world point that is fixed to a body, and the angular velocity, in world axes."""
         if body == WORLD:
             return vec3(), vec3()
         number = self.simulation.layout.find_body(body)
@@ -106,14 +106,14 @@ class SimulationMoment:
         return row[:3] + swept, turn
 
     def _derive_velocity(self, number: int) -> Array | None:
-        """Velocity and turning of a body since the moment before; None where there was none."""
+        """Velocity of a body (6) by finite differences since the step before; None at the first step."""
         if self._before is None:
             return None
         before, poses = self._before
         seconds = (self.time - before) * 1e-9
         old, new = poses[number], self.poses[number]
         turn = quat_multiply(new[3:], quat_conjugate(old[3:]))
-        # the short way round
+        # q and -q are the same rotation: take the one below half a turn
         turn = turn if turn[0] >= 0.0 else -turn
         sine = float(np.linalg.norm(turn[1:]))
         angle = 2.0 * np.arctan2(sine, turn[0])

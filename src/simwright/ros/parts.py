@@ -24,7 +24,7 @@ from simwright.engines.table import load_engine
 from simwright.model.asset import Asset
 from simwright.model.ros import RosContext
 from simwright.ros.graph import RosGraph, build_graph
-from simwright.ros.servos import equip, free_commanded, list_undriven
+from simwright.ros.servos import add_missing_drives, free_twisted_bodies, list_undriven
 
 Value = TypeVar("Value")
 Rows = npt.NDArray[np.int64]
@@ -42,30 +42,33 @@ class EquippedAsset:
 def equip_asset(
     asset: Asset, engine: str, settings: Settings, reporter: Reporter, *, namespace: str = ""
 ) -> EquippedAsset:
-    """Get an asset ready for a bridge; ``namespace`` comes before all its names in ROS."""
+    """Prepare an asset for a bridge: drives for commanded joints, its ROS graph below ``namespace``."""
     if namespace:
         asset = asset.copy()
         # without a path it is above everything
         asset.contexts.insert(0, RosContext(namespace))
-    asset = free_commanded(asset, reporter)
+    asset = free_twisted_bodies(asset, reporter)
     graph = build_graph(asset, reporter)
     if not list_undriven(asset, graph):
         return EquippedAsset(asset, graph, frozenset())
-    made, added = _equip_by_probe(asset, graph, engine, settings, reporter)
+    made, added = _drive_commanded_joints(asset, graph, engine, settings, reporter)
     return EquippedAsset(made, graph if made is asset else build_graph(made, Reporter()), added)
 
 
-def _equip_by_probe(
+def _drive_commanded_joints(
     asset: Asset, graph: RosGraph, engine: str, settings: Settings, reporter: Reporter
 ) -> tuple[Asset, frozenset[str]]:
-    """Drives for commanded joints; MuJoCo tells the inertia that joints feel where the engine does not."""
+    """Add drives to commanded joints that have none, sized by the inertia at each joint.
+
+    The mass matrix is the engine's, or MuJoCo's where the engine has none to give.
+    """
     # what it reports is reported again when the asset itself is opened
     with load_engine(engine).open(asset, settings, Reporter()) as probe:
         if probe.mass_matrix() is not None:
-            return equip(asset, graph, probe, reporter)
+            return add_missing_drives(asset, graph, probe, reporter)
         same = Settings(dt=probe.dt, threads=1)
     with load_engine("mujoco").open(asset, same, Reporter()) as other:
-        return equip(asset, graph, other, reporter)
+        return add_missing_drives(asset, graph, other, reporter)
 
 
 class SharedSimulation(Closeable):
@@ -85,9 +88,9 @@ class SharedSimulation(Closeable):
         return part
 
     def reopen(self, parts: Sequence[PartSimulation], *, anew: Sequence[PartSimulation] = ()) -> None:
-        """Simulate these parts from now on; those in ``anew`` begin where their assets say, the others go on.
+        """Open the engine again with these parts; nothing is changed if that fails.
 
-        Nothing is changed where that fails.
+        Parts in ``anew`` start as their assets say, the others keep their state.
         """
         base = next((part.asset for part in parts if not part.prefix), None)
         whole = base.copy() if base is not None else Asset("world")
@@ -98,7 +101,7 @@ class SharedSimulation(Closeable):
         before, self.inner = self.inner, made
         prefixes = [part.prefix for part in parts if part.prefix]
         kept = [part for part in parts if part in self.parts and part not in anew]
-        _carry(before, made, kept)
+        _copy_state(before, made, kept)
         before.close()
         for part in parts:
             part.bind(made, prefixes)
@@ -106,18 +109,18 @@ class SharedSimulation(Closeable):
         self.forget()
 
     def ask(self, what: str, read: Callable[[Simulation], Value]) -> Value:
-        """Something of the whole at the present moment, read once."""
+        """A value of the shared simulation, read from the engine once per step."""
         if what not in self._known:
             self._known[what] = read(self.inner)
         value: Value = self._known[what]
         return value
 
     def forget(self) -> None:
-        """The present is another one."""
+        """Drop values read from the engine, because its state has changed."""
         self._known.clear()
 
     def step(self, steps: int) -> None:
-        """Put what all parts aim at to the engine, and move on."""
+        """Write targets and forces of all parts to the engine, then step it."""
         self._command(self.inner)
         try:
             self.inner.step(steps)
@@ -128,25 +131,25 @@ class SharedSimulation(Closeable):
             part.count = self.count
 
     def _command(self, inner: Simulation) -> None:
-        """Targets and forces of all parts at once; what a part has never said stays as it is."""
-        aiming = [part for part in self.parts if part.aims]
-        if aiming:
+        """Write targets and forces of all parts at once; controls of parts that set none stay as they are."""
+        commanded = [part for part in self.parts if part.targets]
+        if commanded:
             before, rows = inner.controls, np.zeros((3, 1, inner.layout.nv))
-            for part in aiming:
-                for row, values in zip(rows, part.aims, strict=True):
+            for part in commanded:
+                for row, values in zip(rows, part.targets, strict=True):
                     row[0, part.v_rows] = values
-                part.aims = ()
+                part.targets = ()
             inner.set_targets(*rows)
-            if len(aiming) < len(self.parts):
+            if len(commanded) < len(self.parts):
                 after = inner.controls
-                columns = np.concatenate([part.control_rows for part in aiming])
+                columns = np.concatenate([part.control_rows for part in commanded])
                 before[:, columns] = after[:, columns]
                 inner.set_controls(before)
-        if any(part.pushes for part in self.parts):
+        if any(part.forces for part in self.parts):
             forces, wrenches = np.zeros((1, inner.layout.nv)), np.zeros((1, len(inner.layout.bodies), 6))
             for part in self.parts:
-                if part.pushes:
-                    forces[0, part.v_rows], wrenches[0, part.body_rows] = part.pushes
+                if part.forces:
+                    forces[0, part.v_rows], wrenches[0, part.body_rows] = part.forces
             inner.apply_forces(forces, wrenches)
 
     def close(self) -> None:
@@ -154,8 +157,8 @@ class SharedSimulation(Closeable):
         self.inner.close()
 
 
-def _carry(before: Simulation, made: Simulation, parts: Sequence[PartSimulation]) -> None:
-    """Positions, velocities and controls of parts that stay, by name."""
+def _copy_state(before: Simulation, made: Simulation, parts: Sequence[PartSimulation]) -> None:
+    """Copy positions, velocities and controls of parts that stay from one simulation to the next, by name."""
     q, v, controls = made.positions, made.velocities, made.controls
     old_q, old_v, old_controls = before.positions, before.velocities, before.controls
     known = {freedom.name: freedom for freedom in before.layout.freedoms}
@@ -185,19 +188,19 @@ class PartSimulation(Simulation):
         self.worlds, self.count = 1, shared.count
         self.dt, self.threads = 0.0, 1
         self.actuators, self.sensors = (), ()
-        self.aims: tuple[Array, ...] = ()
+        self.targets: tuple[Array, ...] = ()
         """Targets for the next step: positions, velocities, efforts (nv)."""
-        self.pushes: tuple[Array, ...] = ()
+        self.forces: tuple[Array, ...] = ()
         """Forces (nv) and wrenches (bodies x 6), until they are set again."""
         self.q_rows, self.v_rows, self.body_rows, self.control_rows = (_no_rows() for _ in range(4))
 
-    def become(self, asset: Asset) -> None:
-        """Be another asset, once the whole is opened again."""
+    def replace_asset(self, asset: Asset) -> None:
+        """Stand for another asset; takes effect when the shared simulation is opened again."""
         self.asset, self.layout = asset, Layout(asset)
-        self.aims, self.pushes = (), ()
+        self.targets, self.forces = (), ()
 
     def bind(self, inner: Simulation, prefixes: Sequence[str]) -> None:
-        """Find itself in a simulation of the whole; ``prefixes`` are those of spawned parts."""
+        """Find the rows of this part in the shared simulation; ``prefixes`` are those of spawned parts."""
         self.dt, self.threads = inner.dt, inner.threads
         own = [inner.layout.find(f"{self.prefix}{freedom.name}") for freedom in self.layout.freedoms]
         self.q_rows = _join([np.arange(f.positions.start, f.positions.stop) for f in own])
@@ -261,15 +264,15 @@ class PartSimulation(Simulation):
         velocities: Array | None = None,
         efforts: Array | None = None,
     ) -> None:
-        """See the base class; they count from the next step on."""
-        self.aims = tuple(
+        """See the base class; used from the next step on."""
+        self.targets = tuple(
             np.zeros(self.layout.nv) if values is None else np.array(values[0])
             for values in (positions, velocities, efforts)
         )
 
     def apply_forces(self, forces: Array | None = None, wrenches: Array | None = None) -> None:
-        """See the base class; they count from the next step on."""
-        self.pushes = (
+        """See the base class; used from the next step on."""
+        self.forces = (
             np.zeros(self.layout.nv) if forces is None else np.array(forces[0]),
             np.zeros((len(self.layout.bodies), 6)) if wrenches is None else np.array(wrenches[0]),
         )
@@ -337,7 +340,7 @@ class PartSimulation(Simulation):
         return inner.render(f"{self.prefix}{camera}", size, depth=depth, world=world)
 
     def close(self) -> None:
-        """Nothing: the whole is closed as one."""
+        """Does nothing: the shared simulation is closed as a whole."""
 
 
 def _no_rows() -> Rows:

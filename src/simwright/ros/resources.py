@@ -116,7 +116,7 @@ class Resources(Closeable):
             parts = urlsplit(uri)
             if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
                 raise ResourceError(
-                    "UNSUPPORTED_FORMAT", f"{uri[:200]!r} is no file:// or package:// address"
+                    "UNSUPPORTED_FORMAT", f"{uri[:200]!r} is not a file:// or package:// address"
                 )
             path = unquote(parts.path)
         found = self._gate.admit(path, said=uri)
@@ -129,7 +129,7 @@ class Resources(Closeable):
             raise ResourceError("RESOURCE_PARSE_ERROR", f"a text of {len(text):,} characters is too long")
         ending = next((ending for word, ending in _BEGINNINGS.items() if word in text[:4000]), "")
         if not ending:
-            raise ResourceError("UNSUPPORTED_FORMAT", "the text is no URDF, SDFormat, MJCF or OpenUSD")
+            raise ResourceError("UNSUPPORTED_FORMAT", "the text is not a URDF, SDFormat, MJCF or OpenUSD")
         scratch = Scratch()
         self._scratch.append(scratch)
         path = scratch.path / f"text{ending}"
@@ -241,9 +241,11 @@ _SERVED = ("publisher", "server")
 
 
 def check_namespace(namespace: str) -> None:
-    """Raise an error for what is no namespace of ROS."""
+    """Raise an error for what is not a namespace of ROS."""
     if namespace and not _NAMESPACE.fullmatch(namespace):
-        raise AnsweredError(SPAWN_CODES["NAMESPACE_INVALID"], f"{namespace[:200]!r} is no namespace of ROS")
+        raise AnsweredError(
+            SPAWN_CODES["NAMESPACE_INVALID"], f"{namespace[:200]!r} is not a namespace of ROS"
+        )
 
 
 def choose_name(wanted: str, taken: Iterable[str], *, may_rename: bool) -> str:
@@ -252,7 +254,7 @@ def choose_name(wanted: str, taken: Iterable[str], *, may_rename: bool) -> str:
     if not _NAME.fullmatch(wanted):
         if not may_rename:
             raise AnsweredError(
-                SPAWN_CODES["NAME_INVALID"], f"{wanted[:200]!r} is no name: letters, digits, _ . / -"
+                SPAWN_CODES["NAME_INVALID"], f"{wanted[:200]!r} is not a name: letters, digits, _ . / -"
             )
         wanted = re.sub(r"[^A-Za-z0-9_.-]", "_", wanted)[:100] or "entity"
     if wanted in taken and not may_rename:

@@ -48,11 +48,11 @@ class NoDataError(Exception):
 
 
 class TimedMoment(Protocol):
-    """A moment of what is served."""
+    """State that publishers read their messages from."""
 
     @property
     def time(self) -> int:
-        """Of the simulation [ns]."""
+        """Simulated time [ns]."""
         ...
 
 
@@ -61,7 +61,10 @@ MomentT = TypeVar("MomentT", bound=TimedMoment)
 
 @dataclass(frozen=True, slots=True)
 class MessageSource(Generic[MomentT]):
-    """What a publisher sends; ``looks_ahead`` asks it one step before it is due as well, for what changes."""
+    """Makes the messages of a publisher.
+
+    With ``looks_ahead`` it is read one step before it is due as well: acceleration is a difference of two velocities.
+    """
 
     read: Callable[[MomentT], Sendable | None]
     looks_ahead: bool = False
@@ -81,7 +84,7 @@ class ServedPublisher(Generic[MomentT]):
 
     @property
     def due(self) -> int:
-        """When the next message is to be sent [ns]; far away where there is none."""
+        """Simulated time of the next message [ns]; beyond all times if there is none."""
         if not self.is_on:
             return _NEVER
         if not self.period:
@@ -89,27 +92,27 @@ class ServedPublisher(Generic[MomentT]):
         return self.origin + self.sent * self.period
 
     def send(self, moment: MomentT) -> None:
-        """Send what there is to say now."""
+        """Publish one message, unless the source has none for this moment."""
         message = self.source.read(moment)
-        # what cannot be told yet is left out, not told late
+        # a source without data yet (a velocity before the second step) publishes nothing, rather than late
         for sender in self.senders:
             if isinstance(message, PackedMessage):
                 sender.send_packed(message, moment.time)
             elif message is not None:
                 sender.send(message, moment.time)
         if self.period:
-            # slower than the step is kept up with; faster cannot be, and does not pile up
+            # a rate above that of the steps cannot be kept: due times that have passed are dropped, not sent in a burst
             self.sent = max(self.sent + 1, (moment.time - self.origin) // self.period + 1)
         else:
             self.sent += 1
 
-    def turn(self, state: bool, time: int, transports: Sequence[Transport]) -> None:
-        """Advertise it, or take it back."""
+    def set_enabled(self, state: bool, time: int, transports: Sequence[Transport]) -> None:
+        """Advertise it on all transports that know its type, or withdraw it."""
         if self.is_on is state:
             return
         self.is_on = state
         if state:
-            # the grid of times is that of the simulation, whenever it is turned on
+            # due times are multiples of the period from time zero, whenever it is enabled: runs can be compared
             self.origin, self.sent = 0, -(-time // self.period) if self.period else 0
             self.senders = [
                 t.advertise(self.endpoint) for t in transports if not t.explain_unknown(self.endpoint.type)
@@ -129,8 +132,8 @@ class ServedListener:
     opened: list[Closeable] = field(default_factory=list)
     is_on: bool = False
 
-    def turn(self, state: bool, transports: Sequence[Transport]) -> None:
-        """Open it, or close it."""
+    def set_enabled(self, state: bool, transports: Sequence[Transport]) -> None:
+        """Open it on all transports that know its type, or close it."""
         if self.is_on is state:
             return
         self.is_on = state
@@ -143,7 +146,7 @@ class ServedListener:
 
 
 class EndpointServer(Closeable, Generic[MomentT]):
-    """Serves endpoints; ``with`` closes them, not the transports."""
+    """Serves endpoints over transports; leaving its ``with`` block closes the endpoints, not the transports."""
 
     def __init__(self, transports: Sequence[Transport], reporter: Reporter) -> None:
         self._transports, self._reporter = list(transports), reporter
@@ -166,18 +169,18 @@ class EndpointServer(Closeable, Generic[MomentT]):
         self._publishers.append(made)
         self._wake = 0
         if endpoint.enabled:
-            made.turn(True, self.time, self._transports)
+            made.set_enabled(True, self.time, self._transports)
 
     def _add_listener(self, endpoint: RosEndpoint, open_on: Callable[[Transport], Closeable]) -> None:
         made = ServedListener(endpoint, open_on)
         self._listeners.append(made)
         if endpoint.enabled:
-            made.turn(True, self._transports)
+            made.set_enabled(True, self._transports)
 
     def _add_own_publisher(
         self, endpoint: RosEndpoint, read: Callable[[MomentT], Sendable | None], rate: float
     ) -> None:
-        """A publisher that no asset says; a type that nothing can carry is told."""
+        """Add a publisher of the simulator itself; reports a type that no transport can carry."""
         if self._is_carried(endpoint):
             self._add_publisher(endpoint, MessageSource(read), rate)
 
@@ -189,24 +192,24 @@ class EndpointServer(Closeable, Generic[MomentT]):
         rate: float,
         qos: EndpointQos = DEFAULT_QOS,
     ) -> None:
-        """A topic of the simulator's own; without a rate it is sent once."""
+        """Publish a topic of the simulator itself at ``rate`` [Hz]; with rate 0, once."""
         endpoint = RosEndpoint(InterfaceKind.TOPIC, "publisher", name, kind, None, rate or None, qos)
         self._add_own_publisher(endpoint, read, rate)
 
     def add_subscription(self, name: str, kind: str, receive: Receive) -> None:
-        """A topic of the simulator's own that it listens to."""
+        """Subscribe to a topic of the simulator itself."""
         endpoint = RosEndpoint(InterfaceKind.TOPIC, "subscription", name, kind)
         if self._is_carried(endpoint):
             self._add_listener(endpoint, lambda transport: transport.subscribe(endpoint, receive))
 
     def add_service(self, name: str, kind: str, answer: Answer) -> None:
-        """A service of the simulator's own."""
+        """Offer a service of the simulator itself."""
         endpoint = RosEndpoint(InterfaceKind.SERVICE, "server", name, kind)
         if self._is_carried(endpoint):
             self._add_listener(endpoint, lambda transport: transport.serve(endpoint, answer))
 
     def add_action(self, name: str, kind: str, behaviour: ActionBehaviour) -> None:
-        """An action of the simulator's own."""
+        """Offer an action of the simulator itself."""
         endpoint = RosEndpoint(InterfaceKind.ACTION, "server", name, kind)
         if self._is_carried(endpoint):
             self._add_listener(endpoint, lambda transport: transport.act(endpoint, behaviour))
@@ -215,11 +218,11 @@ class EndpointServer(Closeable, Generic[MomentT]):
         try:
             self._check_type(endpoint)
         except NoDataError as error:
-            self._tell_disabled(endpoint, str(error))
+            self._report_disabled(endpoint, str(error))
             return False
         return True
 
-    def _tell_disabled(self, endpoint: RosEndpoint, reason: str) -> None:
+    def _report_disabled(self, endpoint: RosEndpoint, reason: str) -> None:
         self._reporter.report(
             ENDPOINT_DISABLED, endpoint.source, kind=endpoint.kind.value, name=endpoint.name, reason=reason
         )
@@ -227,11 +230,11 @@ class EndpointServer(Closeable, Generic[MomentT]):
     def _add_clock(self, rate: float) -> None:
         layout = MessageLayout(CLOCK, {"clock": STAMP})
         self.add_topic("/clock", CLOCK, lambda moment: layout.pack(moment.time), rate, CLOCK_QOS)
-        # time first: who gets a message should know that its time has come
+        # /clock goes out first: a node with use_sim_time drops messages that are newer than its clock
         self._publishers.insert(0, self._publishers.pop())
 
     def poll(self) -> None:
-        """Handle what has arrived."""
+        """Handle messages, requests and goals that have arrived."""
         for transport in self._transports:
             transport.poll()
 
@@ -250,7 +253,7 @@ class EndpointServer(Closeable, Generic[MomentT]):
         self._wake = next_due - step
 
     def _send_again(self, wants: Callable[[ServedPublisher[MomentT]], bool]) -> None:
-        """Let publishers begin anew: what is sent once is sent once more."""
+        """Start the schedule of publishers again; latched messages are sent once more."""
         for publisher in self._publishers:
             if wants(publisher):
                 publisher.origin = publisher.sent = 0
@@ -259,9 +262,9 @@ class EndpointServer(Closeable, Generic[MomentT]):
     def close(self) -> None:
         """Close all endpoints."""
         for publisher in self._publishers:
-            publisher.turn(False, self.time, self._transports)
+            publisher.set_enabled(False, self.time, self._transports)
         for listener in self._listeners:
-            listener.turn(False, self._transports)
+            listener.set_enabled(False, self._transports)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,25 +281,25 @@ class ClockServer(EndpointServer[ClockMoment]):
         super().__init__(transports, reporter)
         self._add_clock(rate)
 
-    def tell(self, time: int, step: int) -> None:
-        """It is that time [ns], and will be a ``step`` [ns] later next."""
+    def publish_time(self, time: int, step: int) -> None:
+        """Publish simulated time [ns] if it is due; the next call comes ``step`` [ns] later."""
         self.time = time
         self._publish(ClockMoment(time), step)
 
     def restart(self) -> None:
-        """Time begins anew."""
+        """Set simulated time back to zero."""
         self._send_again(lambda _: True)
-        self.tell(0, 0)
+        self.publish_time(0, 0)
 
 
 class ClockPace:
-    """Keeps a simulation from going faster than the clock."""
+    """Keeps a simulation from running faster than real time."""
 
     def __init__(self, time: int) -> None:
         self._began = clock.perf_counter() - time / NANO
 
     def wait(self, time: int) -> None:
-        """Sleep until it is that time of the simulation [ns]; what cannot be caught up is forgotten."""
+        """Sleep until real time reaches simulated ``time`` [ns]; a delay of more than a second is not caught up."""
         ahead = time / NANO - (clock.perf_counter() - self._began)
         if ahead > 0.0:
             clock.sleep(ahead)
@@ -305,7 +308,7 @@ class ClockPace:
 
 
 class SteppedRun(Closeable):
-    """Something that moves on step by step, hears peers, and may keep to the clock; ``time`` is simulated [ns]."""
+    """A simulation that is stepped while it serves ROS, at most at real time on request; ``time`` is simulated [ns]."""
 
     time: int = 0
     is_paused: bool = False
@@ -314,18 +317,18 @@ class SteppedRun(Closeable):
 
     @abc.abstractmethod
     def poll(self) -> None:
-        """Handle what has arrived."""
+        """Handle messages, requests and goals that have arrived."""
 
     @abc.abstractmethod
     def step(self) -> None:
-        """One step of the simulation with all that belongs to it."""
+        """Handle messages, step once and publish what is due."""
 
     def has_step_to_do(self) -> bool:
         """Whether the next step is to be taken now."""
         return not self.is_paused
 
     def run(self, steps: int | None = None, watch: Callable[[int], None] | None = None) -> int:
-        """So many steps, or until it is stopped; gives how many there were.  Ctrl-C is for the caller."""
+        """Run ``steps`` steps, or until it is stopped; gives the number done.  The caller handles Ctrl-C."""
         done, pace = 0, ClockPace(self.time)
         while (steps is None or done < steps) and not self.is_stopping:
             if not self.has_step_to_do():
@@ -339,9 +342,9 @@ class SteppedRun(Closeable):
             if watch is not None:
                 watch(done)
             if self.time < before:
-                # a peer let time begin anew
+                # a peer has reset the simulation
                 pace = ClockPace(self.time)
-            # steps that are asked for one by one are taken at once
+            # single steps that a peer asks for while paused are done at once
             if self.is_realtime and not self.is_paused:
                 pace.wait(self.time)
         return done

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joints that controllers command: drives where the asset has none, and the targets they all aim at.
 
-ros2_control and Gazebo move joints that have no drive in their file; engines do not.  :func:`equip` gives each such
-joint a drive, told in a finding: critically damped, as fast as the time step allows, as strong as the joint's effort
-limit, with gravity carried by the bridge.
+ros2_control and Gazebo move joints that have no drive in their file; engines do not.  :func:`add_missing_drives` gives
+each such joint a drive and reports it: critically damped, as fast as the time step allows, as strong as the joint's
+effort limit, with gravity compensated by the bridge.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,7 +60,10 @@ COMMAND_ROLES = ("left", "right", "command")
 
 
 def list_commanded(graph: RosGraph) -> dict[str, str]:
-    """Joints that controllers of ours command, with the first controller's name; hardware of others is none."""
+    """Joints that controllers run by Simwright command -> name of the first such controller.
+
+    Controllers of kind ``ros2_control`` and ``external`` run elsewhere and are left out.
+    """
     found: dict[str, str] = {}
     for robot in graph.robots:
         for entry in robot.controllers:
@@ -72,8 +75,11 @@ def list_commanded(graph: RosGraph) -> dict[str, str]:
     return found
 
 
-def free_commanded(asset: Asset, reporter: Reporter) -> Asset:
-    """The asset, or a copy in which kinematic bodies that controllers give velocities to can move."""
+def free_twisted_bodies(asset: Asset, reporter: Reporter) -> Asset:
+    """The asset, or a copy in which kinematic bodies that a twist controller commands are dynamic.
+
+    Engines do not move kinematic bodies; each change is reported.
+    """
     commanded = {
         str(one.settings.get("body", "")): one.name
         for one in asset.controllers
@@ -91,7 +97,7 @@ def free_commanded(asset: Asset, reporter: Reporter) -> Asset:
 
 
 def list_undriven(asset: Asset, graph: RosGraph) -> dict[str, str]:
-    """Those of them that nothing drives."""
+    """Commanded joints with one hinge or slide that have neither a drive nor a servo -> name of the controller."""
     servos = {a.target for a in asset.actuators if a.kind in ("position", "velocity", "general")}
     commanded = list_commanded(graph)
     return {
@@ -105,7 +111,7 @@ def list_undriven(asset: Asset, graph: RosGraph) -> dict[str, str]:
     }
 
 
-def equip(
+def add_missing_drives(
     asset: Asset, graph: RosGraph, probe: Simulation, reporter: Reporter
 ) -> tuple[Asset, frozenset[str]]:
     """A copy of the asset with drives on commanded joints that have none, and which joints those are.
@@ -179,9 +185,9 @@ class _AddedServo:
 
 
 class JointTargets:
-    """What all drives aim at; controllers write, the bridge puts it to the simulation once for each step.
+    """Targets of all drives: controllers set them, the bridge writes them to the simulation once per step.
 
-    Targets begin at what the asset says, or where a joint is.
+    They begin at the targets in the asset, or at the present position of a joint without a drive.
     """
 
     def __init__(self, simulation: Simulation, added: frozenset[str]) -> None:
@@ -202,27 +208,30 @@ class JointTargets:
                 reach = drive.max_force / drive.stiffness if math.isfinite(drive.max_force) else math.inf
                 self._added.append(_AddedServo(freedom, reach))
 
-    def aim(self, freedom: LayoutDof, position: float, velocity: float = 0.0) -> None:
-        """Go to a position."""
+    def set_position(self, freedom: LayoutDof, position: float, velocity: float = 0.0) -> None:
+        """Set the position target of a dof [rad, m] and the velocity it is passed at; ends a velocity command."""
         self.is_used = True
         self._integrated.pop(freedom.v, None)
         self.positions[freedom.v], self.velocities[freedom.v] = position, velocity
 
-    def drive(self, freedom: LayoutDof, velocity: float) -> None:
-        """Go on at a velocity; a drive with a spring has its target moved along."""
+    def set_velocity(self, freedom: LayoutDof, velocity: float) -> None:
+        """Set the velocity target of a dof [rad/s, m/s].
+
+        The position target moves along with it, so that the spring of a drive does not pull back.
+        """
         self.is_used = True
         if freedom.v not in self._integrated:
             self.positions[freedom.v] = self._simulation.positions[0][freedom.q]
         self._integrated[freedom.v] = freedom
         self.velocities[freedom.v] = velocity
 
-    def push(self, freedom: LayoutDof, effort: float) -> None:
-        """Add an effort [N m, N]."""
+    def set_effort(self, freedom: LayoutDof, effort: float) -> None:
+        """Set the effort that is applied to a dof in addition to its drive [N m, N]."""
         self.is_used = True
         self.efforts[freedom.v] = effort
 
     def apply(self, place: Callable[[], Array]) -> None:
-        """Put all targets to the simulation; ``place`` tells the positions of now."""
+        """Write all targets to the simulation; ``place`` gives the present positions and is called only if needed."""
         if not self.is_used:
             return
         simulation = self._simulation
@@ -234,7 +243,7 @@ class JointTargets:
                 now = place()[freedom.q]
                 self.positions[v] = np.clip(self.positions[v], now - limit, now + limit)
         efforts = self.efforts.copy()
-        # wheels carry no weight by their drives
+        # only joints held at a position need gravity compensated; a wheel that turns at a velocity carries nothing
         rows = [s.freedom.v for s in self._added if s.freedom.v not in self._integrated]
         bias = simulation.bias() if rows else None
         if bias is not None:
@@ -245,8 +254,3 @@ class JointTargets:
 
     def _find_reach(self, freedom: LayoutDof) -> float:
         return next((servo.reach for servo in self._added if servo.freedom is freedom), math.inf)
-
-
-def are_known(names: Sequence[str], known: dict[str, LayoutDof]) -> str:
-    """Which name is no joint of ours; "" where all are."""
-    return next((name for name in names if name not in known), "")

@@ -198,7 +198,7 @@ class RosSimulator(SteppedRun):
         self._shared.step(1)
         dt = self.view.dt
         # time first: who gets a message should know that its time has come
-        self._clock.tell(round((self._shared.count - self._zero) * dt * NANO), round(dt * NANO))
+        self._clock.publish_time(round((self._shared.count - self._zero) * dt * NANO), round(dt * NANO))
         for part in self._served:
             part.bridge.observe()
         assert self._base is not None
@@ -359,11 +359,11 @@ class RosSimulator(SteppedRun):
         before = view.asset
         if old is not None:
             old.bridge.close()
-        view.become(equipped.asset)
+        view.replace_asset(equipped.asset)
         try:
             self._shared.reopen([view, *(part.view for part in spawned)], anew=() if carry else (view,))
         except SimwrightError:
-            view.become(before)
+            view.replace_asset(before)
             if old is not None:
                 self._base = self._serve(view, old.equipped, goes_on=True)
                 self._base.home, self._base.entities = old.home, old.entities

@@ -72,7 +72,7 @@ REFUSED = declare(
     "fix-refused",
     Level.WARNING,
     "{rule} cannot be fixed here: {reason}",
-    hint="decide what the reason names, with --set where it says so, or fix it by hand",
+    hint="make the choice that the reason asks for, with --set where it names one, or fix it by hand",
     doc="A fix exists for the rule, but not for this case of it; the reason names what a person has to decide.",
 )
 UNDONE = declare(

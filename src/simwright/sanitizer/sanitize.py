@@ -225,7 +225,7 @@ def check_target(target: Path, workspace: Workspace) -> None:
         known = {place.split("/")[0] for place in workspace.places} - {workspace.entry.name} | {entry}
         foreign = sorted({item.name for item in folder.iterdir() if not is_staging(item.name)} - known)
         if foreign:
-            message = f"the folder holds {foreign[0]!r}, which is no part of the asset"
+            message = f"the folder holds {foreign[0]!r}, which is not part of the asset"
             raise OutputError(message, hint="name a new folder, which is the asset's own", where=where)
 
 

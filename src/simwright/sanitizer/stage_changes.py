@@ -260,7 +260,7 @@ class _PoseComparison:
         here, there = points
         if here is None or there is None:
             return here is there
-        # points are single precision: a rounding of the largest number is no change
+        # points are single precision: a rounding of the largest number is not a change
         rounding = 4.0 * float(np.finfo(np.float32).eps) * float(np.abs(here).max())
         allowed = max(self.tolerance * self.size, rounding)
         return here.shape == there.shape and bool(np.all(np.abs(here - there) <= allowed))

@@ -27,7 +27,7 @@ UNBOUNDED = 1e6
 
 
 def describe_geometry(geometry: Geometry) -> tuple[ShapeType, tuple[float, float, float]] | None:
-    """Type and size of a primitive; None for meshes and what else is no primitive."""
+    """Type and size of a primitive; None for meshes and what else is not a primitive."""
     match geometry:
         case Box():
             x, y, z = (float(v) / 2 for v in geometry.size)

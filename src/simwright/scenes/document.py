@@ -51,7 +51,6 @@ from simwright.scenes.selectors import RANGE_SCHEMA
 
 SCHEMA_VERSION = 1
 _KEEPS_NULL = frozenset({"joint_ordering"})
-_KEPT_WHOLE = frozenset({"solver"})
 _INSTEAD = {
     "kd": "contact dissipation is 'tau' [s]",
     "kf": "contact friction is 'mu'",
@@ -179,9 +178,7 @@ def drop_nulls(data: Any) -> Any:
     """A key whose value is null says nothing, except where null has a meaning."""
     if isinstance(data, dict):
         return {
-            key: value if key in _KEPT_WHOLE else drop_nulls(value)
-            for key, value in data.items()
-            if value is not None or key in _KEEPS_NULL
+            key: drop_nulls(value) for key, value in data.items() if value is not None or key in _KEEPS_NULL
         }
     if isinstance(data, list):
         return [drop_nulls(value) for value in data]

@@ -3,12 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, WithJsonSchema, model_validator
 
 from simwright.core.documents.expressions import NUMBER_SCHEMA, read_number
-from simwright.core.documents.record import Record, refuse
+from simwright.core.documents.record import Record, refuse, refuse_word
 from simwright.scenes.document_mechanics import AxisFields
 from simwright.scenes.document_shapes import Material, ShapeFields
 from simwright.scenes.document_values import Color, Length, Quantity, Vector, is_compat, read_triple
@@ -45,15 +45,90 @@ Gravity = Annotated[
 ]
 
 
+def check_preset(value: str) -> str:
+    """SAP Warp's spellings of its presets."""
+    word = value.strip().lower().replace("-", "_").replace("approx_", "approx")
+    if word not in PRESETS:
+        raise refuse_word(value, PRESETS)
+    return word
+
+
+PRESETS = ("approx32", "approx64", "drake")
+Preset = Annotated[str, AfterValidator(check_preset)]
+Precision = Literal["fp32", "f32", "fp64", "f64"]
+
+
+class SolverOptions(Record):
+    """Options of the SAP solver, by the names of SAP Warp's ``SolverSAP``; engines say which of them they use."""
+
+    max_rigid_contact: int | None = Field(default=None, ge=0, description="most contacts of one world")
+    fallback_mu: Quantity | None = Field(default=None, ge=0, description="friction of shapes that say none")
+    fallback_stiffness: Quantity | None = Field(
+        default=None, gt=0, description="stiffness of shapes that say none [N/m]"
+    )
+    contact_beta: Quantity | None = Field(default=None, ge=0, description="near-rigid threshold of contacts")
+    contact_sigma: Quantity | None = Field(default=None, ge=0, description="regularisation of friction")
+    contact_tau_d: Quantity | None = Field(
+        default=None, ge=0, description="dissipation time of shapes that say none [s]"
+    )
+    block_size: int | None = Field(default=None, ge=1, description="block of the Cholesky factorisation")
+    diag_shift: Quantity | None = Field(
+        default=None, ge=0, description="added to the diagonal of the problem"
+    )
+    max_iterations: int | None = Field(default=None, ge=1, description="most iterations of a step")
+    optimality_abs_tol: Quantity | None = Field(
+        default=None, ge=0, description="absolute optimality tolerance"
+    )
+    optimality_rel_tol: Quantity | None = Field(
+        default=None, ge=0, description="relative optimality tolerance"
+    )
+    cost_abs_tol: Quantity | None = Field(default=None, ge=0, description="absolute tolerance of the cost")
+    cost_rel_tol: Quantity | None = Field(default=None, ge=0, description="relative tolerance of the cost")
+    line_search_max_iterations: int | None = Field(default=None, ge=1, description="most trials along a line")
+    armijo_c: Quantity | None = Field(default=None, gt=0, description="sufficient decrease of armijo_decay")
+    rho: Quantity | None = Field(default=None, gt=0, lt=1, description="decay of armijo_decay")
+    line_search_relative_slop: Quantity | None = Field(
+        default=None, ge=0, description="flatness of armijo_decay"
+    )
+    line_search_variant: Literal["monotone_decay", "armijo_decay", "exact_root"] | None = Field(
+        default=None, description="how a Newton step is accepted"
+    )
+    contact_preset_variant: Preset | None = Field(
+        default=None, description="approx32, approx64 or drake: how the problem is discretised"
+    )
+    contact_weight_mode: Literal["body_inertia", "diag_delassus"] | None = Field(
+        default=None, description="how contacts are weighed"
+    )
+    contact_point_mode: Literal["witness_point", "contact_midpoint"] | None = Field(
+        default=None, description="where velocities of a contact are measured"
+    )
+    capture_contact_jacobian_snapshots: bool | None = Field(default=None, description="for looking inside")
+    use_f64_boundary_pose: bool | None = Field(default=None, description="poses in double precision")
+    free_motion_solve_precision: Precision | None = Field(default=None, description="of the free motion")
+    contact_solve_precision: Precision | None = Field(default=None, description="of the contact problem")
+    contact_linear_solve_precision: Precision | None = Field(
+        default=None, description="of its linear systems"
+    )
+    sap_contact_weight_precision: Precision | None = Field(default=None, description="of contact weights")
+    collect_iteration_stats: bool | None = Field(default=None, description="for looking inside")
+    check_line_search_errors: bool | None = Field(default=None, description="raise where a line search fails")
+    graph_conditional: bool | None = Field(default=None, description="true is all there is")
+    position_integration: Literal["sap_euler", "midpoint"] | None = Field(
+        default=None, description="how positions follow from velocities"
+    )
+
+    def list_said(self) -> dict[str, Any]:
+        """The options that the file says."""
+        return self.model_dump(exclude_none=True)
+
+
 class SimulationSettings(Record):
     """How the scene is run."""
 
     dt: Quantity | None = Field(default=None, gt=0, description="time step [s]")
     num_worlds: Count | None = Field(default=None, description="number of worlds")
     max_rigid_contact: int | None = Field(default=None, ge=0, description="most contacts of one world")
-    solver: dict[str, Any] = Field(
-        default_factory=dict, description="options of the solver, handed to it as they are"
-    )
+    solver: SolverOptions = Field(default_factory=SolverOptions, description="options of the SAP solver")
 
 
 class Defaults(Record):

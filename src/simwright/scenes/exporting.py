@@ -48,7 +48,7 @@ from simwright.scenes.load import LoadedScene
 GROUPS_LOST = declare(
     "scene-groups-lost",
     Level.WARNING,
-    "the collision groups of {count} shapes are not carried: {groups}",
+    "the collision groups of {count} shapes are left out: {groups}",
     hint="an asset filters contacts by pairs of bodies and shapes",
     doc="Shapes of a scene are in other collision groups than 1, and the neutral model has no such groups.",
     loss=True,
@@ -56,7 +56,7 @@ GROUPS_LOST = declare(
 ATTRIBUTES_LOST = declare(
     "scene-custom-lost",
     Level.WARNING,
-    "{count} custom attributes are not carried out of the scene: {names}",
+    "{count} custom attributes are left out out of the scene: {names}",
     hint="convert the asset itself to keep them",
     doc="Custom attributes of assets are arrays of a scene, which has no asset to put them on.",
     loss=True,

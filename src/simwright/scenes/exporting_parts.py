@@ -244,6 +244,9 @@ class ShapeExporter:
             shape.margin = float(widen(model.shape_margin[index])) or None
             shape.gap = float(widen(model.shape_gap[index])) or None
             shape.physics_material = self._choose_material(index)
+            if flags & ShapeFlag.HYDROELASTIC:
+                shape.settings["hydroelastic_enabled"] = True
+                shape.settings["kh"] = float(widen(model.shape_material_kh[index]))
             if kind is ShapeType.CONVEX_MESH:
                 shape.approximation = Approximation("convexHull")
         self._looks.dress(shape, index)

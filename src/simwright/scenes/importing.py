@@ -15,7 +15,7 @@ from simwright.model.asset import Articulation, Asset, Body, Shape, Site
 from simwright.model.branches import Branch, BranchPlan, BranchStep, plan_branches
 from simwright.model.filtering import find_filtered_pairs
 from simwright.model.flat_joints import ElementIndices, JointPlacement, carry_velocity, drive_both
-from simwright.model.inertia import Inertial, combine
+from simwright.model.inertia import UNSHAPED, Inertial, combine
 from simwright.model.joint import WORLD, Joint, JointKind, Motion
 from simwright.model.kinematics import compute_joint_pose, measure_gap, measure_joint_pose, solve_coordinates
 from simwright.model.mass import body_inertials
@@ -118,8 +118,8 @@ class _AssetImport:
         self._format = asset.provenance.format
         self._joints = JointImporter(builder, reporter, self._format if self._sap else "")
         # what the scene says for this asset, under what the file says
-        config = builder.default_shape.with_values(options.config)
-        self._shapes = ShapeImporter(builder, asset, options, config, reporter)
+        self._config = builder.default_shape.with_values(options.config)
+        self._shapes = ShapeImporter(builder, asset, options, self._config, reporter)
         self._names = AssetLabels(builder, asset, prefix)
         self._bodies = {body.name: body for body in asset.bodies}
         self._first_shape = builder.shape_count
@@ -160,7 +160,7 @@ class _AssetImport:
     def _weigh(self, body: Body) -> Inertial | None:
         """What the file says, or the shells on the body; solids weigh as they are added."""
         if body.inertial is not None:
-            return body.inertial
+            return self._weigh_sap(body, body.inertial) if self._sap else body.inertial
         # the builder weighs solids; walls need the surface, which it does not know
         shells = [
             shape
@@ -168,6 +168,18 @@ class _AssetImport:
             if shape.collision and shape.enabled and shape.settings.get("mass_model") == "shell"
         ]
         return combine(self._shapes.weigh(shape, body) for shape in shells) if shells else None
+
+    def _weigh_sap(self, body: Body, held: Inertial) -> Inertial:
+        """What SAP Warp takes for a body of a stage with a mass, no inertia and no collider: a ball of the density."""
+        alone = not any(shape.collision for shape in self._asset.shapes_of(body.name))
+        guessed = np.allclose(held.inertia, held.mass * UNSHAPED * np.eye(3), rtol=1e-6, atol=0.0)
+        density = self._config.density
+        if self._format != "usd" or not (alone and guessed) or density <= 0.0:
+            return held
+        radius = (3.0 * held.mass / (4.0 * math.pi * density)) ** (1.0 / 3.0)
+        # measured: the offset of the centre of mass is added although its tensors are about that centre
+        spread = 0.4 * radius**2 + float(held.com @ held.com)
+        return Inertial(held.mass, held.com, held.mass * spread * np.eye(3))
 
     def _add_step(self, step: BranchStep) -> int:
         if step.joint is None:
@@ -210,17 +222,20 @@ class _AssetImport:
         self._add_joint(self._joints.reverse(joint) if joint.child == WORLD else joint)
 
     def add_shapes(self) -> None:
-        """Shapes, then sites."""
+        """Shapes, then sites; in ``compat="sap"`` as SAP Warp orders them."""
+        asset, found = self._asset, self.found
         # arrays are compared entry by entry with SAP Warp's: the order has to be its own
-        shapes = order_shapes(self._asset, self.found.bodies) if self._sap else self._asset.shapes
-        for shape in shapes:
-            body = self.found.bodies.get(shape.body, -1)
-            index = self._shapes.add_shape(shape, body, self._names.name_shape(shape))
+        ordered: list[Shape | Site] = [*asset.shapes, *asset.sites]
+        if self._sap:
+            ordered = order_shapes(asset, found.bodies)
+        for element in ordered:
+            body, label = found.bodies.get(element.body, -1), self._names.name_shape(element)
+            if isinstance(element, Site):
+                found.sites[element.name] = self._shapes.add_site(element, body, label)
+                continue
+            index = self._shapes.add_shape(element, body, label)
             if index is not None:
-                self.found.shapes[shape.name] = index
-        for site in self._asset.sites:
-            body = self.found.bodies.get(site.body, -1)
-            self.found.sites[site.name] = self._shapes.add_site(site, body, self._names.name_shape(site))
+                found.shapes[element.name] = index
 
     def add_filters(self) -> None:
         """Pairs that never touch, beside those that follow from bodies and joints."""

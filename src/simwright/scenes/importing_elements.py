@@ -67,7 +67,9 @@ class JointImporter:
         if joint.kind is JointKind.DISTANCE:
             index = builder.add_joint(JointType.DISTANCE, linear=_distance_axes(joint), **given)
         elif not dofs:
-            index = builder.add_joint(JointType.FIXED, **given)
+            # measured: a generic joint without axes stays one in SAP Warp
+            kind = JointType.D6 if joint.generic and builder.compat == "sap" else JointType.FIXED
+            index = builder.add_joint(kind, **given)
         elif motions == [Motion.FREE]:
             index = builder.add_joint(JointType.FREE, **given)
         elif motions == [Motion.BALL]:
@@ -106,6 +108,9 @@ class JointImporter:
         # measured: defaults of the scene do not count for URDF joints in SAP Warp
         if self._dialect == "urdf":
             return _describe_sap_urdf(dof)
+        # nor for the axes of generic and ball joints of stages
+        if self._dialect == "usd" and (joint.generic or dof.motion is Motion.BALL):
+            return DofConfig(axis=_triple(dof.axis), limit_lower=dof.lower, limit_upper=dof.upper)
         config = self._builder.default_joint.with_values(
             {
                 "armature": dof.armature,
@@ -121,6 +126,9 @@ class JointImporter:
         )
         config.axis = _triple(dof.axis)
         _set_stops(config, dof)
+        # measured: a joint of a stage that says no limit has none at all, whatever the scene's default
+        if self._dialect == "usd" and not dof.is_limited:
+            config.limit_lower, config.limit_upper = -math.inf, math.inf
         if dof.drive is not None:
             config.actuator_mode = int(TargetMode[choose_mode(dof)])
         return config.with_values(list_drive(dof))
@@ -289,12 +297,15 @@ class ShapeImporter:
         """A site is a shape that only marks a frame."""
         described = describe_geometry(site.geometry) if site.geometry is not None else None
         kind, scale = described or (ShapeType.SPHERE, (_SITE_SIZE,) * 3)
+        # marks of a stage have, as what is only seen, none of the scene's defaults in SAP Warp
+        plain = self._stage and self._builder.compat == "sap"
+        config = ShapeConfig(gap=self._config.gap) if plain else self._config
         return self._builder.add_shape(
             body,
             kind,
             scale,
             pose=pose_to_seven(self._options.xform @ site.pose if body < 0 else site.pose),
-            config=self._config.with_values({"is_site": True, "is_visible": described is not None}),
+            config=config.with_values({"is_site": True, "is_visible": described is not None}),
             label=label,
         )
 
@@ -352,6 +363,9 @@ class ShapeImporter:
         visible = shape.visual or (shape.collision and not hidden)
         if shape.collision and options.hide_collision_shapes and shape.body in self._seen:
             visible = False
+        # measured: SAP Warp never shows a collider of a stage beside what its body has to show
+        if shape.collision and self._stage and self._builder.compat == "sap":
+            visible = shape.body not in self._seen
         config = self._plain(shape).with_values(
             {
                 "is_visible": visible or (shape.collision and options.force_show_colliders),

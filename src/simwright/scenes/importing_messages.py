@@ -18,7 +18,7 @@ JOINT_APPROXIMATED = declare(
 JOINT_CONE = declare(
     "scene-joint-cone",
     Level.WARNING,
-    "the cone limit of ball joint {name!r} is not carried",
+    "the cone limit of ball joint {name!r} is left out",
     doc="Ball joints of the runtime arrays have no limits.",
     loss=True,
 )
@@ -32,7 +32,7 @@ DRIVE_ACCELERATION = declare(
 GEOMETRY_LOST = declare(
     "scene-geometry-lost",
     Level.WARNING,
-    "shape {name!r} is not carried: {why}",
+    "shape {name!r} is left out: {why}",
     hint="convert it to a mesh",
     doc="A geometry that the runtime arrays have no shape for.",
     loss=True,
@@ -68,7 +68,7 @@ EQUIPMENT_LOST = declare(
 ATTRIBUTE_LOST = declare(
     "scene-attribute-lost",
     Level.WARNING,
-    "custom attribute {name!r} is not carried: {why}",
+    "custom attribute {name!r} is left out: {why}",
     doc="A custom attribute whose type or values have no array.",
     loss=True,
 )

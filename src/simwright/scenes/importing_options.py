@@ -13,7 +13,7 @@ import numpy as np
 
 from simwright.core.errors import UsageError
 from simwright.core.math3d import IDENTITY, Pose
-from simwright.model.asset import Asset, Shape, scaled
+from simwright.model.asset import Asset, Shape, Site, scaled
 from simwright.model.geometry import Mesh, MeshData
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Motion
@@ -162,6 +162,8 @@ def imitate_sap(asset: Asset) -> None:
         material.density = None
     for shape in asset.shapes:
         shape.density, shape.mass, shape.color, shape.material = None, None, None, ""
+    if asset.provenance.format == "usd":
+        _drop_gains(asset)
     if asset.provenance.format != "urdf":
         return
     for body in asset.bodies:
@@ -172,19 +174,36 @@ def imitate_sap(asset: Asset) -> None:
     asset.shapes = [part for shape in asset.shapes for part in _split_shape(shape, meshes)]
 
 
-def order_shapes(asset: Asset, bodies: dict[str, int]) -> list[Shape]:
-    """The shapes in SAP Warp's order; ``bodies`` are indices by name."""
+def _drop_gains(asset: Asset) -> None:
+    """Gains of contacts are the scene's: of the materials of stages SAP Warp reads friction and restitution only."""
+    for material in asset.physics_materials:
+        material.stiffness = material.damping = None
+    for shape in asset.shapes:
+        shape.settings = {key: value for key, value in shape.settings.items() if key not in ("ke", "kd")}
+
+
+def order_shapes(asset: Asset, bodies: dict[str, int]) -> list[Shape | Site]:
+    """The shapes and sites in SAP Warp's order; ``bodies`` are indices by name."""
     if asset.provenance.format == "urdf":
         # visuals before colliders, link by link: the order in which its importer adds them
-        return sorted(asset.shapes, key=lambda shape: (bodies.get(shape.body, -1), shape.collision))
+        shapes = sorted(asset.shapes, key=lambda shape: (bodies.get(shape.body, -1), shape.collision))
+        return [*shapes, *asset.sites]
 
-    def rank(shape: Shape) -> tuple[bool, int, int]:
-        described = describe_geometry(shape.geometry)
+    def rank(placed: tuple[int, Shape | Site]) -> tuple[bool, int, int, int]:
+        number, element = placed
+        body = bodies.get(element.body, -1)
+        # what does not collide, marks included, comes body by body as the stage has it; colliders by their type
+        if not (isinstance(element, Shape) and element.collision):
+            return False, 0, body, number
+        described = describe_geometry(element.geometry)
         kind = described[0] if described is not None else ShapeType.MESH
-        place = _SAP_TYPES.index(kind) if shape.collision and kind in _SAP_TYPES else 0
-        return shape.collision, place, bodies.get(shape.body, -1)
+        return True, _SAP_TYPES.index(kind) if kind in _SAP_TYPES else 0, 0, number
 
-    return sorted(asset.shapes, key=rank)
+    # a site comes right after the shapes before it
+    numbered: list[tuple[int, Shape | Site]] = [(2 * n + 1, shape) for n, shape in enumerate(asset.shapes)]
+    last = len(asset.shapes)
+    numbered += [(2 * (last if site.after < 0 else site.after), site) for site in asset.sites]
+    return [element for _, element in sorted(numbered, key=rank)]
 
 
 def _split_shape(shape: Shape, meshes: dict[tuple[int, bytes], list[Mesh]]) -> list[Shape]:

@@ -277,8 +277,10 @@ class _WorldBuild:
     def _add_asset(self, asset: Any, where: Where, seen: set[str]) -> None:
         file = self._sources.find_asset(asset, where)
         packages = find_packages({}, near=[file.parent], allowed=sorted(self._sources.roots))
-        # SAP Warp reads newton:* attributes and no other solver's
-        reading = ReadOptions(packages, schema_resolvers=("newton",)) if self._sap else ReadOptions(packages)
+        reading = ReadOptions(packages)
+        if self._sap:
+            # SAP Warp reads newton:* attributes and no other solver's, and moves generic joints along limited axes only
+            reading = ReadOptions(packages, schema_resolvers=("newton",), lock_unlimited_axes=True)
         read = read_asset(file, format_name=asset.type, options=reading, reporter=self._reporter)
         # labels of stages are prim paths, of the others names: both may repeat between assets
         key = read.name if read.provenance.format != "usd" else (read.bodies[0].path if read.bodies else "")

@@ -36,6 +36,13 @@ RANGE_CLAMPED = declare(
     hint="it is taken to the end",
     doc="A range of an operation ends after the end of the array.",
 )
+SOLVER_IGNORED = declare(
+    "scene-solver-ignored",
+    Level.INFO,
+    "{engine} does not use these options of simulation.solver: {options}",
+    hint="'--engine drake' has a SAP solver",
+    doc="A scene tunes the SAP solver of SAP Warp; an engine with another solver has nothing to do with it.",
+)
 FILE_ELSEWHERE = declare(
     "scene-file-elsewhere",
     Level.INFO,

@@ -31,9 +31,11 @@ from simwright.runtime.kinds import TargetMode
 from simwright.runtime.kinematics import eval_fk
 from simwright.runtime.model import Model
 from simwright.runtime.state import Control, State
+from simwright.scenes.document_settings import SimulationSettings
 from simwright.scenes.exporting import ExportedWorld, export_world
 from simwright.scenes.exporting_parts import FLOATS, group_worlds
 from simwright.scenes.load import LoadedScene
+from simwright.scenes.messages import SOLVER_IGNORED
 
 Watch = Callable[[int, State], None]
 """Called with the number of steps since the scene was opened, and the state then."""
@@ -59,8 +61,8 @@ def open_scene(
     settings = settings or Settings()
     settings.check(adapter.capabilities)
     model = loaded.model if isinstance(loaded, LoadedScene) else loaded
-    settings = settle_scene(loaded, settings, adapter)
     reporter = Reporter() if reporter is None else reporter
+    settings = settle_scene(loaded, settings, adapter, reporter)
     # equal worlds are compiled once; they differ in their states only
     groups = group_worlds(model)
     exported = (
@@ -85,15 +87,27 @@ def open_scene(
     return SceneSimulation(model, inner, ArrayMap(model, exported[0], inner.layout))
 
 
-def settle_scene(loaded: LoadedScene | Model, settings: Settings, adapter: Engine) -> Settings:
-    """Settings with what the scene says, and what the engine has for scenes, where nothing is said."""
+def settle_scene(
+    loaded: LoadedScene | Model, settings: Settings, adapter: Engine, reporter: Reporter | None = None
+) -> Settings:
+    """Settings with what the scene says, and what the engine has for scenes, where nothing is said.
+
+    Options of ``simulation.solver`` are those of a SAP solver: an engine that has them gets them, of the others it is
+    told that they do nothing.
+    """
     # a bare model has no document
-    said = loaded.scene.simulation.dt if isinstance(loaded, LoadedScene) else None
+    simulation = loaded.scene.simulation if isinstance(loaded, LoadedScene) else SimulationSettings()
+    said, known = simulation.dt, adapter.capabilities.options
+    solver = simulation.solver.list_said()
+    ignored = sorted(name for name in solver if name not in known)
+    if ignored and reporter is not None:
+        reporter.report(SOLVER_IGNORED, engine=adapter.capabilities.title, options=", ".join(ignored))
+    used = {name: value for name, value in solver.items() if name in known}
     return Settings(
         dt=settings.dt if settings.dt is not None else float(said or DEFAULT_DT),
         solver=settings.solver,
         # what the caller says is stronger than what the engine suggests for scenes
-        options={**adapter.capabilities.scene_options, **settings.options},
+        options={**adapter.capabilities.scene_options, **used, **settings.options},
         threads=settings.threads,
         device=settings.device,
     )

@@ -319,7 +319,7 @@ _JAW_WORDS = ("jaw", "grip", "finger", "claw", "pinc")
 # fingers are no longer than this, from the palm [m]
 _FINGER_LENGTH = 0.25
 _DRIVE_SECONDS = 1.0
-# less than that between open and closed is no gripper [m]
+# less than that between open and closed is not a gripper [m]
 _LEAST_STROKE = 2e-3
 
 

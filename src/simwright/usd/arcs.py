@@ -125,7 +125,7 @@ def mute_for_all(identifiers: list[str]) -> Iterator[None]:
 
 
 def walk_layers(path: str, gate: Gate, reporter: Reporter, locator: Locator) -> LayerWalk | None:
-    """Open every layer reachable from the one at ``path``, None if that is no layer.
+    """Open every layer reachable from the one at ``path``, None if that is not a layer.
 
     Call it with the resolver context bound.
     """

@@ -29,14 +29,14 @@ def read_claim(key: str, values: Mapping[str, str]) -> float | str | None:
         return None
     if key == "upAxis":
         if text.upper() not in _AXES:
-            raise UsageError(f"{name}={text} is no axis", hint=f"write {name}=X, Y or Z")
+            raise UsageError(f"{name}={text} is not an axis", hint=f"write {name}=X, Y or Z")
         return text.upper()
     try:
         number = float(text)
     except ValueError:
         number = math.nan
     if not 0.0 < number < math.inf:
-        raise UsageError(f"{name}={text} is no unit", hint=f"write a positive number such as {name}=0.001")
+        raise UsageError(f"{name}={text} is not a unit", hint=f"write a positive number such as {name}=0.001")
     return number
 
 

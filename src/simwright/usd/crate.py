@@ -276,7 +276,7 @@ def _check_types(
     for group, is_valid in checks:
         for index in np.unique(tree.names[group]).tolist():
             if not is_valid(tokens[index].decode()):
-                raise CorruptDataError("a path has a part that is no name")
+                raise CorruptDataError("a path has a part that is not a name")
 
 
 def _check_attributes(
@@ -357,7 +357,7 @@ def _check_children(lists: _ChildLists, tree: _PathTree, tokens: list[bytes]) ->
 def _find_keys(
     parents: list[int], names: list[int], tokens: int, *, is_property: bool
 ) -> npt.NDArray[np.int64]:
-    """The keys of children, -1 where a name is no token."""
+    """The keys of children, -1 where a name is not a token."""
     below = np.array(names, np.int64)
     keys = _make_keys(np.array(parents, np.int64), np.full(len(names), is_property), below, tokens)
     return np.where(below < 0, -1, keys)

@@ -233,7 +233,7 @@ def read_names(data: memoryview, value: int) -> list[int]:
     # plain integers: this is asked for every prim
     kind, place = value >> 48 & 0xFF, value & int(_OFFSET)
     if kind != _TOKENS or value >> 62:
-        raise CorruptDataError("a list of children is no list of names")
+        raise CorruptDataError("a list of children is not a list of names")
     if not place:
         return []
     (count,) = struct.unpack_from("<Q", data, place)

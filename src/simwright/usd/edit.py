@@ -58,7 +58,7 @@ class Editor:
         self.find_original: Callable[[str], str] = str
         """From a file of the stage to the one of the source that it is a copy of."""
         self.speaks_neutral: Callable[[Sdf.PrimSpec], bool] = lambda _: True
-        """Does a spec say anything itself that is no engine's own?  New words of a prim go to such a one."""
+        """Does a spec say anything itself that is not an engine's own?  New words of a prim go to such a one."""
         self.gate = Gate.of_layer(self.root.realPath)
         """What files have to pass before a fix brings them into the asset."""
         self.memory: dict[str, Any] = {}
@@ -271,7 +271,7 @@ class Editor:
         self.add(layer, Sdf.Path.absoluteRootPath, f"@{new}@ for @{old}@", apply)
 
     def add_file(self, layer: Sdf.Layer, name: str, content: bytes) -> str:
-        """A new file beside a layer that is no layer, such as an image; gives its address in the layer.
+        """A new file beside a layer that is not a layer, such as an image; gives its address in the layer.
 
         A file of that name with another content is left alone, and the new one gets a name of its own.
         """

@@ -92,7 +92,7 @@ def _check_units(layer: Any, locator: Locator) -> None:
         if not isinstance(value, (int, float)):
             where = locator.where_mention(layer, Sdf.Path.absoluteRootPath, f"{name} =")
             raise ParseError(
-                f"{name} is {str(value)!r}, which is no number", hint=f"write {name} = 1", where=where
+                f"{name} is {str(value)!r}, which is not a number", hint=f"write {name} = 1", where=where
             )
 
 

@@ -135,7 +135,7 @@ def find_class(name: str) -> SchemaClass:
 
 
 def read_extension(folder: Path) -> Extension:
-    """Read ``folder/schema.usda``; a ParseError if it is no USD layer."""
+    """Read ``folder/schema.usda``; a ParseError if it is not a USD layer."""
     file = folder / "schema.usda"
     layer = open_layer(file)
     lines = map_lines(file.read_text(encoding="utf-8", errors="replace"))
@@ -166,7 +166,7 @@ def open_layer(file: Path) -> Any:
     if layer is None:
         found = _COMPLAINT.search(complaint)
         raise ParseError(
-            "is no valid USD layer" + (f": {found['reason'].strip()}" if found else ""),
+            "is not valid USD layer" + (f": {found['reason'].strip()}" if found else ""),
             hint="usdcat shows the same complaint; correct the text there",
             where=Where(str(file), line=int(found["line"]) if found else None),
         )

@@ -64,7 +64,7 @@ def vouch(copy: str, source: str) -> None:
 
 
 def identify(path: str) -> Identity | None:
-    """What tells whether a file is still the same; None for a fresh one and for what is no file of its own."""
+    """What tells whether a file is still the same; None for a fresh one and for what is not a file of its own."""
     identity = _read_identity(path)
     if identity is None or identity in _VOUCHED:
         return identity

@@ -94,7 +94,7 @@ def validate_submission(
     path = Path(folder)
     if not path.is_dir():
         raise NotFoundError(
-            "is no folder", hint="name the folder that holds schema.usda", where=Where(str(path))
+            "is not a folder", hint="name the folder that holds schema.usda", where=Where(str(path))
         )
     for name, advice in _REQUIRED.items():
         if not (path / name).is_file():
@@ -117,7 +117,7 @@ def validate_submission(
 
 
 def _report_links(folder: Path, reporter: Reporter) -> bool:
-    """Report files that are links to somewhere else: what they say is no part of the submission."""
+    """Report files that are links to somewhere else: what they say is not part of the submission."""
     root = folder.resolve()
     files = [folder / name for name in _REQUIRED if (folder / name).is_file()]
     found = [file for file in (*files, *_list_documents(folder)) if root not in file.resolve().parents]
@@ -167,7 +167,7 @@ def _list_documents(folder: Path) -> list[Path]:
 NOT_API = declare(
     "submission-not-api",
     Level.ERROR,
-    "{name} is no applied API schema: {reason}",
+    "{name} is not an applied API schema: {reason}",
     hint='inherit </APISchemaBase>, give no type name, end the name in API, apiSchemaType = "singleApply"',
     doc="Extensions add to prims of core OpenUSD, so that a tool without them still opens the asset.",
     section="4.2.1",

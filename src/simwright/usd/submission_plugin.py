@@ -153,7 +153,7 @@ def _read_plugin(file: Path) -> tuple[dict[str, Any], str]:
         content = json.loads(body)
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
-        raise InputError(f"is no valid JSON: {error}", where=Where(str(file), line)) from None
+        raise InputError(f"is not valid JSON: {error}", where=Where(str(file), line)) from None
     plugins = content.get("Plugins") if isinstance(content, dict) else None
     if not isinstance(plugins, list) or len(plugins) != 1 or not isinstance(plugins[0], dict):
         raise InputError("declares no plugin, or more than one", where=Where(str(file)))

@@ -204,6 +204,6 @@ def parse_coordinates(given: Mapping[str, str]) -> dict[str, float]:
             values[name] = math.nan
         if not math.isfinite(values[name]):
             raise UsageError(
-                f"{text!r} is no coordinate of {name!r}", hint="a number in rad or m, such as elbow=0.5"
+                f"{text!r} is not a coordinate of {name!r}", hint="a number in rad or m, such as elbow=0.5"
             )
     return values

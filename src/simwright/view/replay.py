@@ -72,7 +72,7 @@ def read_recording(path: str | Path) -> Recording:
         with np.load(file, allow_pickle=False) as archive_:
             arrays = {name: archive_[name] for name in archive_.files}
     except (OSError, ValueError, zipfile.BadZipFile, KeyError) as error:
-        raise InputError(f"this is no recording: {error}", where=where) from None
+        raise InputError(f"this is not a recording: {error}", where=where) from None
     return _build(arrays, where)
 
 

@@ -20,7 +20,7 @@ from simwright.core.documents.tree import Document, Step, spell_path
 from simwright.worlds import messages
 
 
-class Refusal(Exception):  # noqa: N818 - it is no error yet: default and reference mode decide
+class Refusal(Exception):  # noqa: N818 - it is not an error yet: default and reference mode decide
     """An entity cannot be taken.  ``aborts``: PyRoboSim gives up the whole file here instead of the entity."""
 
     def __init__(self, kind: Kind, where: Where, *, aborts: bool = True, **data: Any) -> None:

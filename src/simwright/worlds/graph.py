@@ -117,7 +117,7 @@ def find_free_ways(
     lines = shapely.linestrings(np.stack((start[apart], end[apart]), axis=1))
     free[apart] = shapely.covers(space, lines)
     same = left[lengths[left] == 0.0]
-    # a line of no length is no line to shapely
+    # a line of no length is not a line to shapely
     free[same] = shapely.intersects_xy(space, start[same, 0], start[same, 1])
     return free
 

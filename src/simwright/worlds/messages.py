@@ -64,7 +64,7 @@ METADATA_CONFLICT = declare(
 BAD_POSE = declare(
     "world-bad-pose",
     Level.ERROR,
-    "{place} is no pose: {reason}",
+    "{place} is not a pose: {reason}",
     hint="write [x, y], [x, y, z], [x, y, z, yaw] or a mapping with position, rotation_eul or rotation_quat",
     doc="A pose that cannot be read.",
 )
@@ -77,7 +77,7 @@ BAD_UNITS = declare(
 BAD_COLOR = declare(
     "world-bad-color",
     Level.ERROR,
-    "{found} is no colour",
+    "{found} is not a colour",
     hint="use a name, '#rrggbb' or [red, green, blue] from 0 to 1",
     doc="A colour that cannot be read.",
 )
@@ -246,7 +246,7 @@ NO_SURFACE = declare(
     Level.ERROR,
     "the location {location!r} of category {category!r} has no surfaces to put {name!r} on",
     hint="give the category a list of 'locations'",
-    doc="A category without 'locations' cannot hold objects and is no goal for robots.",
+    doc="A category without 'locations' cannot hold objects and is not a goal for robots.",
 )
 
 # -- robots ------------------------------------------------------------------------------------------------------

@@ -93,7 +93,7 @@ def _read_file(
             messages.METADATA_MISSING,
             where,
             file=text,
-            reason="it is no mapping of categories",
+            reason="it is not a mapping of categories",
             meant="",
         )
     for name, data in document.data.items():
@@ -109,7 +109,7 @@ def _add_category(
         return
     known = categories.get(name)
     if known is not None:
-        # the same category in two files is no conflict as long as both say the same
+        # the same category in two files is not a conflict as long as both say the same
         if known.entry.data != data:
             first = str(Path(known.entry.document.file).name)
             reading.settle(Refusal(messages.METADATA_CONFLICT, where, category=name, first=first))

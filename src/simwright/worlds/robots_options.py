@@ -193,7 +193,7 @@ def find_wrong_property(values: Mapping[str, Any]) -> tuple[str, str] | None:
 
 
 def _is_number(value: Any) -> bool:
-    # a bool is an int to Python; YAML's `yes` is no distance
+    # a bool is an int to Python; YAML's `yes` is not a distance
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 

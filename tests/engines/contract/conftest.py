@@ -73,13 +73,17 @@ CONTENDERS = (
             "force": "its joint forces act on bodies without the arm of the joint",
         },
     ),
+    Contender("drake", "sap", lacks={"stop": "its stops are as stiff as the time step allows"}),
 )
+
+
+JUDGES = {"newton": "newton", "drake": "prove"}
 
 
 def mark(one: Contender) -> object:
     """A parameter of a test; engines that are not among our dependencies have an environment of their own."""
     return pytest.param(
-        one, id=one.name, marks=() if one.engine == "mujoco" else pytest.mark.judge(one.engine)
+        one, id=one.name, marks=() if one.engine == "mujoco" else pytest.mark.judge(JUDGES[one.engine])
     )
 
 

@@ -139,5 +139,5 @@ def test_disabled_bodies_can_be_left_out(builder, stage):
 def test_wrong_words_are_refused(builder, stage):
     with pytest.raises(UsageError, match="no such option"):
         add_usd(builder, stage(), flaoting=True)
-    with pytest.raises(UsageError, match="no regular expression"):
+    with pytest.raises(UsageError, match="not a regular expression"):
         add_usd(builder, stage(), ignore_paths=["("])

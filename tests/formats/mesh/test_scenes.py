@@ -195,7 +195,7 @@ def test_gltf_does_not_leave_its_folder(tmp_path: Path) -> None:
             "outside",
         ),
         ("asset", {"version": "1.0"}, "only glTF 2.0"),
-        ("nodes", "text", "no list"),
+        ("nodes", "text", "not a list"),
     ],
 )
 def test_bad_gltf_is_an_input_error(key: str, value: object, message: str, tmp_path: Path) -> None:

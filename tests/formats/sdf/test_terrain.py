@@ -81,7 +81,7 @@ def test_an_elevation_model_keeps_its_lowest_point(read_model, found, tmp_path: 
     ("content", "reason"),
     [
         (None, "does not exist"),
-        (b"not an image", "no image"),
+        (b"not an image", "not an image"),
         (CUT_OFF, "cannot be read"),
     ],
 )

@@ -151,13 +151,13 @@ def prim(kind: str, apis: str, inside: str) -> str:
     ("inside", "why"),
     [
         ('def MjcActuator "m" {}', "no target"),
-        ('def MjcActuator "m" { rel mjc:target = </R/gone> }', "gone is no joint"),
-        ('def MjcActuator "m" { rel mjc:target = </R/h>\n rel mjc:refSite = </R/h> }', "no site"),
-        ('def MjcActuator "m" { rel mjc:target = </R/h>\n double[] mjc:gainPrm = [nan] }', "no number"),
+        ('def MjcActuator "m" { rel mjc:target = </R/gone> }', "gone is not a joint"),
+        ('def MjcActuator "m" { rel mjc:target = </R/h>\n rel mjc:refSite = </R/h> }', "not a site"),
+        ('def MjcActuator "m" { rel mjc:target = </R/h>\n double[] mjc:gainPrm = [nan] }', "not a number"),
         ('def NewtonActuator "m" {}', "no target"),
         ('def NewtonActuator "m" { rel newton:targets = </R/h> }', "0 control laws"),
         (prim("NewtonActuator", "NewtonPDControlAPI NewtonPIDControlAPI", HINGE), "2 control laws"),
-        (prim("NewtonActuator", "NewtonPDControlAPI", "rel newton:targets = </R/k>"), "no revolute"),
+        (prim("NewtonActuator", "NewtonPDControlAPI", "rel newton:targets = </R/k>"), "not a revolute"),
         (prim("NewtonActuator", "NewtonNeuralControlAPI", HINGE), "modelPath"),
         (prim("Scope", EXTENDED, ""), "no target"),
         (prim("Scope", EXTENDED, "rel ext_physics:actuator:targets = [</R/h>, </R/p>]"), "different kinds"),
@@ -243,7 +243,7 @@ def test_newton_network_and_second_target(read):
         ("[]", "[]", "0 positions"),
         ("[0, 0]", "[1, 1]", "do not increase"),
         ("[0, 1]", "[1, -1]", "negative"),
-        ("[0, nan]", "[1, 1]", "no number"),
+        ("[0, nan]", "[1, 1]", "not a number"),
     ],
 )
 def test_tables_that_do_not_fit(read, positions, efforts, why):

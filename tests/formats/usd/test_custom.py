@@ -151,8 +151,8 @@ def test_values_take_the_declared_type(read):
         ("int", "int64 newton:x = 3000000000", "too large"),
         ("quatf", "quatf newton:x = (0, 0, 0, 0)", "without a direction"),
         ("quatf", "quatf newton:x = (nan, 0, 0, 0)", "without a direction"),
-        ("string", "float newton:x = 1", "no text"),
-        ("float[]", "float newton:x = 1", "no array"),
+        ("string", "float newton:x = 1", "not text"),
+        ("float[]", "float newton:x = 1", "not an array"),
         ("matrix3d", "matrix2d newton:x = ((1, 2), (3, 4))", "no mat3"),
     ],
 )

@@ -140,8 +140,8 @@ def test_a_loop_is_cut(read):
     [
         ("Revolute", "", "0 leaders"),
         ("Revolute", "rel newton:mimicJoint = [</R/j1>, </R/j2>]", "2 leaders"),
-        ("Revolute", "rel newton:mimicJoint = </R/nothing>", "no joint"),
-        ("Revolute", "rel newton:mimicJoint = </R/b1>", "no joint"),
+        ("Revolute", "rel newton:mimicJoint = </R/nothing>", "not a joint"),
+        ("Revolute", "rel newton:mimicJoint = </R/b1>", "not a joint"),
         ("Revolute", "rel newton:mimicJoint = </R/j2>", "itself"),
         ("Spherical", LEADER, "one freedom"),
         ("Fixed", LEADER, "one freedom"),

@@ -123,11 +123,11 @@ SIDE = "rel mjc:sideSites = </R/h>\n int[] mjc:sideSites:indices = [0]"
     ("inside", "why"),
     [
         ("", "path is empty"),
-        ("rel mjc:path = </R/gone>", "no site or geometry"),
+        ("rel mjc:path = </R/gone>", "not a site or geometry"),
         ("rel mjc:path = </R/base/s>\n int[] mjc:path:indices = [1]", "target 1 of 1"),
         ("rel mjc:path = </R/base/s>\n int[] mjc:path:segments = [0, 1]", "1 numbers"),
         ("rel mjc:path = </R/base/drum>\n int[] mjc:sideSites:indices = [0]", "no side site 0"),
-        (f"rel mjc:path = </R/base/drum>\n {SIDE}", "is no site"),
+        (f"rel mjc:path = </R/base/drum>\n {SIDE}", "is not a site"),
         (f"{FIXED} rel mjc:path = </R/h>", "1 numbers"),
         (f"{FIXED} rel mjc:path = </R/k>\n double[] mjc:path:coef = [1]", "one freedom"),
         (f"{FIXED} rel mjc:path = </R/base>\n double[] mjc:path:coef = [1]", "one freedom"),

@@ -283,6 +283,22 @@ def test_set_array():
     assert builder.joint_target_ke[6] == 3
 
 
+@pytest.mark.parametrize("compat", [None, "sap"])
+def test_set_array_takes_the_same_range_of_the_other_array(compat):
+    builder, _, _ = build(
+        [
+            "{op: set_array, array: joint_q, range: 'head:2', values: [0.5, 0.6]}",
+            "{op: set_array, array: joint_target_pos, range: 'head:2', from_array: joint_q}",
+            "{op: set_array, array: joint_target_vel, index: 1, from_array: joint_q}",
+            "{op: set_array, array: joint_armature, range: 'tail:2', from_array: joint_q, from_range: 'head:2'}",
+        ],
+        compat,
+    )
+    assert builder.joint_target_pos[:3] == [0.5, 0.6, 0]
+    assert builder.joint_target_vel[:3] == [0, 0.6, 0]
+    assert builder.joint_armature[-2:] == [0.5, 0.6]
+
+
 def test_copy_array():
     builder, _, _ = build(
         [

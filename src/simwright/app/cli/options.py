@@ -178,7 +178,7 @@ def _read_speed(text: str) -> float:
     except ValueError:
         speed = 0.0
     if not 1e-3 <= speed <= 1e3:
-        raise click.BadParameter(f"{text!r} is no speed, like 0.5 or max", param_hint="--speed")
+        raise click.BadParameter(f"{text!r} is not a speed, like 0.5 or max", param_hint="--speed")
     return speed
 
 
@@ -417,7 +417,7 @@ def parse_size(text: str) -> tuple[int, int]:
     """``1280x720`` as width and height [px], even ones: films have no others."""
     width, _, height = text.lower().partition("x")
     if not (width.isdecimal() and height.isdecimal()):
-        raise click.BadParameter(f"{text!r} is no size, like 1280x720", param_hint="--size")
+        raise click.BadParameter(f"{text!r} is not a size, like 1280x720", param_hint="--size")
     return int(width) // 2 * 2, int(height) // 2 * 2
 
 

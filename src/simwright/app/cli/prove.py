@@ -160,7 +160,7 @@ def _show_work(total: int) -> Iterator[Callable[[str], None] | None]:
         def watch(engine: str) -> None:
             nonlocal done
             done += 1
-            # the reference is asked first, and counts for nothing where it is no column
+            # the reference is asked first, and counts for nothing where it is not a column
             bar.update(task, description=f"asking {engine} ({min(done, total + 1)} of {total + 1})")
 
         yield watch

@@ -310,7 +310,7 @@ def _write_motion(proof: Proof, units: Mapping[str, str]) -> Iterator[str]:
     yield "<section><h2>How it moves</h2>"
     yield (
         '<p class="lead">Every engine makes the same motion at a timestep and at half of it. What is left of the '
-        "difference when the timestep goes to zero is no discretisation: the machine or the physics differ. The joint "
+        "difference when the timestep goes to zero is not discretisation: the machine or the physics differ. The joint "
         "with the most of it is drawn, at the smaller timestep; hover or tap for numbers.</p>"
     )
     for name in moving:

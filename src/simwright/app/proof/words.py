@@ -39,7 +39,7 @@ def find_reason(column: Column, name: str) -> str:
 
 
 def tell_number(column: Column, name: str) -> str:
-    """The count or the largest error of an aspect, where it has one; of a motion, what is no discretisation."""
+    """The count or the largest error of an aspect, where it has one; of a motion, what is not discretisation."""
     outcome = column.outcome
     if find_state(column, name) not in ("same", "differs"):
         return ""

@@ -24,7 +24,7 @@ class ModelKinds:
     nested: list[tuple[PrimNode, PrimNode]] = field(default_factory=list)
     """(model, the component above it)"""
     cut_off: list[tuple[PrimNode, PrimNode]] = field(default_factory=list)
-    """(model, the nearest ancestor that is no group)"""
+    """(model, the nearest ancestor that is not a group)"""
 
 
 @cache

@@ -270,7 +270,7 @@ def _read_order(node: PrimNode, book: TransformFacts) -> OpStack:
 
 
 def parse_order(tokens: list[str]) -> OpStack:
-    """The ops that an xformOpOrder names; what is no op is kept, with its text as the kind."""
+    """The ops that an xformOpOrder names; what is not an op is kept, with its text as the kind."""
     resets = RESET in tokens
     if resets:
         # OpenUSD ignores everything before the last reset

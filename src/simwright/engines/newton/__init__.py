@@ -74,7 +74,7 @@ def to_warp(holder: Any) -> SimpleNamespace:
     for info, values in iterate_arrays(holder):
         kind = _ROWS.get((info.dtype, info.row))
         if not values.flags.c_contiguous or not values.flags.writeable:
-            raise ValueError(f"{info.name} is no contiguous, writeable array")
+            raise ValueError(f"{info.name} is not a contiguous, writeable array")
         dtype = getattr(warp, kind if kind is not None else info.dtype)
         views[info.name] = warp.array(values, dtype=dtype, device="cpu", copy=False)
     return SimpleNamespace(**views)

@@ -390,7 +390,7 @@ def _adopt(resolver: Any) -> SchemaResolver:
         return find_resolver(resolver)
     if not hasattr(resolver, "mapping") or not hasattr(resolver, "name"):
         raise UsageError(
-            f"{resolver!r} is no schema resolver", hint="give objects of newton.usd or simwright, or names"
+            f"{resolver!r} is not a schema resolver", hint="give objects of newton.usd or simwright, or names"
         )
     known = _find_known(resolver)
     if known is not None and _is_plain(resolver):

@@ -271,7 +271,7 @@ def find_root_poses(asset: Asset, stage: Usd.Stage) -> dict[str, Pose]:
     poses = {}
     for articulation in asset.articulations:
         pose = _find_body_pose(asset, articulation)
-        # declared on a prim that is no body, such as the robot's Xform
+        # declared on a prim that is not a body, such as the robot's Xform
         prim = stage.GetPrimAtPath(articulation.path) if pose is None and articulation.path else None
         if prim:
             world = read_world(prim).pose

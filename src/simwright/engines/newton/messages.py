@@ -20,7 +20,7 @@ JOINT_APPROXIMATED = declare(
 JOINT_CONE = declare(
     "newton-joint-cone",
     Level.WARNING,
-    "the cone limit of ball joint {name!r} is not carried; Newton's ball joints are free",
+    "the cone limit of ball joint {name!r} is left out; Newton's ball joints are free",
     doc="Newton's ball joints have no limits.",
     loss=True,
 )
@@ -34,7 +34,7 @@ DRIVE_ACCELERATION = declare(
 SPRING_LOST = declare(
     "newton-spring-lost",
     Level.WARNING,
-    "the passive spring of {name!r} is not carried; the builder has no attribute for it",
+    "the passive spring of {name!r} is left out; the builder has no attribute for it",
     hint="call SolverMuJoCo.register_custom_attributes(builder) before",
     doc="Passive joint stiffness is a custom attribute of Newton's MuJoCo solver.",
     loss=True,
@@ -49,7 +49,7 @@ BODY_NOT_KINEMATIC = declare(
 GRAVITY_SCALE = declare(
     "newton-gravity-scale",
     Level.WARNING,
-    "body {name!r} has gravity scale {scale:g}, which is not carried",
+    "body {name!r} has gravity scale {scale:g}, which is left out",
     hint="call SolverMuJoCo.register_custom_attributes(builder) before",
     doc="Newton has one gravity; its MuJoCo solver can compensate it per body.",
     loss=True,
@@ -57,7 +57,7 @@ GRAVITY_SCALE = declare(
 GEOMETRY_LOST = declare(
     "newton-geometry-lost",
     Level.WARNING,
-    "shape {name!r} is not carried: {why}",
+    "shape {name!r} is left out: {why}",
     hint="convert it to a mesh",
     doc="A geometry that Newton has no shape for.",
     loss=True,
@@ -87,7 +87,7 @@ MIMIC_LOST = declare(
 MIMIC_SOFTNESS = declare(
     "newton-mimic-softness",
     Level.WARNING,
-    "{follower!r} follows {leader!r} as Newton's solver has it; {what} of the source is not carried",
+    "{follower!r} follows {leader!r} as Newton's solver has it; {what} of the source is left out",
     hint="Newton's mimic joints have two coefficients and no softness of their own",
     doc="A joint equality says how soft it is (solref, solimp); a mimic relation in Newton cannot.",
     loss=True,
@@ -95,14 +95,14 @@ MIMIC_SOFTNESS = declare(
 ELEMENTS_LOST = declare(
     "newton-elements-lost",
     Level.WARNING,
-    "{count} {what} are not carried, the first is {first!r}",
+    "{count} {what} are left out, the first is {first!r}",
     doc="Elements of the model that Newton's builder has no place for.",
     loss=True,
 )
 ATTRIBUTE_LOST = declare(
     "newton-attribute-lost",
     Level.WARNING,
-    "custom attribute {name!r} is not carried: {why}",
+    "custom attribute {name!r} is left out: {why}",
     hint="Newton's custom attributes are float, int, bool, vectors of 2 to 4 and quaternions",
     doc="A custom attribute whose type, frequency or assignment Newton does not have.",
     loss=True,
@@ -110,7 +110,7 @@ ATTRIBUTE_LOST = declare(
 EQUALITY_LOST = declare(
     "newton-equality-lost",
     Level.WARNING,
-    "equality {name!r} is not carried: {why}",
+    "equality {name!r} is left out: {why}",
     hint="name the bodies or the leading joint in the equality",
     doc="An equality of MuJoCo whose ends are not in the builder.",
     loss=True,
@@ -125,7 +125,7 @@ POLYNOMIAL_KEPT = declare(
 ACTUATOR_LOST = declare(
     "newton-actuator-lost",
     Level.WARNING,
-    "actuator {name!r} is not carried: {why}",
+    "actuator {name!r} is left out: {why}",
     hint="apply one drive API (NewtonPDControlAPI, NewtonPIDControlAPI, NewtonNeuralControlAPI) to it",
     doc="A NewtonActuator prim from which Newton makes no actuator.",
     loss=True,

@@ -65,7 +65,7 @@ _TILE = 8
 TEXTURE_LOST = declare(
     "newton-texture-lost",
     Level.INFO,
-    "{count} picture(s) of material {name!r} are not carried, the first is that of its {first}",
+    "{count} picture(s) of material {name!r} are left out, the first is that of its {first}",
     hint="Newton's viewers draw one picture, that of the diffuse colour, on meshes with texture coordinates",
     doc="Newton's shapes have a picture for the diffuse colour of meshes, and for nothing else.",
 )
@@ -314,7 +314,7 @@ class NewtonShapeMaker:
 
 
 def _describe_primitive(geometry: Geometry) -> tuple[Any, tuple[float, float, float]] | None:
-    """Newton's type and size triple; None for what is no primitive there."""
+    """Newton's type and size triple; None for what is not a primitive there."""
     import newton
 
     kinds = newton.GeoType

@@ -153,7 +153,7 @@ class _Parser:
                 numbers.append(float(word))
             except ValueError:
                 break
-        # "specular" ends with the shininess; "vertexcolour" is no colour.
+        # "specular" ends with the shininess; "vertexcolour" is not a colour.
         count = 3 if key == "specular" and len(words) == 4 else len(numbers)
         if len(numbers) >= 3 and all(0.0 <= abs(number) < 1e6 for number in numbers):
             setattr(self.material, key, tuple(min(max(number, 0.0), 1.0) for number in numbers[:count]))

@@ -28,7 +28,7 @@ PARAMETERS_UNREADABLE = declare(
 CONTROLLER_JOINT = declare(
     "ros2-control-joint",
     Level.WARNING,
-    "the controller {name!r} in {file!r} names the joint {joint!r}, which is no joint of the robot",
+    "the controller {name!r} in {file!r} names the joint {joint!r}, which is not a joint of the robot",
     hint="correct the name in the parameter file",
     doc="A controller's parameters name a joint that the description does not have.",
 )

@@ -18,7 +18,7 @@ PURPOSE_LEFT_OUT = declare(
     "gltf-write-purpose",
     Level.INFO,
     "{count} shape(s) are stand-ins or guides and are left out, the first {first!r}",
-    doc="Geometry of purpose proxy or guide is no part of the final picture.",
+    doc="Geometry of purpose proxy or guide is not part of the final picture.",
     loss=True,
 )
 GEOMETRY_LEFT_OUT = declare(
@@ -41,7 +41,7 @@ TEXTURE_LEFT_OUT = declare(
 COORDINATES_MISSING = declare(
     "gltf-write-coordinates",
     Level.WARNING,
-    "material {name!r} is worn by {count} mesh(es) without the texture coordinates it needs; its images are left "
+    "material {name!r} is used by {count} mesh(es) without the texture coordinates it needs; its images are left "
     "out there",
     hint="author the texture coordinates its images are mapped by",
     doc="An image needs texture coordinates; without them the constant of the input is used.",

@@ -98,7 +98,7 @@ def _decode(content: bytes, tally: Tally) -> Channel:
             pixels = np.asarray(image.convert("RGBA"), dtype=np.float32)
             return np.asarray(pixels / np.float32(255.0))
     except (OSError, ValueError, SyntaxError, MemoryError, Image.DecompressionBombError):
-        raise ImageError("it is no image that can be read") from None
+        raise ImageError("it is not an image that can be read") from None
 
 
 def encode(channels: list[Channel | None], fill: float = 1.0) -> bytes:

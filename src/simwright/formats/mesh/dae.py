@@ -94,7 +94,7 @@ def _list_parts(document: Any, file: Path) -> list[MeshPart]:
 def _parse(content: bytes, file: Path) -> Element:
     root = parse_bytes(content, str(file))
     if not str(root.tag).endswith("COLLADA"):
-        raise ParseError(f"this is no COLLADA file: its root is <{root.tag}>", where=Where(str(file)))
+        raise ParseError(f"this is not a COLLADA file: its root is <{root.tag}>", where=Where(str(file)))
     return root
 
 

@@ -80,7 +80,7 @@ class _GltfFile:
     def rows(self, key: str) -> list[dict[str, Any]]:
         rows = self.tree.get(key, [])
         if not isinstance(rows, list):
-            raise self.error(f"{key!r} is no list")
+            raise self.error(f"{key!r} is not a list")
         return rows
 
     def row(self, key: str, index: object) -> dict[str, Any]:
@@ -314,7 +314,7 @@ def read_gltf_image(content: bytes, file: Path, gate: Gate, number: int) -> byte
         try:
             return base64.b64decode(uri.partition(",")[2], validate=True)
         except ValueError:
-            raise document.error(f"image {number} is no base64") from None
+            raise document.error(f"image {number} is not base64") from None
     view = document.row("bufferViews", row.get("bufferView"))
     data = document.buffer(int(view.get("buffer", 0)))
     start, length = int(view.get("byteOffset", 0)), int(view.get("byteLength", 0))

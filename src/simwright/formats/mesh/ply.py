@@ -23,7 +23,7 @@ def read_ply(content: bytes, file: Path, _gate: Gate | None = None) -> MeshData:
     where = Where(str(file))
     end = content[:_MAX_HEADER].find(b"end_header")
     if not content.startswith(b"ply") or end < 0:
-        raise ParseError("this is no PLY file: it has no PLY header", where=where)
+        raise ParseError("this is not a PLY file: it has no PLY header", where=where)
     header = content[:end].replace(b"\r", b"")
     counts = {name.decode(): int(count) for name, count in _ELEMENT.findall(header)}
     # every element takes a byte or more, so a count beyond the file's size is a lie

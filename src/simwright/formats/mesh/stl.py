@@ -52,7 +52,7 @@ def _read_binary(content: bytes, file: Path) -> npt.NDArray[Any]:
     where = Where(str(file))
     if len(content) < _HEADER:
         raise ParseError(
-            f"this is no STL file: {len(content)} bytes are less than its header",
+            f"this is not an STL file: {len(content)} bytes are less than its header",
             hint="is it complete?",
             where=where,
         )
@@ -62,7 +62,7 @@ def _read_binary(content: bytes, file: Path) -> npt.NDArray[Any]:
     if count > room:
         raise ParseError(
             f"the STL header announces {count} triangles, but the file has room for {room}",
-            hint="the file is truncated or is no STL file",
+            hint="the file is truncated or is not an STL file",
             where=where,
         )
     if count == 0:

@@ -93,7 +93,7 @@ _EXACT = 1e-12
 
 
 def read_joints(reader: MjcfReader) -> None:
-    """One joint for every body that is no mocap body."""
+    """One joint for every body that is not a mocap body."""
     model = reader.model
     scope = NameScope(reader.names["joint"])
     for body in range(1, reader.count("body")):

@@ -132,7 +132,7 @@ def _mentions(entry: SourceElement, text: str, _source: MjcfSource) -> bool:
 
 
 def _is_no_number(entry: SourceElement, text: str, _source: MjcfSource) -> bool:
-    """Does an attribute that MuJoCo finds badly formatted hold something that is no number?"""
+    """Does an attribute that MuJoCo finds badly formatted hold something that is not a number?"""
     if "bad format" not in text:
         return False
     values = [entry.element.get(q) or "" for q in _QUOTED.findall(text)]

@@ -22,7 +22,7 @@ HOLDS: Table = {
     "bodies.density": _MASS,
     **rows(YES, "joints", "joints: parent_frame child_frame collide"),
     "joints.kind": otherwise(
-        "hinges, slides, balls and free joints, stacked and coupled; a fixed one is no joint"
+        "hinges, slides, balls and free joints, stacked and coupled; a fixed one is not a joint"
     ),
     "joints.closes_loop": otherwise("an equality constraint"),
     "joints.distance": otherwise("a tendon with limits"),

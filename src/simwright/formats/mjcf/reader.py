@@ -24,7 +24,7 @@ from simwright.model.joint import WORLD
 NOT_CARRIED = declare(
     "mjcf-not-carried",
     Level.WARNING,
-    "{what} {verb} read but not carried into the model: {names}",
+    "{what} {verb} read but left out of the model: {names}",
     hint="{advice}",
     doc="The MJCF file holds something the neutral model cannot express.",
     loss=True,

@@ -230,7 +230,7 @@ def _find_first_file(*candidates: Path) -> Path | None:
         try:
             if file.is_file():
                 return file
-        # a name with a zero byte or too long for the file system is no file
+        # a name with a zero byte or too long for the file system is not a file
         except (OSError, ValueError):
             continue
     return None

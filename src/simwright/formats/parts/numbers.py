@@ -19,7 +19,7 @@ def format_number(value: float) -> str:
 
 
 def make_finite(value: float, largest: float) -> float:
-    """The number itself; ``largest`` of its sign for an infinity, zero for what is no number."""
+    """The number itself; ``largest`` of its sign for an infinity, zero for what is not a number."""
     if math.isfinite(value):
         return value
     return 0.0 if math.isnan(value) else math.copysign(largest, value)

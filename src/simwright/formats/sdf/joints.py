@@ -33,7 +33,7 @@ UNKNOWN_LINK = declare(
     Level.ERROR,
     "the {end} of joint {joint!r} is {name!r}, which does not exist in {scope}",
     hint="{near}; the joint is left out",
-    doc="A joint names a parent or child that is no link, frame or nested model.",
+    doc="A joint names a parent or child that is not a link, frame or nested model.",
 )
 UNKNOWN_JOINT_TYPE = declare(
     "sdf-unknown-joint-type",
@@ -269,7 +269,7 @@ def _read_gear(context: SdfReadContext, item: NamedElement) -> Gear:
     what = f"the gearbox_reference_body of joint {item.key!r}"
     graph, where = context.graph, document.where(item.element)
     reference = (
-        # "world" is no frame of a model, so the graph does not know it by that name.
+        # "world" is not a frame of a model, so the graph does not know it by that name.
         graph.world if name == "world" else graph.refer(name, scope_of(item.model), graph.world, where, what)
     )
     return Gear(1.0 / ratio, _body(context, reference)[0])
@@ -296,7 +296,7 @@ def _find_leader(context: SdfReadContext, item: NamedElement, name: str, axis: s
     number = _AXES.index(axis) if axis in _AXES else -1
     if joint is not None and 0 <= number < len(joint.dofs):
         return joint.dofs[number]
-    problem = "is no joint of the model" if joint is None else f"has no {axis!r}"
+    problem = "is not a joint of the model" if joint is None else f"has no {axis!r}"
     near = UnknownNameError("joint", name, [other.name for other in item.model.joints]).hint
     data: dict[str, Any] = {"joint": item.key, "name": name, "problem": problem, "near": near}
     context.reporter.report(UNKNOWN_LEADER, item.document.where(item.element), **data)

@@ -314,7 +314,7 @@ def _share_surface(context: SdfReadContext, material: PhysicsMaterial, name: str
 def _keep_family(
     context: SdfReadContext, document: SdfDocument, element: Element, owner: str, carried: set[str]
 ) -> None:
-    """Keep the leaves of a part of ``<surface>`` that are not carried, whole branches where nothing is."""
+    """Keep the leaves of a part of ``<surface>`` that are left out, whole branches where nothing is."""
     path = _path_in_surface(element)
     if path in carried:
         return

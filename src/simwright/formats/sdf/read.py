@@ -138,7 +138,7 @@ def _refuse_empty(document: SdfDocument) -> None:
 
 
 def _drop_scope(root: ModelNode) -> None:
-    """In a file with one model, names are told apart inside that model: its own name is no scope."""
+    """In a file with one model, names are told apart inside that model: its own name is not a scope."""
     for model in root.walk():
         model.scope = "::".join(model.scope.split("::")[root.name.count("::") + 1 :])
 

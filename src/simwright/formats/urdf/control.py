@@ -170,7 +170,7 @@ PLUGINS: dict[str, PluginRow] = {
 CONTROL_JOINT = declare(
     "urdf-control-joint",
     Level.ERROR,
-    "{what} {name!r} drives joint {joint!r}, which is no joint of the robot",
+    "{what} {name!r} drives joint {joint!r}, which is not a joint of the robot",
     hint="check the name; it is left out",
     doc="A transmission or ros2_control block names a joint that does not exist.",
 )
@@ -362,7 +362,7 @@ PLUGIN_KEPT = declare(
 PLUGIN_JOINT = declare(
     "urdf-plugin-joint",
     Level.WARNING,
-    "plugin {name!r} names joint {joint!r}, which is no joint of the robot",
+    "plugin {name!r} names joint {joint!r}, which is not a joint of the robot",
     hint="check the name",
     doc="A Gazebo plugin drives a joint that does not exist.",
 )
@@ -473,7 +473,7 @@ def _read_rate(element: Element) -> float | None:
         rate = float(text) if text else 0.0
     except ValueError:
         return None
-    # zero means every step, which is no rate
+    # zero means every step, which is not a rate
     return rate if 0.0 < rate < 1e9 else None
 
 

@@ -29,7 +29,7 @@ from simwright.model.ros import Interface, InterfaceKind
 GAZEBO_REFERENCE = declare(
     "urdf-gazebo-reference",
     Level.WARNING,
-    "<gazebo> refers to {name!r}, which is no link or joint of the robot",
+    "<gazebo> refers to {name!r}, which is not a link or joint of the robot",
     hint="check the name; its settings are kept as extras",
     doc="A Gazebo extension names an element that does not exist.",
 )

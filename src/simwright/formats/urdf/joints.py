@@ -29,7 +29,7 @@ JOINT_TYPE = declare(
 JOINT_LINK = declare(
     "urdf-joint-link",
     Level.ERROR,
-    "the {role} of joint {joint!r} is {link!r}, which is no link of the robot",
+    "the {role} of joint {joint!r} is {link!r}, which is not a link of the robot",
     hint="check the name; the joint is left out",
     doc="A joint names a parent or child link that does not exist.",
 )
@@ -297,7 +297,7 @@ def _read_mimic(reader: UrdfReader, joint: Joint, element: Element, joints: dict
     if target == joint.name:
         reason = "is itself"
     elif target not in joints:
-        reason = "is no joint of the robot"
+        reason = "is not a joint of the robot"
     elif joints[target].positions != 1:
         reason = "has not one degree of freedom"
     elif joint.positions != 1:

@@ -2,9 +2,9 @@
 """URDF and xacro to the neutral model: the table of contents, links, and the tree of links at the end.
 
 * A URDF robot floats unless something holds it: its root link is a body without a joint.
-* A root link called ``world`` *is* the world: it is no body, its joints hold their children to the world and
+* A root link called ``world`` *is* the world: it is not a body, its joints hold their children to the world and
   its shapes stand still.
-* A link with two parents or a cycle is no tree; the joint that closes it is kept as a loop joint.
+* A link with two parents or a cycle is not a tree; the joint that closes it is kept as a loop joint.
 * A link without ``<inertial>`` has mass zero, never a mass computed from its shapes (URDF, ``link/inertial``).
   The inertia tensor is given about the centre of mass in the axes of ``inertial/origin``.
 * Geometry is box, cylinder, sphere and mesh.  Common dialects are read too: capsule, ellipsoid, PyBullet's plane,
@@ -69,7 +69,7 @@ def _open_document(path: Path, options: ReadOptions, reporter: Reporter) -> Urdf
         root, files = expand_xacro(path, options.arguments, gate, reporter)
     if root.tag != "robot":
         raise ParseError(
-            f"this is no URDF file: its root element is <{root.tag}>",
+            f"this is not a URDF file: its root element is <{root.tag}>",
             hint="a URDF file starts with <robot>",
             where=Where(str(path), root.sourceline),
         )

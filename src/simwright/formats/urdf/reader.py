@@ -143,7 +143,7 @@ class UrdfReader(XmlReader):
         try:
             path = self.resolve(uri, where)
             if not path.is_file():
-                reason, advice = "it is no file", "name a mesh file"
+                reason, advice = "it is not a file", "name a mesh file"
             elif path.suffix.lower() not in MESH_EXTENSIONS:
                 reason = f"files ending in {path.suffix!r} are not supported"
                 advice = f"convert it to one of {' '.join(MESH_EXTENSIONS)}"

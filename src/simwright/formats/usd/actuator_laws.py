@@ -164,7 +164,7 @@ def read_table(
     if len(positions) != len(efforts) or len(positions) == 0:
         why = f"it has {len(positions)} positions and {len(efforts)} efforts"
     elif not np.all(np.isfinite(positions)) or np.any(np.isnan(efforts)):
-        why = "it holds something that is no number"
+        why = "it holds something that is not a number"
     elif np.any(np.diff(positions) <= 0.0):
         why = "its positions do not increase"
     elif np.any(efforts < 0.0):

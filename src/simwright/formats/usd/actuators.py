@@ -89,7 +89,7 @@ def _find_extended_dof(context: ActuatorContext, target: str) -> Dof:
     joint = context.joints.get(target)
     dof = None if joint is None else choose_dof(joint)
     if dof is None:
-        raise ActuatorRefusedError(f"its target {target} is no revolute or prismatic joint that was read")
+        raise ActuatorRefusedError(f"its target {target} is not a revolute or prismatic joint that was read")
     return dof
 
 
@@ -209,7 +209,7 @@ def _find_mjc_target(context: ActuatorContext, found: FoundPrim, name: str) -> t
         return "slider_crank" if crank else "site", reader.sites[target], None
     if target in reader.bodies:
         return "body", reader.bodies[target].name, None
-    raise ActuatorRefusedError(f"its target {target} is no joint, tendon, site or body that was read")
+    raise ActuatorRefusedError(f"its target {target} is not a joint, tendon, site or body that was read")
 
 
 def _find_noted_target(context: ActuatorContext, name: str, transmission: str) -> tuple[str, str, Dof | None]:
@@ -220,7 +220,7 @@ def _find_noted_target(context: ActuatorContext, name: str, transmission: str) -
     free = {str(note.get("free_dof", note.get("free_name", ""))) for note in notes}
     places = {*context.reader.sites.values(), *dofs, *free}
     if name not in places or transmission not in _TRANSMISSIONS:
-        raise ActuatorRefusedError(f"its target {name!r} is no freedom that was read")
+        raise ActuatorRefusedError(f"its target {name!r} is not a freedom that was read")
     return transmission, name, None
 
 
@@ -230,7 +230,7 @@ def _read_mjc_law(reader: StageReader, found: FoundPrim) -> Law:
         law[f"{key}_type"] = reader.get_text(found, f"mjc:{kind}", plain)
         values = as_rows(reader.get(found, f"mjc:{numbers}"), 1)[:, 0]
         if any(math.isnan(v) for v in values):
-            raise ActuatorRefusedError(f"mjc:{numbers} holds something that is no number")
+            raise ActuatorRefusedError(f"mjc:{numbers} holds something that is not a number")
         law[key] = pad(tuple(float(v) for v in values) if len(values) else default)
     return law
 
@@ -267,7 +267,9 @@ def _add_mjc_settings(context: ActuatorContext, found: FoundPrim, actuator: Actu
     for key, relationship in (("reference_site", "mjc:refSite"), ("slider_site", "mjc:sliderSite")):
         for target in reader.get_targets(prim, relationship)[:1]:
             if target not in reader.sites:
-                raise ActuatorRefusedError(f"{relationship} names {target}, which is no site that was read")
+                raise ActuatorRefusedError(
+                    f"{relationship} names {target}, which is not a site that was read"
+                )
             settings[key] = reader.sites[target]
     if actuator.transmission == "slider_crank":
         settings["crank_length"] = reader.get_number(prim, "mjc:crankLength", 0.0) * reader.units.length
@@ -341,7 +343,9 @@ def _find_newton_dof(context: ActuatorContext, found: FoundPrim, name: str) -> D
     joint, target = context.joints.get(targets[0]), context.scan.all.get(targets[0])
     dof = None if joint is None else choose_dof(joint)
     if dof is None or target is None or target.type not in _NEWTON_JOINTS:
-        raise ActuatorRefusedError(f"its target {targets[0]} is no revolute or prismatic joint that was read")
+        raise ActuatorRefusedError(
+            f"its target {targets[0]} is not a revolute or prismatic joint that was read"
+        )
     return dof
 
 

@@ -131,12 +131,12 @@ BODY_ANIMATED = declare(
     Level.INFO,
     "rigid body {name!r} has an animated transform; its pose at time {time} is read",
     hint="choose another time code to read at",
-    doc="Time samples are not carried into the model; one moment is.",
+    doc="Time samples are left out of the model; one moment is.",
 )
 BODY_ASLEEP = declare(
     "usd-body-asleep",
     Level.WARNING,
-    "rigid body {name!r} starts asleep, which the model does not carry",
+    "rigid body {name!r} starts asleep, which the model has no field for",
     doc="physics:startsAsleep is true.",
     loss=True,
 )

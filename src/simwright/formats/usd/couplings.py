@@ -173,7 +173,7 @@ def _read_mimic(
         return refuse(f"it names {len(rule.leaders)} leaders")
     leading = joints.get(rule.leaders[0])
     if leading is None:
-        return refuse(f"its leader {rule.leaders[0]} is no joint that was read")
+        return refuse(f"its leader {rule.leaders[0]} is not a joint that was read")
     if leading is joint:
         return refuse("it follows itself")
     pairs = _pair_freedoms(joint, leading, rule)
@@ -291,7 +291,7 @@ def _check_chains(reader: StageReader) -> None:
 EQUALITY_MISPLACED = declare(
     "usd-equality-misplaced",
     Level.ERROR,
-    "{api} is applied to {type} {name!r}, which is no joint; it has no effect",
+    "{api} is applied to {type} {name!r}, which is not a joint; it has no effect",
     hint="apply connect to a PhysicsSphericalJoint, weld to a PhysicsFixedJoint",
     doc="The equality schemas of MuJoCo extend joints; the joint names the two bodies.",
 )

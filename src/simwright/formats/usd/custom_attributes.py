@@ -75,7 +75,7 @@ def convert_value(value: Any, type_: str) -> Any:
     plain = value.GetValue() if isinstance(value, Sdf.TimeCode) else make_plain(value)
     if type_.endswith("[]"):
         if not isinstance(plain, (list, tuple)) or isinstance(value, str):
-            raise CustomValueError("it is no array")
+            raise CustomValueError("it is not an array")
         return [_convert_item(item, type_[:-2]) for item in plain]
     return _convert_item(plain, type_)
 
@@ -93,7 +93,7 @@ def make_zero(type_: str) -> Any:
 def _convert_item(value: Any, type_: str) -> Any:
     if type_ == "string":
         if not isinstance(value, str):
-            raise CustomValueError("it is no text")
+            raise CustomValueError("it is not text")
         return value
     try:
         array = np.asarray(value, dtype=np.float64)
@@ -130,7 +130,7 @@ def _find_shape(type_: str) -> tuple[int, ...]:
 
 def _convert_integer(value: Any, type_: str) -> int:
     if not isinstance(value, int) and not float(value).is_integer():
-        raise CustomValueError(f"it is no whole number, as {type_} needs")
+        raise CustomValueError(f"it is not whole number, as {type_} needs")
     if not -_LIMITS[type_] <= int(value) < _LIMITS[type_]:
         raise CustomValueError(f"it is too large for {type_}")
     return int(value)

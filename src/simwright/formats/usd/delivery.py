@@ -49,7 +49,7 @@ FILE_MISSING = declare(
 FILE_REFUSED = declare(
     "usd-package-file-refused",
     Level.WARNING,
-    "{asset!r} is no layer, image or sound and is not in the result",
+    "{asset!r} is not a layer, image or sound and is not in the result",
     hint="what a package may hold: " + " ".join(sorted(ALLOWED_SUFFIXES)),
     doc="A layer names a file of a kind that a .usdz package must not hold; the address is left as it is.",
 )

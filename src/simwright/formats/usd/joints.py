@@ -186,7 +186,7 @@ def _read_generic(reader: StageReader, found: FoundPrim, name: str) -> Motions:
             continue
         if axis in limited:
             low, high = _read_limit(reader, found, axis)
-            # UsdPhysicsLimitAPI: low above high locks the axis; it is no error here
+            # UsdPhysicsLimitAPI: low above high locks the axis; it is not an error here
             if low > high:
                 continue
             factor = DEGREE if angular else reader.units.length
@@ -310,7 +310,7 @@ JOINT_UNPLACED = declare(
 TURN_ZERO = declare(
     "usd-joint-turn-zero",
     Level.ERROR,
-    "physics:localRot{number} of joint {name!r} is (0, 0, 0, 0), which is no rotation; it is read as none",
+    "physics:localRot{number} of joint {name!r} is (0, 0, 0, 0), which is not a rotation; it is read as none",
     hint="author (1, 0, 0, 0) for no rotation",
     doc="A quaternion of length zero turns nothing, and engines make different things of it.",
     section="1.3",
@@ -409,6 +409,7 @@ def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: st
         break_force=read_bound(reader.get_number(found, "physics:breakForce", math.inf), units.force),
         break_torque=read_bound(reader.get_number(found, "physics:breakTorque", math.inf), units.inertia),
         distance=distance,
+        generic=found.type == "PhysicsJoint",
         ros_name=str(reader.get_authored(found, "ros:joint:name") or ""),
         path=found.path,
         source=reader.where(found),

@@ -35,6 +35,7 @@ from simwright.formats.usd.transforms import decompose
 from simwright.model.asset import Body, Shape
 from simwright.model.geometry import Faces, Mesh
 from simwright.model.inertia import (
+    UNSHAPED,
     Inertial,
     find_nearest_moments,
     matrix_from_six,
@@ -477,8 +478,6 @@ INERTIA_GUESSED = declare(
     doc="OpenUSD's own fallback for a mass that nothing gives a shape to.",
     section="1.3",
 )
-# 2/5 r^2 of a solid ball, per kilogram
-_BALL = 0.4 * 0.1**2
 
 
 def read_mass(reader: StageReader, scan: StageScan) -> None:
@@ -530,5 +529,5 @@ def _resolve(
             inertia = inertia + point_inertia(mass, com - computed.com)
     elif inertia is None:
         reader.reporter.report(INERTIA_GUESSED, body.source, name=body.name)
-        inertia = np.eye(3) * _BALL * mass
+        inertia = np.eye(3) * UNSHAPED * mass
     return Inertial(mass, computed.com if com is None else com, inertia)

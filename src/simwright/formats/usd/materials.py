@@ -140,7 +140,7 @@ _CHAIN_LIMIT = 8
 
 
 def read_texture(reader: StageReader, output: Usd.Attribute) -> Texture | None:
-    """The image behind a shader output; None if the shader is no UsdUVTexture."""
+    """The image behind a shader output; None if the shader is not a UsdUVTexture."""
     shader = UsdShade.Shader(output.GetPrim())
     if not shader or shader.GetIdAttr().Get() != "UsdUVTexture":
         return None
@@ -229,7 +229,7 @@ def _row(value: Any, default: tuple[float, ...]) -> Any:
 SURFACE_FOREIGN = declare(
     "usd-surface-foreign",
     Level.WARNING,
-    "material {name!r} has no UsdPreviewSurface (found {found}); its look is not carried",
+    "material {name!r} has no UsdPreviewSurface (found {found}); its look is left out",
     hint="wire a UsdPreviewSurface to outputs:surface",
     doc="The universal surface output of a material is missing or is another shader.",
     section="3.1",
@@ -238,9 +238,9 @@ SURFACE_FOREIGN = declare(
 INPUT_UNTRANSLATED = declare(
     "usd-surface-input",
     Level.WARNING,
-    "{input} of material {name!r} is connected to {node}, which is not carried; its constant is used",
+    "{input} of material {name!r} is connected to {node}, which is left out; its constant is used",
     hint="bake the network to images (UsdUVTexture)",
-    doc="A surface input is driven by a node that is no image, such as a procedural pattern.",
+    doc="A surface input is driven by a node that is not an image, such as a procedural pattern.",
     section="3.3",
     loss=True,
 )

@@ -136,7 +136,7 @@ def _read_sum(reader: StageReader, found: FoundPrim) -> tuple[list[TendonPoint],
         if joint is not None and len(names) == len(order):
             dof = next((dof for dof in joint.dofs if dof.name == names[place]), dof)
         if dof is None:
-            raise _TendonPathError(f"{targets[index]} is no joint of one freedom that was read")
+            raise _TendonPathError(f"{targets[index]} is not a joint of one freedom that was read")
         turning.append(dof.motion is Motion.HINGE)
         points.append(TendonPoint("joint", dof.name, coefficient))
     plain = any(turning)
@@ -170,9 +170,9 @@ def _read_point(reader: StageReader, target: str, side: str) -> TendonPoint:
     if target in reader.sites:
         return TendonPoint("site", reader.sites[target])
     if target not in reader.shapes:
-        raise _TendonPathError(f"{target} is no site or geometry that was read")
+        raise _TendonPathError(f"{target} is not a site or geometry that was read")
     if side and side not in reader.sites:
-        raise _TendonPathError(f"its side site {side} is no site that was read")
+        raise _TendonPathError(f"its side site {side} is not a site that was read")
     return TendonPoint("wrap", reader.shapes[target], side=reader.sites[side] if side else "")
 
 
@@ -215,7 +215,7 @@ KEYFRAME_SIZE = declare(
 PAIR_INCOMPLETE = declare(
     "usd-contact-pair",
     Level.ERROR,
-    "the contact pair {name!r} is left out: {target} is no collider",
+    "the contact pair {name!r} is left out: {target} is not a collider",
     hint="point mjc:pair:geom1 and geom2 at colliders",
     doc="A pair of colliders with contact settings of its own names something else.",
     loss=True,

@@ -63,7 +63,7 @@ def find_axis_turn(reader: StageReader, found: FoundPrim) -> Pose | None:
 
 
 def read_primitive(reader: StageReader, found: FoundPrim, scale: Array) -> Sized | None:
-    """Geometry of a primitive at a scale, and the scale that is left; None if it is no primitive."""
+    """Geometry of a primitive at a scale, and the scale that is left; None if it is not a primitive."""
     read_as = _READERS.get(found.type)
     if read_as is None:
         return None

@@ -265,7 +265,7 @@ def _read_asset_info(reader: StageReader, prim: Usd.Prim) -> None:
 GROUP_UNKNOWN = declare(
     "usd-group-unknown",
     Level.WARNING,
-    "collision group {name!r} filters {target}, which is no collision group",
+    "collision group {name!r} filters {target}, which is not a collision group",
     hint="point physics:filteredGroups at PhysicsCollisionGroup prims",
     doc="physics:filteredGroups names a prim that is not there or is something else.",
     section="1.3.3",
@@ -283,7 +283,7 @@ PAIR_UNKNOWN = declare(
     Level.WARNING,
     "the filtered pair of {name!r} with {target} has no body or collider at {side}; it is left out",
     hint="physics:filteredPairs relates bodies, colliders and articulation roots",
-    doc="One end of a filtered pair is no body, no collider and no articulation.",
+    doc="One end of a filtered pair is not a body, no collider and no articulation.",
     section="1.3.3",
     loss=True,
 )

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -38,9 +39,16 @@ def read_sites(reader: StageReader, scan: StageScan) -> None:
     names = name_prims(scan.sites, noted=reader.noted)
     bodies = [reader.body_of(found.owner) for found in scan.sites]
     placements = place_geometry(reader, scan.sites, bodies, reader.world_matrices(scan.sites))
+    if not scan.sites:
+        return
+    # shapes and sites are lists of their own: where a site stands between shapes is told by counting
+    places = {path: number for number, path in enumerate(scan.all)}
+    shapes = sorted(places.get(shape.path, -1) for shape in reader.asset.shapes)
     for found, body, placement in zip(scan.sites, bodies, placements, strict=True):
         reader.sites[found.path] = names[found.path]
-        reader.asset.sites.append(_read_site(reader, found, names[found.path], body, placement))
+        site = _read_site(reader, found, names[found.path], body, placement)
+        site.after = bisect(shapes, places[found.path])
+        reader.asset.sites.append(site)
 
 
 def _read_site(
@@ -64,7 +72,7 @@ def _read_site(
 CAMERA_LOSS = declare(
     "usd-camera-loss",
     Level.WARNING,
-    "{what} of camera {name!r} is not carried",
+    "{what} of camera {name!r} is left out",
     hint="use a centred perspective camera",
     doc="Orthographic projection and lens shift have no place in the model.",
     loss=True,
@@ -72,7 +80,7 @@ CAMERA_LOSS = declare(
 LIGHT_LOSS = declare(
     "usd-light-loss",
     Level.INFO,
-    "{what} of light {name!r} is not carried",
+    "{what} of light {name!r} is left out",
     doc="Dome textures and the extent of area lights have no place in the model.",
     section="3.6",
     loss=True,
@@ -323,7 +331,7 @@ INTERFACE_ROLE = declare(
 CONTROLLER_TARGET = declare(
     "usd-controller-target",
     Level.WARNING,
-    "{relationship} of controller {name!r} names {target}, which is no joint, interface or body",
+    "{relationship} of controller {name!r} names {target}, which is not a joint, interface or body",
     hint="correct the relationship",
     doc="A controller refers to something that was not read.",
     section="4.2.3",

@@ -38,7 +38,7 @@ from simwright.model.material import make_display
 GEOMETRY_UNSUPPORTED = declare(
     "usd-geometry-unsupported",
     Level.WARNING,
-    "{count} {type} prim(s) are not carried, the first at {first}",
+    "{count} {type} prim(s) are left out, the first at {first}",
     hint="convert them to meshes",
     doc="Geometry of a type the model has no word for (curves, points, patches, volumes ...).",
     loss=True,
@@ -46,7 +46,7 @@ GEOMETRY_UNSUPPORTED = declare(
 GEOMETRY_HIDDEN = declare(
     "usd-geometry-hidden",
     Level.INFO,
-    "{count} invisible prim(s) that do not collide are not carried, the first at {first}",
+    "{count} invisible prim(s) that do not collide are left out, the first at {first}",
     doc="Geometry that is neither seen nor touched.",
     loss=True,
 )
@@ -76,7 +76,7 @@ GEOMETRY_MIRRORED = declare(
 COLLIDER_NOT_GEOMETRY = declare(
     "usd-collider-not-geometry",
     Level.WARNING,
-    "PhysicsCollisionAPI is applied to {type} {name!r}, which is no geometry; it has no effect",
+    "PhysicsCollisionAPI is applied to {type} {name!r}, which is not a geometry; it has no effect",
     hint="apply it to the geometry prims below",
     doc="UsdPhysics colliders are geometry prims.",
     section="1.3.1",

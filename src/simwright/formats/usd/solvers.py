@@ -71,13 +71,13 @@ def fall_back(reader: StageReader, scan: StageScan, scale: Scale) -> None:
 
 
 def _count_iterations(reader: StageReader, scene: str) -> None:
-    """Newton's fallback is -1, "as many as you like": that is no count, so the settings do not hold it."""
+    """Newton's fallback is -1, "as many as you like": that is not a count, so the settings do not hold it."""
     known = reader.asset.origins.get(scene, {})
     found = reader.order.resolve({}, PrimType.SCENE, ITERATIONS)
     if ITERATIONS in known or found.origin is Origin.NONE:
         return
     reader.asset.origins.setdefault(scene, {})[ITERATIONS] = found
-    # see the docstring: a negative count is no count
+    # see the docstring: a negative count is not a count
     if found.value is not None and found.value > 0:
         reader.asset.environment.settings[ITERATIONS] = found.value
 
@@ -104,7 +104,7 @@ SOLVERS_DIFFER = declare(
 REFERENCE_IGNORED = declare(
     "usd-reference-ignored",
     Level.WARNING,
-    "joint {name!r} is no hinge or slide but has {count} freedom(s); mjc:ref and mjc:springref are left out",
+    "joint {name!r} is not a hinge or slide but has {count} freedom(s); mjc:ref and mjc:springref are left out",
     hint="use one joint per freedom",
     doc="A joint reference shifts the coordinate of a hinge or slide; it says nothing about other joints.",
     loss=True,

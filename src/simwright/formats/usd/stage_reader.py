@@ -311,7 +311,7 @@ class StageReader:
         return bool(self.get(at, name, default))
 
     def get_optional(self, at: PrimLike, name: str) -> float | None:
-        """An authored number, None if there is none; what is no number is reported."""
+        """An authored number, None if there is none; what is not a number is reported."""
         value = self.get_authored(at, name)
         if value is None or (isinstance(value, (int, float)) and not math.isnan(value)):
             return None if value is None else float(value)

@@ -94,7 +94,7 @@ SAMPLES_STATIC = declare(
     "usd-samples-static",
     Level.WARNING,
     "{count} attribute(s) other than transforms change over time, the first is {first}; they are read at one moment, "
-    "the other samples are not carried",
+    "the other samples are left out",
     hint="choose the time code to read at",
     doc="The model holds the movement of what is rigid, and one moment of everything else.",
     loss=True,

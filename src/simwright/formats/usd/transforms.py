@@ -41,8 +41,8 @@ TRANSFORM_FLAT = declare(
 TURN_INVALID = declare(
     "usd-turn-invalid",
     Level.ERROR,
-    "the orientation of {name!r} is {value}, which is no rotation; it is read as none",
-    hint="author a quaternion of length one; (1, 0, 0, 0) is no rotation",
+    "the orientation of {name!r} is {value}, which is not a rotation; it is read as none",
+    hint="author a quaternion of length one; (1, 0, 0, 0) is not a rotation",
     doc="A quaternion of length zero, or one that is not finite.",
     section="1.1",
 )

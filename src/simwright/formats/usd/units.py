@@ -27,7 +27,7 @@ UNIT_UNSAID = declare(
 UNIT_INVALID = declare(
     "usd-unit-invalid",
     Level.ERROR,
-    "{name} is {value}, which is no unit; 1 is used",
+    "{name} is {value}, which is not a unit; 1 is used",
     hint="author a positive number",
     doc="metersPerUnit or kilogramsPerUnit is zero, negative, not finite, or beyond 1e-15 to 1e15.",
     section="1.1",

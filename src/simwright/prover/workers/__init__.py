@@ -6,6 +6,7 @@ mujoco     MuJoCo, of MJCF and of what its own USD reader makes; also asked in o
 newton     Newton's USD importer
 physx      PhysX
 drake      Drake
+drake_scene  Drake as an engine that runs worlds
 pybullet   PyBullet
 pinocchio  Pinocchio
 dart       DART

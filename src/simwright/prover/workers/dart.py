@@ -137,7 +137,7 @@ def open_file(file: Path, world: WorldSettings) -> DartRobot:
 
 
 def _make_ground(friction: float) -> Any:
-    """A box whose upper side is the ground: DART's plane is no shape of its detectors."""
+    """A box whose upper side is the ground: DART's plane is not a shape of its detectors."""
     ground = dartpy.dynamics.Skeleton("ground")
     _, body = ground.createWeldJointAndBodyNodePair()
     node = body.createShapeNode(dartpy.dynamics.BoxShape(np.array([_WIDE, _WIDE, 1.0])))

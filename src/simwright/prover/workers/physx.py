@@ -78,7 +78,7 @@ class PhysxRobot:
         return seen
 
     def evaluate(self, configuration: Configuration) -> Evaluated:
-        """What does; a body outside of articulations is no row of any mass matrix."""
+        """What does; a body outside of articulations is not a row of any mass matrix."""
         poses: dict[str, list[float]] = {}
         blocks, bias = [], []
         for path in self.roots:

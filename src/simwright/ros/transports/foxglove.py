@@ -167,7 +167,7 @@ class FoxgloveTransport(Transport):
     def _receive(self, topic: str, data: bytes) -> None:
         if topic in self._receivers:
             type_name, receive = self._receivers[topic]
-            # what is no message of that type is nobody's command
+            # what is not a message of that type is nobody's command
             with contextlib.suppress(ValueError):
                 receive(read_message(type_name, data))
 

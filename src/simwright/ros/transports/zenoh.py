@@ -133,7 +133,7 @@ class ZenohTransport(Transport):
         key, token = self.declare(endpoint, "MS", endpoint.type, endpoint.qos)
 
         def handle(raw: bytes) -> None:
-            # what is no message of that type is nobody's command
+            # what is not a message of that type is nobody's command
             with contextlib.suppress(ValueError):
                 receive(read_message(endpoint.type, raw))
 

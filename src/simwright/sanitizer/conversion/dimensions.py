@@ -168,7 +168,7 @@ def find_dimension(name: str, role: PrimRole) -> Dimension | None:
         if name.startswith("xformOp:translate"):
             return LENGTH
         return Dimension(1, part="translation") if name.startswith("xformOp:transform") else NONE
-    # the most specific table first: a radius of a light is no radius of a sphere
+    # the most specific table first: a radius of a light is not a radius of a sphere
     for look in (_find_by_type, _find_by_name, _find_by_axis, _find_by_joint, _find_by_row):
         found = look(name, role)
         if found is not None:

@@ -32,7 +32,7 @@ def retime_layer(editor: Editor, layer: Sdf.Layer) -> None:
     rate = float(layer.timeCodesPerSecond)
     if not 0.0 < rate < float("inf"):
         raise Refused(
-            f"{layer.GetDisplayName()} says {RATE} = {rate}, which is no rate; write the one that is meant"
+            f"{layer.GetDisplayName()} says {RATE} = {rate}, which is not a rate; write the one that is meant"
         )
     # a layer that says nothing is read with 24 time codes per second
     if rate == 1.0 and layer.pseudoRoot.HasInfo(RATE):

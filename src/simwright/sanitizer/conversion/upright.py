@@ -26,7 +26,7 @@ _SKINNED = frozenset({"SkelRoot", "Skeleton"})
 def turn_upright(editor: Editor, up: str) -> None:
     """Ask for the asset with Z up; ``up`` is the axis that is up now."""
     if up not in UP_ROTATIONS:
-        raise Refused(f'upAxis = "{up}" is no axis; write the one that is meant')
+        raise Refused(f'upAxis = "{up}" is not an axis; write the one that is meant')
     turn = np.eye(4)
     turn[:3, :3] = UP_ROTATIONS[up]
     push = TransformPush(editor)

@@ -12,7 +12,7 @@ from simwright.sanitizer.conversion.dimensions import Dimension
 
 
 def scale_value(value: Any, factor: float, dimension: Dimension) -> Any:
-    """A value with another unit; what is no number comes back as it is."""
+    """A value with another unit; what is not a number comes back as it is."""
     if isinstance(value, bool | str) or value is None:
         return value
     if isinstance(value, int | float):

@@ -69,7 +69,7 @@ def read_given(given: UserValues, name: str) -> float:
     try:
         value = float(text)
     except ValueError:
-        raise Refused(f"{_VALUE_NAMES[name]}={text} is no number") from None
+        raise Refused(f"{_VALUE_NAMES[name]}={text} is not a number") from None
     if not 0.0 <= value <= (1.0 if name == _BOUNCE else math.inf):
         raise Refused(f"{_VALUE_NAMES[name]}={text} is not possible")
     return value

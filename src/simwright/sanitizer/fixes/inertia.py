@@ -82,7 +82,7 @@ def _read_moments(prim: Usd.Prim) -> list[float]:
         raise Refused("the inertia is not there, or changes over time")
     moments = [float(number) for number in value]
     if not np.all(np.isfinite(moments)):
-        raise Refused("the inertia is no number")
+        raise Refused("the inertia is not a number")
     return moments
 
 
@@ -112,7 +112,7 @@ def _write_decomposed(editor: Editor, owner: Sdf.PrimSpec, matrix: np.ndarray) -
     # eigh gives the values in ascending order; the triangle inequality may be missed by rounding
     if not np.all(np.isfinite(values)) or values[0] <= 0.0 or values[2] > (values[0] + values[1]) * 1.001:
         raise Refused("no body has such an inertia")
-    # eigenvectors may come as a mirrored set, which is no rotation
+    # eigenvectors may come as a mirrored set, which is not a rotation
     if np.linalg.det(axes) < 0.0:
         axes[:, 0] *= -1.0
     w, x, y, z = (float(v) for v in quat_from_matrix(axes))

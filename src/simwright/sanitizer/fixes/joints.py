@@ -233,7 +233,7 @@ _FIRST, _SECOND = "physics:body0", "physics:body1"
 
 @fix("anchor-fixedjoint")
 def empty_first(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """A fixed joint is the same seen from its other end; a prim that is no body is the world at its place."""
+    """A fixed joint is the same seen from its other end; a prim that is not a body is the world at its place."""
     prim = editor.find_prim(finding.where.prim)
     joint = UsdPhysics.Joint(prim)
     first, second = joint.GetBody0Rel().GetTargets(), joint.GetBody1Rel().GetTargets()

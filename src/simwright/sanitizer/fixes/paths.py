@@ -106,7 +106,7 @@ def _find_file(layer: Sdf.Layer, text: str) -> Path:
     form = classify_path(text)
     plain = re.sub(r"^file:(//)?", "", text, flags=re.IGNORECASE)
     if form is PathForm.ABSOLUTE and not plain.startswith("/"):
-        raise Refused(f"{text!r} is no path of this machine")
+        raise Refused(f"{text!r} is not a path of this machine")
     # a part of a .usdz cannot be copied as a file
     if "[" in plain:
         raise Refused(f"{text!r} is a part of a package; unpack it first")
@@ -134,7 +134,7 @@ def _collect(editor: Editor, layer: Sdf.Layer, file: Path) -> str:
     if not tiles or not all(tile.is_file() for tile in tiles):
         raise Refused(f"{file.name} is not there; add the file or remove the path")
     if file.suffix.lower() not in COLLECTED_SUFFIXES:
-        raise Refused(f"{file.name} is no layer, image or sound; copy it by hand")
+        raise Refused(f"{file.name} is not a layer, image or sound; copy it by hand")
     for tile in tiles:
         _check_gate(editor, tile)
     asset = Path(editor.root.realPath).parent

@@ -61,7 +61,7 @@ def move_to_default(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
             move_apis(editor, prim, [_CONTEXT], root)
         return
     if not prim.GetPath().HasPrefix(default.GetPath()):
-        raise Refused(f"{default.GetPath()} is no part of the robot; name another default prim")
+        raise Refused(f"{default.GetPath()} is not part of the robot; name another default prim")
     move_apis(editor, prim, [_CONTEXT], default.GetPath())
 
 

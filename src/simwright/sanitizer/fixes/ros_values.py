@@ -164,7 +164,7 @@ def _retype(
 def _read_text(value: Any) -> str:
     if isinstance(value, str):
         return value
-    raise Refused(f"{value!r} is no text")
+    raise Refused(f"{value!r} is not text")
 
 
 def _read_bool(value: Any) -> bool:

@@ -24,9 +24,9 @@ _FIRST_VERSION = "1.0.0"
 
 @fix("default-prim", phase=0)
 def name_default_prim(editor: Editor, _finding: Diagnostic, given: UserValues) -> None:
-    """The only root prim that is no setting, or the one that was named."""
+    """The only root prim that is not a setting, or the one that was named."""
     roots = [prim for prim in editor.stage.GetPseudoRoot().GetChildren() if prim.IsDefined()]
-    # a PhysicsScene or RenderSettings beside the robot is no asset
+    # a PhysicsScene or RenderSettings beside the robot is not an asset
     found = [p.GetName() for p in roots if not str(p.GetTypeName()).startswith(("Physics", "Render"))]
     asked = given.find("default-prim")
     if asked and asked not in found:
@@ -93,7 +93,7 @@ def stop_sharing_physics(editor: Editor, finding: Diagnostic, _: UserValues) -> 
 def stop_instancing(editor: Editor, prim: Usd.Prim) -> None:
     """Say ``instanceable = false`` where it is said to be true, for every prim with the same prototype."""
     if not prim.IsInstance():
-        raise Refused("it is no instance")
+        raise Refused("it is not an instance")
     for instance in prim.GetPrototype().GetInstances():
         # where it is said, so that the stronger opinion does not win again
         specs = [spec for spec in instance.GetPrimStack() if spec.HasInfo("instanceable")]
@@ -172,7 +172,7 @@ def _correct_entry(editor: Editor, prim: Usd.Prim, info: dict[str, Any], given: 
     """An entry of the wrong form: the one that was given, else the text under a name that allows any."""
     ros = info.get("ros")
     if given and not given.startswith(_ADDRESS):
-        raise Refused(f"{given!r} is no package:// address")
+        raise Refused(f"{given!r} is not a package:// address")
     if isinstance(ros, dict):
         left = {key: value for key, value in ros.items() if key != "package_uri"}
         wrong = str(ros.get("package_uri", ""))

@@ -142,7 +142,7 @@ def decode_radiance(content: bytes) -> npt.NDArray[np.float32]:
     end = content.find(b"\n\n")
     size = _RADIANCE_SIZE.match(content, end + 2) if end >= 0 else None
     if size is None or b"32-bit_rle_xyze" in content[:end]:
-        raise UnreadableError("it is no Radiance image of the usual kind")
+        raise UnreadableError("it is not a Radiance image of the usual kind")
     height, width = int(size.group(1)), int(size.group(2))
     if not 0 < height * width <= _MAX_RADIANCE_PIXELS:
         raise UnreadableError(f"it has {width} x {height} pixels")

@@ -73,7 +73,7 @@ def _find_unit(editor: Editor, given: UserValues, key: str, fallback: float) -> 
     if value is None or not (0.0 < value < math.inf):
         claimed: Any = read_claim(key, given.by_name)
         if claimed is None and value is not None:
-            raise Refused(f"{key} is {value}, which is no unit; write the one that is meant")
+            raise Refused(f"{key} is {value}, which is not a unit; write the one that is meant")
         value = fallback if claimed is None else float(claimed)
     return value
 

@@ -153,7 +153,7 @@ def choose_file(editor: Editor, beside: Sdf.Layer, name: str) -> Path:
 def _rate_tree(facts: LayerFacts) -> dict[str, int]:
     """How much a layer says of the link tree and of shapes; nothing for a layer of features alone."""
     found: dict[str, int] = {}
-    # a layer of features defines a link or two to hang them on, and is no link tree for that
+    # a layer of features defines a link or two to hang them on, and is not a link tree for that
     if (facts.placed or not facts.features) and facts.defines[Domain.KINEMATIC]:
         found[BASE] = facts.defines[Domain.KINEMATIC]
     if facts.has_geometry:
@@ -262,7 +262,7 @@ def move_property(layers: Sequence[Sdf.Layer], path: Sdf.Path, home: Sdf.Layer) 
 
 
 def _remove(spec: Sdf.PropertySpec) -> None:
-    """Take a property away, also one of a variant, whose owner is no prim."""
+    """Take a property away, also one of a variant, whose owner is not a prim."""
     spec.layer.GetPrimAtPath(spec.path.GetParentPath()).RemoveProperty(spec)
 
 

@@ -93,7 +93,7 @@ def _find_property_role(name: str, home: str, vendors: tuple[str, ...]) -> str:
 
 
 def speaks_neutral(spec: Any) -> bool:
-    """Does the spec of a prim say something that is no engine's own?"""
+    """Does the spec of a prim say something that is not an engine's own?"""
     if spec.specifier != Sdf.SpecifierOver and not vendor_of_schema(str(spec.typeName)):
         return True
     listed = spec.GetInfo("apiSchemas").GetAddedOrExplicitItems() if spec.HasInfo("apiSchemas") else ()

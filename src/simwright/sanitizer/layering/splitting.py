@@ -395,7 +395,7 @@ class StackSplit:
 
 
 def _applies_neutral(spec: Sdf.PrimSpec) -> bool:
-    """Does a spec apply a schema that is no vendor's?"""
+    """Does a spec apply a schema that is not a vendor's?"""
     listed = spec.GetInfo(_SCHEMAS).GetAddedOrExplicitItems() if spec.HasInfo(_SCHEMAS) else ()
     return any(vendor_of_schema(str(name)) is None for name in listed)
 

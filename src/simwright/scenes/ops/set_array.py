@@ -11,7 +11,7 @@ from simwright.scenes.document_values import Quantity
 from simwright.scenes.ops.arrays import ARRAYS, ArrayName, choose_entries, cut_entries, get_array, put_values
 from simwright.scenes.ops.context import OperationContext
 from simwright.scenes.ops.operation import operation
-from simwright.scenes.selectors import EVERYTHING, InnerRange, JointSelector, Span
+from simwright.scenes.selectors import InnerRange, JointSelector, Span
 
 
 @operation
@@ -61,12 +61,8 @@ def set_array(
 def _copy_values(
     context: OperationContext, array: str, span: Span | None, choice: JointSelector
 ) -> list[float]:
-    """Values of another array: of ``span``, else of the entries that are set, else all (SAP Warp: always all)."""
+    """Values of another array: of ``span``, else of the entries that the operation itself chooses there."""
     source = get_array(context, array)
-    if span is not None:
-        picked = cut_entries(context, array, span)
-    elif choice.list_ways() and not context.is_compat:
-        picked = choose_entries(context, array, choice)
-    else:
-        picked = cut_entries(context, array, EVERYTHING)
+    # measured: SAP Warp reads the range of the operation for both arrays where from_range is not said
+    picked = choose_entries(context, array, choice) if span is None else cut_entries(context, array, span)
     return [source[entry] for entry in picked]

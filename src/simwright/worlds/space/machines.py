@@ -47,7 +47,7 @@ def make_robot(robot: WorldRobot) -> SolidPart:
         part.raise_outline("drum", outline, 0.0, height, robot.color)
         face = shapely.box(robot.radius * 0.35, -robot.radius * 0.12, robot.radius * 0.8, robot.radius * 0.12)
         part.raise_outline("heading", face, height, height + 0.02, (0.95, 0.95, 0.95))
-        # the mark shows where the robot looks; it is no part of the disc that planning knows
+        # the mark shows where the robot looks; it is not part of the disc that planning knows
         part.shapes[-1].collision = False
         part.shapes[-1].physics_material = ""
     return part

@@ -146,7 +146,7 @@ def test_addresses_in_a_package(tmp_path):
         options=WriteOptions(mesh_paths="package", package_name="my_robot"),
     )
     assert 'filename="package://my_robot/meshes/m.obj"' in said.read_text()
-    with pytest.raises(UsageError, match="no name of a ROS package"):
+    with pytest.raises(UsageError, match="not a name of a ROS package"):
         write_asset(asset, tmp_path / "a-b" / "r.urdf", options=WriteOptions(mesh_paths="package"))
 
 

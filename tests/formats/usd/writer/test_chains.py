@@ -78,7 +78,7 @@ def test_for_newton_only_what_it_cannot_join(source, tmp_path):
     ]  # fmt: skip
     assert joints["roll"] == ("Revolute", "cart", "roll_link")
     assert joints["slip"] == ("Revolute", "roll_link", "toe")
-    # one joint alone is no articulation there
+    # one joint alone is not an articulation there
     assert joints["post_mount"] == ("Fixed", "", "post_link")
 
 

@@ -127,7 +127,7 @@ def _judge_empty(node: PrimNode, role: KinematicRole, snapshot: StageSnapshot) -
 
 
 def _find_broken(node: PrimNode, role: KinematicRole, stack: OpStack) -> Iterator[Finding]:
-    """Ops whose attribute is not there, or an orient that is no quaternion: OpenUSD skips them."""
+    """Ops whose attribute is not there, or an orient that is not a quaternion: OpenUSD skips them."""
     for op in stack.ops:
         if op.kind not in ("translate", "orient"):
             continue

@@ -4,13 +4,13 @@
 Why: an empty body0 is the world for every reader.  With the bodies swapped, or a scenery prim as body0, parsers
 disagree about which end is the parent, and some take the base for a moving one.
 
-Fails: body0 = the base and body1 empty; body0 = a prim that is no rigid body; body0 = a prim that is not there.
+Fails: body0 = the base and body1 empty; body0 = a prim that is not a rigid body; body0 = a prim that is not there.
 Passes: `rel physics:body1 = </robot/base_link>` alone.
 
-Fix: unsafe.  Bodies and local frames are swapped together; a prim that is no body is replaced by the world and
+Fix: unsafe.  Bodies and local frames are swapped together; a prim that is not a body is replaced by the world and
 its place moves into `physics:localPos0` and `physics:localRot0`.
 
-Reading: a mobile robot has no anchor, so only malformed anchors are reported.  A prim that is no body means the
+Reading: a mobile robot has no anchor, so only malformed anchors are reported.  A prim that is not a body means the
 world too; it is a warning.
 """
 
@@ -61,7 +61,7 @@ def _check_anchor(edge: JointEdge) -> Iterator[Finding]:
         )
     elif targets:
         yield Finding(
-            f"physics:body0 of the anchor is {targets[0]}, which is no rigid body and so means the world",
+            f"physics:body0 of the anchor is {targets[0]}, which is not a rigid body and so means the world",
             hint="remove physics:body0 and give localPos0 and localRot0 in the world's frame",
             at=joint,
             prop="physics:body0",

@@ -105,7 +105,7 @@ def _check_order(node: PrimNode, lower: float, upper: float, *, prismatic: bool)
 def _check_cone(node: PrimNode) -> Iterator[Finding]:
     values = {name: read_number(node, name) for name in _CONES}
     absent = [name for name, value in values.items() if value is None]
-    # UsdPhysics: a cone angle below zero, also the fallback, is no limit on that side
+    # UsdPhysics: a cone angle below zero, also the fallback, is not a limit on that side
     if len(absent) == 1:
         there = _CONES[0] if absent[0] == _CONES[1] else _CONES[1]
         yield Finding(

@@ -4,7 +4,7 @@
 Why: an engine's own self-collision switch is not read by the others, where the links then collide.
 
 Fails: `physxArticulation:enabledSelfCollisions = 0` and no collision group; a group that includes a prim that is
-not there, or filters something that is no group.
+not there, or filters something that is not a group.
 Passes: a group of the links that filters itself.  Without any filtering no group is needed.
 
 Fix: no.  Which links may touch must be known.
@@ -67,7 +67,7 @@ def _check_group(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
         group = snapshot.node(target)
         if group is None or not group.is_a("PhysicsCollisionGroup"):
             yield Finding(
-                f"physics:filteredGroups names {target}, which is no PhysicsCollisionGroup",
+                f"physics:filteredGroups names {target}, which is not a PhysicsCollisionGroup",
                 hint="correct or remove the target",
                 at=node,
                 prop="physics:filteredGroups",

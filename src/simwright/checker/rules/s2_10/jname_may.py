@@ -31,7 +31,7 @@ def jname_may(snapshot: StageSnapshot) -> Iterator[Finding]:
             continue
         if not node.is_a("PhysicsJoint"):
             yield Finding(
-                f"ros:joint:name is on {node.type or 'a prim without a type'}, which is no joint",
+                f"ros:joint:name is on {node.type or 'a prim without a type'}, which is not a joint",
                 hint="move the property to the joint prim that it names",
                 at=node,
                 prop=JOINT_NAME,

@@ -42,7 +42,7 @@ def frame_id(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
 
 def _find_problem(value: object) -> str:
     if not isinstance(value, str):
-        return f"is {value!r}, which is no text"
+        return f"is {value!r}, which is not text"
     if not value.strip():
         return "is empty"
     # tf2 strips the slash on arrival and refuses it in look-ups

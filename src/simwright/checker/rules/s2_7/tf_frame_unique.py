@@ -56,7 +56,7 @@ def _robots(node: PrimNode, snapshot: StageSnapshot) -> list[PrimNode | None]:
 
 def _name_unusable(frame: TfFrame) -> Finding:
     return Finding(
-        f"the prim name {frame.node.name!r} is no ROS name, so simulators will invent a frame id for it",
+        f"the prim name {frame.node.name!r} is not a ROS name, so simulators will invent a frame id for it",
         hint=f'rename the prim, or apply RosFrameAPI with ros:frame:id = "{frame.id}"',
         at=frame.node,
     )

@@ -5,7 +5,7 @@ Why: glTF and most real-time engines have one image per texture.  Tiles beyond t
 
 Fails: `inputs:file = @body.<UDIM>.png@`; `@body.1001.png@` beside a `body.1002.png`; coordinates that lie in
 several integer tiles while the texture clamps.
-Passes: one image per material.  A number in a file name is no tile by itself: `wood.2024.png`.
+Passes: one image per material.  A number in a file name is not a tile by itself: `wood.2024.png`.
 
 Fix: unsafe.  Tiles of one size are put into one image, and a UsdTransform2d leads the coordinates there; other sets
 are packed, or the mesh split into subsets, by a modelling tool.

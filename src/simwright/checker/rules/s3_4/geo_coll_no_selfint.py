@@ -191,7 +191,7 @@ def _edges_pierce(first: Floats, second: Floats) -> npt.NDArray[np.bool_]:
     corners = np.ascontiguousarray(first.transpose(1, 2, 0))
     a, b, c = np.ascontiguousarray(second.transpose(1, 2, 0))
     ab, ac = b - a, c - a
-    # strictly inside: touching, also of coplanar faces, is no crossing
+    # strictly inside: touching, also of coplanar faces, is not a crossing
     e = 1e-6
     for start, end in ((0, 1), (1, 2), (2, 0)):
         direction, offset = corners[end] - corners[start], corners[start] - a

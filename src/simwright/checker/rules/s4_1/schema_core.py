@@ -11,7 +11,7 @@ Passes: `double ros:topic:publish_rate = 30`; `ros:joint:name`, which REP-0158 2
 Fix: unsafe.  A name that is close to one of the schema is renamed, a type is changed; both have to be reviewed.
 
 Reading: the schema says `uniform`, the REP's own examples leave the word out.  The composed attribute is uniform
-either way, so the missing word is no finding; values over time are.
+either way, so the missing word is not a finding; values over time are.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _check_names(snapshot: StageSnapshot, strangers: list[str]) -> Iterator[Find
         for api in node.apis:
             if api in wrong:
                 yield Finding(
-                    f"{api} is no schema; {wrong[api]} is meant, it seems",
+                    f"{api} is not a schema; {wrong[api]} is meant, it seems",
                     hint=f'write prepend apiSchemas = ["{wrong[api]}"]',
                     at=node,
                     data={"api": api, "meant": wrong[api]},
@@ -128,7 +128,7 @@ def _check_known(known: RegistryProperty, path: Sdf.Path, facts: LayerFacts) -> 
     value = spec.default if spec.HasDefaultValue() else None
     if prop.allowed_tokens and isinstance(value, str) and value not in prop.allowed_tokens:
         yield Finding(
-            f"{prop.name} is {value!r}, which is no token of the schema",
+            f"{prop.name} is {value!r}, which is not a token of the schema",
             hint=f"write one of {', '.join(prop.allowed_tokens)}",
             at=path,
             layer=layer,

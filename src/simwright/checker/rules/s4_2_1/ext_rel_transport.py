@@ -63,7 +63,7 @@ def ext_rel_transport(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Findi
 
 def _judge(target: PrimNode | None, apis: tuple[str, ...], role: str) -> str:
     if target is None:
-        return "is no prim"
+        return "is not a prim"
     has = [api for api in apis if target.has(api)]
     if not has:
         return f"has no {' or '.join(apis)}"

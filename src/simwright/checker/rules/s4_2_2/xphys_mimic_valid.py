@@ -43,7 +43,7 @@ def xphys_mimic_valid(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Findi
     leader = snapshot.node(targets[0])
     problem = ""
     if leader is None:
-        problem = "which is no prim"
+        problem = "which is not a prim"
     elif leader is node:
         problem = "the joint itself"
     elif not any(leader.is_a(name) for name in wanted):

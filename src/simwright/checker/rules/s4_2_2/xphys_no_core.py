@@ -71,7 +71,7 @@ def _check_new(
 ) -> Iterator[Finding]:
     if not _is_vendors(path, facts, snapshot):
         yield Finding(
-            f"{path.name} is no property of UsdPhysics; physics: is reserved for core OpenUSD",
+            f"{path.name} is not a property of UsdPhysics; physics: is reserved for core OpenUSD",
             hint=_find_hint(path.name, core),
             at=path,
             data={"meant": _find_meant(path.name, core)},

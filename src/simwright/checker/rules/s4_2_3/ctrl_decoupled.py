@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Controllers are on logical prims, outside the bodies.
 
-Why: a controller spans a mechanism, it is no part of one link.  On a link it moves with the link's asset, its
+Why: a controller spans a mechanism, it is not part of one link.  On a link it moves with the link's asset, its
 variants and its payload, and invites tools to guess its scope from where it is.
 
 Fails: RosControlDiffDriveAPI on base_link, or on an Xform below it.
@@ -28,7 +28,7 @@ from simwright.checker.rule import Finding, rule
     fix_title="move the controller to a prim below <robot>/Controllers",
 )
 def ctrl_decoupled(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
-    """The prim is no body and has none above it."""
+    """The prim is not a body and has none above it."""
     # a fixed base is a body too: the controller would go with its variants and payload
     body = find_body(node, snapshot)
     if body is None:

@@ -80,7 +80,7 @@ def _check_end(controller: ControllerPrim, name: str, end: ExpectedTarget) -> It
 
 
 def _missing(name: str, path: str) -> Finding:
-    return Finding(f"{name} leads to {path}, which is no prim", hint="correct the path", prop=name)
+    return Finding(f"{name} leads to {path}, which is not a prim", hint="correct the path", prop=name)
 
 
 def _fits(node: PrimNode, what: str) -> bool:

@@ -49,7 +49,7 @@ def sens_no_gt(snapshot: StageSnapshot) -> Iterator[Finding]:
 
 def _list_topics(sensor: SensorPrim, snapshot: StageSnapshot) -> Iterator[PrimNode]:
     """Topics below a sensor with a sensor schema (not below an annotator) and those it points to."""
-    # a plain camera that feeds ROS is no sensor schema: its topics may be an annotator's
+    # a plain camera that feeds ROS is not a sensor schema: its topics may be an annotator's
     if sensor.schema == "Camera":
         return
     stack = [sensor.node]

@@ -190,7 +190,7 @@ class MjcfDocument:
     def set_values(self, node: Element, values: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:
         """Attributes of an element, without those that are None or a default."""
         for attribute, value in values.items():
-            # a default that is written is no error, but it hides what the file is about
+            # a default that is written is not an error, but it hides what the file is about
             if value is None or (attribute in defaults and is_equal(value, defaults[attribute])):
                 continue
             # what was kept from another format is whatever its file says

@@ -117,7 +117,7 @@ class KeptAttributes:
         return [key for key in (*self._table, *self._aliases) if key.startswith(prefix)]
 
     def find_name(self, key: str) -> str:
-        """The name of an element that is only kept; in a stage it is noted where it is no identifier."""
+        """The name of an element that is only kept; in a stage it is noted where it is not an identifier."""
         return str(self.take(key, "name") or key.partition("/")[2])
 
     def find_place(self, key: str) -> Where:

@@ -8,7 +8,7 @@ from simwright.core.diag import Level, declare
 NOT_CARRIED = declare(
     "mjcf-write-not-carried",
     Level.WARNING,
-    "{count} {what} cannot be said in MJCF and are left out, the first {first!r}",
+    "{count} {what} cannot be expressed in MJCF and are left out, the first {first!r}",
     hint="keep the source file; {advice}",
     doc="Elements of the model for which MuJoCo has no element.",
     section="3.8",
@@ -85,7 +85,7 @@ JOINT_REVERSED = declare(
 JOINT_REDUCED = declare(
     "mjcf-write-joint-reduced",
     Level.WARNING,
-    "{what} of joint {name!r} cannot be said in MJCF and is left out",
+    "{what} of joint {name!r} cannot be expressed in MJCF and is left out",
     hint="keep the source file, or model it by hand",
     doc="A part of a joint that neither MuJoCo's joints nor its equality constraints have.",
     loss=True,

@@ -265,7 +265,7 @@ class MjcfTextureFiles:
             self._document.add(self._document.section("asset"), "texture", values)
 
     def _find_files(self, key: str) -> dict[str, str]:
-        """Images of a cube that the reader of MJCF has found; what an attribute of a stage says is no file to open."""
+        """Images of a cube texture that the MJCF reader found; an attribute of a stage never names a file to open."""
         # an attribute in a stage could name any file of the machine
         if self._document.kept.find_place(key).prim:
             return {}
@@ -345,7 +345,7 @@ def make_png(content: bytes) -> tuple[bytes | None, str, str]:
             buffer = io.BytesIO()
             image.convert("RGBA" if "A" in image.getbands() else "RGB").save(buffer, "PNG")
     except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError) as error:
-        return None, f"it is no image that can be read ({type(error).__name__})", "provide it as PNG"
+        return None, f"it is not an image that can be read ({type(error).__name__})", "provide it as PNG"
     return buffer.getvalue(), "", ""
 
 

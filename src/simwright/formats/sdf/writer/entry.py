@@ -163,7 +163,7 @@ def _restore_kept(context: SdfWriteContext) -> None:
 
 
 def write_frames(context: SdfWriteContext) -> None:
-    """Every site that is no link of a static model."""
+    """Every site that is not a link of a static model."""
     homeless: list[Site] = []
     for site in context.asset.sites:
         # Written as a link of a static model already.

@@ -67,7 +67,7 @@ JOINT_REVERSED = declare(
 JOINT_REDUCED = declare(
     "sdf-write-joint-reduced",
     Level.WARNING,
-    "{what} of joint {name!r} cannot be said in SDFormat and is left out",
+    "{what} of joint {name!r} cannot be expressed in SDFormat and is left out",
     hint="keep the source file, or model it by hand",
     doc="A part of a joint that SDFormat has no word for.",
     loss=True,

@@ -108,7 +108,7 @@ def _check_options(options: WriteOptions, folder: Path) -> WriteOptions:
     # ROS would not find a package of such a name
     if options.mesh_paths == "package" and not is_identifier(name):
         raise UsageError(
-            f"{name!r} is no name of a ROS package", hint="name the package: --package-name NAME"
+            f"{name!r} is not a name of a ROS package", hint="name the package: --package-name NAME"
         )
     return dataclasses.replace(options, package_name=name)
 

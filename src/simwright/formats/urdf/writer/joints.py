@@ -250,7 +250,7 @@ def _write_block(document: UrdfDocument, controller: Controller) -> None:
         try:
             node.append(parse_bytes(str(text).encode(), controller.name))
         except SimwrightError:
-            continue  # written by a reader from XML, so it is XML; what somebody put there since is no transmission
+            continue  # written by a reader from XML, so it is XML; what somebody put there since is not a transmission
 
 
 def _write_component(node: Element, tag: str, name: str, component: Any) -> None:

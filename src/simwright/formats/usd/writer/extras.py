@@ -252,7 +252,7 @@ class NativeExtras:
         layer.set(path, f"mjc:{attribute}", kind, value, uniform=True)
 
     def _write_at_root(self, layer: LayerWriter, family: str, name: str, attribute: str, value: Any) -> None:
-        """An attribute of an element without a prim, with the element's name where it is no identifier."""
+        """An attribute of an element without a prim, with the element's name where it is not an identifier."""
         # images of cubes are paths on this machine, which no layer may name; the MJCF reader told their loss
         if family == "texture" and attribute.startswith("file"):
             return
@@ -355,7 +355,7 @@ class _ExtrasMover:
         return (prim, attribute) in _IN_NEUTRAL_LAYERS or _is_carried(self._plan, element, attribute)
 
     def _choose_schema(self, element: str, prim: PrimType | None, attribute: str) -> str:
-        """The schema to apply; none at the root, which is no scene, and none that would ask for a distance field."""
+        """The schema to apply; none at the root, which is not a scene, and none that would ask for a distance field."""
         schema = self._schemas.get(attribute) or _guess_schema(attribute)
         if prim is PrimType.SCENE or (schema == FIELD and element not in self._fields):
             return ""

@@ -100,7 +100,7 @@ def _convert(content: bytes) -> tuple[bytes, str]:
             stream = io.BytesIO()
             _flatten(image).save(stream, "PNG")
     except (OSError, ValueError, SyntaxError, MemoryError, Image.DecompressionBombError):
-        return b"", "it is no image that can be read"
+        return b"", "it is not an image that can be read"
     return stream.getvalue(), ""
 
 
@@ -191,7 +191,7 @@ def write_materials(plan: WritePlan, reporter: Reporter) -> tuple[LayerWriter, T
                 is_picture = key in _COLORED and texture.channel != "a"
                 file, why = images.take(texture.file, is_picture=is_picture)
             else:
-                file, why = "", f"{key} is no surface input"
+                file, why = "", f"{key} is not a surface input"
             if file:
                 _write_texture(layer, path, key, texture, file)
             else:

@@ -2,7 +2,7 @@
 """Meshes for variants: hulls and triangles of colliders, convex parts (CoACD), levels of detail of visuals.
 
 What is expensive to make is kept in the user's cache folder under a digest of the input, the work with its settings,
-and the version of the package that does it.  A damaged entry counts as absent; failure to write is no problem.
+and the version of the package that does it.  A damaged entry counts as absent; failure to write is not a problem.
 """
 
 from __future__ import annotations

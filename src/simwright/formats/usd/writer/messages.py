@@ -8,7 +8,7 @@ from simwright.core.diag import Level, declare
 NOT_CARRIED = declare(
     "usd-write-not-carried",
     Level.WARNING,
-    "{count} {what} cannot be said in the layers and are left out, the first {first!r}",
+    "{count} {what} cannot be expressed in the layers and are left out, the first {first!r}",
     hint="keep the source file; OpenUSD has no neutral schema for them",
     doc="Elements of the model without a place in UsdPhysics, ExtendedPhysics or the ROS schemas.",
     loss=True,
@@ -30,7 +30,7 @@ FRAME_FOLDED = declare(
 JOINT_REDUCED = declare(
     "usd-write-joint-reduced",
     Level.WARNING,
-    "{what} of joint {name!r} cannot be said by UsdPhysics and is left out",
+    "{what} of joint {name!r} cannot be expressed in UsdPhysics and is left out",
     hint="keep the source file, or model the coupling by a controller",
     doc="Something about a joint that no schema and no note can hold.",
     section="1.3",
@@ -216,7 +216,7 @@ GLOW_DARK = declare(
 COORDINATES_MISSING = declare(
     "usd-write-coordinates",
     Level.WARNING,
-    "material {name!r} is worn by {count} mesh(es) without texture coordinates, the first {first!r}; "
+    "material {name!r} is used by {count} mesh(es) without texture coordinates, the first {first!r}; "
     "renderers show one colour of its images there",
     hint="give the mesh texture coordinates, or the shape a material without images",
     doc="A UsdUVTexture reads a primvar that the mesh does not have, so every point gets the same texel.",

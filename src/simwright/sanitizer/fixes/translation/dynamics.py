@@ -163,7 +163,7 @@ def _write_rule(editor: Editor, prim: Usd.Prim, saying: _MimicRule) -> None:
     name = saying.dialect.name(saying.dialect.leader, saying.axis)
     spec = editor.find_strongest(prim, name)
     if not isinstance(spec, Sdf.RelationshipSpec):
-        raise Refused(f"{name} is no relationship")
+        raise Refused(f"{name} is not a relationship")
     home = find_neutral_place(editor, prim, spec.owner)
     apply_schema(editor, prim, home, MIMIC_API)
     editor.set_spec_targets(home, LEADER, spec.targetPathList.GetAddedOrExplicitItems())
@@ -189,7 +189,7 @@ def translate_motor(editor: Editor, prim: Usd.Prim, survey: EngineSurvey) -> Rea
     """Ask for the neutral motor; gives the words that only the engine has, and why."""
     kind = str(prim.GetTypeName())
     if kind not in (MJC, NEWTON):
-        reason = "it is on a prim that is no NewtonActuator"
+        reason = "it is on a prim that is not a NewtonActuator"
         return {_CLAMP_API: reason} if _CLAMP_API in list_apis(prim) else {}
     if ACTUATOR_API in list_apis(prim):
         return {}
@@ -236,7 +236,7 @@ def _find_joint(prim: Usd.Prim, relation: str) -> Usd.Prim:
         raise Refused(f"it has {len(targets)} targets; say which joint it drives")
     joint = prim.GetStage().GetPrimAtPath(targets[0])
     if is_angular(joint) is None:
-        raise Refused(f"its target {targets[0]} is no revolute or prismatic joint")
+        raise Refused(f"its target {targets[0]} is not a revolute or prismatic joint")
     return joint
 
 
@@ -322,7 +322,7 @@ def translate_inertia(editor: Editor, prim: Usd.Prim) -> Reasons:
     if not prim.GetAttribute(SIX).HasAuthoredValue():
         return {}
     if _API not in list_apis(prim) or not prim.HasAPI(UsdPhysics.RigidBodyAPI):
-        return {SIX: "nobody reads it: the prim is no rigid body with NewtonMassAPI"}
+        return {SIX: "nobody reads it: the prim is not a rigid body with NewtonMassAPI"}
     reason = attempt(editor, lambda: _ask(editor, prim))
     return {SIX: reason} if reason else {}
 

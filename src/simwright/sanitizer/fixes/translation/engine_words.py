@@ -164,7 +164,7 @@ def find_neutral_place(editor: Editor, prim: Usd.Prim, spec: Sdf.PrimSpec) -> Sd
     Neutral schemas in the layer of an engine would be lost to all who leave that layer out.
     """
     stack = next((stack for stack in find_stacks(editor) if spec.layer in stack.layers), None)
-    # a root layer brings the others in: whatever it says, it is no layer of an engine alone
+    # a root layer brings the others in: whatever it says, it is not a layer of an engine alone
     if stack is None or spec.layer == stack.root or not is_proprietary(stack.read(spec.layer)):
         return spec
     layers = [layer for layer in stack.layers if not is_proprietary(stack.read(layer))]
