@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Are the versions of dependencies true that ``pyproject.toml`` declares?  Makes an environment and tries every command.
+"""Are the declared versions of dependencies true?  Makes an environment and tries every command in it.
 
-``lowest`` installs the lowest declared version of every dependency, ``newest`` the newest that can be had, ``wheel`` and
+``lowest`` installs the lowest version of every dependency that ``pyproject.toml`` has, ``newest`` the newest, ``wheel`` and
 ``sdist`` what is built of this checkout, with the versions of ``constraints.txt``, and tries all of it outside of the
 checkout.  The environment is kept below the user's cache and made again where what it is made of has changed.
 
@@ -102,7 +102,7 @@ def make_environment(kind: str, folder: Path) -> Path:
 
 
 def build(kind: str, folder: Path) -> Path:
-    """A wheel or a source distribution of this checkout; a wheel is built of the source distribution, as users get it."""
+    """A wheel or a source distribution of this checkout; the wheel is built of the other, as users get it."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.iterdir():
         old.unlink()
