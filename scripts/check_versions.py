@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Are the declared versions of dependencies true?  Makes an environment and tries every command in it.
 
-``lowest`` installs the lowest version of every dependency that ``pyproject.toml`` has, ``newest`` the newest, ``wheel`` and
-``sdist`` what is built of this checkout, with the versions of ``constraints.txt``, and tries all of it outside of the
+``lowest`` installs the lowest version of every dependency that ``pyproject.toml`` has, ``newest`` the newest; ``wheel``
+and ``sdist`` what is built of this checkout, with the versions of ``constraints.txt``, and tries it outside of the
 checkout.  The environment is kept below the user's cache and made again where what it is made of has changed.
 
     .venv/bin/python scripts/check_versions.py lowest
