@@ -77,6 +77,7 @@ def read_recording(path: str | Path) -> Recording:
 
 
 def _build(arrays: dict[str, Any], where: Where) -> Recording:
+    # one branch for each kind of file, then one for each way in which its arrays may disagree
     source = str(arrays["source"]) if "source" in arrays and arrays["source"].shape == () else ""
     try:
         if "body_poses" in arrays and "meta" in arrays:

@@ -77,6 +77,7 @@ class PoseStream:
         """
         for layer in layers:
             layer.note(moved)
+        # comprehensions over layers and their nodes count as branches; there is one way through
         nodes = tuple(node for layer in layers for node in layer.singles)
         nodes += tuple(node for layer in layers for node in layer.many)
         if not nodes:
@@ -97,6 +98,7 @@ class PoseStream:
 
     def _prepare(self, nodes: tuple[tuple[str, int], ...]) -> None:
         """The message for all nodes, with marks where numbers belong, and places for arrays behind it."""
+        # two kinds of nodes, and a line for each part of the frame
         mark = struct.unpack(">d", _MARK)[0]
         made: list[dict[str, Any]] = []
         arrays: list[memoryview] = []
