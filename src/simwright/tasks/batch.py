@@ -21,7 +21,7 @@ from simwright.core.errors import UsageError
 from simwright.core.math3d import Array, matrices_from_quats, matrix_from_quat, quats_from_matrices
 from simwright.engines.mujoco.actuation import hold_controls
 from simwright.engines.mujoco.batch import ModelBatch
-from simwright.engines.mujoco.queries import BALL, FREE, SLIDE, MjModel
+from simwright.engines.mujoco.queries import BALL, FREE, SLIDE, MjData, MjModel
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.reading import complete_layout, place_layout, read_joints, read_objects, read_speeds
 from simwright.tasks.rewards import RewardFunction
@@ -316,6 +316,14 @@ class BatchRollout:
             **complete_layout(scene, self.layout),
             **moment.joints,
         }
+
+    def pose(self, world: int) -> MjData:
+        """MuJoCo's data of a world, ready to be drawn; valid until the next call."""
+        model = self.worlds.models[world]
+        for name in self.rollout.scene.marks:
+            # marks are sites, which have no state: the model, which worlds share, changes for each of them
+            model.site_pos[model.site(name).id] = self.layout[name][world][:3]
+        return self.worlds.look(world)
 
     def find_unstable(self) -> npt.NDArray[np.bool_]:
         """Worlds that have broken down in their episode; MuJoCo starts such a world anew."""

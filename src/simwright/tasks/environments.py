@@ -134,6 +134,7 @@ def make_vector_env(
     *,
     observe: ObserveOptions | Mapping[str, Any] | None = None,
     threads: int | None = None,
+    render_mode: str | None = None,
     **settings: Any,
 ) -> SimVectorEnv:
     """Many worlds of it, stepped together on all cores."""
@@ -141,7 +142,9 @@ def make_vector_env(
     from simwright.tasks.gymnasium_env import SimVectorEnv
 
     rollout = make_rollout(task, robot, **settings)
-    return SimVectorEnv(rollout, count, observe=_read_observe(observe), threads=threads)
+    return SimVectorEnv(
+        rollout, count, observe=_read_observe(observe), threads=threads, render_mode=render_mode
+    )
 
 
 def make_registered_vector_env(
