@@ -145,7 +145,9 @@ def test_ids_make_environments_and_vectors_with_their_spec(arm):
     assert env.spec.id == "simwright/reach-v0"
     assert env.reset(seed=1)[1]["seed"] == 1
     env.close()
-    many = gymnasium.make_vec("simwright/reach-v0", num_envs=2, vectorization_mode="vector_entry_point", robot=arm)
+    many = gymnasium.make_vec(
+        "simwright/reach-v0", num_envs=2, vectorization_mode="vector_entry_point", robot=arm
+    )
     assert many.spec is not None
     assert many.reset(seed=1)[0]["qpos"].shape[0] == 2
     many.close()

@@ -51,7 +51,7 @@ def make_spaces(rollout: SimRollout, observer: Observer) -> tuple[spaces.Space[A
     return seen, spaces.Box(-1.0, 1.0, (rollout.action_size,), np.float32)
 
 
-class _ActionScaler:
+class ActionScaler:
     """Actions of -1 ... 1 as the rollout takes them."""
 
     def __init__(self, rollout: SimRollout) -> None:
@@ -97,7 +97,7 @@ class SimEnv(gymnasium.Env[Any, Any]):
         self.metadata = {**self.metadata, "render_fps": max(1, round(1.0 / rollout.composed.period))}
         self._observer = Observer(rollout, observe or ObserveOptions.model_validate({}))
         self.observation_space, self.action_space = make_spaces(rollout, self._observer)
-        self._scaler = _ActionScaler(rollout)
+        self._scaler = ActionScaler(rollout)
         self._size = (width, height)
         self._renderer: ModelRenderer | None = None
 
@@ -166,7 +166,7 @@ class SimVectorEnv(VectorEnv[Any, npt.NDArray[np.float32], npt.NDArray[Any]]):
         self.single_observation_space, self.single_action_space = make_spaces(rollout, self._observer)
         self.observation_space = batch_space(self.single_observation_space, count)
         self.action_space = batch_space(self.single_action_space, count)
-        self._scaler = _ActionScaler(rollout)
+        self._scaler = ActionScaler(rollout)
         self.batch = BatchRollout(rollout, count, threads=threads)
         self._done = np.zeros(count, dtype=bool)
 
