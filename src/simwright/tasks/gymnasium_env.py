@@ -62,10 +62,12 @@ class ActionScaler:
         self._high = np.where(np.isfinite(high), high, hold + _WIDE)
 
     def expand(self, actions: npt.ArrayLike) -> Array:
+        """As the rollout takes them; what is beyond -1 ... 1 is cut off."""
         share = 0.5 * (np.clip(np.asarray(actions, dtype=np.float64), -1.0, 1.0) + 1.0)
         return np.asarray(self._low + share * (self._high - self._low))
 
     def shrink(self, actions: Array) -> npt.NDArray[np.float32]:
+        """The way back."""
         # an actuator with an empty range takes one value only
         span = np.where(self._high > self._low, self._high - self._low, 1.0)
         return np.clip(2.0 * (actions - self._low) / span - 1.0, -1.0, 1.0).astype(np.float32)

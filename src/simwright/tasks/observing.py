@@ -91,7 +91,7 @@ class Observer:
         return {key: renderer.render(self.rollout.data, name) for key, name in self._cameras.items()}
 
     def paint_worlds(self, pose: Callable[[int], MjData], count: int) -> dict[str, Any]:
-        """Pictures of the wanted cameras in ``count`` worlds (worlds x height x width x 3); ``pose`` gives their data."""
+        """Pictures of the wanted cameras (worlds x height x width x 3); ``pose`` gives the data of a world."""
         if not self._cameras:
             return {}
         renderer, options = self._open_renderer(), self.options

@@ -7,7 +7,8 @@
     model = stable_baselines3.PPO("MlpPolicy", env)
 
 A world that is done starts anew in the same step, as Stable-Baselines3 wants it: its last observation is
-``terminal_observation`` of its info.  Observations are one vector; ``success_rate`` is that of the last hundred episodes.
+``terminal_observation`` of its info.  Observations are one vector; ``success_rate`` is that of the last hundred
+episodes.
 """
 
 from __future__ import annotations
