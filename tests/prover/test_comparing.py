@@ -13,8 +13,10 @@ import pytest
 from tests.prover.twins import write_mjcf
 
 import simwright
-from simwright.model.asset import Asset
-from simwright.prover.asking import ReferenceRobot, choose_configurations
+from simwright.model.asset import Asset, Body
+from simwright.model.inertia import Inertial
+from simwright.model.joint import Dof, Joint, JointKind, Motion
+from simwright.prover.asking import ReferenceRobot, choose_configurations, list_speed_limits
 from simwright.prover.aspects import ASPECTS, Outcome, Told, refuse
 from simwright.prover.causes import find_causes
 from simwright.prover.motion import MotionReference, MotionResult, MotionRun
@@ -360,3 +362,26 @@ def test_a_joint_that_an_equality_holds_has_a_limit_there(tmp_path: Path) -> Non
     dof.lower = dof.upper = 0.0
     rows = {row.joint: row.limit for row in ReferenceRobot(asset).describe().freedoms}
     assert rows["turn"] == (0.0, 0.0)
+
+
+def test_configurations_stay_within_limits_of_speeds():
+    """PhysX clamps the speed of a joint to its limit, so a faster state is none that it can be asked about."""
+    limits = {"slow": 0.07, "fast": 20.0, "": None}
+    asset = Asset(
+        "m", bodies=[Body(f"{name}_link", inertial=Inertial(1.0, inertia=np.eye(3))) for name in limits]
+    )
+    asset.joints = [
+        Joint(
+            name or "free", JointKind.REVOLUTE, "", f"{name}_link",
+            dofs=[Dof(Motion.HINGE, name=name or "free", velocity_limit=limit)],
+        )
+        for name, limit in limits.items()
+    ]  # fmt: skip
+    seen = ReferenceRobot(asset).describe()
+    states = choose_configurations(seen, 20, 18, list_speed_limits(asset))
+    fastest = {
+        name: max(abs(state["speeds"][name]) for state in states[1:]) for name in ("slow", "fast", "free")
+    }
+    assert 0.05 < fastest["slow"] <= 0.07
+    assert 0.9 < fastest["fast"] <= 1.0
+    assert 0.9 < fastest["free"] <= 1.0

@@ -26,6 +26,7 @@ from simwright.prover.asking import (
     CONFIGURATIONS,
     ReferenceRobot,
     choose_configurations,
+    list_speed_limits,
 )
 from simwright.prover.aspects import ASPECTS, LEVELS, Outcome, Told, refuse
 from simwright.prover.causes import DifferenceCause, find_causes
@@ -355,7 +356,9 @@ class _Questions:
         seen = robot.describe()
         self.configurations: list[dict[str, dict[str, Any]]] = []
         if "dynamics" in settings.levels:
-            self.configurations = choose_configurations(seen, settings.configurations, settings.seed)
+            self.configurations = choose_configurations(
+                seen, settings.configurations, settings.seed, list_speed_limits(asset)
+            )
         self.own = Told(seen, robot.evaluate(self.configurations))
         # URDF has no place for the pose of a root that floats, and PhysX may lose it: workers are told where it is.
         # Another link, or a frame that is written as a link, may be the root there, so that all are told
@@ -364,7 +367,7 @@ class _Questions:
         self.rigid = _find_rigid(asset)
         against = None if settings.against == REFERENCE else find_engine(settings.against)
         # the first configuration is the reference pose, which some robots stay in
-        seeded = choose_configurations(seen, 1, settings.seed)[1]
+        seeded = choose_configurations(seen, 1, settings.seed, list_speed_limits(asset))[1]
         self.motions = ScenarioRuns(self.given, seen, seeded, against, pool, self._write_variant)
         self._zeros = robot.list_zeros()
         self._written: dict[str, tuple[Path, tuple[Diagnostic, ...]]] = {}

@@ -50,7 +50,7 @@ def compare_structure(
     _compare_links(wanted, seen, outcome)
     _compare_base(wanted, seen, rigid, outcome)
     _compare_masses(wanted, seen, outcome)
-    _compare_inertias(wanted, seen, outcome)
+    _compare_inertias(wanted, seen, rigid, outcome)
     _compare_drives(wanted, seen, pairs, outcome)
     _compare_mimics(wanted, seen, pairs, outcome)
     _compare_values("armature", pairs, lambda row: row.armature, outcome)
@@ -156,10 +156,14 @@ def _compare_masses(reference: Seen, seen: Seen, outcome: Outcome) -> None:
             outcome.note("masses", name, text)
 
 
-def _compare_inertias(reference: Seen, seen: Seen, outcome: Outcome) -> None:
+def _compare_inertias(reference: Seen, seen: Seen, rigid: Mapping[str, str], outcome: Outcome) -> None:
     if not seen.inertias or not reference.inertias:
         outcome.blank.setdefault("inertias", "not told")
     allowed = outcome.find_tolerance("inertias")
+    # links that are fixed to each other turn as one: what one of them has less, another may have more
+    whole: dict[str, float] = defaultdict(float)
+    for name, row in reference.inertias.items():
+        whole[rigid.get(name, name)] += float(np.sum(row[3:6]))
     for name, row in reference.inertias.items():
         mass = reference.masses.get(name, 0.0)
         if name not in seen.inertias or mass <= 0.0 or seen.masses.get(name, 0.0) <= 0.0:
@@ -177,7 +181,8 @@ def _compare_inertias(reference: Seen, seen: Seen, outcome: Outcome) -> None:
             )
         # an inertia that grew with the mass alone is a difference of the mass, which is told as such
         scales = (1.0, seen.masses[name] / mass)
-        if min(np.abs(have[3:] - want[3:] * scale).max() for scale in scales) > allowed * trace:
+        beside = max(trace, whole[rigid.get(name, name)])
+        if min(np.abs(have[3:] - want[3:] * scale).max() for scale in scales) > allowed * beside:
             outcome.note("inertias", name, f"{name}: inertia {_show(have[3:])} instead of {_show(want[3:])}")
 
 

@@ -19,7 +19,7 @@ from simwright.core.math3d import quat_conjugate, quat_rotate
 from simwright.formats.mjcf.control import INTERPOLATIONS, USUAL_INPUTS
 from simwright.formats.mjcf.writer.document import MjcfBody, MjcfDocument, MjcfJoint, describe_idle
 from simwright.formats.mjcf.writer.geoms import add_site
-from simwright.formats.mjcf.writer.messages import DRIVE_ACCELERATION, SETTING_LOST
+from simwright.formats.mjcf.writer.messages import DRIVE_ACCELERATION, SERVO_IDLE, SETTING_LOST
 from simwright.formats.mjcf.writer.options import find_plugin
 from simwright.model.asset import Actuator, Keyframe, Sensor
 from simwright.model.joint import POSITIONS, VELOCITIES, Dof, Drive, Motion
@@ -56,6 +56,9 @@ def write_actuators(document: MjcfDocument) -> None:
         document.reporter.report(
             SETTING_LOST, clipped[0].source, what=what, count=len(clipped), first=clipped[0].name
         )
+    if document.idle:
+        first = document.idle[0]
+        document.reporter.report(SERVO_IDLE, first.source, count=len(document.idle), first=first.name)
     _write_drives(document)
 
 
@@ -77,6 +80,10 @@ def _write_actuator(document: MjcfDocument, actuator: Actuator) -> bool:
     document.note_written("actuator", actuator.name, name)
     values = {"name": name, **target, **_describe_shared(document, actuator), **values}
     defaults = {**_SERVO_DEFAULTS, **(_GENERAL_DEFAULTS if tag in ("general", "plugin") else {})}
+    if tag == "velocity":
+        del defaults["kv"]
+    if tag in ("position", "velocity") and not (values.get("kp") or values.get("kv")):
+        document.idle.append(actuator)
     document.add(document.section("actuator"), tag, values, defaults)
     return True
 
@@ -167,9 +174,9 @@ def _describe_dynamics(law: dict[str, Any]) -> dict[str, Any]:
 def _describe_plain(actuator: Actuator) -> tuple[str, dict[str, Any]]:
     match actuator.kind:
         case "position":
-            return "position", {"kp": actuator.stiffness, "kv": actuator.damping}
+            # the default of kp, and that of kv below, is one: a gain that the source does not have
+            return "position", {"kp": actuator.stiffness or 0.0, "kv": actuator.damping}
         case "velocity":
-            # the default of kv is that of a servo, not zero
             return "velocity", {"kv": actuator.damping or 0.0}
     return "motor", {}
 

@@ -54,10 +54,12 @@ from simwright.formats.usd.writer.plan import (
 )
 from simwright.formats.usd.writer.prepare import (
     chain_freedoms,
+    lend_moments,
     prepare,
     settle_poses,
     settle_references,
     thicken_planes,
+    widen_locks,
 )
 from simwright.formats.usd.writer.ros import write_ros
 from simwright.formats.usd.writer.vendor import FILES, write_vendors
@@ -142,7 +144,10 @@ def _plan_layers(asset: Asset, reporter: Reporter, options: WriteOptions) -> Wri
     ready = prepare(asset, reporter)
     if options.for_ == "mujoco":
         thicken_planes(ready, reporter)
+        widen_locks(ready, reporter)
     settle_looks(ready, reporter)
+    if options.for_ == "newton":
+        lend_moments(ready)
     chains = chain_freedoms(ready, options.for_)
     plan = make_plan(ready, exact=options.exact)
     plan.chains = chains
