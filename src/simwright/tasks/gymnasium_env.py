@@ -154,6 +154,8 @@ class SimVectorEnv(VectorEnv[Any, npt.NDArray[np.float32], npt.NDArray[Any]]):
         *,
         observe: ObserveOptions | None = None,
         threads: int | None = None,
+        backend: str = "mujoco",
+        device: str = "cpu",
         render_mode: str | None = None,
         width: int = 480,
         height: int = 360,
@@ -169,7 +171,7 @@ class SimVectorEnv(VectorEnv[Any, npt.NDArray[np.float32], npt.NDArray[Any]]):
         self.observation_space = batch_space(self.single_observation_space, count)
         self.action_space = batch_space(self.single_action_space, count)
         self._scaler = ActionScaler(rollout)
-        self.batch = BatchRollout(rollout, count, threads=threads)
+        self.batch = BatchRollout(rollout, count, threads=threads, backend=backend, device=device)
         self._done = np.zeros(count, dtype=bool)
 
     def reset(

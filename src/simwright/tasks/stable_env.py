@@ -19,13 +19,19 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from stable_baselines3.common.vec_env import VecEnv
 
+from simwright.core.errors import MissingExtraError
 from simwright.core.math3d import Array
 from simwright.tasks.batch import BatchRollout
 from simwright.tasks.gymnasium_env import ActionScaler, make_spaces
 from simwright.tasks.observing import ObserveOptions, Observer
 from simwright.tasks.rollout import SimRollout
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+except ImportError:
+    # the module can be looked at without it; whoever makes an environment is told
+    VecEnv = object
 
 _REMEMBERED = 100
 
@@ -42,6 +48,8 @@ class SimVecEnv(VecEnv):  # type: ignore[misc]
         threads: int | None = None,
         seed: int = 0,
     ) -> None:
+        if VecEnv is object:
+            raise MissingExtraError("stable-baselines3", "learn", "an environment for it")
         self._observer = Observer(rollout, observe or ObserveOptions.model_validate({"flat": True}))
         seen, actions = make_spaces(rollout, self._observer)
         self.render_mode = None
