@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engine layers ``newton.usda``, ``physx.usda``, ``mujoco.usda`` and ``gazebo.usda`` (REP-0158 1.4).
 
-Written here: dynamics of joints, Newton's mimics, initial states and custom attributes, sensors, options of the world.
+Written here: dynamics of joints, Newton's mimics, initial states and custom attributes, options of the world; what is
+left of sensors is in ``sensors``.
 MuJoCo's own prims are in ``mujoco``; attributes the asset was read with, and values by the rows of the resolvers, are
 in ``extras``.
 """
@@ -40,12 +41,13 @@ from simwright.formats.usd.writer.mujoco import (
     write_tendons,
 )
 from simwright.formats.usd.writer.plan import WritePlan, find_articulation_root
-from simwright.model.asset import Articulation, Sensor
+from simwright.formats.usd.writer.sensors import write_left
+from simwright.model.asset import Articulation
 from simwright.model.elements import Environment
 from simwright.model.extras import CustomAttribute, is_fallback
 from simwright.model.filtering import find_components, list_articulated
 from simwright.model.geometry import Mesh
-from simwright.model.joint import WORLD, Dof, Mimic, Motion
+from simwright.model.joint import Dof, Mimic, Motion
 from simwright.resolve import newton
 from simwright.resolve.table import PrimType
 
@@ -125,42 +127,6 @@ def _make(kind: str, value: Any) -> Any:
         return Gf.Quatd(value[0], Gf.Vec3d(*value[1:]))
     numbers = [v for row in value for v in row] if kind.startswith("matrix") else value
     return Sdf.ValueTypeNames.Find(kind).type.pythonClass(*numbers)
-
-
-def write_sensors(plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
-    """Every sensor with its settings."""
-    is_mjcf = plan.asset.provenance.format == "mjcf"
-    known = plan.asset.extras.table.get("mjc", {})
-    for sensor in plan.asset.sensors:
-        space = "mjc" if is_mjcf or "mjc:sensor:kind" in known.get(sensor.path, {}) else "gazebo"
-        layer = layers[space]
-        path = _find_path(plan, layer, sensor)
-        _write_sensor(plan, layer, path, f"{space}:sensor", sensor)
-
-
-def _find_path(plan: WritePlan, layer: LayerWriter, sensor: Sensor) -> str:
-    known = plan.sensors.get(sensor.name)
-    if known:
-        return known
-    scope = f"{plan.root}/Sensors"
-    layer.define(scope, "Scope")
-    path = plan.sensors[sensor.name] = plan.names.claim(scope, sensor.name)
-    layer.define(path, "Scope")
-    return path
-
-
-def _write_sensor(plan: WritePlan, layer: LayerWriter, path: str, space: str, sensor: Sensor) -> None:
-    write_plain(layer, path, f"{space}:name", sensor.name)
-    write_plain(layer, path, f"{space}:kind", sensor.kind)
-    if sensor.body != WORLD and sensor.body in plan.bodies:
-        layer.relate(path, f"{space}:body", [plan.bodies[sensor.body]], custom=True)
-    write_plain(layer, path, f"{space}:position", [float(v) for v in sensor.pose.p])
-    write_plain(layer, path, f"{space}:orientation", [float(v) for v in sensor.pose.q])
-    if sensor.target:
-        write_plain(layer, path, f"{space}:target", sensor.target)
-    write_plain(layer, path, f"{space}:rate", sensor.rate)
-    for key, value in sensor.settings.items():
-        write_plain(layer, path, f"{space}:setting:{key}", value)
 
 
 _GRAVITY = (0.0, 0.0, -9.81)
@@ -278,7 +244,7 @@ def write_vendors(plan: WritePlan, reporter: Reporter) -> dict[str, LayerWriter]
     write_couplings(plan, mujoco)
     write_states(plan, layers["newton"], reporter)
     write_custom(plan, layers["newton"], reporter)
-    write_sensors(plan, layers)
+    write_left(plan, layers)
     write_world(plan, layers)
     # after the model's own attributes: settings may be about prims that those define
     write_settings(plan, layers)
