@@ -120,8 +120,8 @@ def render(rows: list[dict[str, Any]]) -> str:
     lines = [
         "# Robots of MuJoCo Menagerie in tasks",
         "",
-        "Made by `python scripts/measure_task_robots.py MENAGERIE -o docs/task-robots.md`: every file that is a robot, in the",
-        f"task that fits it (a table for what stands fixed, else a floor), {STEPS} actions around its start.",
+        "Made by `python scripts/measure_task_robots.py MENAGERIE -o docs/task-robots.md`: every file that is a robot,",
+        f"in the task that fits it (a table for what stands fixed, else a floor), {STEPS} actions around its start.",
         "",
         f"Of {len(rows)} files MuJoCo loads {len(loaded)}; {len(ran)} run without a warning, {len(kept)} of them with",
         "the options, mass and number of controls that they have alone. The others say why before anything is run.",

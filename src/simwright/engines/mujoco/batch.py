@@ -241,7 +241,7 @@ class WarpBatch(ModelBatch):
                 f"Warp has no device {device!r}: {error}", hint="cpu, or cuda:0 with a GPU"
             ) from None
         self.device = device
-        rows = constraints or max(4 * contacts, 64) + 2 * self.model.njnt + 6 * self.model.neq
+        rows = constraints or max(4 * contacts, 64) + 8 * self.model.njnt
         with self._warp.ScopedDevice(self._device):
             self._their = self._engine.put_model(self.model)
             self._data_there = self._engine.make_data(self.model, nworld=worlds, nconmax=contacts, njmax=rows)
