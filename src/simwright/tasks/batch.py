@@ -20,7 +20,7 @@ import numpy.typing as npt
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import Array, matrices_from_quats, matrix_from_quat, quats_from_matrices
 from simwright.engines.mujoco.actuation import hold_controls
-from simwright.engines.mujoco.batch import ModelBatch
+from simwright.engines.mujoco.batch import ModelBatch, WarpBatch
 from simwright.engines.mujoco.queries import BALL, FREE, SLIDE, MjData, MjModel
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.reading import complete_layout, place_layout, read_joints, read_objects, read_speeds
@@ -357,9 +357,6 @@ def _open_worlds(
                 f"MuJoCo itself runs on the CPU, not on {device!r}", hint="backend='mujoco-warp'"
             )
         return ModelBatch(models, count, threads=threads)
-    # Warp is slow to import, and needs a package of its own
-    from simwright.engines.mujoco.warp_batch import WarpBatch
-
     return WarpBatch(models, count, device=device)
 
 

@@ -21,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from simwright.core.errors import MissingExtraError
-from simwright.core.math3d import Array
 from simwright.tasks.batch import BatchRollout
 from simwright.tasks.gymnasium_env import ActionScaler, make_spaces
 from simwright.tasks.observing import ObserveOptions, Observer
@@ -88,7 +87,9 @@ class SimVecEnv(VecEnv):  # type: ignore[misc]
         """What the next step does."""
         self._actions = self._scaler.expand(actions)
 
-    def step_wait(self) -> tuple[Any, Array, npt.NDArray[np.bool_], list[dict[str, Any]]]:
+    def step_wait(
+        self,
+    ) -> tuple[Any, npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
         """Act in all worlds for one control period."""
         batch = self.batch
         verdict = batch.step(self._actions)

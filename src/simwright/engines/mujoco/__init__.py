@@ -5,7 +5,6 @@ How contacts, stops and drives are mapped is written in ``docs/running.md``.
 
 engine       what MuJoCo offers, how it is opened, and its worlds while they move
 batch        worlds of a compiled model, stepped together on all cores; everything that steps MuJoCo goes through it
-warp_batch   the same worlds, stepped by MuJoCo Warp on a GPU
 coordinates  positions and velocities of the layout and MuJoCo's, for all worlds at once
 actuation    what actuators take: servos of the layout, kinds and ranges of controls; contacts and stops as springs
 queries      names, poses, Jacobians, inertia and contacts of a compiled model; the types of MjModel and MjData
