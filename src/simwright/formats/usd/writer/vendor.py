@@ -42,7 +42,7 @@ from simwright.formats.usd.writer.mujoco import (
 )
 from simwright.formats.usd.writer.plan import WritePlan, find_articulation_root
 from simwright.formats.usd.writer.sensors import write_left
-from simwright.model.asset import Articulation
+from simwright.model.asset import Articulation, Asset
 from simwright.model.elements import Environment
 from simwright.model.extras import CustomAttribute, is_fallback
 from simwright.model.filtering import find_components, list_articulated
@@ -155,8 +155,17 @@ def write_world(plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
             values[name] = value
     for name, value in values.items():
         write_plain(layer, root, make_attribute_name(space, "option", name), value)
-    if (plan.is_for_mujoco or plan.is_for_newton) and space == "mjc":
-        _write_mjc_scene(plan, layer, values)
+    options = values if space == "mjc" else {}
+    if plan.is_for_mujoco and "integrator" not in options and _has_damped_drives(plan.asset):
+        # as in MJCF: servos that damp are not stable with MuJoCo's own integrator, which treats them explicitly
+        options = {**options, "integrator": "implicitfast"}
+    if plan.is_for_mujoco or (plan.is_for_newton and space == "mjc"):
+        _write_mjc_scene(plan, layers["mjc"], options)
+
+
+def _has_damped_drives(asset: Asset) -> bool:
+    drives = [dof.drive for joint in asset.joints for dof in joint.dofs]
+    return any(drive is not None and drive.damping and not drive.acceleration for drive in drives)
 
 
 def _list_surroundings(world: Environment) -> dict[str, Any]:
@@ -181,7 +190,9 @@ def _write_mjc_scene(plan: WritePlan, layer: LayerWriter, values: dict[str, Any]
 
     Without them, a servo that needs another integrator than the usual one is unstable there.
     """
-    path, settings = f"{plan.root}/PhysicsScene", plan.asset.environment.settings
+    path = f"{plan.root}/PhysicsScene"
+    # words of another simulator are none of MuJoCo's
+    settings = {} if plan.asset.provenance.format in _SPACES else plan.asset.environment.settings
     words = {
         make_attribute_name("mjc", "option", name): value.lower() if isinstance(value, str) else value
         for name, value in values.items()
