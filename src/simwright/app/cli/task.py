@@ -159,7 +159,7 @@ def _spell_needs(needs: dict[str, Any]) -> str:
 def run_command(output_format: str, what: str, output: Path | None, **asked: Any) -> int:
     """Run episodes of a TASK with a robot, or what an environment FILE (YAML) says.
 
-    The robot is held against the task first (simwright task check); errors stop the run, unless --force is given.
+    The robot is checked for the task first (as by simwright task check); errors stop the run, unless --force is given.
     The exit code is 0 when the run finished; how many episodes succeeded is in the report.
 
     With --jobs, --job or --executor ray episodes are spread over processes or machines; each is the same wherever it
@@ -293,7 +293,7 @@ def check_command(
     notes: bool,
     output_format: str,
 ) -> int:
-    """Hold a robot against TASK before anything moves: reach, base, gripper, start, actuators, time step.
+    """Check whether a robot can do TASK, before anything moves: reach, base, gripper, start, actuators, time step.
 
     Exit code 1 means that the robot cannot do the task.
     """
