@@ -64,7 +64,7 @@ def make_boxes(folder: Path, size: int) -> None:
 
 
 def make_arms(folder: Path, size: int) -> None:
-    """Small robots; one in a hundred is broken, one in a thousand is a pipe that nobody writes to."""
+    """Small robots; one in a hundred is broken, one in a thousand takes a reader hours."""
     for n in range(size):
         file = folder / f"{n // 1000:03d}" / f"arm_{n:06d}.urdf"
         if os.path.lexists(file):
@@ -73,7 +73,7 @@ def make_arms(folder: Path, size: int) -> None:
         text = ARM.format(n=n, mass=1 + n % 7)
         if n % 1000 == 999:
             # xacro evaluates it for as long as it may: a real hang of a real reader
-            deep = "${sum([i*i for i in range(10**9)])}"
+            deep = "${[1 for a in range(90000) for b in range(90000) if a == -1]}"
             file = file.with_suffix(".urdf.xacro")
             file.write_text(
                 f'<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="h"><link name="l{deep}"/></robot>'

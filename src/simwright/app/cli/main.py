@@ -92,6 +92,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.jobs:jobs",
         "List, show, resume and report jobs: one command over many assets.",
     ),
+    "serve": (
+        "simwright.app.cli.serve:serve",
+        "Serve check, fix, convert, diff and view over HTTP, for uploads.",
+    ),
     "packages": (
         "simwright.app.cli.packages:packages",
         "List the ROS packages that package:// addresses can use.",
