@@ -23,8 +23,15 @@ from simwright.app.serving import RequestError, ServiceLimits, choose_entry, nam
 BOX = b'#usda 1.0\n(\n    defaultPrim = "box"\n    metersPerUnit = 0.01\n)\ndef Xform "box" {}\n'
 ARM = b"""<robot name="arm"><link name="base"/><link name="tip"/><joint name="j" type="revolute"><parent link="base"/>
 <child link="tip"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
-HANG = b"""<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="h">
-<link name="l${max(map(abs, range(10**12)))}"/></robot>"""
+LONG = (
+    b"<robot name='long'>"
+    + b"".join(
+        b"<link name='l%d'/><joint name='j%d' type='fixed'><parent link='l%d'/><child link='l%d'/></joint>"
+        % (n, n, n, n + 1)
+        for n in range(1500)
+    )
+    + b"<link name='l1500'/></robot>"
+)
 TOKEN = "0123456789abcdef0123"
 LINE = "----line"
 
@@ -87,7 +94,7 @@ def client(tmp_path_factory) -> Iterator[Client]:
         "--max-upload",
         "1",
         "--timeout",
-        "5",
+        "60",
         "--upload-timeout",
         "2",
     ]
@@ -187,7 +194,7 @@ def test_slow_clients_vanished_clients_and_work_that_does_not_end(client):
         assert b" 408 " in slow.recv(100)
     with socket.create_connection(("127.0.0.1", client.port), 60) as gone:
         gone.sendall(head + b"--")
-    assert client.post("/convert", ("file", "h.urdf.xacro", HANG))[0] == 504
+    assert client.post("/convert", ("file", "long.urdf", LONG), options='{"timeout": 0.01}')[0] == 504
     # the next one finds a new worker
     assert client.post("/check", ("file", "box.usda", BOX))[0] == 200
     assert client.list_left() == []

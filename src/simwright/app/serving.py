@@ -37,7 +37,7 @@ from typing import Any
 
 from simwright import __version__
 from simwright.app.jobs.fleet import describe_row
-from simwright.app.jobs.listing import WordKinds, check_words
+from simwright.app.jobs.listing import LIMIT_KINDS, WordKinds, check_words
 from simwright.app.jobs.model import (
     ItemOutcome,
     JobItem,
@@ -253,7 +253,8 @@ def read_options(command: ServedCommand, text: str) -> Words:
     if not isinstance(plain, dict):
         raise RequestError(400, "options are a JSON object")
     try:
-        return check_words(plain, command.kinds)
+        # a client may ask for less time and memory than there is
+        return check_words(plain, {**LIMIT_KINDS, **command.kinds})
     except SimwrightError as error:
         raise RequestError(400, str(error)) from None
 
@@ -294,8 +295,11 @@ class Service:
             folder = stack.enter_context(scratch_folder())
             command = COMMANDS[name]
             words = await self._receive(command, request, folder)
+            seconds, gibibytes = self.limits.work_seconds, self.limits.gibibytes
+            limits = JobLimits(seconds, gibibytes)
+            words["timeout"] = min(words.get("timeout", seconds), seconds)
+            words["max_memory"] = min(words.get("max_memory", gibibytes), gibibytes)
             item = JobItem(0, words.pop("asset"), words)
-            limits = JobLimits(self.limits.work_seconds, self.limits.gibibytes)
             spec = JobSpec(name, dict(command.words), limits, environment={UNTRUSTED: "1"})
             outcome = await self._work(spec, item, request)
             report = forget_folder({"version": 1, **describe_row(name, item, outcome)}, folder)
