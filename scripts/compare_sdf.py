@@ -75,6 +75,8 @@ WORDS = {
     "gravity": ("gravity", "number"),
 }
 """Field -> words, one of which is in the code or text of a finding that speaks of it."""
+COUNTED = ("links", "colliders", "visuals", "sensors", "lights")
+"""Fields that are told by a finding that something is left out."""
 
 
 @dataclass
@@ -296,7 +298,11 @@ def find_teller(what: str, found: list[Diagnostic]) -> str:
     """The kind of a finding that speaks of such values."""
     for finding in found:
         text = f"{finding.kind} {finding.message}".lower()
-        if (finding.level is not Level.INFO or finding.loss) and any(word in text for word in WORDS[what]):
+        # a warning about the friction of a collider does not say that one is gone
+        is_loud = finding.loss or finding.level is Level.ERROR
+        if what not in COUNTED:
+            is_loud = is_loud or finding.level is not Level.INFO
+        if is_loud and any(word in text for word in WORDS[what]):
             return finding.kind
     return ""
 

@@ -256,6 +256,8 @@ def read_link(link: Any, place: Callable[[str], Path | None]) -> dict[str, Any]:
     """Mass, centre and tensor in the axes of the link, and the shapes."""
     values: dict[str, Any] = {}
     inertial = link.find("inertial")
+    # a link without one has no mass, which is a value too
+    values["mass"], values["centre"], values["inertia"] = 0.0, np.zeros(3), np.zeros((3, 3))
     if inertial is not None:
         pose = read_pose(inertial.find("origin"))
         words = inertial.find("inertia")

@@ -105,3 +105,20 @@ def test_frozen_objects_are_not_counted_again_while_counting_takes_long(monkeypa
         with pause_collector():
             pass
     assert counted == [100.0, 180.0]
+
+
+def test_libraries_that_the_first_use_imports_are_no_growth(monkeypatch):
+    """A search through all objects finds nothing there, and takes a fifth of the time of a small robot."""
+    used = [100 << 20]
+    searches = []
+    monkeypatch.setattr(collector, "_measure_memory", lambda: used[0])
+    monkeypatch.setattr(collector, "_noted", None)
+    monkeypatch.setattr(collector.gc, "collect", lambda: searches.append(used[0]))
+    with pause_collector():
+        used[0] += 200 << 20
+    with pause_collector():
+        used[0] += 100 << 20
+    assert not searches
+    with pause_collector():
+        pass
+    assert searches == [400 << 20]

@@ -22,6 +22,7 @@ def pause_collector() -> Iterator[None]:
     nothing but memory.
     """
     was_enabled = gc.isenabled()
+    is_first = _noted is None
     if was_enabled and _has_grown():  # before, and not after: what the last one needed is garbage by now
         gc.collect()
         _note_memory()
@@ -32,6 +33,8 @@ def pause_collector() -> Iterator[None]:
         if was_enabled:
             _spare_young()
             gc.enable()
+        if is_first:  # libraries that the first use imports are large and no garbage
+            _note_memory()
 
 
 def _has_grown() -> bool:

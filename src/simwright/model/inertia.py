@@ -163,6 +163,10 @@ def find_nearest_moments(moments: VectorLike) -> Array:
     return nearest
 
 
+LEAST_MASS = 1e-6
+"""Mass of a link that moves and has none, where a format or an engine wants one above zero [kg]."""
+POINT_INERTIA = 1e-9
+"""Moment about each axis of a mass on a point, where a format or an engine wants one above zero [kg m^2]."""
 SPREAD_FLOOR = 1e-4
 """The least spread of mass along an axis, as a share of the largest: that of a rod a hundred times as long as wide."""
 _ZERO = 1e-12

@@ -43,7 +43,8 @@ ASPECTS = {
     "base": ComparedAspect("structure", "which bodies nothing holds"),
     "masses": ComparedAspect("structure", "mass of each link", *_VALUE, _ROUNDED),
     "inertias": ComparedAspect(
-        "structure", "centre of mass and inertia of each link", "the link's own size and trace", 1e-4, 1e-8,
+        "structure", "centre of mass and inertia of each link",
+        "the link's own size, and the trace of all links that are fixed to it", 1e-4, 1e-8,
         "a principal frame that is computed from nearly equal moments turns by more than the moments differ",
     ),
     "drives": ComparedAspect("structure", "stiffness and force of each servo", *_VALUE, _ROUNDED),

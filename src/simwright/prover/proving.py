@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -26,6 +26,7 @@ from simwright.prover.asking import (
     CONFIGURATIONS,
     ReferenceRobot,
     choose_configurations,
+    list_speed_limits,
 )
 from simwright.prover.aspects import ASPECTS, LEVELS, Outcome, Told, refuse
 from simwright.prover.causes import DifferenceCause, find_causes
@@ -198,7 +199,7 @@ def _prove_column(questions: _Questions, name: str, reference: Told) -> Column:
         return Column(refuse(name, f"not written: {error}"), seconds=time.monotonic() - start)
     outcome = _compare_answers(questions, name, reference, told)
     motions = _run_motions(questions, row, outcome)
-    causes = find_causes(questions.asset, outcome, reference, told, motions)
+    causes = find_causes(questions.asset, outcome, reference, told, motions, known=row.known if row else None)
     notes = questions.list_notes(row) if row else ()
     _blame_format(outcome, causes, notes)
     # what was not asked for may be the cause of what was
@@ -215,6 +216,7 @@ def _compare_answers(questions: _Questions, name: str, reference: Told, told: To
         told,
         precision="single" if any(one.precision == "single" for one in rows) else "double",
         rigid=questions.rigid,
+        between=_list_between(questions.asset),
         rounded=[aspect for one in rows for aspect in one.rounded],
         blank={aspect: reason for one in rows for aspect, reason in one.blank.items()},
         ros_names=_list_ros_names(questions.asset),
@@ -234,20 +236,21 @@ def compare(
     precision: str = "single",
     rounded: Sequence[str] = (),
     rigid: Mapping[str, str] | None = None,
+    between: Collection[str] = (),
     blank: Mapping[str, str] | None = None,
     ros_names: Mapping[str, str] | None = None,
 ) -> Outcome:
     """What an engine tells of a robot against what another one, mostly MuJoCo, tells of it.
 
     Dynamics are compared where both were asked about configurations.
-    ``rigid`` names, for links that are fixed to others, the one that stands for them all.  ``ros_names`` are the names
-    that ROS knows joints by.
+    ``rigid`` names, for links that are fixed to others, the one that stands for them all; ``between`` are names of
+    links of next to no mass that may be there besides.  ``ros_names`` are the names that ROS knows joints by.
     """
     seen, wanted = told.seen, reference.seen
     outcome = Outcome(engine, version=seen.engine, precision=precision, rounded=rounded)
     outcome.blank = {**(blank or {}), **seen.blank, **wanted.blank}
     pairs, unmatched = match_freedoms(wanted, seen)
-    compare_structure(wanted, seen, pairs, outcome, unmatched=unmatched, rigid=rigid or {})
+    compare_structure(wanted, seen, pairs, outcome, unmatched=unmatched, rigid=rigid or {}, between=between)
     compare_dynamics(reference, told, pairs, outcome, matched=unmatched is None)
     _compare_names(pairs, ros_names or {}, outcome)
     outcome.absent -= set(outcome.differences)
@@ -324,6 +327,16 @@ def _find_rigid(asset: Asset) -> dict[str, str]:
     return found
 
 
+def _list_between(asset: Asset) -> set[str]:
+    """What links are called that writers put between the axes of a joint, or before one that hangs on the world."""
+    chained = [joint for joint in asset.joints if len(joint.dofs) > 1 or joint.parent == WORLD]
+    return {
+        f"{name_of(name)}_link"
+        for joint in chained
+        for name in (joint.name, *(dof.name for dof in joint.dofs))
+    }
+
+
 def _list_ros_names(asset: Asset) -> dict[str, str]:
     """Names that ROS knows joints of one freedom by, by the name that they are matched by."""
     return {
@@ -355,7 +368,9 @@ class _Questions:
         seen = robot.describe()
         self.configurations: list[dict[str, dict[str, Any]]] = []
         if "dynamics" in settings.levels:
-            self.configurations = choose_configurations(seen, settings.configurations, settings.seed)
+            self.configurations = choose_configurations(
+                seen, settings.configurations, settings.seed, list_speed_limits(asset)
+            )
         self.own = Told(seen, robot.evaluate(self.configurations))
         # URDF has no place for the pose of a root that floats, and PhysX may lose it: workers are told where it is.
         # Another link, or a frame that is written as a link, may be the root there, so that all are told
@@ -364,7 +379,7 @@ class _Questions:
         self.rigid = _find_rigid(asset)
         against = None if settings.against == REFERENCE else find_engine(settings.against)
         # the first configuration is the reference pose, which some robots stay in
-        seeded = choose_configurations(seen, 1, settings.seed)[1]
+        seeded = choose_configurations(seen, 1, settings.seed, list_speed_limits(asset))[1]
         self.motions = ScenarioRuns(self.given, seen, seeded, against, pool, self._write_variant)
         self._zeros = robot.list_zeros()
         self._written: dict[str, tuple[Path, tuple[Diagnostic, ...]]] = {}

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +31,9 @@ class Servo:
 
 
 _LEAST_SHARE = 1e-6
-"""Of the heaviest link: what weighs less shows in no mass matrix."""
+"""Of the heaviest link: what a link between the axes of a joint may weigh, which shows in no mass matrix."""
+_NUMBER = re.compile(r"_\d+$")
+"""What a name gets that is taken."""
 _NO_SERVO = Servo(0.0, 0.0, None)
 
 
@@ -42,15 +45,20 @@ def compare_structure(
     *,
     unmatched: tuple[str, str] | None,
     rigid: Mapping[str, str],
+    between: Collection[str] = (),
 ) -> None:
-    """All aspects of the structure; ``unmatched`` is the first joint that the other does not have, and what to say."""
+    """All aspects of the structure.
+
+    ``unmatched`` is the first joint that the other does not have, and what to say; ``rigid`` and ``between`` are as in
+    :func:`~simwright.prover.proving.compare`.
+    """
     outcome.counts["dofs"] = f"{_count_joint_freedoms(seen)}/{_count_joint_freedoms(wanted)}"
     if unmatched:
         outcome.note("dofs", *unmatched)
-    _compare_links(wanted, seen, outcome)
+    _compare_links(wanted, seen, between, outcome)
     _compare_base(wanted, seen, rigid, outcome)
     _compare_masses(wanted, seen, outcome)
-    _compare_inertias(wanted, seen, outcome)
+    _compare_inertias(wanted, seen, rigid, outcome)
     _compare_drives(wanted, seen, pairs, outcome)
     _compare_mimics(wanted, seen, pairs, outcome)
     _compare_values("armature", pairs, lambda row: row.armature, outcome)
@@ -121,16 +129,16 @@ def _count_joint_freedoms(seen: Seen) -> int:
     return sum(row.kind != "free" for row in seen.freedoms)
 
 
-def _compare_links(reference: Seen, seen: Seen, outcome: Outcome) -> None:
+def _compare_links(reference: Seen, seen: Seen, between: Collection[str], outcome: Outcome) -> None:
     """Links that weigh something: frames without mass are written as links by some formats, and by some not."""
     outcome.counts["links"] = f"{len(seen.masses)}/{len(reference.masses)}"
     for name, mass in reference.masses.items():
         if mass > 0.0 and name not in seen.masses:
             outcome.note("links", name, f"there is no link {name}")
-    # a joint of several freedoms may be written as a chain, with links of next to no mass between
     weight = _LEAST_SHARE * max(reference.masses.values(), default=0.0)
     for name, mass in seen.masses.items():
-        if mass > weight and name not in reference.masses:
+        allowed = weight if _NUMBER.sub("", name) in between else 0.0
+        if mass > allowed and name not in reference.masses:
             outcome.note("links", name, f"link {name} is not in the reference")
 
 
@@ -156,10 +164,14 @@ def _compare_masses(reference: Seen, seen: Seen, outcome: Outcome) -> None:
             outcome.note("masses", name, text)
 
 
-def _compare_inertias(reference: Seen, seen: Seen, outcome: Outcome) -> None:
+def _compare_inertias(reference: Seen, seen: Seen, rigid: Mapping[str, str], outcome: Outcome) -> None:
     if not seen.inertias or not reference.inertias:
         outcome.blank.setdefault("inertias", "not told")
     allowed = outcome.find_tolerance("inertias")
+    # links that are fixed to each other turn as one: what one of them has less, another may have more
+    whole: dict[str, float] = defaultdict(float)
+    for name, row in reference.inertias.items():
+        whole[rigid.get(name, name)] += float(np.sum(row[3:6]))
     for name, row in reference.inertias.items():
         mass = reference.masses.get(name, 0.0)
         if name not in seen.inertias or mass <= 0.0 or seen.masses.get(name, 0.0) <= 0.0:
@@ -177,7 +189,8 @@ def _compare_inertias(reference: Seen, seen: Seen, outcome: Outcome) -> None:
             )
         # an inertia that grew with the mass alone is a difference of the mass, which is told as such
         scales = (1.0, seen.masses[name] / mass)
-        if min(np.abs(have[3:] - want[3:] * scale).max() for scale in scales) > allowed * trace:
+        beside = max(trace, whole[rigid.get(name, name)])
+        if min(np.abs(have[3:] - want[3:] * scale).max() for scale in scales) > allowed * beside:
             outcome.note("inertias", name, f"{name}: inertia {_show(have[3:])} instead of {_show(want[3:])}")
 
 

@@ -7,6 +7,7 @@ import zlib
 
 import numpy as np
 import pytest
+from pxr import Usd
 from writing import assert_same_bodies, assert_same_shapes, make_trip
 
 import simwright
@@ -258,20 +259,40 @@ def test_equal_meshes_of_two_files_are_one(tmp_path):
     assert len({id(shape.geometry) for shape in trip.back.shapes}) == 1
 
 
-def test_inertia_of_zero_is_not_written(tmp_path):
+def test_inertia_of_zero_is_written_as_almost_none(tmp_path):
+    """Zero means "not said" in UsdPhysics, and engines would take the inertia of the colliders instead."""
     asset = make_prop(Shape("m", Sphere(0.1), collision=True))
     asset.bodies[0].inertial = Inertial(1.0, np.zeros(3), np.zeros((3, 3)))
     trip = make_trip(asset, tmp_path / "out")
     (told,) = (d for d in trip.said if d.kind == "usd-write-inertia-missing")
     assert "'part'" in told.message
-    assert told.message.endswith("other simulators take that of its colliders")
+    assert told.message.endswith("1e-09 kg m^2 about each axis is written")
     body = trip.stage.GetPrimAtPath("/prop/part")
     assert body.GetAttribute("physics:mass").Get() == 1.0
-    assert not body.GetAttribute("physics:diagonalInertia").HasAuthoredValue()
-    assert not body.GetAttribute("physics:principalAxes").HasAuthoredValue()
+    assert tuple(body.GetAttribute("physics:diagonalInertia").Get()) == pytest.approx((1e-9,) * 3)
     back = trip.back.bodies[0].inertial
     assert back.mass == 1.0
     assert not back.inertia.any()
+
+
+def test_a_link_without_mass_is_not_weighed_by_its_colliders(tmp_path):
+    """URDF: a link without an inertial has no mass.  OpenUSD: engines fill the colliders with water."""
+    file = tmp_path / "arm.urdf"
+    file.write_text(
+        '<robot name="arm"><link name="base"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        '<link name="tip"><collision><geometry><box size="1 1 1"/></geometry></collision></link>'
+        '<joint name="j" type="continuous"><parent link="base"/><child link="tip"/></joint></robot>'
+    )
+    reporter = simwright.Reporter()
+    entry = simwright.convert(file, tmp_path / "usd", reporter=reporter)
+    (told,) = (d for d in reporter if d.kind == "usd-write-mass-missing")
+    assert told.message == "nothing says how heavy body 'tip' is; 1e-06 kg is written"
+    stage = Usd.Stage.Open(str(entry))
+    (tip,) = (prim for prim in stage.Traverse() if prim.GetName() == "tip")
+    assert tip.GetAttribute("physics:mass").Get() == pytest.approx(1e-6)
+    back = next(body for body in simwright.load(entry).bodies if body.name == "tip")
+    assert back.inertial is None
 
 
 def make_hills() -> Heightfield:

@@ -58,6 +58,7 @@ Examples:
   simwright world plan lab.yaml --robot tender --to desk0
   simwright world plan lab.yaml --robot courier --from office --to 4.5,0.5 --planner astar --picture way.png
   simwright world plan lab.yaml --robot tender --to "storage shelf" --planner prm --option max_nodes=200 --format json
+  simwright world plan lab.yaml --robot tender --to desk0 --planner rrt --option max_time=2
 """
 RUN_EPILOG = """\b
 Examples:

@@ -35,6 +35,8 @@ from simwright.formats.usd.transforms import decompose
 from simwright.model.asset import Body, Shape
 from simwright.model.geometry import Faces, Mesh
 from simwright.model.inertia import (
+    LEAST_MASS,
+    POINT_INERTIA,
     UNSHAPED,
     Inertial,
     find_nearest_moments,
@@ -172,7 +174,10 @@ def _read_noted_moments(
         return None
     values = tuple(float(value) for value in said)
     # the note holds what the source said; the attribute what a body can have. An edited attribute wins
-    return values if np.allclose(find_nearest_moments(values), moments, rtol=1e-6, atol=0.0) else None
+    written = find_nearest_moments(values) if any(values) else POINT_INERTIA
+    # stages of earlier versions say nothing for an inertia of zero
+    is_ours = np.allclose(written, moments, rtol=1e-6, atol=0.0) or not (any(values) or any(moments))
+    return values if is_ours else None
 
 
 def _read_tensor(reader: StageReader, found: FoundPrim) -> Array | None:
@@ -487,16 +492,27 @@ def read_mass(reader: StageReader, scan: StageScan) -> None:
         if shape.collision and shape.enabled and shape.body:
             colliders.setdefault(shape.body, []).append(shape)
     sums = ColliderSums(reader, scan)
-    said: list[AuthoredMass] = []
+    said: dict[str, AuthoredMass] = {}
     for body in reader.asset.bodies:
-        authored = read_authored_mass(reader, scan.all[body.path])
+        found = scan.all[body.path]
+        authored = read_authored_mass(reader, found)
+        if _is_massless(reader, found, authored):
+            continue
         body.density = authored.density
-        said.append(authored)
+        said[body.name] = authored
         if not authored.is_complete:
             sums.add(body, colliders.get(body.name, []))
     computed = sums.compute()
-    for body, authored in zip(reader.asset.bodies, said, strict=True):
-        body.inertial = _resolve(reader, body, authored, computed.get(body.name))
+    for body in reader.asset.bodies:
+        if body.name in said:
+            body.inertial = _resolve(reader, body, said[body.name], computed.get(body.name))
+
+
+def _is_massless(reader: StageReader, found: FoundPrim, authored: AuthoredMass) -> bool:
+    """Does a note say that the source has no mass, while what was written for none is still what is authored?"""
+    least = LEAST_MASS * reader.units.mass
+    is_least = authored.mass is not None and math.isclose(authored.mass, least, rel_tol=1e-6)
+    return is_least and reader.note(found).get("mass") == 0.0
 
 
 def read_shape_mass(reader: StageReader, found: FoundPrim, shape: Shape) -> None:

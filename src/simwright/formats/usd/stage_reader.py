@@ -124,6 +124,7 @@ class StageReader:
     joints: dict[str, str] = field(default_factory=dict)
     sites: dict[str, str] = field(default_factory=dict)
     tendons: dict[str, str] = field(default_factory=dict)
+    publishers: dict[str, str] = field(default_factory=dict)
     faulty: set[str] = field(default_factory=set)
     meshes: dict[Any, Mesh] = field(default_factory=dict)
     broken: set[Where] = field(default_factory=set)

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +87,10 @@ class NewtonRobot:
         self._place(configuration)
         state = model.state()
         newton.eval_fk(model, model.joint_q, model.joint_qd, state)
-        return Evaluated(_read_poses(model, state), _read_mass_matrix(model, state))
+        poses = _read_poses(model, state)
+        with _moved_to_origin(model, state):
+            newton.eval_fk(model, model.joint_q, model.joint_qd, state)
+            return Evaluated(poses, _read_mass_matrix(model, state))
 
     def move(self, order: MotionOrder) -> Moved:
         """Do a motion by one of Newton's solvers."""
@@ -159,10 +164,15 @@ class NewtonRobot:
             for name in ("joint_q_start", "joint_qd_start", "joint_type", "joint_child")
         )
         for joint, label in enumerate(model.joint_label):
-            if _KINDS.get(newton.JointType(int(types[joint]))) in _SCALAR:
+            kind = _KINDS.get(newton.JointType(int(types[joint])), "axis")
+            if kind in _SCALAR:
                 body = name_of(model.body_label[children[joint]])
                 places[starts[joint]] = find_position(configuration, name_of(label), body)
                 speeds[rates[joint]] = find_speed(configuration, name_of(label), body)
+            elif kind in ("ball", "axis"):
+                # the file may have it begin elsewhere than in the reference pose
+                places[starts[joint] : starts[joint + 1]] = (0.0, 0.0, 0.0, 1.0) if kind == "ball" else 0.0
+                speeds[rates[joint] : rates[joint + 1]] = 0.0
         model.joint_q.assign(places)
         model.joint_qd.assign(speeds)
 
@@ -286,6 +296,37 @@ def _list_actuators(model: Any, freedoms: list[SeenFreedom]) -> list[SeenActuato
             )
         )
     return found
+
+
+@contextmanager
+def _moved_to_origin(model: Any, state: Any) -> Iterator[None]:
+    """Every articulation with its lightest link at the origin, about which Newton (1.7) sums in single precision.
+
+    A mass matrix does not depend on where a robot stands, but what rounding leaves of it does: a wrist of 2 cm that is
+    a metre away keeps four digits.
+    """
+    frames, coordinates = model.joint_X_p.numpy(), model.joint_q.numpy()
+    kept = frames.copy(), coordinates.copy()
+    tree, parents, children = (
+        array.numpy() for array in (model.joint_articulation, model.joint_parent, model.joint_child)
+    )
+    starts, kinds, masses = model.joint_q_start.numpy(), model.joint_type.numpy(), model.body_mass.numpy()
+    places = state.body_q.numpy()
+    for number in range(model.articulation_count):
+        mine = np.flatnonzero(tree == number)
+        lightest = min((int(child) for child in children[mine]), key=lambda child: masses[child])
+        for joint in mine[parents[mine] < 0]:
+            if newton.JointType(int(kinds[joint])) == newton.JointType.FREE:
+                coordinates[starts[joint] : starts[joint] + 3] -= places[lightest][:3]
+            else:
+                frames[joint][:3] -= places[lightest][:3]
+    model.joint_X_p.assign(frames)
+    model.joint_q.assign(coordinates)
+    try:
+        yield
+    finally:
+        model.joint_X_p.assign(kept[0])
+        model.joint_q.assign(kept[1])
 
 
 def _read_mass_matrix(model: Any, state: Any) -> list[list[float]]:

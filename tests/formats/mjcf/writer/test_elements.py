@@ -6,6 +6,7 @@ import mujoco
 import numpy as np
 import pytest
 
+import simwright
 from simwright.core.diag import Level
 
 from .compiling import difference, list_differences, list_touching, round_trip, step, worst_dynamics
@@ -211,3 +212,29 @@ def test_mocap_moves_from_outside(tmp_path):
     data.mocap_pos[0] = (3, 2, 1)
     mujoco.mj_forward(written.model, data)
     assert data.body("ghost").xpos == pytest.approx((3, 2, 1))
+
+
+@pytest.mark.parametrize("interface", ["Position", "Velocity"])
+def test_a_servo_without_gains_gets_none(interface, tmp_path):
+    """MuJoCo's own default is a gain of one, which no transmission of URDF says."""
+    links = "".join(
+        f'<link name="{name}"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        for name in ("base", "wheel")
+    )
+    file = tmp_path / "cart.urdf"
+    file.write_text(
+        f'<robot name="cart">{links}<joint name="j" type="continuous"><parent link="base"/><child link="wheel"/>'
+        '<limit effort="6" velocity="10"/></joint><transmission name="t">'
+        '<type>transmission_interface/SimpleTransmission</type><actuator name="motor"/><joint name="j">'
+        f"<hardwareInterface>hardware_interface/{interface}JointInterface</hardwareInterface></joint>"
+        "</transmission></robot>"
+    )
+    reporter = simwright.Reporter()
+    model = mujoco.MjModel.from_xml_path(
+        str(simwright.convert(file, tmp_path / "cart.xml", reporter=reporter))
+    )
+    assert model.nu == 1
+    assert not model.actuator_gainprm.any()
+    assert not model.actuator_biasprm.any()
+    assert "mjcf-write-servo-idle" in {finding.kind for finding in reporter}

@@ -434,3 +434,58 @@ def test_links_that_are_only_fixed_to_each_other_are_an_articulation_for_newton(
     )
     assert _list_roots(simwright.convert(file, tmp_path / "newton", for_="newton")) == {"hull"}
     assert _list_roots(simwright.convert(file, tmp_path / "all")) == set()
+
+
+def test_a_joint_that_cannot_move_has_a_range_that_mujoco_reads(tmp_path):
+    """MuJoCo's reader refuses a lower limit that is not below the upper one; other engines hold the joint by it."""
+    links = "".join(
+        f'<link name="{name}"><inertial><mass value="1"/>'
+        '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>'
+        for name in ("base", "arm")
+    )
+    file = tmp_path / "held.urdf"
+    file.write_text(
+        f'<robot name="held">{links}<joint name="j" type="revolute"><parent link="base"/><child link="arm"/>'
+        '<limit lower="0.5" upper="0.5" effort="1" velocity="1"/></joint></robot>'
+    )
+    for engine, width in (("mujoco", 2.4e-7), ("newton", 0.0)):
+        reporter = simwright.Reporter()
+        stage = Usd.Stage.Open(
+            str(simwright.convert(file, tmp_path / engine, for_=engine, reporter=reporter))
+        )
+        (joint,) = (prim for prim in stage.Traverse() if prim.GetName() == "j")
+        lower, upper = (
+            math.radians(joint.GetAttribute(f"physics:{word}Limit").Get()) for word in ("lower", "upper")
+        )
+        assert upper - lower == pytest.approx(width, rel=0.5)
+        assert (upper > lower) == (engine == "mujoco")
+        assert (lower + upper) / 2.0 == pytest.approx(0.5, rel=1e-6)
+        assert ("usd-write-lock-wide" in {finding.kind for finding in reporter}) == (engine == "mujoco")
+
+
+def test_tiny_links_borrow_moments_from_the_link_they_are_fixed_to(tmp_path):
+    """Newton adds 1e-6 kg m^2 to a body with a moment below 1e-10; the two bodies as one stay what they are."""
+    file = tmp_path / "hand.xml"
+    file.write_text(
+        """<mujoco model="hand"><worldbody><body name="palm">
+        <inertial pos="0 0 0" mass="0.1" diaginertia="3e-5 2e-5 2e-5"/>
+        <body name="finger" pos="0.1 0 0"><joint name="bend"/>
+          <inertial pos="0 0 0" mass="0.01" diaginertia="3e-6 2e-6 2e-6"/>
+          <body name="pad" pos="0.01 0 0" euler="10 20 30">
+            <inertial pos="0 0 0" mass="1e-6" diaginertia="2e-11 2e-11 1e-11"/></body></body>
+        </body></worldbody></mujoco>"""
+    )
+    moments = {}
+    for engine in ("newton", "mujoco"):
+        stage = Usd.Stage.Open(str(simwright.convert(file, tmp_path / engine, for_=engine)))
+        moments[engine] = {
+            prim.GetName(): sum(UsdPhysics.MassAPI(prim).GetDiagonalInertiaAttr().Get())
+            for prim in stage.Traverse()
+            if prim.HasAPI(UsdPhysics.MassAPI)
+        }
+        pad = next(prim for prim in stage.Traverse() if prim.GetName() == "pad")
+        least = min(UsdPhysics.MassAPI(pad).GetDiagonalInertiaAttr().Get())
+        assert (least >= 1e-10) == (engine == "newton")
+    before, after = moments["mujoco"], moments["newton"]
+    assert after["pad"] - before["pad"] == pytest.approx(before["finger"] - after["finger"], rel=1e-2)
+    assert after["palm"] == before["palm"]

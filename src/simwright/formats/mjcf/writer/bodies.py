@@ -38,7 +38,7 @@ from simwright.formats.mjcf.writer.messages import (
 )
 from simwright.formats.xml import Element
 from simwright.model.asset import Body
-from simwright.model.inertia import Inertial
+from simwright.model.inertia import LEAST_MASS, POINT_INERTIA, Inertial, find_nearest_moments
 from simwright.model.joint import WORLD, Dof, Joint, Motion
 from simwright.model.kinematics import Edge
 from simwright.model.mass import body_inertials
@@ -350,8 +350,6 @@ def _is_range_of(found: list[float], dof: Dof | None) -> bool:
     return limit is not None and math.isclose(max(map(abs, found)), limit, rel_tol=1e-6)
 
 
-INVENTED_MASS = 1e-6
-INVENTED_INERTIA = 1e-9
 _ROUNDING = 1e-9
 
 
@@ -376,11 +374,11 @@ def _invent_inertial(document: MjcfDocument, mjcf_body: MjcfBody) -> Inertial:
     known = mjcf_body.inertial
     if known is not None and known.mass >= TINY:
         # a mass on a point has no inertia about itself; MuJoCo wants some
-        what, value = "inertia about some axis", INVENTED_INERTIA
-        result = Inertial(known.mass, known.com, known.inertia + np.eye(3) * INVENTED_INERTIA)
+        what, value = "inertia about some axis", POINT_INERTIA
+        result = Inertial(known.mass, known.com, known.inertia + np.eye(3) * POINT_INERTIA)
     else:
-        what, value = "mass", INVENTED_MASS
-        result = Inertial(INVENTED_MASS, inertia=np.eye(3) * INVENTED_INERTIA)
+        what, value = "mass", LEAST_MASS
+        result = Inertial(LEAST_MASS, inertia=np.eye(3) * POINT_INERTIA)
     document.reporter.report(
         MASS_INVENTED, mjcf_body.body.source, name=mjcf_body.body.name, what=what, value=value
     )
@@ -423,15 +421,17 @@ def _tidy_moment(document: MjcfDocument, value: float) -> float:
 
 
 def _make_possible(document: MjcfDocument, mjcf_body: MjcfBody, moments: Array) -> Array:
-    """The moments, or the nearest ones that a solid can have."""
+    """The moments, or the nearest ones that a solid can have: those that go to every other format too."""
     # half the trace minus a moment is the second moment of mass along that axis, which no solid has below
     # zero
     half = float(moments.sum()) / 2.0
     spread = half - moments
     if spread.min() >= 0.0 and _is_triangle(moments):
         return moments
-    spread = np.maximum(spread, 0.0)
-    result: Array = np.array((spread[1] + spread[2], spread[0] + spread[2], spread[0] + spread[1]))
+    result: Array = find_nearest_moments(moments)
+    if np.array_equal(result, moments):  # possible but for rounding, which MuJoCo does not forgive
+        spread = np.maximum(spread, 0.0)
+        result = np.array((spread[1] + spread[2], spread[0] + spread[2], spread[0] + spread[1]))
     while not _is_triangle(result):  # the last bit
         result[int(np.argmax(result))] = np.nextafter(result.max(), 0.0)
     # a change in the last bits is none that anybody has to be told

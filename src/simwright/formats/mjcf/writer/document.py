@@ -22,7 +22,7 @@ from simwright.formats.mjcf.writer.messages import NOT_CARRIED, RENAMED
 from simwright.formats.parts.numbers import make_finite, tidy
 from simwright.formats.parts.words import clean_text
 from simwright.formats.xml import Element
-from simwright.model.asset import Asset, Body
+from simwright.model.asset import Actuator, Asset, Body
 from simwright.model.inertia import Inertial
 from simwright.model.joint import POSITIONS, Dof, Motion
 from simwright.model.kinematics import Tree
@@ -127,6 +127,7 @@ class MjcfDocument:
     names: dict[tuple[str, str], str] = field(default_factory=dict)
     scopes: dict[str, NameScope] = field(default_factory=dict)
     adjusted: list[AdjustedInertia] = field(default_factory=list)
+    idle: list[Actuator] = field(default_factory=list)
     renamed: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     written_names: dict[str, dict[str, list[str]]] = field(default_factory=dict)
 

@@ -90,6 +90,14 @@ JOINT_REDUCED = declare(
     doc="A part of a joint that neither MuJoCo's joints nor its equality constraints have.",
     loss=True,
 )
+SERVO_IDLE = declare(
+    "mjcf-write-servo-idle",
+    Level.WARNING,
+    "{count} servo(s) have no gains, the first {first!r}; zero is written, and they push with no force",
+    hint="set kp or kv of the actuators",
+    doc="A position or velocity interface of ros2_control or a transmission says what is controlled, and not how "
+    "stiffly.  MuJoCo would take a gain of one.",
+)
 DRIVE_ACCELERATION = declare(
     "mjcf-write-drive-acceleration",
     Level.WARNING,

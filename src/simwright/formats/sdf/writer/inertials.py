@@ -14,10 +14,8 @@ from simwright.formats.sdf.writer.context import SdfWriteContext, WrittenLink, a
 from simwright.formats.sdf.writer.messages import INERTIA_ADJUSTED, MASS_INVENTED
 from simwright.formats.xml import Element
 from simwright.model.asset import Body
-from simwright.model.inertia import Inertial, find_nearest_moments
+from simwright.model.inertia import LEAST_MASS, POINT_INERTIA, Inertial, find_nearest_moments
 
-INVENTED = 1e-6
-"""Mass of a link that has none [kg]."""
 _RADIUS = 0.01
 _SIX = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 _ORDER = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
@@ -38,7 +36,7 @@ def make_light(mass: float) -> Inertial:
 def report_inertials(context: SdfWriteContext) -> None:
     """What had to be invented or corrected, once for all links."""
     if context.invented:
-        context.report(MASS_INVENTED, context.invented, mass=INVENTED)
+        context.report(MASS_INVENTED, context.invented, mass=LEAST_MASS)
     if context.adjusted:
         _, found, written = context.adjusted[0]
         bodies = [body for body, _, _ in context.adjusted]
@@ -50,9 +48,9 @@ def write_inertial(context: SdfWriteContext, written: WrittenLink, body: Body) -
     inertial = context.inertials.get(body.name)
     if inertial is None or inertial.mass <= 0.0:
         context.invented.append(body)
-        light = make_light(INVENTED)
+        light = Inertial(LEAST_MASS, inertia=np.eye(3) * POINT_INERTIA)
         tensor = light.inertia if inertial is None or not np.any(inertial.inertia) else inertial.inertia
-        inertial = Inertial(INVENTED, light.com if inertial is None else inertial.com, tensor)
+        inertial = Inertial(LEAST_MASS, light.com if inertial is None else inertial.com, tensor)
     else:
         inertial = _settle(context, body, inertial)
     add_inertial(written.link, inertial)

@@ -35,7 +35,7 @@ from simwright.formats.sdf.writer.context import (
     refer,
     strip_scope,
 )
-from simwright.formats.sdf.writer.inertials import INVENTED, add_inertial, make_light
+from simwright.formats.sdf.writer.inertials import add_inertial, make_light
 from simwright.formats.sdf.writer.messages import (
     EQUALITY_AS_JOINT,
     JOINT_EXPANDED,
@@ -46,6 +46,7 @@ from simwright.formats.sdf.writer.messages import (
     VERSION_TOO_OLD,
 )
 from simwright.formats.xml import Element
+from simwright.model.inertia import LEAST_MASS
 from simwright.model.joint import WORLD, Dof, Equality, EqualityKind, Joint, JointKind, Mimic, Motion
 from simwright.model.servo import pulls_to_position
 
@@ -351,7 +352,7 @@ class JointWriter:
         add_pose(link, ~model.base @ pose)
         inertial = context.inertials.get(child)
         # A share of what it carries: light enough not to be felt, not so light that the solver breaks.
-        mass = inertial.mass if inertial is not None and inertial.mass > 0.0 else INVENTED
+        mass = inertial.mass if inertial is not None and inertial.mass > 0.0 else LEAST_MASS
         add_inertial(link, make_light(mass * SHARE))
         return name
 

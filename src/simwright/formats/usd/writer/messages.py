@@ -55,19 +55,20 @@ JOINT_REORDERED = declare(
 MASS_MISSING = declare(
     "usd-write-mass-missing",
     Level.WARNING,
-    "nothing says how heavy body {name!r} is; no mass is written",
+    "nothing says how heavy body {name!r} is; {written}",
     hint="give it a mass, or a collider with a volume",
-    doc="A dynamic body without mass and without solid colliders; a mass is never invented.",
+    doc="A dynamic body without mass: engines weigh the colliders of a body that says nothing, so what comes nearest "
+    "to no mass is written, as in MJCF and SDFormat, and is read back as none.  Nothing is added to an OpenUSD source.",
     section="1.3",
 )
 INERTIA_MISSING = declare(
     "usd-write-inertia-missing",
     Level.WARNING,
-    "body {name!r} has a mass of {mass:g} kg and an inertia of zero, which OpenUSD cannot say; other simulators take "
-    "{theirs}",
+    "body {name!r} has a mass of {mass:g} kg and an inertia of zero, which OpenUSD cannot say; {value:g} kg m^2 about "
+    "each axis is written",
     hint="give it the inertia of the part",
-    doc="UsdPhysics takes an inertia of zero as not authored, and then every simulator computes one.  Simwright reads "
-    "the zero back.",
+    doc="UsdPhysics takes an inertia of zero as not authored, and then every simulator computes one from the "
+    "colliders.  Simwright reads the zero back.",
     section="1.3",
 )
 INERTIA_IMPOSSIBLE = declare(
@@ -248,6 +249,14 @@ ENGINE_LEFT_OUT = declare(
     hint="convert without --for to have the words of all engines",
     doc="--for chooses the engine layers of an asset. What only another engine has words for is not in it.",
     section="1.4",
+)
+LOCK_WIDE = declare(
+    "usd-write-lock-wide",
+    Level.INFO,
+    "{count} joint(s) whose two limits are one have limits a rounding apart, the first {first!r}",
+    hint="nothing has to be done: MuJoCo's reader of OpenUSD refuses a range without width",
+    doc="In assets for MuJoCo alone.  A joint that cannot move keeps its freedom, as it has in every other format.",
+    loss=True,
 )
 PLANE_THICK = declare(
     "usd-write-plane-thick",

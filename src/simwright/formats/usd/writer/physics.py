@@ -15,7 +15,7 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 
 from simwright.core.diag import Reporter
-from simwright.core.math3d import DEGREE, Array, quat_conjugate, quat_rotate
+from simwright.core.math3d import DEGREE, IDENTITY_QUAT, Array, quat_conjugate, quat_rotate
 from simwright.formats.usd.writer.joints import (
     write_equalities,
     write_joints,
@@ -37,7 +37,7 @@ from simwright.formats.usd.writer.plan import (
 from simwright.model.asset import Body, Light, LightKind, Shape, Site
 from simwright.model.filtering import find_components, list_articulated
 from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
-from simwright.model.inertia import find_nearest_moments, principal_axes
+from simwright.model.inertia import LEAST_MASS, POINT_INERTIA, find_nearest_moments, principal_axes
 from simwright.model.joint import WORLD, JointKind
 from simwright.model.kinematics import Edge
 
@@ -365,22 +365,33 @@ def _write_body(plan: WritePlan, layer: LayerWriter, body: Body) -> None:
         spin = quat_rotate(back, body.angular_velocity) / DEGREE
         layer.set(path, "physics:angularVelocity", "vector3f", spin)
     if body.inertial is None:
+        # a stage that says nothing leaves the mass to engines; other sources say that there is none
+        if plan.asset.provenance.format != "usd" and body.enabled and not body.kinematic:
+            _write_least_mass(layer, path)
         return
     # found anew: the axes of the source may be turned, and single precision would blur slender bodies
     moments, axes = principal_axes(body.inertial.inertia)
     layer.apply(path, "PhysicsMassAPI")
     layer.set(path, "physics:mass", "float", body.inertial.mass)
     layer.set(path, "physics:centerOfMass", "point3f", body.inertial.com)
-    if np.any(moments):  # all zero means "not said" in UsdPhysics
-        possible = find_nearest_moments(moments)
-        rounded = _round_moments(possible)
-        is_rounded = np.allclose(rounded, moments, rtol=1e-6, atol=0.0)
-        if not is_rounded or (plan.exact and not np.array_equal(rounded, possible)):
-            layer.note(path, moments=moments.tolist())
-        layer.set(path, "physics:diagonalInertia", "float3", rounded)
-        layer.set(path, "physics:principalAxes", "quatf", axes)
-    else:
+    # all zero means "not said" in UsdPhysics, and engines would take the inertia of the colliders
+    possible = find_nearest_moments(moments) if np.any(moments) else np.full(3, POINT_INERTIA)
+    rounded = _round_moments(possible)
+    is_rounded = np.allclose(rounded, moments, rtol=1e-6, atol=0.0)
+    if not is_rounded or (plan.exact and not np.array_equal(rounded, possible)):
         layer.note(path, moments=moments.tolist())
+    layer.set(path, "physics:diagonalInertia", "float3", rounded)
+    layer.set(path, "physics:principalAxes", "quatf", axes)
+
+
+def _write_least_mass(layer: LayerWriter, path: str) -> None:
+    """What stands for no mass: a body that says nothing weighs what its colliders do as solid water."""
+    layer.apply(path, "PhysicsMassAPI")
+    layer.note(path, mass=0.0)
+    layer.set(path, "physics:mass", "float", LEAST_MASS)
+    layer.set(path, "physics:centerOfMass", "point3f", (0.0, 0.0, 0.0))
+    layer.set(path, "physics:diagonalInertia", "float3", (POINT_INERTIA,) * 3)
+    layer.set(path, "physics:principalAxes", "quatf", IDENTITY_QUAT)
 
 
 def _round_moments(moments: Array) -> Array:

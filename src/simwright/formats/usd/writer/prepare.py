@@ -28,6 +28,7 @@ from simwright.formats.usd.writer.messages import (
     FRAME_FOLDED,
     INERTIA_IMPOSSIBLE,
     INERTIA_MISSING,
+    LOCK_WIDE,
     MASS_MISSING,
     PLANE_THICK,
     SETTING_LOST,
@@ -38,7 +39,7 @@ from simwright.model.coordinates import find_references, shift_coordinates
 from simwright.model.extras import is_fallback
 from simwright.model.folding import hang_over, note_folded
 from simwright.model.geometry import Box, Plane
-from simwright.model.inertia import Inertial, find_nearest_moments
+from simwright.model.inertia import LEAST_MASS, POINT_INERTIA, Inertial, find_nearest_moments
 from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
 from simwright.model.kinematics import build_tree
 from simwright.model.mass import body_inertials
@@ -73,6 +74,31 @@ def chain_freedoms(asset: Asset, engine: str) -> Chains:
         joints += _divide(asset, joint, chains, engine, is_mounted=is_mounted) if needs else [joint]
     asset.joints = joints
     return chains
+
+
+def lend_moments(asset: Asset) -> None:
+    """Give tiny links that are fixed to others the moments that Newton wants, and take them from the others.
+
+    Both turn together, so that the two as one have the inertia of the source.  Newton (1.7) would add 1e-6 kg m^2.
+    """
+    bodies = {body.name: body for body in asset.bodies}
+    for joint in asset.joints:
+        tiny, host = bodies.get(joint.child), bodies.get(joint.parent)
+        if joint.kind is not JointKind.FIXED or not joint.enabled or tiny is None or host is None:
+            continue
+        if tiny.inertial is None or host.inertial is None or not tiny.inertial.inertia.any():
+            continue
+        moments, given = (np.linalg.eigvalsh(body.inertial.inertia) for body in (tiny, host) if body.inertial)
+        lent = _LEAST_MOMENT - float(moments.min())
+        left = given - lent
+        # a host that is flat or tiny itself has nothing to give
+        if lent > 0.0 and left.min() > _LEAST_MOMENT and np.array_equal(find_nearest_moments(left), left):
+            tiny.inertial = replace(
+                tiny.inertial, inertia=tiny.inertial.inertia + np.eye(3) * lent, given=None
+            )
+            host.inertial = replace(
+                host.inertial, inertia=host.inertial.inertia - np.eye(3) * lent, given=None
+            )
 
 
 def _choose_parts(joint: Joint, engine: str, coupled: set[str], *, is_single: bool) -> tuple[bool, bool]:
@@ -217,6 +243,8 @@ DEFAULT_CONTACT = "default_contact"
 _FRICTION = 0.5
 _MEET = 1e-9
 """[m, rad]"""
+_LOCK, _ROUND = 1e-9, 2.4e-7
+"""How far the limits of a joint that cannot move are from it [m, rad], or two roundings to single precision."""
 _THICKNESS = 1e-3
 """Of a plane that has to be a box [m]."""
 _FRAME_WORDS = frozenset({"frame", "optical", "tcp", "tool0", "footprint"})
@@ -250,13 +278,13 @@ def _report_mass(asset: Asset, reporter: Reporter) -> None:
     for body in asset.bodies:
         if body.inertial is None:
             if body.enabled and not body.kinematic:
-                reporter.report(MASS_MISSING, body.source, name=body.name)
+                is_silent = asset.provenance.format == "usd"
+                written = "no mass is written" if is_silent else f"{LEAST_MASS:g} kg is written"
+                reporter.report(MASS_MISSING, body.source, name=body.name, written=written)
             continue
         if not body.inertial.inertia.any():
-            has_colliders = any(s.body == body.name and s.collision for s in asset.shapes)
-            theirs = "that of its colliders" if has_colliders else "one of their own, as it has no colliders"
             mass = body.inertial.mass
-            reporter.report(INERTIA_MISSING, body.source, name=body.name, mass=mass, theirs=theirs)
+            reporter.report(INERTIA_MISSING, body.source, name=body.name, mass=mass, value=POINT_INERTIA)
             continue
         moments, _ = body.inertial.principal()
         nearest = find_nearest_moments(moments)
@@ -315,6 +343,22 @@ def settle_poses(plan: WritePlan, reporter: Reporter) -> None:
     if lost:
         what = "the position at the start, in MuJoCo,"
         reporter.report(SETTING_LOST, lost[0].source, what=what, count=len(lost), first=lost[0].name)
+
+
+def widen_locks(asset: Asset, reporter: Reporter) -> None:
+    """Limits of joints that cannot move a little apart, in assets for MuJoCo alone, which refuses an empty range."""
+    changed = []
+    for joint in asset.joints:
+        for dof in joint.dofs:
+            # written so that NaN limits are left as they are
+            if dof.motion in (Motion.HINGE, Motion.SLIDE) and dof.lower >= dof.upper:
+                middle = (dof.lower + dof.upper) / 2.0
+                half = max(_LOCK, _ROUND * abs(middle))
+                dof.lower, dof.upper = middle - half, middle + half
+                changed.append(joint)
+    if changed:
+        first = changed[0]
+        reporter.report(LOCK_WIDE, first.source, count=len(changed), first=first.name)
 
 
 def thicken_planes(asset: Asset, reporter: Reporter) -> None:
