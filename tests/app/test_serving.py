@@ -23,15 +23,9 @@ from simwright.app.serving import RequestError, ServiceLimits, choose_entry, nam
 BOX = b'#usda 1.0\n(\n    defaultPrim = "box"\n    metersPerUnit = 0.01\n)\ndef Xform "box" {}\n'
 ARM = b"""<robot name="arm"><link name="base"/><link name="tip"/><joint name="j" type="revolute"><parent link="base"/>
 <child link="tip"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
-LONG = (
-    b"<robot name='long'>"
-    + b"".join(
-        b"<link name='l%d'/><joint name='j%d' type='fixed'><parent link='l%d'/><child link='l%d'/></joint>"
-        % (n, n, n, n + 1)
-        for n in range(1500)
-    )
-    + b"<link name='l1500'/></robot>"
-)
+JOINT = b"<link name='l%d'/><joint name='j%d' type='fixed'><parent link='l%d'/><child link='l%d'/></joint>"
+CHAIN = b"".join(JOINT % (n, n, n, n + 1) for n in range(1500))
+LONG = b"<robot name='long'>" + CHAIN + b"<link name='l1500'/></robot>"
 TOKEN = "0123456789abcdef0123"
 LINE = "----line"
 
