@@ -120,7 +120,9 @@ def find_causes(
         if aspect in outcome.differences and aspect not in found:
             order = ("base", "poses", "dofs", "links", "masses", "inertias")
             # a mass changes no pose
-            likely = [found[name] for name in order if name in found and (aspect != "poses" or name == "base")]
+            likely = [
+                found[name] for name in order if name in found and (aspect != "poses" or name == "base")
+            ]
             if likely:
                 found[aspect] = likely[0]
     found |= _explain_rounding(places, outcome, reference, found)
