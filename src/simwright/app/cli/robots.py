@@ -333,7 +333,7 @@ def _draft_text(file: str, folder: Path, *, name: str = "") -> str:
 
     robot = open_robot(file)
     comments = [
-        f"Inferred from {file}; correct what is wrong; lines that are right may be deleted, since they are inferred again."
+        f"Inferred from {file}: correct what is wrong; what is right may be deleted, it is inferred again."
     ]
     if str(robot.facts.mode) != "position":
         comments.append(f"Its actuators take {robot.facts.mode}: a controller turns positions into it.")
