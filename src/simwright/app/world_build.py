@@ -112,7 +112,23 @@ def merge_for(scene: Scene, word: str, reporter: Reporter) -> Asset:
     asset = merge_scene(scene, reporter)
     if word == "sdf":
         _name_models(scene, asset)
+    if word == "mjcf":
+        _drive(scene, asset)
     return asset
+
+
+def _drive(scene: Scene, asset: Asset) -> None:
+    """Robots of the plane on joints and motors of their own, and beams for their lidars."""
+    from simwright.worlds.entities import MotionLimits
+    from simwright.worlds.space.machines import drive_drums, fan_out_lidars
+
+    limits = {
+        item.name: MotionLimits(**{f"max_{key}": value for key, value in item.facts["limits"].items()})
+        for item in scene.list_present()
+        if item.group == "robots"
+    }
+    drive_drums(asset, limits)
+    fan_out_lidars(asset)
 
 
 # -- one function per format ---------------------------------------------------------------------------------------
