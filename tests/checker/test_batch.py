@@ -1,18 +1,16 @@
-"""Many assets: cache hits that stay true, worker processes, a worker that dies."""
+"""Asset after asset by one plan: cache hits that stay true."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
-from simwright.checker import batch
-from simwright.checker.batch import CheckPlan, check_paths
+from simwright.checker.batch import AssetChecker, CheckPlan
 from simwright.checker.cache import Cache
+from simwright.checker.result import AssetResult
 from simwright.checker.settings import CheckSettings
 
 PLAN = CheckPlan(("units-meters",))
@@ -36,14 +34,19 @@ def cache(tmp_path) -> Cache:
 def counted(monkeypatch) -> list[str]:
     """The assets that were really checked."""
     seen: list[str] = []
-    real = batch.check_path
+    real = AssetChecker.check
 
-    def count(task):
-        seen.append(Path(task.path).name)
-        return real(task)
+    def count(self, path):
+        seen.append(Path(path).name)
+        return real(self, path)
 
-    monkeypatch.setattr(batch, "check_path", count)
+    monkeypatch.setattr(AssetChecker, "check", count)
     return seen
+
+
+def check_paths(paths, plan, cache) -> list[AssetResult]:
+    checker = AssetChecker(plan, cache)
+    return [checker.find(path) or checker.check(path) for path in paths]
 
 
 def kinds(paths, cache, plan=PLAN):
@@ -133,42 +136,3 @@ def test_what_cannot_be_opened_is_one_error_and_is_not_remembered(tmp_path, cach
     assert gone.failed
     assert [d.kind for d in gone.findings] == ["not-found"]
     assert len(counted) == 3
-
-
-def test_workers_give_the_same_in_the_same_order(tmp_path, cache):
-    paths = [write(tmp_path / f"{n}.usda", GOOD if n % 2 else "#usda 1.0\n") for n in range(5)]
-    told: list[tuple[int, int]] = []
-    pooled = check_paths(paths, PLAN, cache, jobs=2, listener=lambda *numbers: told.append(numbers))
-    assert pooled == check_paths(paths, PLAN, Cache(None))
-    assert [result.path for result in pooled] == paths
-    assert told == [(number, 5) for number in range(1, 6)]
-
-
-SCRIPT = """
-import os, sys
-from pathlib import Path
-from simwright.checker import batch
-from simwright.checker.cache import Cache
-
-real = batch.check_path
-
-def check_path(task):
-    if Path(task.path).name == "deadly.usda":
-        os._exit(9)
-    return real(task)
-
-batch.check_path = check_path
-
-if __name__ == "__main__":
-    check_path.__module__ = "__main__"
-    results = batch.check_paths(sys.argv[1:], batch.CheckPlan(("units-meters",)), Cache(None), jobs=2, force_pool=True)
-    print([[d.kind for d in result.findings] for result in results])
-"""
-
-
-def test_a_worker_that_dies_takes_only_its_asset_with_it(tmp_path):
-    paths = [write(tmp_path / f"{name}.usda", GOOD) for name in ("a", "deadly", "b")]
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT)
-    done = subprocess.run([sys.executable, str(script), *paths], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[[], ['check-process-died'], []]"

@@ -1,36 +1,49 @@
 # SPDX-License-Identifier: Apache-2.0
 """One run of the checker over many inputs: configuration, choice of rules, cache, baseline, report.
 
-The order matters for speed: until an asset is found that has to be checked, nothing imports OpenUSD.
+Assets are the items of a job (:mod:`simwright.app.jobs`); :func:`check_item` is what is done with one.  The order
+matters for speed: until an asset is found that has to be checked, nothing imports OpenUSD.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import os
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
-from simwright.app.report.report import Report, build_asset_report, shorten_path
+from simwright.app.jobs.model import (
+    ItemOutcome,
+    JobItem,
+    JobKind,
+    JobSpec,
+    Words,
+    note_environment,
+    number_items,
+)
+from simwright.app.jobs.running import POOL_WORTHWHILE, JobListener, LocalExecutor, count_cores, run_items
+from simwright.app.report.report import AssetReport, Report, build_asset_report, shorten_finding
 from simwright.app.scenes import check_scene, split_scenes
-from simwright.checker.batch import CheckPlan, Listener, check_paths
+from simwright.checker.batch import CHECKER_DIED, AssetChecker, CheckPlan
 from simwright.checker.cache import open_cache
 from simwright.checker.catalogue import CatalogueEntry, load_catalogue
-from simwright.checker.config import Config, build_policy, find_config, read_config
+from simwright.checker.config import FAIL_ON, Config, FindingPolicy, build_policy, find_config, read_config
 from simwright.checker.entry_points import find_assets
 from simwright.checker.result import (
     AssetResult,
+    decode_result,
+    encode_result,
     group_findings,
     read_baseline,
     subtract_baseline,
     write_baseline,
 )
 from simwright.checker.select import choose_rules, match_words
-from simwright.checker.settings import CheckSettings
 from simwright.core.diag import Diagnostic, Level, sort_diagnostics
-from simwright.core.errors import EXIT_BAD_INPUT, EXIT_CLEAN, EXIT_FINDINGS, UsageError
+from simwright.core.errors import EXIT_BAD_INPUT, EXIT_CLEAN, EXIT_FINDINGS, UnknownNameError, UsageError
 from simwright.core.limits import is_untrusted
 from simwright.core.pool import NO_LIMITS, JobLimits
 
@@ -86,77 +99,196 @@ class CheckOutcome:
         return sum(len(result.suppressed) for result in self.results)
 
 
-def run_check(request: CheckRequest, listener: Listener | None = None) -> CheckOutcome:
+def run_check(request: CheckRequest, listener: JobListener | None = None) -> CheckOutcome:
     """Check every asset that the inputs mean."""
-    if request.write_baseline and request.baseline is None:
-        raise UsageError("--write-baseline needs to know where", hint="add --baseline FILE")
-    # one function: the steps of a check in their order, each of which needs what the ones before
-    # found
-    config = _load_config(request)
-    profile = request.profile or config.profile
-    _refuse_partial_stamp(request, config)
-    # read before anything is checked: a baseline that is broken is told at once
-    known = read_baseline(request.baseline) if request.baseline and not request.write_baseline else None
-    cache = open_cache(request.use_cache)
-    entries = load_catalogue(cache)
-    match_words(entries, [*request.select, *request.ignore])  # typing errors here are not the file's
-    choice = choose_rules(
-        entries, request.select or config.select, [*config.ignore, *request.ignore], profile, config.where
-    )
-    policy = build_policy(config, entries, choice.hidden)
-    packages = tuple(sorted((name, str(path)) for name, path in request.packages.items()))
-    scenes, others = split_scenes(request.inputs)
-    results = [check_scene(path) for path in scenes]
-    results += check_paths(
-        find_assets(others, cache),
-        CheckPlan(choice.codes, _choose_settings(request, config), request.variants, packages),
-        cache,
-        jobs=request.jobs or _count_cores(),
+    spec, items = plan_check(request)
+    outcomes = run_items(
+        spec,
+        items,
         # a number that was given is meant: without one a few assets are checked in this process, which is
         # faster
-        force_pool=request.jobs is not None,
-        limits=request.limits,
-        listener=listener,
+        LocalExecutor(
+            jobs=request.jobs or count_cores(), least=2 if request.jobs is not None else POOL_WORTHWHILE
+        ),
+        listener,
     )
-    outcome = CheckOutcome([policy.apply(result) for result in results], entries)
-    outcome.fail_on = request.fail_on or config.fail_on
+    trim_cache(request, outcomes)
+    prepared = _prepare(_make_key(spec.words, spec.run))
+    results = [decode_check(item.asset, one) for item, one in zip(items, outcomes, strict=True)]
+    outcome = CheckOutcome(results, prepared.entries, prepared.fail_on)
     if request.stamp:
-        outcome.stamped = _stamp(outcome.results, profile)
+        outcome.stamped = _stamp(outcome.results, prepared.profile)
     if request.baseline is not None:
-        _apply_baseline(outcome, request.baseline, known)
+        if request.write_baseline:
+            outcome.written = write_baseline(request.baseline, outcome.results)
+        else:
+            outcome.known = sum(one.result["known"] for one in outcomes)
+            outcome.gone = prepared.count_known() - outcome.known
     return outcome
+
+
+def plan_check(request: CheckRequest) -> tuple[JobSpec, list[JobItem]]:
+    """The job of a request: what is wrong with its options is told here, before an asset is opened."""
+    if request.write_baseline and request.baseline is None:
+        raise UsageError("--write-baseline needs to know where", hint="add --baseline FILE")
+    config = _find_config(request)
+    baseline = request.baseline.absolute() if request.baseline and not request.write_baseline else None
+    words: Words = {
+        "select": list(request.select),
+        "ignore": list(request.ignore),
+        "profile": request.profile,
+        "fail_on": request.fail_on,
+        "variants": request.variants,
+        "interfaces": [str(path.absolute()) for path in request.interfaces],
+        "packages": {name: str(path) for name, path in sorted(request.packages.items())},
+        "config": str(config.absolute()) if config else None,
+        "cache": request.use_cache,
+        "baseline": str(baseline) if baseline else None,
+    }
+    spec = JobSpec("check", words, request.limits, environment=note_environment())
+    prepared = _prepare(_make_key(words, spec.run))
+    _refuse_partial_stamp(request, prepared.config)
+    scenes, others = split_scenes(request.inputs)
+    # with a manifest alone there are no inputs
+    paths = [*scenes, *(find_assets(others, prepared.checker.cache) if others else [])]
+    return spec, number_items([(path, {}) for path in paths])
+
+
+@dataclass(slots=True)
+class PreparedCheck:
+    """What the words of a check mean, for all assets that have the same ones."""
+
+    config: Config
+    profile: str
+    fail_on: str
+    entries: list[CatalogueEntry]
+    policy: FindingPolicy
+    checker: AssetChecker
+    baseline: Path | None
+    known: Counter[str] | None
+
+    def count_known(self) -> int:
+        """Number of findings in the baseline."""
+        return sum((self.known or {}).values())
+
+    def judge(self, result: AssetResult) -> ItemOutcome:
+        """The result by the settings of the project, without what the baseline knows."""
+        result = self.policy.apply(result)
+        known = 0
+        # fingerprints name the asset: what is known of one says nothing about another
+        if self.known is not None and self.baseline is not None:
+            known = subtract_baseline([result], self.known, self.baseline)
+        plain = encode_result(result)
+        code = EXIT_BAD_INPUT if result.failed else _find_code(result.findings, self.fail_on)
+        status = "failed" if result.failed else "findings" if result.findings else "clean"
+        return ItemOutcome(
+            status, code, plain["findings"], {"suppressed": plain["suppressed"], "known": known}
+        )
+
+
+def _make_key(words: Words, run: str) -> str:
+    return json.dumps({**words, "run": run, "asset": ""}, sort_keys=True)
+
+
+@lru_cache(maxsize=32)
+def _prepare(key: str) -> PreparedCheck:
+    """What words mean; ``key`` is their text, with the run: another run looks at files again."""
+    words: Words = json.loads(key)
+    if words["fail_on"] is not None and words["fail_on"] not in FAIL_ON:
+        raise UnknownNameError("level", words["fail_on"], FAIL_ON)
+    config = read_config(words["config"]) if words["config"] else Config()
+    profile = words["profile"] or config.profile
+    baseline = Path(words["baseline"]) if words["baseline"] else None
+    # read before anything is checked: a baseline that is broken is told at once
+    known = read_baseline(baseline) if baseline else None
+    cache = open_cache(words["cache"])
+    entries = load_catalogue(cache)
+    match_words(entries, [*words["select"], *words["ignore"]])  # typing errors here are not the file's
+    choice = choose_rules(
+        entries, words["select"] or config.select, [*config.ignore, *words["ignore"]], profile, config.where
+    )
+    # the interface folders of the command line come after those of the project
+    extra = tuple(Path(path) for path in words["interfaces"])
+    settings = dataclasses.replace(config.settings, interfaces=(*config.settings.interfaces, *extra))
+    packages = tuple(sorted(words["packages"].items()))
+    return PreparedCheck(
+        config,
+        profile,
+        words["fail_on"] or config.fail_on,
+        entries,
+        build_policy(config, entries, choice.hidden),
+        AssetChecker(CheckPlan(choice.codes, settings, words["variants"], packages), cache),
+        baseline,
+        known,
+    )
+
+
+def check_item(words: Words) -> ItemOutcome:
+    """Check one asset or scene."""
+    prepared, asset = _prepare(_make_key(words, words["run"])), words["asset"]
+    if split_scenes([asset])[0]:
+        return prepared.judge(check_scene(asset))
+    checker = prepared.checker
+    return prepared.judge(checker.find(asset) or checker.check(asset))
+
+
+def find_checked(words: Words) -> ItemOutcome | None:
+    """The outcome of an asset in which nothing has changed; this loads neither OpenUSD nor a rule."""
+    prepared = _prepare(_make_key(words, words["run"]))
+    result = prepared.checker.find(words["asset"])
+    return prepared.judge(result) if result is not None else None
+
+
+def decode_check(path: str, outcome: ItemOutcome) -> AssetResult:
+    """The result in an outcome of :func:`check_item`, or of an asset that was lost."""
+    suppressed = outcome.result.get("suppressed", [])
+    plain = {"findings": outcome.findings, "suppressed": suppressed, "failed": outcome.status == "failed"}
+    return decode_result(path, plain)
+
+
+def trim_cache(request: CheckRequest, outcomes: Iterable[ItemOutcome]) -> None:
+    """Keep the cache small."""
+    # what was known took no time; a run of hits adds nothing, and trimming lists the whole folder
+    if request.use_cache and any(outcome.seconds for outcome in outcomes):
+        open_cache(True).trim()
+
+
+def _find_code(findings: Iterable[Diagnostic], fail_on: str) -> int:
+    if fail_on == "never":
+        return EXIT_CLEAN
+    limit = Level(fail_on).rank
+    return EXIT_FINDINGS if any(found.level.rank <= limit for found in findings) else EXIT_CLEAN
+
+
+def _combine_codes(codes: Mapping[int, int], words: Words) -> int:
+    """As :attr:`CheckOutcome.exit_code` has it."""
+    if set(codes) == {EXIT_BAD_INPUT}:
+        return EXIT_BAD_INPUT
+    if words["fail_on"] == "never":
+        return EXIT_CLEAN
+    return EXIT_FINDINGS if set(codes) - {EXIT_CLEAN} else EXIT_CLEAN
+
+
+CHECK_JOB = JobKind(check_item, find_checked, CHECKER_DIED, combine=_combine_codes)
 
 
 def build_check_report(outcome: CheckOutcome, *, show_suppressed: bool = False) -> Report:
     """The outcome as a report, findings with one cause as one; files below the working folder have relative names."""
-    report = Report()
-    for result in outcome.results:
-        findings = list(result.findings)
-        if show_suppressed:
-            findings += [_show(item.finding, item.reason) for item in result.suppressed]
-        grouped = group_findings(sort_diagnostics(_shorten(finding) for finding in findings))
-        report.assets.append(build_asset_report(result.path, grouped))
-    return report
+    return Report([report_asset(result, show_suppressed=show_suppressed) for result in outcome.results])
 
 
-def _load_config(request: CheckRequest) -> Config:
+def report_asset(result: AssetResult, *, show_suppressed: bool = False) -> AssetReport:
+    """The part of the report about one asset."""
+    findings = list(result.findings)
+    if show_suppressed:
+        findings += [_show(item.finding, item.reason) for item in result.suppressed]
+    grouped = group_findings(sort_diagnostics(shorten_finding(finding) for finding in findings))
+    return build_asset_report(result.path, grouped)
+
+
+def _find_config(request: CheckRequest) -> Path | None:
     # the settings beside an untrusted asset are not the user's
-    file = request.config or (None if is_untrusted() else find_config(request.inputs))
-    return read_config(file) if file else Config()
-
-
-def _choose_settings(request: CheckRequest, config: Config) -> CheckSettings:
-    """The settings of the project, with the interface folders of the command line after its own."""
-    extra = tuple(path.absolute() for path in request.interfaces)
-    return dataclasses.replace(config.settings, interfaces=(*config.settings.interfaces, *extra))
-
-
-def _apply_baseline(outcome: CheckOutcome, file: Path, known: Counter[str] | None) -> None:
-    """Take known findings out of the results; without known ones, write what was found."""
-    if known is None:
-        outcome.written = write_baseline(file, outcome.results)
-    else:
-        outcome.known, outcome.gone = subtract_baseline(outcome.results, known, file)
+    return request.config or (None if is_untrusted() else find_config(request.inputs))
 
 
 def _refuse_partial_stamp(request: CheckRequest, config: Config) -> None:
@@ -175,14 +307,6 @@ def _stamp(results: list[AssetResult], profile: str) -> list[tuple[str, bool]]:
     return [(result.path, stamp_asset(result, profile)) for result in results]
 
 
-def _count_cores() -> int:
-    try:
-        # not os.cpu_count: a container or a CI job often may use fewer cores than the machine has
-        return len(os.sched_getaffinity(0))
-    except AttributeError:
-        return os.cpu_count() or 1
-
-
 def _show(finding: Diagnostic, reason: str) -> Diagnostic:
     """A suppressed finding as information."""
     return dataclasses.replace(
@@ -191,10 +315,3 @@ def _show(finding: Diagnostic, reason: str) -> Diagnostic:
         message=f"{finding.message} (suppressed: {reason})",
         data={**finding.data, "suppressed": reason},
     )
-
-
-def _shorten(finding: Diagnostic) -> Diagnostic:
-    where = finding.where
-    if not where.file:
-        return finding
-    return dataclasses.replace(finding, where=dataclasses.replace(where, file=shorten_path(where.file)))

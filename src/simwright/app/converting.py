@@ -10,17 +10,28 @@ folder of its own below OUT, named by its path.
 
 from __future__ import annotations
 
-import functools
 import glob
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 from simwright.app.api import convert
-from simwright.app.report.json import make_plain
+from simwright.app.jobs.listing import means_many
+from simwright.app.jobs.model import (
+    ItemOutcome,
+    JobItem,
+    JobKind,
+    JobSpec,
+    Words,
+    encode_findings,
+    note_environment,
+    number_items,
+)
+from simwright.app.jobs.running import JobListener, LocalExecutor, run_items
 from simwright.core.diag import (
     Diagnostic,
     Level,
@@ -41,9 +52,14 @@ from simwright.core.errors import (
     UsageError,
 )
 from simwright.core.files import suggest_sibling
-from simwright.core.pool import NO_LIMITS, JobLimits, Loss, describe_loss, run_each
+from simwright.core.pool import NO_LIMITS, JobLimits
 from simwright.formats.table import FORMATS, choose_writer, detect_format
 
+WRITING = (
+    "for_", "exact", "lod", "decompose", "flatten", "overwrite", "mesh_format", "mesh_paths", "package_name",
+    "collision", "quantize", "world", "sdf_version",
+)  # fmt: skip
+"""Options that are words of the writers."""
 WORKER_DIED = declare(
     "convert-process-died",
     Level.ERROR,
@@ -51,16 +67,6 @@ WORKER_DIED = declare(
     hint="please report it; the other files were converted",
     doc="A worker process ended without a result while it converted a file.",
 )
-CONVERSION_BROKE = declare(
-    "convert-internal-error",
-    Level.ERROR,
-    "internal error: {what}",
-    hint="please report it; SIMWRIGHT_DEBUG=1 and this file alone show where",
-    doc="A file met a mistake of Simwright while it was converted with others, which were converted.",
-)
-
-Listener: TypeAlias = Callable[[int, int], None]
-"""Told how many files are done, and of how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,44 +116,79 @@ class Conversion:
         return EXIT_FINDINGS if has_error or self.status == "refused" else EXIT_CLEAN
 
 
-def combine_exit_codes(conversions: Sequence[Conversion]) -> int:
-    """0 all clean, 3 our mistake, 2 nothing converted, else 1."""
-    codes = {conversion.exit_code for conversion in conversions}
-    if codes <= {EXIT_CLEAN}:
-        return EXIT_CLEAN
-    # our mistake counts before the user's: a build server should see it
-    if EXIT_INTERNAL in codes:
-        return EXIT_INTERNAL
-    return EXIT_BAD_INPUT if codes == {EXIT_BAD_INPUT} else EXIT_FINDINGS
-
-
 def convert_all(
     tasks: Sequence[Task],
     options: ConvertOptions,
     *,
     jobs: int = 1,
     limits: JobLimits = NO_LIMITS,
-    listener: Listener | None = None,
+    listener: JobListener | None = None,
 ) -> list[Conversion]:
     """Convert files, in the order of the tasks; ``jobs`` is the number of processes, ``limits`` those of each file."""
-    tell = listener or (lambda _done, _total: None)
-    done: dict[Task, Conversion] = {}
+    spec, items = plan_conversions(tasks, options, limits)
+    outcomes = run_items(spec, items, LocalExecutor(jobs), listener)
+    return [decode_conversion(item.asset, one) for item, one in zip(items, outcomes, strict=True)]
 
-    def keep(task: Task, conversion: Conversion) -> None:
-        done[task] = conversion
-        tell(len(done), len(tasks))
 
-    def lose(task: Task, loss: Loss) -> Conversion:
-        return Conversion(task.source, findings=[describe_loss(loss, task.source, limits, WORKER_DIED)])
+def plan_conversions(
+    tasks: Sequence[Task], options: ConvertOptions, limits: JobLimits = NO_LIMITS
+) -> tuple[JobSpec, list[JobItem]]:
+    """The job of converting files."""
+    words: Words = asdict(options)
+    words["packages"] = {name: str(path) for name, path in options.packages.items()}
+    spec = JobSpec("convert", words, limits, environment=note_environment())
+    return spec, number_items([(task.source, {"target": task.target}) for task in tasks])
 
-    # limits need a process of their own even for one file: a thread cannot be ended
-    if limits or (jobs > 1 and len(tasks) > 1):
-        work = functools.partial(convert_safely, options=options)
-        run_each(work, tasks, keep, lose, jobs=jobs, limits=limits)
-    else:
-        for task in tasks:
-            keep(task, convert_safely(task, options))
-    return [done[task] for task in tasks]
+
+def plan_manifest(
+    entries: Sequence[tuple[str, Words]], target: str, manifest: Path | None
+) -> list[tuple[str, Words]]:
+    """Files of a manifest with the places of their results: their own, or below ``target`` as they lie beside it."""
+    if manifest is None:
+        return []
+    root = manifest.absolute().parent
+    pairs = [(path, _strip_suffix(Path(os.path.relpath(path, root)).as_posix())) for path, _ in entries]
+    # a file outside of the manifest's folder gets its name alone: results stay below the target
+    names = _make_unique([(path, name if ".." not in name else Path(name).name) for path, name in pairs])
+    return [
+        (path, {"target": str(Path(target) / name), **words})
+        for (path, name), (_, words) in zip(names, entries, strict=True)
+    ]
+
+
+def convert_item(words: Words) -> ItemOutcome:
+    """Convert a file among others: a mistake of ours costs this one only."""
+    options = ConvertOptions(**{one.name: words[one.name] for one in fields(ConvertOptions)})
+    # a manifest says words of the writer as such, beside the others
+    own = {name: words[name] for name in WRITING if name in words}
+    options = replace(options, writing={**options.writing, **own})
+    result = convert_one(Task(words["asset"], words["target"]), options)
+    return ItemOutcome(
+        result.status,
+        result.exit_code,
+        encode_findings([*result.findings, *(result.checked or [])]),
+        {
+            "entry": result.entry,
+            "files": result.files,
+            "checked": None if result.checked is None else len(result.checked),
+        },
+    )
+
+
+def decode_conversion(source: str, outcome: ItemOutcome) -> Conversion:
+    """The conversion of an outcome of :func:`convert_item`, or of a file that was lost."""
+    told, found = outcome.result, outcome.decode_findings()
+    checked = told.get("checked")
+    first = len(found) - (checked or 0)
+    return Conversion(
+        source,
+        outcome.status,
+        told.get("entry", ""),
+        told.get("files", []),
+        found[:first],
+        None if checked is None else found[first:],
+        internal=outcome.code == EXIT_INTERNAL,
+    )
 
 
 def convert_one(task: Task, options: ConvertOptions) -> Conversion:
@@ -182,26 +223,6 @@ def convert_one(task: Task, options: ConvertOptions) -> Conversion:
     return result
 
 
-def convert_safely(task: Task, options: ConvertOptions) -> Conversion:
-    """The same among others: a mistake of ours costs one file, and the result can be sent between processes."""
-    try:
-        result = convert_one(task, options)
-    except (MemoryError, RecursionError) as error:
-        what = f"the input needs too much {type(error).__name__[:-5].lower()}"
-        result = Conversion(task.source, findings=[diagnostic_from_error(SimwrightError(what))])
-    except Exception as error:  # noqa: BLE001 - the last line of defence
-        reporter = Reporter()
-        reporter.report(CONVERSION_BROKE, Where(task.source), what=f"{type(error).__name__}: {error}")
-        result = Conversion(task.source, findings=reporter.found, internal=True)
-    # it is in the findings as well; among other files it is not raised
-    result.problem = None
-    # values of OpenUSD and functions that fix cannot be pickled
-    result.findings = [make_plain(finding) for finding in result.findings]
-    if result.checked is not None:
-        result.checked = [make_plain(finding) for finding in result.checked]
-    return result
-
-
 def check_result(entry: Path, options: ConvertOptions) -> list[Diagnostic] | None:
     """What all rules of the checker say about a written asset; None if it is no OpenUSD asset."""
     from simwright.checker.entry_points import SUFFIXES
@@ -219,6 +240,9 @@ _PARTS = (".xacro",)
 _MAGIC = frozenset("*?[")
 
 
+CONVERT_JOB = JobKind(convert_item, died=WORKER_DIED)
+
+
 class Task(NamedTuple):
     """One file to convert, and where to."""
 
@@ -228,7 +252,7 @@ class Task(NamedTuple):
 
 def plan_tasks(inputs: Sequence[str], target: str, to: str | None) -> list[Task]:
     """The files that the inputs mean; one plain file goes to ``target`` itself."""
-    if len(inputs) == 1 and not _is_many(inputs[0]):
+    if len(inputs) == 1 and not means_many(inputs[0]):
         return [Task(inputs[0], target)]
     if Path(target).is_file() or (Path(target).suffix and not Path(target).is_dir()):
         raise UsageError(
@@ -245,11 +269,6 @@ def plan_tasks(inputs: Sequence[str], target: str, to: str | None) -> list[Task]
     pairs = [entry.split("\0") for entry in found.values()]
     names = _make_unique([(path, name) for path, name in pairs])
     return [Task(path, str(Path(target) / name)) for path, name in names]
-
-
-def _is_many(text: str) -> bool:
-    path = Path(text)
-    return path.is_dir() or (not path.exists() and bool(_MAGIC & set(text)))
 
 
 def _expand(text: str, wanted: str, target: str) -> Iterator[tuple[str, str]]:
@@ -327,13 +346,13 @@ def _list_endings() -> tuple[str, ...]:
 
 def _make_unique(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     """Names by which no result lies in another one: equal ones, and ones that are folders of others, get a suffix."""
-    names = [name for _, name in pairs]
+    names = Counter(name for _, name in pairs)
     folders = {str(parent) for name in names for parent in Path(name).parents}
     taken: set[str] = set()
     unique = []
     for path, name in pairs:
         # a result that is a folder of another one would be mixed with it
-        is_clear = name not in folders and names.count(name) == 1
+        is_clear = name not in folders and names[name] == 1
         base = name if is_clear else f"{name}_{path.rpartition('.')[2].lower()}"
         candidates = (base, *(f"{base}_{number}" for number in range(2, len(pairs) + 2)))
         chosen = next(word for word in candidates if word not in taken and word not in folders)

@@ -10,11 +10,12 @@ from __future__ import annotations
 import dataclasses
 import enum
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from simwright.compare.difference import CompareSettings, Difference, DifferenceSection
 from simwright.core.diag import Diagnostic, Where
 from simwright.core.math3d import Pose
 from simwright.model.asset import Articulation, Asset, Body, Shape
@@ -176,3 +177,47 @@ def _plain_where(where: Where) -> dict[str, Any] | None:
     if not where:
         return None
     return {key: item for key, item in dataclasses.asdict(where).items() if item not in (None, "")}
+
+
+DIFF_VERSION = 1
+"""Of the JSON report, ``schemas/diff.v1.schema.json``; numbers are SI and radians, infinite ones texts."""
+
+
+def describe_difference(
+    difference: Difference, settings: CompareSettings, findings: Sequence[Diagnostic] = ()
+) -> dict[str, Any]:
+    """The whole result as a JSON-ready dictionary."""
+    return {
+        "version": DIFF_VERSION,
+        "a": difference.a,
+        "b": difference.b,
+        "equal": difference.equal,
+        "settings": {
+            "rtol": settings.rtol,
+            "configurations": settings.configurations,
+            "seed": settings.seed,
+        },
+        "sections": [_describe_section(section) for section in difference.sections],
+        "findings": [to_plain(found) for found in findings],
+    }
+
+
+def _describe_section(section: DifferenceSection) -> dict[str, Any]:
+    return {
+        "name": section.name,
+        "group": section.group,
+        "equal": section.equal,
+        "compared": section.compared,
+        "figures": [
+            {
+                "name": figure.name,
+                "error": to_plain(figure.error),
+                "tolerance": figure.tolerance,
+                "equal": figure.equal,
+                "where": figure.where,
+            }
+            for figure in section.figures
+        ],
+        "differences": [to_plain(item) for item in section.items],
+        "notes": list(section.notes),
+    }

@@ -6,24 +6,32 @@ The JSON is described by ``schemas/fix.v1.schema.json``.
 
 from __future__ import annotations
 
-import functools
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from simwright.app.report.json import build_document, make_plain
+from simwright.app.jobs.model import (
+    ItemOutcome,
+    JobItem,
+    JobKind,
+    JobSpec,
+    Words,
+    encode_findings,
+    note_environment,
+    number_items,
+)
+from simwright.app.jobs.running import LocalExecutor, run_items
+from simwright.app.report.json import build_document
 from simwright.app.report.report import TOOL_NAME, AssetReport, Report, replace_surrogates
 from simwright.checker.config import Config, find_config, read_config
-from simwright.core.diag import Diagnostic, Fixable, Level, count_levels, declare, diagnostic_from_error
-from simwright.core.errors import SimwrightError, UsageError
-from simwright.core.pool import NO_LIMITS, JobLimits, Loss, describe_loss, run_each
-from simwright.sanitizer.result import FixResult
-
-if TYPE_CHECKING:
-    from simwright.sanitizer.result import FixResult
-
+from simwright.checker.result import decode_finding
+from simwright.core.diag import Diagnostic, Fixable, Level, count_levels, declare
+from simwright.core.errors import UsageError
+from simwright.core.pool import NO_LIMITS, JobLimits
+from simwright.sanitizer.result import Change, FixResult
 
 FIXER_DIED = declare(
     "fix-process-died",
@@ -91,36 +99,66 @@ def fix_all(
     tasks: Sequence[FixTask], request: FixRequest, *, jobs: int = 1, limits: JobLimits = NO_LIMITS
 ) -> list[FixResult]:
     """Fix assets, each given with its target or None, among others; the results in their order."""
-    from simwright.sanitizer.result import FixResult
-
-    done: dict[FixTask, FixResult] = {}
-
-    def lose(task: FixTask, loss: Loss) -> FixResult:
-        return FixResult(task[0], notes=[describe_loss(loss, task[0], limits, FIXER_DIED)])
-
-    work = functools.partial(_fix_safely, request=request)
-    if limits or (jobs > 1 and len(tasks) > 1):
-        run_each(work, tasks, done.__setitem__, lose, jobs=jobs, limits=limits)
-    else:
-        done = {task: work(task) for task in tasks}
-    return [done[task] for task in tasks]
+    spec, items = plan_fixes(tasks, request, limits)
+    outcomes = run_items(spec, items, LocalExecutor(jobs))
+    return [decode_fix(item.asset, one) for item, one in zip(items, outcomes, strict=True)]
 
 
-def _fix_safely(task: FixTask, request: FixRequest) -> FixResult:
-    """Fix one asset among others; the result can be sent between processes."""
-    from simwright.sanitizer.result import FixResult
+def plan_fixes(
+    tasks: Sequence[FixTask], request: FixRequest, limits: JobLimits = NO_LIMITS
+) -> tuple[JobSpec, list[JobItem]]:
+    """The job of fixing assets."""
+    words: Words = {
+        **asdict(request),
+        "select": list(request.select),
+        "ignore": list(request.ignore),
+        "packages": {name: str(path) for name, path in request.packages.items()},
+        "config": str(request.config.absolute()) if request.config else None,
+    }
+    spec = JobSpec("fix", words, limits, environment=note_environment())
+    return spec, number_items([(asset, {"target": target} if target else {}) for asset, target in tasks])
 
-    try:
-        result = fix_one(*task, request)
-    # the same for all assets: told once, not as a finding of each
-    except UsageError:
-        raise
-    except SimwrightError as error:
-        result = FixResult(task[0], notes=[diagnostic_from_error(error)])
-    for found in (result.before, result.after, result.notes):
-        # findings hold fixes (functions) and OpenUSD values, which cannot be pickled
-        found[:] = [make_plain(finding) for finding in found]
-    return result
+
+def name_targets(assets: Sequence[str], folder: str) -> list[str | None]:
+    """A folder below ``folder`` for each asset, by its path below what all of them have in common."""
+    places = [os.path.abspath(asset) for asset in assets]  # noqa: PTH100 - text
+    root = os.path.commonpath([os.path.dirname(place) for place in places])  # noqa: PTH120 - text
+    names = [str(Path(os.path.relpath(place, root)).with_suffix("")) for place in places]
+    tally = Counter(names)
+    found: list[str | None] = []
+    for name, place in zip(names, places, strict=True):
+        # two assets that differ by their endings only
+        own = name if tally[name] == 1 else f"{name}_{Path(place).suffix[1:]}"
+        found.append(str(Path(folder).absolute() / own))
+    return found
+
+
+def fix_item(words: Words) -> ItemOutcome:
+    """Fix one asset among others."""
+    own = {one.name: words[one.name] for one in fields(FixRequest)}
+    config = Path(words["config"]) if words["config"] else None
+    result = fix_one(words["asset"], words.get("target"), FixRequest(**{**own, "config": config}))
+    plain = {one.name: getattr(result, one.name) for one in fields(FixResult) if one.name != "source"}
+    for name in ("before", "after", "notes"):
+        plain[name] = encode_findings(plain[name])
+    plain["changes"] = [asdict(change) for change in result.changes]
+    # what is left is what a report is about; what was there before is in the result
+    return ItemOutcome(result.status, result.exit_code, [*plain.pop("notes"), *plain.pop("after")], {
+        **plain, "notes": len(result.notes),
+    })  # fmt: skip
+
+
+def decode_fix(source: str, outcome: ItemOutcome) -> FixResult:
+    """The result in an outcome of :func:`fix_item`, or of an asset that was lost."""
+    found, told = outcome.decode_findings(), dict(outcome.result)
+    notes = told.pop("notes", len(found))
+    before = [decode_finding(plain) for plain in told.pop("before", [])]
+    changes = [Change(**{**one, "grade": Fixable(one["grade"])}) for one in told.pop("changes", [])]
+    told["status"] = outcome.status
+    return FixResult(source, **told, before=before, changes=changes, notes=found[:notes], after=found[notes:])
+
+
+FIX_JOB = JobKind(fix_item, died=FIXER_DIED)
 
 
 def check_ways(target: str | None, *, in_place: bool, dry_run: bool) -> None:

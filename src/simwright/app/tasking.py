@@ -20,12 +20,12 @@ from simwright.core.files import resolve_inside
 from simwright.core.gate import Gate, find_root
 from simwright.core.math3d import Pose
 from simwright.core.scratch import Scratch
-from simwright.tasks.baselines.policy import POLICIES, find_mode, make_policy
+from simwright.tasks.baselines.policy import POLICIES, TaskPolicy, find_mode, make_policy
 from simwright.tasks.environments import EnvironmentFile, expect_robot, find_option, read_environment
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.preflight import preflight
 from simwright.tasks.rollout import SimRollout
-from simwright.tasks.runner import Listener, Progress, RunSummary, SimRunner, run_batch
+from simwright.tasks.runner import Episode, Listener, Progress, RunSummary, SimRunner, run_batch
 from simwright.tasks.scene import TaskScene
 from simwright.tasks.scenes.table import SCENES
 
@@ -96,8 +96,33 @@ class TaskRun:
             )
             listeners = self.listeners if watched is None else (*self.listeners, watched)
             kind = SimRunner if watched is None else WatchedRunner
-            runner = kind(self.rollout, policy, name=self.policy, listeners=listeners)
+            runner = kind(self.rollout, policy, name=self.policy, listeners=listeners, renew=self._renew)
             return runner.run(said.episodes, said.seed, progress)
+
+    def run_part(self, first: int, count: int) -> list[Episode]:
+        """Some of the episodes, from the one called ``first`` on; each is what it is in a whole run."""
+        runner = SimRunner(
+            self.rollout,
+            make_policy(self.policy, self.said.seed),
+            name=self.policy,
+            listeners=self.listeners,
+            renew=self._renew,
+        )
+        return runner.run(count, self.said.seed, first=first).episodes
+
+    def describe(self) -> dict[str, Any]:
+        """What is run, as JSON has it."""
+        rollout = self.rollout
+        return {
+            "task": rollout.scene.name,
+            "robot": rollout.robot.id,
+            "policy": self.policy,
+            "control": rollout.mode.value,
+            "seed": self.said.seed,
+        }
+
+    def _renew(self, seed: int) -> TaskPolicy:
+        return make_policy(self.policy, seed)
 
 
 class BridgedTask:
@@ -189,6 +214,13 @@ def prepare_run(request: RunRequest) -> TaskRun:
     # then it is an error
     rollout = report.rollout if request.force and report.rollout else report.expect_clear()
     return TaskRun(said, rollout, policy, listeners, tuple(report.findings), request.ros, request.view)
+
+
+def read_run(request: RunRequest) -> EnvironmentFile:
+    """What a run is, without opening a robot."""
+    said, _, _ = _read(request)
+    _choose_policy(said.policy)
+    return said
 
 
 def _read(request: RunRequest) -> tuple[EnvironmentFile, dict[str, Any], Path]:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checking many assets: from the cache where nothing changed, else in worker processes.
+"""Checking asset after asset by one plan: from the cache where nothing changed.
 
-Nothing here imports OpenUSD or a rule; :func:`check_path` does, where the work is done.  A worker that dies
-takes only its own asset with it (:mod:`simwright.core.pool`).
+Nothing here imports OpenUSD or a rule before an asset has to be checked.
 
 The ROS packages that each asset sees are searched once per folder (:class:`PackageView`).  Their digest covers names,
 folders and the times of the folders with interface definitions, so that a cached result does not outlive a message type
@@ -14,10 +13,11 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from simwright.checker.cache import Cache
 from simwright.checker.result import AssetResult, decode_result, encode_result
@@ -26,7 +26,6 @@ from simwright.core.diag import Level, declare
 from simwright.core.gate import list_allowed
 from simwright.core.limits import distrust, distrusts
 from simwright.core.packages import Package, PackageMap, find_packages
-from simwright.core.pool import NO_LIMITS, JobLimits, Loss, describe_loss, run_each
 
 _INTERFACES = ("msg", "srv", "action")
 
@@ -94,11 +93,6 @@ CHECKER_DIED = declare(
     hint="the file makes OpenUSD crash; please report it",
     doc="A worker process ended without a result while it checked an asset. The other assets were checked.",
 )
-POOL_WORTHWHILE = 4
-"""Fewer assets than this are checked in this process: a worker takes a moment to start."""
-
-Listener: TypeAlias = Callable[[int, int], None]
-"""Told how many assets are done, and of how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,94 +106,58 @@ class CheckPlan:
     """Explicit ROS packages, name and folder."""
 
 
-# one function: cache, workers and results are three steps over the same list of paths
-def check_paths(
-    paths: Sequence[str],
-    plan: CheckPlan,
-    cache: Cache,
-    *,
-    jobs: int = 1,
-    force_pool: bool = False,
-    limits: JobLimits = NO_LIMITS,
-    listener: Listener | None = None,
-) -> list[AssetResult]:
-    """Results in the order of the paths, which name them; ``jobs`` is the number of processes.
+class AssetChecker:
+    """Checks assets by one plan; what is the same for all of them is looked up once."""
 
-    ``limits`` are those of each asset.
-    """
-    packages = PackageView(plan.packages)
-    tell = listener or (lambda _done, _total: None)
-    keys = _make_keys(paths, plan, cache, packages)
-    plain: dict[str, dict[str, Any]] = {}
-    for path in paths:
-        stored = cache.get_result(keys[path])
-        if stored is not None:
-            plain[path] = stored
-            tell(len(plain), len(paths))
-    tasks = [_Task(path, keys[path], plan, cache.folder) for path in paths if path not in plain]
-    least = 2 if force_pool else POOL_WORTHWHILE
+    def __init__(self, plan: CheckPlan, cache: Cache) -> None:
+        self.plan, self.cache = plan, cache
+        self._packages = PackageView(plan.packages)
+        self._rules: list[Any] | None = None
 
-    def keep(task: _Task, result: dict[str, Any]) -> None:
-        plain[task.path] = result
-        tell(len(plain), len(paths))
+    @cached_property
+    def _common(self) -> str:
+        plan = self.plan
+        interfaces = describe_folders(plan.settings.interfaces)
+        return self.cache.make_key(plan.codes, plan.variants, asdict(plan.settings), interfaces)
 
-    def lose(task: _Task, loss: Loss) -> dict[str, Any]:
-        finding = describe_loss(loss, str(Path(task.path).absolute()), limits, CHECKER_DIED)
-        return encode_result(AssetResult(task.path, [finding], failed=True))
+    def find(self, path: str) -> AssetResult | None:
+        """The result of an asset in which nothing has changed; this loads neither OpenUSD nor a rule."""
+        stored = self.cache.get_result(self._make_key(path)) if self.cache.folder else None
+        if stored is None:
+            return None
+        return decode_result(path, stored)
 
-    # limits on time and memory can only be held in a process of its own
-    if limits or (jobs > 1 and len(tasks) >= least):
-        run_each(check_path, tasks, keep, lose, jobs=jobs, limits=limits)
-    else:
-        for task in tasks:
-            keep(task, check_path(task))
-    # a run of hits adds nothing, and trimming lists the whole folder
-    if tasks:
-        cache.trim()
-    return [decode_result(path, plain[path]) for path in paths]
+    def check(self, path: str) -> AssetResult:
+        """Check an asset and remember the result."""
+        from simwright.checker.asset import check_file
+        from simwright.checker.run import RULE_CRASHED, all_rules
 
-
-@dataclass(frozen=True, slots=True)
-class _Task:
-    path: str
-    key: str
-    plan: CheckPlan
-    folder: Path | None
-
-
-def check_path(task: _Task) -> dict[str, Any]:
-    """Check one asset and remember the result; this is what a worker does."""
-    # imported in the worker: a run of cache hits loads neither OpenUSD nor a rule
-    from simwright.checker.asset import check_file
-    from simwright.checker.run import RULE_CRASHED, all_rules
-
-    started = time.time_ns()
-    wanted = set(task.plan.codes)
-    path = str(Path(task.path).absolute())
-    cache = Cache(task.folder)
-    with distrust(path):
-        result = check_file(
-            path,
-            rules=[rule for rule in all_rules() if rule.code in wanted],
-            settings=task.plan.settings,
-            variants=task.plan.variants,
-            packages=PackageView(task.plan.packages).find_for(path),
-            with_files=task.folder is not None,
-        )
-    plain = encode_result(result)
-    # a failed check is not a result: another run, with more memory for example, may succeed
-    if not result.failed and all(finding.kind != RULE_CRASHED.code for finding in result.findings):
-        cache.put_result(task.key, plain, result.files, started)
-    return plain
-
-
-def _make_keys(paths: Sequence[str], plan: CheckPlan, cache: Cache, packages: PackageView) -> dict[str, str]:
-    if cache.folder is None:
-        return dict.fromkeys(paths, "")
-    interfaces = describe_folders(plan.settings.interfaces)
-    common = cache.make_key(plan.codes, plan.variants, asdict(plan.settings), interfaces)
-    keys = {}
-    for path in paths:
+        if self._rules is None:
+            wanted = set(self.plan.codes)
+            self._rules = [rule for rule in all_rules() if rule.code in wanted]
+        # before the check: a file that changes meanwhile makes the entry invalid
+        started, key = time.time_ns(), self._make_key(path)
         full = str(Path(path).absolute())
-        keys[path] = cache.make_key("asset", full, distrusts(full), packages.describe_for(full), common)
-    return keys
+        with distrust(full):
+            result = check_file(
+                full,
+                rules=self._rules,
+                settings=self.plan.settings,
+                variants=self.plan.variants,
+                packages=self._packages.find_for(full),
+                with_files=self.cache.folder is not None,
+            )
+        plain = encode_result(result)
+        # a failed check is no result: another run, with more memory for example, may succeed
+        if not result.failed and all(finding.kind != RULE_CRASHED.code for finding in result.findings):
+            self.cache.put_result(key, plain, result.files, started)
+        # as it would come out of the cache, so that both are the same to the caller
+        return decode_result(path, plain)
+
+    def _make_key(self, path: str) -> str:
+        if self.cache.folder is None:
+            return ""
+        full = str(Path(path).absolute())
+        return self.cache.make_key(
+            "asset", full, distrusts(full), self._packages.describe_for(full), self._common
+        )

@@ -60,8 +60,8 @@ class AssetResult:
 def encode_result(result: AssetResult) -> dict[str, Any]:
     """The result as JSON data; values in ``data`` that JSON does not have become lists and text."""
     plain = {
-        "findings": [_encode_finding(finding) for finding in result.findings],
-        "suppressed": [[_encode_finding(item.finding), item.reason] for item in result.suppressed],
+        "findings": [encode_finding(finding) for finding in result.findings],
+        "suppressed": [[encode_finding(item.finding), item.reason] for item in result.suppressed],
         "failed": result.failed,
     }
     # through JSON and back, so that a fresh result and one from the cache are the same to the caller
@@ -73,13 +73,14 @@ def decode_result(path: str, plain: Mapping[str, Any]) -> AssetResult:
     """The result of :func:`encode_result`, named ``path``."""
     return AssetResult(
         path=path,
-        findings=[_decode_finding(item) for item in plain["findings"]],
-        suppressed=[Suppressed(_decode_finding(item), str(reason)) for item, reason in plain["suppressed"]],
+        findings=[decode_finding(item) for item in plain["findings"]],
+        suppressed=[Suppressed(decode_finding(item), str(reason)) for item, reason in plain["suppressed"]],
         failed=bool(plain["failed"]),
     )
 
 
-def _encode_finding(finding: Diagnostic) -> dict[str, Any]:
+def encode_finding(finding: Diagnostic) -> dict[str, Any]:
+    """A finding as plain data; its values stay as they are."""
     where = finding.where
     fix = [finding.fix.title, finding.fix.grade.value] if finding.fix else None
     return {
@@ -91,10 +92,12 @@ def _encode_finding(finding: Diagnostic) -> dict[str, Any]:
         "section": finding.section,
         "data": {str(key): value for key, value in finding.data.items()},
         "fix": fix,
+        **({"loss": True} if finding.loss else {}),
     }
 
 
-def _decode_finding(plain: Mapping[str, Any]) -> Diagnostic:
+def decode_finding(plain: Mapping[str, Any]) -> Diagnostic:
+    """The finding of :func:`encode_finding`."""
     fix = plain["fix"]
     return Diagnostic(
         kind=plain["kind"],
@@ -105,6 +108,7 @@ def _decode_finding(plain: Mapping[str, Any]) -> Diagnostic:
         section=plain["section"],
         data=plain["data"],
         fix=Fix(fix[0], Fixable(fix[1])) if fix else None,
+        loss=bool(plain.get("loss")),
     )
 
 
@@ -186,22 +190,24 @@ def read_baseline(path: Path) -> Counter[str]:
         ) from None
 
 
-def subtract_baseline(results: Iterable[AssetResult], known: Counter[str], path: Path) -> tuple[int, int]:
-    """Take known findings out of the results; gives how many, and how many entries no longer occur."""
+def subtract_baseline(results: Iterable[AssetResult], known: Counter[str], path: Path) -> int:
+    """Take known findings out of the results; gives how many.
+
+    Asked asset by asset it does the same: a fingerprint names the asset.
+    """
     root = path.absolute().parent
-    left = Counter(known)
-    removed = 0
+    # what was met, not what is left: a copy of a large baseline for each asset would cost more than the check
+    met: Counter[str] = Counter()
     for result in results:
         kept = []
         for finding in result.findings:
             mark = make_fingerprint(finding, result.path, root)
-            if left[mark] > 0:
-                left[mark] -= 1
-                removed += 1
+            if met[mark] < known[mark]:
+                met[mark] += 1
             else:
                 kept.append(finding)
         result.findings = kept
-    return removed, sum(left.values())
+    return met.total()
 
 
 def _relate(file: str, folder: Path) -> str:

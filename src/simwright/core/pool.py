@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import contextlib
 import enum
+import itertools
 import os
 import signal
+import sys
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -30,6 +32,15 @@ R = TypeVar("R")
 _TICK = 0.1
 """How often limits are looked after [s]."""
 _GIB = 1 << 30
+_CHUNK_SECONDS = 1.0
+"""How much work goes to a worker at once [s]: enough that handing it out costs nothing, little enough to lose."""
+_LARGEST_CHUNK = 256
+_MOST_TASKS = 4000
+"""After so many tasks a worker is replaced: what libraries keep of each adds up."""
+_MOST_IDLE = 2 * _GIB
+"""A worker that holds so much between two tasks is replaced [bytes]."""
+_PR_SET_PDEATHSIG = 1
+"""Of ``prctl(2)``."""
 
 
 class Loss(enum.Enum):
@@ -87,24 +98,29 @@ def describe_loss(loss: Loss, file: str, limits: JobLimits, died: Any) -> Diagno
 
 def run_each(
     work: Callable[[T], R],
-    tasks: Sequence[T],
+    tasks: Iterable[T],
     keep: Callable[[T, R], None],
     lose: Callable[[T, Loss], R],
     *,
     jobs: int,
-    limits: JobLimits = NO_LIMITS,
+    limits: JobLimits | Callable[[T], JobLimits] = NO_LIMITS,
+    retries: int = 1,
+    handed: Callable[[int, list[T]], None] | None = None,
 ) -> None:
     """Do ``work`` with every task in at most ``jobs`` processes; ``keep`` gets each result as it comes.
 
     ``work`` and everything it takes and gives can be pickled; an exception of it is raised here.  ``lose`` makes the
-    result of a task of which there is none.
+    result of a task of which there is none.  ``limits`` are those of each task, or a function that gives them.  A
+    task whose process dies is tried again ``retries`` times; one that takes too long or too much is not.
+
+    Tasks are taken from the iterable as workers have room for them, and go out in chunks worth about a second; of
+    these ``handed`` is told, with the id of the process.  A worker that is lost costs the task it was at; the rest of
+    its chunk goes to others.
     """
-    pool = _Pool(work, deque(_Job(task) for task in tasks), limits)
+    pool = WorkerPool(work, limits, retries=retries, handed=handed)
     try:
-        while pool.waiting or pool.workers:
-            pool.hand_out(min(jobs, len(tasks)))
-            for job, result, loss in pool.collect():
-                keep(job.task, result if loss is None else lose(job.task, loss))
+        for task, result, loss in pool.run(tasks, jobs):
+            keep(task, result if loss is None else lose(task, loss))
     finally:
         pool.close()
 
@@ -117,53 +133,88 @@ class _Job(Generic[T]):
 
 @dataclass(slots=True)
 class _Worker:
-    """A process, our end of its pipe, and what it is at; ``begun`` is when it began, by our clock."""
+    """A process, our end of its pipe, and what it was given; the first of it is what it is at.
+
+    ``begun`` is when it began with that, by our clock; ``done`` counts what it has done.
+    """
 
     process: Any
     pipe: Connection
-    job: _Job[Any] | None = None
+    jobs: deque[_Job[Any]] = field(default_factory=deque)
     begun: float | None = None
+    done: int = 0
 
 
-@dataclass(slots=True)
-class _Pool:
-    work: Callable[[Any], Any]
-    waiting: deque[_Job[Any]]
-    limits: JobLimits
-    workers: list[_Worker] = field(default_factory=list)
+class WorkerPool(Generic[T, R]):
+    """Worker processes that stay warm from one call of :meth:`run` to the next, until :meth:`close`."""
 
-    def hand_out(self, most: int) -> None:
-        """Give every idle worker a task, start workers where more are wanted, and end those without work."""
-        for worker in [worker for worker in self.workers if worker.job is None]:
-            if self.waiting:
-                self._give(worker)
-            else:
+    def __init__(
+        self,
+        work: Callable[[T], R],
+        limits: JobLimits | Callable[[T], JobLimits] = NO_LIMITS,
+        *,
+        retries: int = 1,
+        handed: Callable[[int, list[T]], None] | None = None,
+    ) -> None:
+        self._work, self._retries, self._handed = work, retries, handed
+        self._limits: Callable[[T], JobLimits] = limits if callable(limits) else lambda _task: limits
+        self._workers: list[_Worker] = []
+        self._again: deque[_Job[T]] = deque()
+        self._seconds = 0.0
+        """How long a task takes: a mean that follows what comes."""
+
+    def run(self, tasks: Iterable[T], jobs: int) -> Iterator[tuple[T, Any, Loss | None]]:
+        """Each task with its result, or with the reason why there is none, as they come."""
+        waiting = (_Job(task) for task in tasks)
+        try:
+            while self._hand_out(waiting, jobs):
+                for job, result, loss in self._collect():
+                    yield job.task, result, loss
+        except BaseException:
+            # whoever stops listening must not find old results in the pipes
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End all workers, whatever they are at."""
+        for worker in list(self._workers):
+            self._end(worker)
+        self._again.clear()
+
+    def _hand_out(self, waiting: Iterator[_Job[T]], most: int) -> bool:
+        """Give every idle worker something, start workers where more are wanted; False when all is done."""
+        for worker in [worker for worker in self._workers if not worker.jobs]:
+            if worker.done >= _MOST_TASKS or _measure_memory(worker.process.pid) > _MOST_IDLE:
                 self._end(worker)
-        while self.waiting and len(self.workers) < most:
-            self.workers.append(self._start())
-            self._give(self.workers[-1])
+                continue
+            chunk = self._take(waiting)
+            if chunk:
+                self._give(worker, chunk)
+        while len(self._workers) < most and (chunk := self._take(waiting)):
+            self._workers.append(self._start())
+            self._give(self._workers[-1], chunk)
+        return any(worker.jobs for worker in self._workers)
 
-    def collect(self) -> list[tuple[_Job[Any], Any, Loss | None]]:
+    def _take(self, waiting: Iterator[_Job[T]]) -> list[_Job[T]]:
+        # what killed a process before goes alone: it would take the time of others with it
+        if self._again:
+            return [self._again.popleft()]
+        count = 1 if not self._seconds else min(max(int(_CHUNK_SECONDS / self._seconds), 1), _LARGEST_CHUNK)
+        return list(itertools.islice(waiting, count))
+
+    def _collect(self) -> list[tuple[_Job[T], Any, Loss | None]]:
         """Wait for something to happen, and give the jobs that are over."""
-        # one function, although long: it is the loop over what workers say, and each word changes the
-        # same lists
         from multiprocessing.connection import wait
 
-        pipes: dict[Any, _Worker] = {worker.pipe: worker for worker in self.workers}
-        done: list[tuple[_Job[Any], Any, Loss | None]] = []
-        for pipe in wait(list(pipes), _TICK if self.limits else None) if pipes else ():
+        pipes: dict[Any, _Worker] = {worker.pipe: worker for worker in self._workers if worker.jobs}
+        limited = any(self._limits(worker.jobs[0].task) for worker in pipes.values())
+        done: list[tuple[_Job[T], Any, Loss | None]] = []
+        for pipe in wait(list(pipes), _TICK if limited else None):
             worker = pipes[pipe]
-            job = worker.job
-            assert job is not None
             try:
                 word, value = worker.pipe.recv()
             except (EOFError, OSError):
-                self._end(worker)
-                job.tries += 1
-                if job.tries > 1:
-                    done.append((job, None, Loss.DIED))
-                else:
-                    self.waiting.appendleft(job)
+                done += self._give_back(worker, None)
                 continue
             # the clock starts when the worker has begun: starting a process and importing OpenUSD takes
             # seconds
@@ -172,19 +223,36 @@ class _Pool:
                 continue
             if word == "raised":
                 raise value
-            worker.job = worker.begun = None
-            done.append((job, value, None))
-        for worker in list(self.workers):
+            done.append((worker.jobs.popleft(), value, None))
+            self._note_time(worker)
+        for worker in list(self._workers):
             loss = self._find_excess(worker)
-            if loss is not None and worker.job is not None:
-                done.append((worker.job, None, loss))
-                self._end(worker)
+            if loss is not None:
+                done += self._give_back(worker, loss)
         return done
 
-    def close(self) -> None:
-        """End all workers, whatever they are at."""
-        for worker in list(self.workers):
-            self._end(worker)
+    def _give_back(self, worker: _Worker, loss: Loss | None) -> list[tuple[_Job[T], Any, Loss | None]]:
+        """End a worker; what it was at is lost or tried again, the rest of its chunk waits for another."""
+        begun = worker.begun is not None
+        jobs = list(worker.jobs)
+        self._end(worker)
+        if loss is not None:
+            self._again.extend(jobs[1:])
+            return [(jobs[0], None, loss)]
+        # one that died before it began says nothing about the task, but twice in a row it never would
+        jobs[0].tries += 1
+        if jobs[0].tries > self._retries + (0 if begun else 1):
+            self._again.extend(jobs[1:])
+            return [(jobs[0], None, Loss.DIED)]
+        self._again.extend(jobs)
+        return []
+
+    def _note_time(self, worker: _Worker) -> None:
+        now = time.monotonic()
+        taken = now - worker.begun if worker.begun is not None else 0.0
+        self._seconds = taken if not self._seconds else 0.8 * self._seconds + 0.2 * taken
+        worker.begun = None
+        worker.done += 1
 
     def _start(self) -> _Worker:
         import multiprocessing
@@ -192,19 +260,22 @@ class _Pool:
         # fork would copy locks that threads of OpenUSD or of a notebook hold
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(theirs, self.work), daemon=True)
+        process = context.Process(target=_serve, args=(theirs, self._work, os.getpid()), daemon=True)
         process.start()
         # our copy of the other end: while it is open, a worker that died would never give an end of file
         theirs.close()
         return _Worker(process, ours)
 
-    def _give(self, worker: _Worker) -> None:
-        worker.job, worker.begun = self.waiting.popleft(), None
+    def _give(self, worker: _Worker, chunk: list[_Job[T]]) -> None:
+        worker.jobs, worker.begun = deque(chunk), None
+        tasks = [job.task for job in chunk]
+        if self._handed is not None:
+            self._handed(worker.process.pid, tasks)
         with contextlib.suppress(OSError):  # a worker that is dead already is met when its answer is read
-            worker.pipe.send(worker.job.task)
+            worker.pipe.send(tasks)
 
     def _end(self, worker: _Worker) -> None:
-        self.workers.remove(worker)
+        self._workers.remove(worker)
         worker.pipe.close()
         # kill and not terminate: a worker in C++ code may not come to handle a signal
         worker.process.kill()
@@ -212,28 +283,43 @@ class _Pool:
         worker.process.close()
 
     def _find_excess(self, worker: _Worker) -> Loss | None:
-        if worker.begun is None:
+        if worker.begun is None or not worker.jobs:
             return None
-        if self.limits.seconds is not None and time.monotonic() - worker.begun > self.limits.seconds:
+        limits = self._limits(worker.jobs[0].task)
+        if limits.seconds is not None and time.monotonic() - worker.begun > limits.seconds:
             return Loss.TIME
-        most = self.limits.gibibytes
+        most = limits.gibibytes
         if most is not None and _measure_memory(worker.process.pid) > most * _GIB:
             return Loss.MEMORY
         return None
 
 
-def _serve(pipe: Connection, work: Callable[[Any], Any]) -> None:
+def _serve(pipe: Connection, work: Callable[[Any], Any], parent: int) -> None:
     """What a worker does until nobody asks any more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is the parent's, who ends us
+    _die_with(parent)
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
-            task = pipe.recv()
-            pipe.send(("begun", None))
-            try:
-                answer = ("done", work(task))
-            except Exception as error:  # noqa: BLE001 - the parent raises it
-                answer = ("raised", error)
-            pipe.send(answer)
+            for task in pipe.recv():
+                pipe.send(("begun", None))
+                try:
+                    answer = ("done", work(task))
+                except Exception as error:  # noqa: BLE001 - the parent raises it
+                    answer = ("raised", error)
+                pipe.send(answer)
+
+
+def _die_with(parent: int) -> None:
+    """End this process when the one that started it is killed, even in the middle of a task that never ends."""
+    if sys.platform != "linux":
+        return  # elsewhere it ends with its task, when it finds the pipe closed
+    import ctypes
+
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))
+    # it may have died before we asked
+    if os.getppid() != parent:
+        os._exit(1)
 
 
 def _measure_memory(pid: int) -> int:

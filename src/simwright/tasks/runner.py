@@ -101,7 +101,11 @@ def name_policy(policy: TaskPolicy | BatchPolicy) -> str:
 
 
 class SimRunner:
-    """Runs episodes of one rollout."""
+    """Runs episodes of one rollout.
+
+    ``renew`` makes a new policy from the seed of each episode: then an episode is the same whatever ran before it, and
+    episodes can be spread over processes and machines.  Without it one policy drives all of them.
+    """
 
     def __init__(
         self,
@@ -111,23 +115,32 @@ class SimRunner:
         name: str = "",
         listeners: Sequence[Listener] = (),
         max_steps: int | None = None,
+        renew: Callable[[int], TaskPolicy] | None = None,
     ) -> None:
+        self._renew = renew
         self.rollout, self.policy = rollout, policy
         self.name = name or name_policy(policy)
         self.listeners = tuple(listeners)
         self.max_steps = max_steps or rollout.max_steps
 
-    def run(self, episodes: int, seed: int = 0, progress: Progress | None = None) -> RunSummary:
-        """Run episodes and close the listeners; what was recorded is written only when all went well."""
+    def run(
+        self, episodes: int, seed: int = 0, progress: Progress | None = None, *, first: int = 0
+    ) -> RunSummary:
+        """Run episodes and close the listeners; what was recorded is written only when all went well.
+
+        ``first`` is the number of the first one, for a part of a run.
+        """
         if episodes < 1:
             raise UsageError(f"a run has at least one episode, not {episodes}")
         rollout = self.rollout
         summary = RunSummary(rollout.scene.name, rollout.robot.id, self.name, rollout.mode.value, seed)
         try:
-            for index in range(episodes):
+            for index in range(first, first + episodes):
+                if self._renew is not None:
+                    self.policy = self._renew(seed + index)
                 summary.episodes.append(self.run_episode(index, seed + index))
                 if progress is not None:
-                    progress(index + 1, episodes)
+                    progress(index - first + 1, episodes)
         # a keyboard interrupt too leaves no half-written film
         except BaseException:
             for listener in self.listeners:

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
+from simwright.app.cli.job_options import FORMATS, is_job, job_options, list_manifest, refuse_flags, run_job
 from simwright.app.cli.options import (
     console,
     echo,
     gate_options,
-    limit_options,
     package_option,
     read_limits,
     report_option,
@@ -37,13 +37,21 @@ Examples:
   simwright check robot.usda --fix
   simwright check robot.usda --watch
   simwright check robot.usda --variants --package my_robot=src/my_robot
+  simwright check robots/ --job nightly --jobs 8 --timeout 60
+  simwright check robots/ --job nightly --resume
+  simwright check --manifest fleet.yaml --format json-lines
 """
+_MANIFEST = {
+    "select": "texts", "ignore": "texts", "profile": "text", "fail_on": "text", "variants": "flag",
+    "packages": "pairs", "config": "path",
+}  # fmt: skip
+"""What an asset of a manifest may say for itself."""
 _UNREADABLE = ("bad-input", "not-found", "parse-error", "limit", "unsafe-path")
 """What the check itself says of a file too."""
 
 
 @click.command("check", epilog=EPILOG)
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...")
 @click.option(
     "--select",
     multiple=True,
@@ -66,7 +74,7 @@ _UNREADABLE = ("bad-input", "not-found", "parse-error", "limit", "unsafe-path")
 )
 @click.option("--write-baseline", is_flag=True, help="Write what is found now to the --baseline file.")
 @click.option("--jobs", type=click.IntRange(min=1), help="Number of processes.  [one per core]")
-@limit_options
+@job_options
 @click.option("--variants", is_flag=True, help="Also check every variant, one at a time.")
 @click.option(
     "--interfaces",
@@ -116,12 +124,41 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
         write_baseline=options["write_baseline"],
         stamp=options["stamp"],
     )
+    if not paths and not options["manifest"]:
+        raise click.UsageError("name at least one PATH, or a --manifest")
+    if is_job(options, options["output_format"]):
+        return _run_job(request, options)
     if options["watch"]:
         return _watch(paths, request, options)
     # before the check, so that the report says what is left
     if options["fixes"]:
         _fix(paths, request)
     return _check_once(request, options)
+
+
+def _run_job(request: CheckRequest, options: dict[str, Any]) -> int:
+    """Check as a job: its state is kept, its report made from rows."""
+    from dataclasses import replace
+
+    from simwright.app.checking import plan_check
+    from simwright.app.jobs.model import number_items
+
+    flags = ("watch", "stamp", "write_baseline", "show_suppressed", "statistics")
+    refuse_flags({**options, "fix": options["fixes"]}, *flags, "fix")
+    if options["output_format"] not in FORMATS:
+        raise click.UsageError(f"a job is reported as {', '.join(FORMATS)}")
+    entries = list_manifest(options, _MANIFEST)
+    spec, items = plan_check(request)
+    spec = replace(spec, retries=options["retries"])
+    items = number_items([*((item.asset, item.words) for item in items), *entries])
+    return run_job(
+        spec,
+        items,
+        {**options, "inputs": list(request.inputs)},
+        options["output_format"],
+        options["output"],
+        word="checking",
+    )
 
 
 def _watch(paths: tuple[str, ...], request: CheckRequest, options: dict[str, Any]) -> int:

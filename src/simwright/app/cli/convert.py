@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from simwright.app.cli.job_options import FORMATS, is_job, job_options, list_manifest, own_format, run_job
 from simwright.app.cli.options import (
     EngineName,
     FormatCommand,
     console,
     echo,
     gate_options,
-    limit_options,
     package_option,
     parse_pairs,
     print_json,
@@ -22,8 +23,9 @@ from simwright.app.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from simwright.app.converting import Conversion
+    from simwright.app.converting import Conversion, ConvertOptions
     from simwright.core.diag import Diagnostic
+    from simwright.core.pool import JobLimits
 
 EPILOG = """\b
 Examples:
@@ -37,18 +39,22 @@ Examples:
   simwright convert robot.xml out/drake --for drake
   simwright convert robots/ out/ --jobs 4
   simwright convert 'robots/**/*.urdf' out/
+  simwright convert robots/ out/ --job out/.job --jobs 8 --timeout 120
+  simwright convert --manifest fleet.yaml out/
 """
+_MANIFEST = {
+    "target": "path", "to": "text", "packages": "pairs", "arguments": "pairs", "variants": "pairs", "strict": "flag",
+    "check": "flag", "for_": "text", "exact": "flag", "lod": "flag", "decompose": "flag", "flatten": "flag",
+    "overwrite": "flag", "mesh_format": "text", "mesh_paths": "text", "package_name": "text", "collision": "flag",
+    "quantize": "flag", "world": "flag", "sdf_version": "text",
+}  # fmt: skip
+"""What a file of a manifest may say for itself."""
 VERSION = 1
 """Of the JSON report, ``schemas/convert.v1.schema.json``."""
-WRITING = (
-    "for_", "exact", "lod", "decompose", "flatten", "overwrite", "mesh_format", "mesh_paths", "package_name",
-    "collision", "quantize", "world", "sdf_version",
-)  # fmt: skip
-"""Options that are words of the writers."""
 
 
 @click.command("convert", cls=FormatCommand, epilog=EPILOG)
-@click.argument("sources", metavar="IN...", nargs=-1, required=True, type=click.Path())
+@click.argument("sources", metavar="IN...", nargs=-1, type=click.Path())
 @click.argument("target", metavar="OUT", type=click.Path())
 @package_option
 @gate_options
@@ -96,16 +102,19 @@ WRITING = (
 )
 @click.option("--no-check", is_flag=True, help="Do not check the result against REP-0158.")
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
-@limit_options
+@job_options
 @click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
 @click.option(
     "--report",
     "--format",
     "report",
-    type=click.Choice(("text", "json")),
+    type=click.Choice(FORMATS),
     default="text",
     show_default=True,
-    help="How to print what was lost, guessed, found and written.",
+    help="How to print what was lost, guessed, found and written; jobs have all of these.",
+)
+@click.option(
+    "--output", type=click.Path(path_type=Path), metavar="FILE", help="Jobs: write the report here."
 )
 def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
     """Convert IN ({reads}) to OUT ({writes}).
@@ -124,12 +133,13 @@ def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
     """
     from simwright.app.cli.progress import show_progress
     from simwright.app.converting import (
+        WRITING,
         ConvertOptions,
-        combine_exit_codes,
         convert_all,
         convert_one,
         plan_tasks,
     )
+    from simwright.app.jobs.model import combine_exit_codes
     from simwright.core.packages import parse_assignments
     from simwright.formats.dialects import choose_format, fit_words
     from simwright.formats.table import choose_writer
@@ -145,8 +155,13 @@ def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
     )
     # before folders are searched: a wrong --to or --for is told at once
     fit_words(asked.writing, choose_writer(target, asked.to).name)
-    tasks = plan_tasks(sources, target, asked.to)
     limits = read_limits(options)
+    if not sources and not options["manifest"]:
+        raise click.UsageError("name at least one IN, or a --manifest")
+    if is_job(options, options["report"]):
+        return _run_job(sources, target, asked, limits, options)
+    own_format(options["report"], "text", "json")
+    tasks = plan_tasks(sources, target, asked.to)
     # alone, a mistake of ours is raised, and SIMWRIGHT_DEBUG=1 shows where; among others it costs one
     # file
     if len(tasks) == 1 and tasks[0].target == target and not limits:
@@ -160,7 +175,26 @@ def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
         _print_one(conversions[0], notes=options["notes"])
     else:
         _print_many(conversions, notes=options["notes"])
-    return combine_exit_codes(conversions)
+    return combine_exit_codes(conversion.exit_code for conversion in conversions)
+
+
+def _run_job(
+    sources: tuple[str, ...], target: str, asked: ConvertOptions, limits: JobLimits, options: dict[str, Any]
+) -> int:
+    """Convert as a job: its state is kept, its report made from rows."""
+    from dataclasses import replace
+
+    from simwright.app.converting import plan_conversions, plan_manifest, plan_tasks
+    from simwright.app.jobs.model import number_items
+
+    folder = str(Path(target).absolute())
+    tasks = plan_tasks(sources, folder, asked.to) if sources else []
+    spec, items = plan_conversions(tasks, asked, limits)
+    entries = plan_manifest(list_manifest(options, _MANIFEST), folder, options["manifest"])
+    items = number_items([*((item.asset, item.words) for item in items), *entries])
+    options = {**options, "inputs": [*sources, target]}
+    spec = replace(spec, retries=options["retries"])
+    return run_job(spec, items, options, options["report"], options["output"], word="converting")
 
 
 def _print_one(conversion: Conversion, *, notes: bool) -> None:

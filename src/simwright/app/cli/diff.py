@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from simwright.app.cli.job_options import FORMATS, is_job, job_options, list_manifest, own_format, run_job
 from simwright.app.cli.options import (
     allow_option,
     console,
@@ -16,12 +17,13 @@ from simwright.app.cli.options import (
     package_option,
     parse_pairs,
     print_json,
+    read_limits,
     trust_options,
 )
 
 if TYPE_CHECKING:
-    from simwright.compare.difference import CompareSettings, Difference, DifferenceItem, DifferenceSection
-    from simwright.core.diag import Diagnostic
+    from simwright.app.jobs.model import Words
+    from simwright.compare.difference import Difference, DifferenceItem, DifferenceSection
     from simwright.model.asset import Asset
 
 EPILOG = """\b
@@ -31,6 +33,7 @@ Examples:
   simwright diff a.sdf b.sdf --ignore visuals,materials,order
   simwright diff robot.urdf.xacro robot.urdf --arg gripper=false --format json
   simwright diff robot.urdf robot.xml --format html -o diff.html
+  simwright diff robots/ converted/ --jobs 4
 
 \b
 Sections by group:
@@ -39,16 +42,19 @@ Sections by group:
   dynamics    gravity, masses, motion, drives, actuators
   geometry    visuals, collisions, materials, contacts
 """
+_MANIFEST = {
+    "other": "path", "only": "texts", "ignore": "texts", "rtol": "number", "arguments": "pairs", "variants": "pairs",
+    "packages": "pairs",
+}  # fmt: skip
+"""What a file of a manifest may say for itself."""
 STYLES = {"good": "green", "bad": "red", "dim": "dim", "bold": "bold"}
-VERSION = 1
-"""Of the JSON report, ``schemas/diff.v1.schema.json``; numbers are SI and radians, infinite ones texts."""
 _WIDE = 44
 """Characters of a value that are shown."""
 
 
 @click.command("diff", epilog=EPILOG)
-@click.argument("a", type=click.Path())
-@click.argument("b", type=click.Path())
+@click.argument("a", type=click.Path(), required=False)
+@click.argument("b", type=click.Path(), required=False)
 @click.option("--only", default="", metavar="NAME,...", help="Compare only these groups or sections.")
 @click.option("--ignore", default="", metavar="NAME,...", help="Leave these groups or sections out.")
 @click.option(
@@ -70,11 +76,13 @@ _WIDE = 44
 @trust_options
 @click.option("--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="A xacro argument.")
 @click.option("--variant", "variants", multiple=True, metavar="SET=NAME", help="A USD variant to select.")
-@format_option("text", "json", "html")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
+@job_options
+@format_option(*FORMATS)
 @click.option("-o", "--output", type=click.Path(), help="Write the page of --format html to this file.")
 def diff(
-    a: str,
-    b: str,
+    a: str | None,
+    b: str | None,
     only: str,
     ignore: str,
     rtol: float,
@@ -86,46 +94,55 @@ def diff(
     variants: tuple[str, ...],
     output_format: str,
     output: str | None,
+    **options: Any,
 ) -> int:
     """Compare A and B (URDF, xacro, SDFormat, MJCF or OpenUSD, in any combination) as machines.
 
     Structure, kinematics, dynamics and geometry: bodies and joints by name, poses, mass matrix and bias force at
     random configurations, masses, shapes, contacts, motors, sensors, ROS interfaces.  How a file says it does not
-    count, what it says does.  Exit code 0 means equal, 1 that something differs (or that a file has errors), 2 bad
-    input.
+    count, what it says does.  Two folders are compared file by file, by names without their endings.  Exit code 0
+    means equal, 1 that something differs (or that a file has errors), 2 bad input.
     """
+    from simwright.core.packages import parse_assignments
+
+    words: Words = {
+        "only": _split(only),
+        "ignore": _split(ignore),
+        "rtol": rtol,
+        "configurations": configurations,
+        "seed": seed,
+        "packages": {name: str(path) for name, path in parse_assignments(assignments).items()},
+        "arguments": parse_pairs(arguments, "--arg"),
+        "variants": parse_pairs(variants, "--variant"),
+    }
+    if is_job(options, output_format) or a is None or b is None or Path(a).is_dir():
+        return _run_job(a, b, words, options, output_format, Path(output) if output else None)
+    own_format(output_format, "text", "json", "html")
+    return _compare(a, b, words, limit, output_format, output)
+
+
+def _compare(a: str, b: str, words: Words, limit: int, output_format: str, output: str | None) -> int:
+    """Compare two files and print what came of it."""
     from simwright.app.api import load, read_image
     from simwright.app.cli.findings import exit_code, print_findings
+    from simwright.app.describe import describe_difference
     from simwright.compare.difference import make_settings
     from simwright.compare.run import compare_assets
     from simwright.core.diag import Level, Reporter, sort_diagnostics
-    from simwright.core.packages import parse_assignments
 
-    settings = make_settings(
-        _split(only),
-        _split(ignore),
-        rtol=rtol,
-        configurations=configurations,
-        seed=seed,
-        read_image=read_image,
-    )
+    figures = {name: words[name] for name in ("rtol", "configurations", "seed")}
+    settings = make_settings(words["only"], words["ignore"], read_image=read_image, **figures)
+    reading = {name: words[name] for name in ("packages", "arguments", "variants")}
     # one for each file, so that findings are told under the right name
     reporters = (Reporter(), Reporter())
     first, second = (
-        load(
-            file,
-            packages=parse_assignments(assignments),
-            arguments=parse_pairs(arguments, "--arg"),
-            variants=parse_pairs(variants, "--variant"),
-            reporter=reporter,
-        )
-        for file, reporter in zip((a, b), reporters, strict=True)
+        load(file, reporter=reporter, **reading) for file, reporter in zip((a, b), reporters, strict=True)
     )
     difference = compare_assets(first, second, settings)
     difference.a, difference.b = a, b
     if output_format == "json":
         findings = [found for reporter in reporters for found in sort_diagnostics(reporter)]
-        print_json(_describe_difference(difference, settings, findings))
+        print_json(describe_difference(difference, settings, findings))
     elif output_format == "html":
         _write_page(difference, first, second, output)
     else:
@@ -138,6 +155,33 @@ def diff(
             if any(found.level is Level.ERROR for found in reporter):
                 print_findings(file, reporter)
     return max(0 if difference.equal else 1, *(exit_code(reporter) for reporter in reporters))
+
+
+def _run_job(
+    a: str | None,
+    b: str | None,
+    words: Words,
+    options: dict[str, Any],
+    output_format: str,
+    output: Path | None,
+) -> int:
+    """Compare pairs of files as a job."""
+    from simwright.app.jobs.listing import pair_files
+    from simwright.app.jobs.model import JobSpec, note_environment, number_items
+
+    entries = list_manifest(options, _MANIFEST)
+    lonely = next((asset for asset, own in entries if "other" not in own), None)
+    if lonely is not None:
+        raise click.UsageError(f"{lonely}: an asset of this manifest needs 'other', the file to compare with")
+    if (a is None) != (b is None) or (a is None and not entries):
+        raise click.UsageError("name two files or two folders, or a --manifest")
+    pairs = []
+    if a is not None and b is not None:
+        pairs = pair_files(a, b) if Path(a).is_dir() else [(a, b)]
+    found: list[tuple[str, Words]] = [(one, {"other": str(Path(two).absolute())}) for one, two in pairs]
+    spec = JobSpec("diff", words, read_limits(options), options["retries"], note_environment())
+    options = {**options, "inputs": [a, b]}
+    return run_job(spec, number_items([*found, *entries]), options, output_format, output, word="comparing")
 
 
 def _write_page(difference: Difference, first: Asset, second: Asset, output: str | None) -> None:
@@ -153,50 +197,6 @@ def _write_page(difference: Difference, first: Asset, second: Asset, output: str
 
 def _split(words: str) -> list[str]:
     return [word.strip() for word in words.split(",") if word.strip()]
-
-
-def _describe_difference(
-    difference: Difference, settings: CompareSettings, findings: Sequence[Diagnostic] = ()
-) -> dict[str, Any]:
-    """The whole result as a JSON-ready dictionary."""
-    from simwright.app.describe import to_plain
-
-    return {
-        "version": VERSION,
-        "a": difference.a,
-        "b": difference.b,
-        "equal": difference.equal,
-        "settings": {
-            "rtol": settings.rtol,
-            "configurations": settings.configurations,
-            "seed": settings.seed,
-        },
-        "sections": [_describe_section(section) for section in difference.sections],
-        "findings": [to_plain(found) for found in findings],
-    }
-
-
-def _describe_section(section: DifferenceSection) -> dict[str, Any]:
-    from simwright.app.describe import to_plain
-
-    return {
-        "name": section.name,
-        "group": section.group,
-        "equal": section.equal,
-        "compared": section.compared,
-        "figures": [
-            {
-                "name": figure.name,
-                "error": to_plain(figure.error),
-                "tolerance": figure.tolerance,
-                "equal": figure.equal,
-                "where": figure.where,
-            }
-            for figure in section.figures
-        ],
-        "differences": [to_plain(item) for item in section.items],
-        "notes": list(section.notes),
-    }
 
 
 def _render_difference(difference: Difference, *, limit: int = 5) -> Iterator[tuple[str, str]]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from simwright.app.cli.job_options import FORMATS, is_job, job_options, list_manifest, own_format, run_job
 from simwright.app.cli.options import (
     echo,
     gate_options,
-    limit_options,
     package_option,
     parse_pairs,
     print_json,
@@ -19,6 +19,9 @@ from simwright.app.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from simwright.app.fixing import FixRequest
+    from simwright.app.jobs.model import Words
+    from simwright.core.pool import JobLimits
     from simwright.sanitizer.result import FixResult
 
 EPILOG = """\b
@@ -29,11 +32,17 @@ Examples:
   simwright fix robot.usda -o fixed/robot --set identifier=acme/robot --set version=1.2.0
   simwright fix robot.usda -o fixed/robot --unsafe --ignore axis-up-z
   simwright fix robot.usda -o fixed/robot --unsafe --set unknown-physics=remove
+  simwright fix robots/ -o fixed --jobs 8 --job fixed/.job
 """
+_MANIFEST = {
+    "target": "path", "select": "texts", "ignore": "texts", "unsafe": "flag", "values": "pairs", "packages": "pairs",
+    "config": "path",
+}  # fmt: skip
+"""What an asset of a manifest may say for itself."""
 
 
 @click.command("fix", epilog=EPILOG)
-@click.argument("asset", type=click.Path())
+@click.argument("assets", metavar="ASSET...", nargs=-1, type=click.Path())
 @click.option(
     "-o",
     "--output",
@@ -57,7 +66,8 @@ Examples:
 )
 @click.option("--dry-run", is_flag=True, help="Fix, prove and report, but write nothing.")
 @click.option("--diff", is_flag=True, help="Show what changes in each layer.")
-@limit_options
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
+@job_options
 @package_option
 @gate_options
 @click.option(
@@ -67,12 +77,15 @@ Examples:
     "--report",
     "--format",
     "report",
-    type=click.Choice(("text", "json")),
+    type=click.Choice(FORMATS),
     default="text",
     show_default=True,
-    help="How to print what was fixed, what is left and why.",
+    help="How to print what was fixed, what is left and why; several assets have all of these.",
 )
-def fix(asset: str, target: str | None, **options: Any) -> int:
+@click.option(
+    "--report-output", type=click.Path(path_type=Path), metavar="FILE", help="Write the report here."
+)
+def fix(assets: tuple[str, ...], target: str | None, **options: Any) -> int:
     """Repair what `simwright check` finds in a USD asset, and prove that nothing else changed.
 
     The fixes are made on a private copy and repeated until a check finds nothing more to fix.  Then the asset before
@@ -82,9 +95,12 @@ def fix(asset: str, target: str | None, **options: Any) -> int:
     Safe fixes keep the meaning of the asset.  The others need intent: --unsafe makes all that are selected, and
     --set tells single ones what is meant.
 
+    Several assets, a folder or a pattern are fixed one by one, each into a folder of its own below OUT.
+
     Exit code 0 means that no errors are left, 1 that some are, 2 that the asset could not be opened or written.
     """
     from simwright.app.fixing import FixRequest, check_ways, describe_fix, fix_all, fix_one
+    from simwright.app.jobs.listing import means_many
     from simwright.core.packages import parse_assignments
 
     check_ways(target, in_place=options["in_place"], dry_run=options["dry_run"])
@@ -102,6 +118,12 @@ def fix(asset: str, target: str | None, **options: Any) -> int:
         config=options["config"],
     )
     limits, place = read_limits(options), None if dry_run else target
+    if not assets and not options["manifest"]:
+        raise click.UsageError("name at least one ASSET, or a --manifest")
+    if is_job(options, options["report"]) or len(assets) > 1 or means_many(assets[0]):
+        return _run_job(assets, place, request, limits, options)
+    asset = assets[0]
+    own_format(options["report"], "text", "json")
     if limits:
         # limits need a process that can be ended, even for one asset
         (result,) = fix_all([(asset, place)], request, limits=limits)
@@ -112,6 +134,31 @@ def fix(asset: str, target: str | None, **options: Any) -> int:
     else:
         print_result(result, dry_run=dry_run)
     return result.exit_code
+
+
+def _run_job(
+    assets: tuple[str, ...],
+    target: str | None,
+    request: FixRequest,
+    limits: JobLimits,
+    options: dict[str, Any],
+) -> int:
+    """Fix several assets: the state of the job is kept, its report made from rows."""
+    from dataclasses import replace
+
+    from simwright.app.fixing import name_targets, plan_fixes
+    from simwright.app.jobs.model import number_items
+    from simwright.checker.entry_points import find_assets
+
+    entries = list_manifest(options, _MANIFEST)
+    paths = [*(find_assets(assets) if assets else []), *(path for path, _ in entries)]
+    targets = name_targets(paths, target) if target is not None else [None] * len(paths)
+    spec, items = plan_fixes(list(zip(paths, targets, strict=True)), request, limits)
+    own: list[Words] = [{}] * (len(paths) - len(entries)) + [words for _, words in entries]
+    items = number_items([(one.asset, {**one.words, **words}) for one, words in zip(items, own, strict=True)])
+    options = {**options, "inputs": [*assets, target]}
+    spec = replace(spec, retries=options["retries"])
+    return run_job(spec, items, options, options["report"], options["report_output"], word="fixing")
 
 
 def print_result(result: FixResult, *, dry_run: bool = False) -> None:

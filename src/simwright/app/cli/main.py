@@ -88,6 +88,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.robots:robots",
         "List, show, check, infer and add robots that tasks can use.",
     ),
+    "jobs": (
+        "simwright.app.cli.jobs:jobs",
+        "List, show, resume and report jobs: one command over many assets.",
+    ),
     "packages": (
         "simwright.app.cli.packages:packages",
         "List the ROS packages that package:// addresses can use.",

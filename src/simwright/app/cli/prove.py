@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from simwright.app.cli.options import console, echo, gate_options, package_option, parse_pairs
+from simwright.app.cli.job_options import (
+    FORMATS,
+    is_job,
+    job_options,
+    list_manifest,
+    own_format,
+    refuse_flags,
+    run_job,
+)
+from simwright.app.cli.options import console, echo, gate_options, package_option, parse_pairs, read_limits
 
 if TYPE_CHECKING:
     from simwright.model.asset import Asset
@@ -27,6 +36,7 @@ Examples:
   simwright prove robot.sdf --format junit > proof.xml
   simwright prove out/robot/robot.usda --stamp
   simwright prove scene.yaml --no-cache
+  simwright prove robots/ --engines drake --job nightly --format html -o nightly.html
 
 \b
 Levels:
@@ -35,13 +45,18 @@ Levels:
   motion     free swing, drives, couplings, drop, slope and loops, each at two timesteps
   ros        names of joints
 """
-FORMATS = ("text", "json", "md", "junit", "html")
+OWN_FORMATS = ("text", "json", "md", "junit", "html")
 """Names of ``app.proving.FORMATS``, which is not loaded for --help."""
+_MANIFEST = {
+    "engines": "texts", "levels": "texts", "against": "text", "arguments": "pairs", "variants": "pairs",
+    "packages": "pairs",
+}  # fmt: skip
+"""What an asset of a manifest may say for itself."""
 _BY_ENDING = {".json": "json", ".md": "md", ".xml": "junit", ".html": "html", ".htm": "html"}
 
 
 @click.command("prove", epilog=EPILOG)
-@click.argument("asset", metavar="ASSET|SCENE", type=click.Path())
+@click.argument("assets", metavar="ASSET|SCENE...", nargs=-1, type=click.Path())
 @click.option("--engines", default="", metavar="NAME,...", help="Whom to ask; else all that are installed.")
 @click.option("--level", default="", metavar="NAME,...", help="What to ask; else all levels.")
 @click.option(
@@ -49,11 +64,12 @@ _BY_ENDING = {".json": "json", ".md": "md", ".xml": "junit", ".html": "html", ".
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of configurations and motions.")
 @click.option(
-    "--timeout",
+    "--question-timeout",
     type=click.FloatRange(min=0, min_open=True),
     default=300.0,
     show_default=True,
-    help="Seconds for one question to an engine.",
+    metavar="SECONDS",
+    help="Time for one question to an engine; for one asset, --timeout is the same.",
 )
 @click.option("--keep", type=click.Path(), metavar="DIR", help="Keep the files that engines are given.")
 @click.option("--no-cache", is_flag=True, help="Ask every engine again.")
@@ -62,14 +78,16 @@ _BY_ENDING = {".json": "json", ".md": "md", ".xml": "junit", ".html": "html", ".
 @click.option("--variant", "variants", multiple=True, metavar="SET=NAME", help="A USD variant to select.")
 @package_option
 @gate_options
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
+@job_options
 @click.option(
     "--format",
     "output_format",
-    type=click.Choice(FORMATS),
+    type=click.Choice(tuple(dict.fromkeys((*OWN_FORMATS, *FORMATS)))),
     help="How to tell the result.  [text, or by the ending of -o]",
 )
 @click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write the result to this file.")
-def prove(asset: str, **options: Any) -> int:
+def prove(assets: tuple[str, ...], **options: Any) -> int:
     """Ask several engines about an asset: is it the same machine in all of them?
 
     Every engine gets the asset as it reads it, in a process and an environment of its own ('simwright engines').  A
@@ -79,21 +97,28 @@ def prove(asset: str, **options: Any) -> int:
 
     --format html writes one page that stands alone, with plots and pictures.  --stamp rewrites the root layer of an
     OpenUSD asset; comments in a text layer are lost.  Exit code 1 means that an engine differs or has no answer, 2
-    that the input or the call is wrong.
+    that the input or the call is wrong.  Several assets are a job (docs/jobs.md).
     """
+    from simwright.app.jobs.listing import means_many
     from simwright.app.proving import ReadWords, check_stampable, prove_source
     from simwright.prover.aspects import LEVELS
     from simwright.prover.proving import ProofSettings
 
     output = options["output"]
     shape = options["output_format"] or _BY_ENDING.get(Path(output or "").suffix.lower(), "text")
-    _check_output(output, asset, shape)
+    if not assets and not options["manifest"]:
+        raise click.UsageError("name at least one ASSET, or a --manifest")
+    if is_job(options, shape) or len(assets) > 1 or means_many(assets[0]):
+        return _run_job(assets, options, shape)
+    asset = assets[0]
+    _check_output(output, asset, own_format(shape, *OWN_FORMATS))
     settings = ProofSettings(
         tuple(_split(options["engines"])),
         tuple(_split(options["level"])) or LEVELS,
         options["against"],
         options["seed"],
-        seconds=options["timeout"],
+        # --timeout is of an asset where there are several; alone it was always one of a question
+        seconds=options["timeout"] or options["question_timeout"],
     )
     reading = ReadWords(
         packages=parse_pairs(options["assignments"], "--package"),
@@ -104,7 +129,7 @@ def prove(asset: str, **options: Any) -> int:
     settings.check()
     if options["stamp"]:
         check_stampable(asset)
-    assets: list[Asset] = []
+    opened: list[Asset] = []
     with _show_work(len(settings.list_columns())) as progress:
         proofs = prove_source(
             asset,
@@ -113,12 +138,42 @@ def prove(asset: str, **options: Any) -> int:
             keep=options["keep"],
             cache=not options["no_cache"],
             progress=progress,
-            opened=assets.extend,
+            opened=opened.extend,
         )
-    _emit(asset, proofs, assets, shape, output)
+    _emit(asset, proofs, opened, shape, output)
     if options["stamp"]:
         _stamp(asset, proofs)
     return 0 if all(proof.same for proof in proofs) else 1
+
+
+def _run_job(assets: tuple[str, ...], options: dict[str, Any], shape: str) -> int:
+    """Prove several assets as a job."""
+    from simwright.app.jobs.listing import DESCRIPTIONS, expand_inputs
+    from simwright.app.jobs.model import JobSpec, Words, note_environment, number_items
+    from simwright.prover.aspects import LEVELS
+    from simwright.prover.proving import ProofSettings
+
+    refuse_flags(options, "stamp", "keep")
+    if shape not in FORMATS:
+        raise click.UsageError(f"a job is reported as {', '.join(FORMATS)}")
+    words: Words = {
+        "engines": _split(options["engines"]),
+        "levels": _split(options["level"]) or list(LEVELS),
+        "against": options["against"],
+        "seed": options["seed"],
+        "seconds": options["question_timeout"],
+        "cache": not options["no_cache"],
+        "packages": parse_pairs(options["assignments"], "--package"),
+        "arguments": parse_pairs(options["arguments"], "--arg"),
+        "variants": parse_pairs(options["variants"], "--variant"),
+    }
+    ProofSettings(tuple(words["engines"]), tuple(words["levels"]), words["against"]).check()
+    paths = expand_inputs(list(assets), DESCRIPTIONS) if assets else []
+    found: list[tuple[str, Words]] = [(path, {}) for path in paths]
+    items = number_items([*found, *list_manifest(options, _MANIFEST)])
+    spec = JobSpec("prove", words, read_limits(options), options["retries"], note_environment())
+    output = Path(options["output"]) if options["output"] else None
+    return run_job(spec, items, {**options, "inputs": list(assets)}, shape, output, word="proving")
 
 
 def _split(text: str) -> list[str]:

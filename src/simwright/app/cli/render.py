@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from simwright.app.cli.job_options import FORMATS, is_job, job_options, list_manifest, own_format, run_job
 from simwright.app.cli.options import (
     console,
     format_option,
@@ -15,8 +17,17 @@ from simwright.app.cli.options import (
     parse_pairs,
     parse_size,
     print_json,
+    read_limits,
 )
 
+if TYPE_CHECKING:
+    from simwright.app.jobs.model import Words
+
+_MANIFEST = {
+    "target": "path", "camera": "text", "keyframe": "text", "show": "text", "turntable": "flag", "floor": "flag",
+    "transparent": "flag", "arguments": "pairs", "variants": "pairs", "packages": "pairs",
+}  # fmt: skip
+"""What a file of a manifest may say for itself."""
 EPILOG = """\b
 Examples:
   simwright render robot.urdf -o robot.png
@@ -30,7 +41,7 @@ Examples:
 
 
 @click.command("render", epilog=EPILOG)
-@click.argument("file", type=click.Path())
+@click.argument("files", metavar="FILE...", nargs=-1, type=click.Path())
 @click.option(
     "-o", "--output", required=True, type=click.Path(), help="The picture (.png) or film (.gif, .mp4)."
 )
@@ -63,9 +74,11 @@ Examples:
 @click.option("--floor/--no-floor", default=True, show_default=True, help="Lay a floor where there is none.")
 @click.option("--transparent", is_flag=True, help="Nothing behind it: no sky, no floor (.png).")
 @click.option("--robot", default="", metavar="NAME|FILE", help="Tasks: the robot.")
-@format_option("text", "json")
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Number of processes.")
+@job_options
+@format_option(*FORMATS)
 def render(
-    file: str,
+    files: tuple[str, ...],
     output: str,
     assignments: tuple[str, ...],
     arguments: tuple[str, ...],
@@ -73,22 +86,27 @@ def render(
     size: str,
     coordinates: tuple[str, ...],
     output_format: str,
-    **more: object,
+    **more: Any,
 ) -> int:
     """Draw FILE without a screen: a picture, or a film from all around.
 
     FILE may be in any format that is read, such as URDF, SDFormat, MJCF, OpenUSD, a scene, a world or an environment
     file, or the name of a task.  The camera stands where everything fills the picture.  MuJoCo draws, with EGL or
-    OSMesa.
+    OSMesa.  Several files are drawn into the folder OUTPUT, as .png.
     """
     from simwright.app.cli.findings import print_shown
     from simwright.app.cli.run import show_bars
+    from simwright.app.jobs.listing import means_many
     from simwright.app.rendering import RenderResult
     from simwright.app.rendering import render as draw
     from simwright.core.diag import Reporter
     from simwright.core.packages import parse_assignments
     from simwright.view.configuration import parse_coordinates
 
+    names = ("job_folder", "manifest", "resume", "restart", "executor", "address", "ship", "retries", "jobs")
+    options = {name: more.pop(name) for name in (*names, "timeout", "max_memory")}
+    if not files and not options["manifest"]:
+        raise click.UsageError("name at least one FILE, or a --manifest")
     reporter = Reporter()
     asked: dict[str, Any] = {
         "packages": parse_assignments(assignments),
@@ -97,6 +115,10 @@ def render(
         "q": parse_coordinates(parse_pairs(coordinates, "--q")),
         **more,
     }
+    if is_job(options, output_format) or len(files) > 1 or means_many(files[0]):
+        return _run_job(files, output, {"size": parse_size(size), **asked}, options, output_format)
+    own_format(output_format, "text", "json")
+    file = files[0]
     with show_bars() as progress:
         result = draw(file, output, size=parse_size(size), reporter=reporter, progress=progress, **asked)
     assert isinstance(result, RenderResult)
@@ -112,3 +134,24 @@ def render(
         soft_wrap=True,
     )
     return 0
+
+
+def _run_job(
+    files: tuple[str, ...], output: str, words: Words, options: dict[str, Any], output_format: str
+) -> int:
+    """Draw several files as a job."""
+    from simwright.app.fixing import name_targets
+    from simwright.app.jobs.listing import DESCRIPTIONS, expand_inputs
+    from simwright.app.jobs.model import JobSpec, note_environment, number_items
+
+    if Path(output).suffix:
+        raise click.UsageError("several files are drawn into a folder, not a file: -o FOLDER")
+    entries = list_manifest(options, _MANIFEST)
+    paths = [*(expand_inputs(list(files), DESCRIPTIONS) if files else []), *(path for path, _ in entries)]
+    own: list[Words] = [{}] * (len(paths) - len(entries)) + [said for _, said in entries]
+    targets = [f"{target}.png" for target in name_targets(paths, output)]
+    words["packages"] = {name: str(path) for name, path in words["packages"].items()}
+    spec = JobSpec("render", words, read_limits(options), options["retries"], note_environment())
+    rows = zip(paths, targets, own, strict=True)
+    items = number_items([(path, {"target": target, **said}) for path, target, said in rows])
+    return run_job(spec, items, {**options, "inputs": [*files, output]}, output_format, word="drawing")

@@ -5,10 +5,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from simwright.app.cli.job_options import (
+    FORMATS,
+    emit_report,
+    is_job,
+    job_options,
+    own_format,
+    refuse_flags,
+    run_job,
+)
 from simwright.app.cli.options import (
     console,
     echo,
@@ -16,9 +25,13 @@ from simwright.app.cli.options import (
     gate_options,
     live_options,
     print_json,
+    read_limits,
     report_option,
     ros_options,
 )
+
+if TYPE_CHECKING:
+    from simwright.app.jobs.store import JobStore
 
 EPILOG = """\b
 Examples:
@@ -38,6 +51,7 @@ Examples:
   simwright task run env.yaml --dataset data/push
   simwright task run tabletop_push --robot panda --policy push --view
   simwright task run reach --robot sample_arm --ros --max-steps 100000
+  simwright task run reach --robot sample_arm --policy reach --episodes 1000 --jobs 8 --format json
 """
 CHECK_EPILOG = """\b
 Examples:
@@ -136,12 +150,20 @@ def _spell_needs(needs: dict[str, Any]) -> str:
 @click.option("--dataset", type=click.Path(), help="Write a data set in LeRobot's layout into this folder.")
 @ros_options
 @live_options
-@format_option("text", "json")
-def run_command(output_format: str, what: str, **asked: Any) -> int:
+@click.option("--jobs", type=click.IntRange(min=1), help="Spread episodes over as many processes.")
+@job_options
+@format_option(*FORMATS)
+@click.option(
+    "--output", type=click.Path(path_type=Path), metavar="FILE", help="Jobs: write the report here."
+)
+def run_command(output_format: str, what: str, output: Path | None, **asked: Any) -> int:
     """Run episodes of a TASK with a robot, or what an environment FILE (YAML) says.
 
     The robot is held against the task first (simwright task check); errors stop the run, unless --force is given.
     The exit code is 0 when the run finished; how many episodes succeeded is in the report.
+
+    With --jobs, --job or --executor ray episodes are spread over processes or machines; each is the same wherever it
+    runs.  A data set is then written in parts.
     """
     from simwright.app.cli.findings import print_findings
     from simwright.app.cli.progress import end_on_term, show_progress
@@ -150,6 +172,11 @@ def run_command(output_format: str, what: str, **asked: Any) -> int:
     from simwright.core.errors import EXIT_BAD_INPUT
     from simwright.tasks.preflight import PreflightError
 
+    names = ("job_folder", "manifest", "resume", "restart", "executor", "address", "ship", "retries", "jobs")
+    options = {name: asked.pop(name) for name in (*names, "timeout", "max_memory")}
+    if is_job(options, output_format) or options["jobs"]:
+        return _run_job(what, asked, options, output_format, output)
+    own_format(output_format, "text", "json")
     try:
         ready = prepare_run(RunRequest(what, **asked))
     # told as a report with all errors, not as the first of them
@@ -180,6 +207,47 @@ def run_command(output_format: str, what: str, **asked: Any) -> int:
         if path:
             out.print(f"wrote {path}")
     return 0
+
+
+def _run_job(
+    what: str, asked: dict[str, Any], options: dict[str, Any], output_format: str, output: Path | None
+) -> int:
+    """Spread the episodes of a run over workers."""
+    from simwright.app.jobs.kinds import plan_evaluation
+    from simwright.app.jobs.model import JobSpec, note_environment
+
+    refuse_flags(asked, "record", "num_worlds", "view")
+    refuse_flags(options, "manifest", "ship")
+    if asked.pop("ros").is_asked:
+        raise click.UsageError("a job cannot be used with --ros")
+    words, items = plan_evaluation(what, asked)
+    spec = JobSpec("evaluate", words, read_limits(options), options["retries"], note_environment())
+    options = {**options, "inputs": [what], "names": True}
+    if output_format not in ("text", "json"):
+        return run_job(spec, items, options, output_format, output, word="episodes")
+    return run_job(spec, items, options, output_format, output, word="episodes", report=_report_episodes)
+
+
+def _report_episodes(store: JobStore, output_format: str, output: Path | None) -> None:
+    """The report of a run, as it would be of one process."""
+    from simwright.app.jobs.kinds import collect_episodes
+    from simwright.core.files import write_atomic
+
+    summary = collect_episodes(store.iterate())
+    if summary is None:
+        emit_report(store, output_format, output)
+    elif output is not None:
+        write_atomic(output, json.dumps(summary, indent=2) + "\n")
+    elif output_format == "json":
+        print_json(summary)
+    else:
+        failed = store.measure().statuses.get("failed", 0)
+        count = len(summary["episodes"])
+        rate = 100.0 * summary["success_rate"]
+        echo(f"{summary['task']} with {summary['robot']}, {summary['policy']} ({summary['control']})")
+        echo(f"{summary['successes']} of {count} episodes succeeded ({rate:.0f} %)")
+        if failed:
+            emit_report(store, "text", None)
 
 
 def _print_episodes(summary: Any) -> None:

@@ -6,7 +6,6 @@ The output is strict JSON in ASCII: ``NaN`` and the infinities, which JSON does 
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import json
 import math
@@ -28,17 +27,23 @@ def render(report: Report, *, color: bool = False, width: int | None = None) -> 
     return json.dumps(build_document(report), indent=2, allow_nan=False) + "\n"
 
 
+def render_lines(report: Report, *, color: bool = False, width: int | None = None) -> str:  # noqa: ARG001 - one signature
+    """The report as JSON lines, one for each asset."""
+    return "".join(json.dumps(build_asset(asset), allow_nan=False) + "\n" for asset in report.assets)
+
+
 def build_document(report: Report) -> dict[str, Any]:
     """The report as plain dictionaries and lists."""
     return {
         "version": VERSION,
         "tool": {"name": TOOL_NAME, "version": replace_surrogates(report.tool_version)},
-        "assets": [_build_asset(asset) for asset in report.assets],
+        "assets": [build_asset(asset) for asset in report.assets],
         "summary": report.summary(),
     }
 
 
-def _build_asset(asset: AssetReport) -> dict[str, Any]:
+def build_asset(asset: AssetReport) -> dict[str, Any]:
+    """One asset as plain data."""
     return {
         "path": replace_surrogates(asset.path),
         "findings": [_build_finding(finding) for finding in asset.findings],
@@ -97,11 +102,6 @@ def plain_value(value: Any, depth: int = 0) -> Any:
     if hasattr(value, "tolist"):
         return plain_value(value.tolist(), depth + 1)
     return replace_surrogates(_describe(value))
-
-
-def make_plain(finding: Diagnostic) -> Diagnostic:
-    """The finding with plain data and without its fix: it can be sent between processes."""
-    return dataclasses.replace(finding, data=plain_value(finding.data), fix=None)
 
 
 def _plain_number(value: float) -> float | str:

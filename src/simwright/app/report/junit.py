@@ -34,19 +34,20 @@ CLEAN_CASE = "no findings"
 
 def render(report: Report, *, color: bool = False, width: int | None = None) -> str:  # noqa: ARG001 - one signature
     """The report as JUnit XML text."""
-    cases = sum(_count_cases(asset) for asset in report.assets)
-    root = etree.Element("testsuites", _write_counts(TOOL_NAME, cases, report.summary()["error"]))
+    cases = sum(count_cases(asset) for asset in report.assets)
+    root = etree.Element("testsuites", write_counts(TOOL_NAME, cases, report.summary()["error"]))
     for asset in report.assets:
-        _add_suite(root, asset)
+        add_suite(root, asset)
     # people read it too, where a server shows it as it is
     etree.indent(root)
     text: str = etree.tostring(root, encoding="unicode")
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
-def _add_suite(root: etree._Element, asset: AssetReport) -> None:
+def add_suite(root: etree._Element, asset: AssetReport) -> None:
+    """Add the cases of one asset."""
     path = _clean(shorten_path(asset.path))
-    counts = _write_counts(path, _count_cases(asset), asset.summary()["error"])
+    counts = write_counts(path, count_cases(asset), asset.summary()["error"])
     suite = etree.SubElement(root, "testsuite", counts)
     if not asset.findings:
         etree.SubElement(suite, "testcase", name=CLEAN_CASE, classname=path, file=path)
@@ -77,11 +78,13 @@ def _add_case(suite: etree._Element, asset: AssetReport, finding: Diagnostic, na
     body.text = _clean(_write_body(finding, place))
 
 
-def _count_cases(asset: AssetReport) -> int:
+def count_cases(asset: AssetReport) -> int:
+    """How many cases it has."""
     return len(asset.findings) or 1
 
 
-def _write_counts(name: str, tests: int, failures: int) -> dict[str, str]:
+def write_counts(name: str, tests: int, failures: int) -> dict[str, str]:
+    """The attributes of a suite."""
     return {"name": name, "tests": str(tests), "failures": str(failures), "errors": "0"}
 
 

@@ -10,6 +10,7 @@ that is shown.
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import re
 import shlex
@@ -239,6 +240,14 @@ def shorten_path(file: str) -> str:
     return path.relative_to(here).as_posix() if path.is_relative_to(here) else path.as_posix()
 
 
+def shorten_finding(finding: Diagnostic) -> Diagnostic:
+    """The finding with a file below the working folder named from there."""
+    where = finding.where
+    if not where.file:
+        return finding
+    return dataclasses.replace(finding, where=dataclasses.replace(where, file=shorten_path(where.file)))
+
+
 class Renderer(Protocol):
     """A function from a report to text.
 
@@ -256,6 +265,7 @@ RENDERERS: Registry[Renderer] = Registry(
     {
         "text": "simwright.app.report.text:render",
         "json": "simwright.app.report.json:render",
+        "json-lines": "simwright.app.report.json:render_lines",
         "sarif": "simwright.app.report.sarif:render",
         "junit": "simwright.app.report.junit:render",
         "github": "simwright.app.report.github:render",

@@ -33,7 +33,7 @@ from simwright.core.diag import CATALOGUE, Diagnostic, Kind, Level
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 FINGERPRINT = "simwrightFinding/v1"
 _PART = re.compile(r"^(Why:|Fails:|Passes:|Fix:|Reading:)[ \t]*", re.MULTILINE)
-_ROOT = "%SRCROOT%"
+ROOT = "%SRCROOT%"
 _LEVELS = {Level.ERROR: "error", Level.WARNING: "warning", Level.INFO: "note"}
 
 
@@ -53,19 +53,20 @@ def build_log(report: Report) -> dict[str, Any]:
     driver = {
         "name": TOOL_NAME,
         "version": replace_surrogates(report.tool_version),
-        "rules": [_build_rule(finding) for finding in firsts.values()],
+        "rules": [build_rule(finding) for finding in firsts.values()],
     }
     run = {
         "tool": {"driver": driver},
         # as Python counts; the default of SARIF is UTF-16 units, in which columns after an emoji differ
         "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {_ROOT: {"description": {"text": "The folder that the tool ran in."}}},
-        "results": [_build_result(asset, finding, order, seen) for asset, finding in report],
+        "originalUriBaseIds": {ROOT: {"description": {"text": "The folder that the tool ran in."}}},
+        "results": [build_result(asset, finding, order, seen) for asset, finding in report],
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _build_rule(finding: Diagnostic) -> dict[str, Any]:
+def build_rule(finding: Diagnostic) -> dict[str, Any]:
+    """What a log says about the rule of a finding."""
     kind = CATALOGUE.get(finding.kind) or Kind(finding.kind, finding.level, "", section=finding.section)
     text = kind.doc or kind.message or kind.code
     summary = _escape(head_line(text))
@@ -94,9 +95,10 @@ def _write_markdown(text: str) -> str:
     return _PART.sub(r"**\1** ", replace_surrogates(text))
 
 
-def _build_result(
+def build_result(
     asset: AssetReport, finding: Diagnostic, order: dict[str, int], seen: Counter[str]
 ) -> dict[str, Any]:
+    """What a log says about a finding; ``order`` are places of rules, ``seen`` what was said of the asset before."""
     advice = f"\nhelp: {finding.hint}" if finding.hint else ""
     return {
         "ruleId": replace_surrogates(finding.kind),
@@ -139,7 +141,7 @@ def _build_artifact(file: str) -> dict[str, Any]:
     uri = quote(_encode_path(path), safe="/")
     if PurePosixPath(path).is_absolute():
         return {"uri": f"file://{uri}"}
-    return {"uri": uri, "uriBaseId": _ROOT}
+    return {"uri": uri, "uriBaseId": ROOT}
 
 
 def _encode_path(path: str) -> bytes:

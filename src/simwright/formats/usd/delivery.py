@@ -88,6 +88,19 @@ def pack_file(
     return target
 
 
+def gather_files(source: Path, options: ReadOptions, reporter: Reporter) -> tuple[str, dict[str, bytes]]:
+    """The place of the root layer, and everything the file needs by place: a copy that stands alone."""
+    if source.suffix.lower() == PACKAGE_SUFFIX:
+        return source.name, {source.name: source.read_bytes()}
+    with _open_source(source, options, reporter) as (stage, gate):
+        with explain_errors(source), capture(), Ar.ResolverContextBinder(stage.GetPathResolverContext()):
+            collection = collect_files(stage.GetRootLayer(), gate)
+        members = {place: _encode_member(collection, place) for place in collection.places}
+    return collection.entry, {
+        place: data.read_bytes() if isinstance(data, Path) else data for place, data in members.items()
+    }
+
+
 def flatten_file(
     source: Path,
     target: Path,

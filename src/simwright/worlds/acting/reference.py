@@ -170,6 +170,7 @@ class _ReferenceTrip:
         return bool(find_free_ways(space, points[:-1], points[1:], step=step).all())
 
 
+# one function: the checks in the order in which PyRoboSim makes them
 def pick(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Steps:
     """Any object by its name, known or not; by a category only where the robot is."""
     if robot.held is not None:
@@ -209,6 +210,7 @@ def _check_pick(robot: WorldRobot, item: WorldObject) -> Result | None:
     return _refuse_empty(robot, "pick") if robot.battery_level <= 0.0 else None
 
 
+# one function: the checks in the order in which PyRoboSim makes them
 def place(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Steps:
     """On the surface where the robot is, at a given pose or at one that is drawn."""
     world, item, here = simulation.world, robot.held, robot.location
@@ -233,6 +235,7 @@ def place(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Ste
     return succeed(object=item.name, spawn=here.name)
 
 
+# one function: the checks in the order in which PyRoboSim makes them
 def detect(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Steps:
     """What a field of view shows, or what stands where the robot is."""
     views = [sensor for sensor in simulation.list_sensors(robot) if isinstance(sensor, FieldOfView)]
@@ -294,6 +297,7 @@ def close_here(simulation: WorldSimulation, robot: WorldRobot, action: Action) -
     return _set_open(simulation, robot, False)
 
 
+# one function: the checks in the order in which PyRoboSim makes them
 def _set_open(simulation: WorldSimulation, robot: WorldRobot, state: bool) -> Steps:
     world, here, word = simulation.world, robot.location, "open" if state else "close"
     if here is None:
@@ -365,6 +369,7 @@ def is_approximately(pose: WorldPose, other: WorldPose) -> bool:
     return close(pose.quaternion, other.quaternion) or close(turned, other.quaternion)
 
 
+# one function: the places in the order in which PyRoboSim asks them
 def find_location(world: World, pose: WorldPose, before: Place | None) -> Place | None:
     """Where a pose is, asked first of the place before."""
     room = before.room if isinstance(before, Spawn) else before
@@ -476,6 +481,7 @@ def _read_query(world: World, words: list[str]) -> _Query | None:
     )
 
 
+# one function: the cases in the order in which PyRoboSim tells them apart
 def _resolve(
     simulation: WorldSimulation, robot: WorldRobot, text: str, *, wants_object: bool
 ) -> Place | WorldObject | None:

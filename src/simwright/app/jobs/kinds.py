@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Comparing, proving, drawing and evaluating as jobs: what is done with one item, and what a report says about it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, fields
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from simwright.app.jobs.model import ItemOutcome, JobItem, JobKind, Words, encode_findings, number_items
+from simwright.core.diag import Diagnostic, Level, Reporter, Where, declare, sort_diagnostics
+from simwright.core.errors import EXIT_CLEAN, EXIT_FINDINGS
+
+if TYPE_CHECKING:
+    from simwright.app.jobs.store import JobRow
+    from simwright.app.tasking import TaskRun
+    from simwright.compare.difference import Difference
+    from simwright.prover.proving import Proof
+
+MACHINES_DIFFER = declare(
+    "job-machines-differ",
+    Level.ERROR,
+    "{section}: {count} different; {first}",
+    hint="simwright diff shows all of it",
+    doc="Two files of a job that compares are not the same machine in a section.",
+)
+ENGINE_DIFFERS = declare(
+    "job-engine-differs",
+    Level.ERROR,
+    "{aspect} differs in {engine}: {what}",
+    hint="simwright prove shows all of it, with causes",
+    doc="An engine of a job that proves sees another machine than the one it is held against.",
+)
+ENGINE_SILENT = declare(
+    "job-engine-silent",
+    Level.ERROR,
+    "{engine} has no answer: {reason}",
+    hint="simwright engines test shows whether it works at all",
+    doc="An engine of a job that proves could not be asked, or did not load the asset.",
+)
+_PICTURE_WORDS = (
+    "camera",
+    "keyframe",
+    "turntable",
+    "seconds",
+    "fps",
+    "show",
+    "floor",
+    "transparent",
+    "robot",
+)
+
+
+def _finish(status: str, findings: Iterable[Diagnostic], result: dict[str, Any]) -> ItemOutcome:
+    found = sort_diagnostics(findings)
+    code = EXIT_FINDINGS if any(one.level is Level.ERROR for one in found) else EXIT_CLEAN
+    return ItemOutcome(status, code, encode_findings(found), result)
+
+
+def compare_item(words: Words) -> ItemOutcome:
+    """Compare an asset with the file in the word ``other``."""
+    from simwright.app.api import load, read_image
+    from simwright.app.describe import describe_difference
+    from simwright.compare.difference import make_settings
+    from simwright.compare.run import compare_assets
+
+    settings = make_settings(
+        words["only"],
+        words["ignore"],
+        rtol=words["rtol"],
+        configurations=words["configurations"],
+        seed=words["seed"],
+        read_image=read_image,
+    )
+    reporter = Reporter()
+    reading = {name: words[name] for name in ("packages", "arguments", "variants")}
+    first, second = (load(words[name], reporter=reporter, **reading) for name in ("asset", "other"))
+    difference = compare_assets(first, second, settings)
+    difference.a, difference.b = words["asset"], words["other"]
+    # warnings of readers are left out: the question here is whether the machines are equal
+    found = [one for one in reporter if one.level is Level.ERROR]
+    found += _tell_differences(difference)
+    status = "equal" if difference.equal else "different"
+    return _finish(status, found, describe_difference(difference, settings))
+
+
+def _tell_differences(difference: Difference) -> Iterator[Diagnostic]:
+    reporter = Reporter()
+    for section in difference.sections:
+        if section.equal:
+            continue
+        wrong = [figure for figure in section.figures if not figure.equal]
+        told = [f"{item.element}: {item.what}" for item in section.items]
+        told += [f"{figure.name} by {figure.error:.2g} at {figure.where}" for figure in wrong]
+        reporter.report(
+            MACHINES_DIFFER, Where(difference.a), section=section.name, count=len(told), first=told[0]
+        )
+    yield from reporter
+
+
+def prove_item(words: Words) -> ItemOutcome:
+    """Ask engines about one asset or scene."""
+    from simwright.app.proof.formats import describe_proofs
+    from simwright.app.proving import ReadWords, prove_source
+    from simwright.prover.proving import ProofSettings
+
+    asset, reporter = words["asset"], Reporter()
+    settings = ProofSettings(
+        tuple(words["engines"]),
+        tuple(words["levels"]),
+        words["against"],
+        words["seed"],
+        seconds=words["seconds"],
+    )
+    reading = ReadWords(**{name: words[name] for name in ("packages", "arguments", "variants")})
+    keep = words.get("keep")
+    proofs = prove_source(
+        asset, settings, reading=reading, keep=keep, cache=words["cache"], reporter=reporter
+    )
+    found = [*(one for one in reporter if one.level is Level.ERROR), *_tell_proofs(asset, proofs)]
+    told = describe_proofs(asset, proofs)
+    # how long an engine took is no part of the answer
+    for proof in told["proofs"]:
+        for engine in proof["engines"]:
+            engine.pop("seconds", None)
+    return _finish("same" if told["same"] else "different", found, told)
+
+
+def _tell_proofs(asset: str, proofs: Sequence[Proof]) -> Iterator[Diagnostic]:
+    reporter = Reporter()
+    for proof in proofs:
+        for column in proof.columns:
+            outcome = column.outcome
+            if not outcome.loads:
+                reporter.report(ENGINE_SILENT, Where(asset), engine=outcome.engine, reason=outcome.reason)
+            for aspect, what in outcome.differences.items():
+                reporter.report(ENGINE_DIFFERS, Where(asset), aspect=aspect, engine=outcome.engine, what=what)
+    yield from reporter
+
+
+def render_item(words: Words) -> ItemOutcome:
+    """Draw one file."""
+    from simwright.app.rendering import RenderResult, render
+
+    reporter = Reporter()
+    asked = {name: words[name] for name in _PICTURE_WORDS if words.get(name) is not None}
+    reading = {name: words[name] for name in ("packages", "arguments", "variants")}
+    result = render(
+        words["asset"],
+        words["target"],
+        size=tuple(words["size"]),
+        q=words["q"],
+        reporter=reporter,
+        **asked,
+        **reading,
+    )
+    assert isinstance(result, RenderResult)
+    return _finish("drawn", reporter, result.describe())
+
+
+EPISODES = 20
+"""Episodes of one item: fixed, so that how a run is spread never shows in it."""
+
+
+@lru_cache(maxsize=4)
+def _open_run(key: str) -> TaskRun:
+    """A task with its robot, kept by the worker from item to item."""
+    from simwright.app.tasking import RunRequest, prepare_run
+
+    plain = json.loads(key)
+    return prepare_run(RunRequest(**{**plain, "sets": tuple(plain["sets"])}))
+
+
+def evaluate_item(words: Words) -> ItemOutcome:
+    """Run the episodes from ``first`` on, as many as ``count`` says."""
+    from simwright.app.tasking import RunRequest
+
+    names = {field.name for field in fields(RunRequest)} - {"view", "ros", "record", "dataset", "num_worlds"}
+    asked = {name: words[name] for name in sorted(names) if name in words}
+    dataset = words.get("dataset")
+    if dataset:
+        # parts that are written one by one, each whole: how they are spread does not show in them
+        part = Path(dataset) / f"part-{words['first'] // EPISODES:05d}"
+        # of a worker that was killed after it wrote and before anybody knew
+        if (part / "meta" / "info.json").is_file():
+            shutil.rmtree(part)
+        asked["dataset"] = str(part)
+    ready = _open_run(json.dumps({**asked, "task": words["task"]}, sort_keys=True))
+    episodes = ready.run_part(words["first"], words["count"])
+    told = [asdict(episode) for episode in episodes]
+    for episode in told:
+        # what a policy took depends on the machine: the numbers of a job do not
+        for name in ("mean_latency_ms", "max_latency_ms"):
+            episode.pop(name)
+    findings = [] if words["first"] else [one for one in ready.findings if one.level is not Level.INFO]
+    return _finish("run", findings, {"episodes": told, **ready.describe()})
+
+
+def plan_evaluation(task: str, asked: Words) -> tuple[Words, list[JobItem]]:
+    """The job of a run with the options of ``simwright task run``: its items are blocks of episodes."""
+    from simwright.app.tasking import RunRequest, read_run
+
+    asked = {name: value for name, value in asked.items() if value not in (None, (), "")}
+    said = read_run(RunRequest(task, **asked))
+    words: Words = {**asked, "task": task, "sets": list(asked.get("sets", ())), "seed": said.seed}
+    if words.get("dataset"):
+        words["dataset"] = str(Path(words["dataset"]).absolute())
+    # an environment file and the robot's may be named relative to here
+    for name in ("task", "robot"):
+        if words.get(name) and Path(words[name]).is_file():
+            words[name] = str(Path(words[name]).absolute())
+    words.pop("episodes", None)
+    firsts = range(0, said.episodes, EPISODES)
+    blocks = [
+        (f"{said.task} {first}", {"first": first, "count": min(EPISODES, said.episodes - first)})
+        for first in firsts
+    ]
+    return words, number_items(blocks)
+
+
+def collect_episodes(rows: Iterable[JobRow]) -> dict[str, Any] | None:
+    """All episodes of a job in their order, as a run of one process tells them; None where none was run."""
+    about: dict[str, Any] = {}
+    episodes: list[dict[str, Any]] = []
+    for row in rows:
+        if row.outcome.status == "run":
+            told = dict(row.outcome.result)
+            episodes += told.pop("episodes")
+            about = about or told
+    if not about:
+        return None
+    successes = sum(episode["success"] for episode in episodes)
+    rate = successes / len(episodes)
+    return {"version": 1, **about, "successes": successes, "success_rate": rate, "episodes": episodes}
+
+
+DIFF_JOB = JobKind(compare_item)
+PROVE_JOB = JobKind(prove_item)
+RENDER_JOB = JobKind(render_item)
+EVALUATE_JOB = JobKind(evaluate_item)
