@@ -110,7 +110,7 @@ def drive_drums(asset: Asset, names: Mapping[str, MotionLimits]) -> None:
 
 def _make_motors(body: Body, limits: MotionLimits, dofs: list[Dof]) -> list[Actuator]:
     assert body.inertial is not None
-    mass, turning = float(body.inertial.mass), float(body.inertial.tensor_about_com()[2, 2])
+    mass, turning = float(body.inertial.mass), float(body.inertial.inertia[2, 2])
     rows = (
         (mass, limits.max_linear_velocity, limits.max_linear_acceleration),
         (mass, limits.max_linear_velocity, limits.max_linear_acceleration),
