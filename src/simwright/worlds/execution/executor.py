@@ -246,8 +246,8 @@ def find_command(
 ) -> Velocity:
     """The velocity along x and y [m/s] and about z [rad/s], in the axes of the world, that keeps to a trajectory.
 
-    ``pose`` is where a robot is at ``time`` [s]: x, y [m] and yaw [rad].  What the trajectory does within ``dt`` [s], and
-    ``gain`` [1/s] times how far the robot is off it: for bases in other simulators, driven by velocities.
+    ``pose`` is where a robot is at ``time`` [s]: x, y [m] and yaw [rad].  The velocity of the trajectory within ``dt``
+    [s], and ``gain`` [1/s] times how far the robot is off it: for bases in other simulators, driven by velocities.
     """
     here, there = trajectory.sample(time), trajectory.sample(time + dt)
     x, y, yaw = pose

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots: the asset that the world names for one, or a drum of its radius and height; with its sensors and its topics.
 
-The drum is moved by velocity commands and by nothing else (kinematic), as robots of the plane are.  For MuJoCo it stands
-on a planar joint with velocity motors within the limits of the robot, and its lidar is a fan of rangefinders.
+The drum is moved by velocity commands and by nothing else (kinematic), as robots of the plane are.  For MuJoCo it
+stands on a planar joint with velocity motors within the limits of the robot, and its lidar is a fan of rangefinders.
 
 A lidar is mounted low enough to see the lowest piece of furniture, because in the plane it sees all of it.
 """
@@ -85,8 +85,8 @@ _AXES = (("x", Motion.SLIDE, (1, 0, 0)), ("y", Motion.SLIDE, (0, 1, 0)), ("yaw",
 def drive_drums(asset: Asset, names: Mapping[str, MotionLimits]) -> None:
     """Put drums of a merged scene on planar joints with velocity motors; ``names`` are their bodies.
 
-    The joints of ``name`` are ``name::x``, ``name::y`` [m] and ``name::yaw`` [rad] in the axes of the world, and stand at
-    the pose of the robot at the start; the motors of the same names take velocities [m/s, rad/s].
+    The joints of ``name`` are ``name::x``, ``name::y`` [m] and ``name::yaw`` [rad] in the axes of the world, and stand
+    at the pose of the robot at the start; the motors of the same names take velocities [m/s, rad/s].
     """
     for body in asset.bodies:
         limits = names.get(body.name)
