@@ -138,4 +138,5 @@ def test_the_graph_grows_with_the_rooms_and_not_with_their_square(tmp_path: Path
                     seen.add(other)
                     stack.append(other)
         assert len(seen) == len(graph.nodes)
-    assert counts[100] < 4.6 * counts[25]
+    # hallways at the edge of the building are fewer in small ones; all pairs would be 16 times as many
+    assert counts[100] < 5.0 * counts[25]
