@@ -7,6 +7,7 @@ episode ends when the task is done or lost, or when its steps are used up.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -40,6 +41,10 @@ class Episode:
     details: dict[str, float] = field(default_factory=dict)
 
 
+_SURE = 1.959963984540054
+"""Of the normal distribution, for 95 %."""
+
+
 @dataclass(slots=True)
 class RunSummary:
     """All episodes of a run."""
@@ -61,6 +66,11 @@ class RunSummary:
         """From 0 to 1; 0 without episodes."""
         return self.successes / len(self.episodes) if self.episodes else 0.0
 
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the success rate; everything without episodes."""
+        return find_interval(self.successes, len(self.episodes)) if self.episodes else (0.0, 1.0)
+
     def describe(self) -> dict[str, Any]:
         """As JSON has it."""
         return {
@@ -72,8 +82,22 @@ class RunSummary:
             "seed": self.seed,
             "successes": self.successes,
             "success_rate": self.success_rate,
+            "success_interval": list(self.interval),
             "episodes": [asdict(episode) for episode in self.episodes],
         }
+
+
+def find_interval(successes: int, episodes: int) -> tuple[float, float]:
+    """The 95 % interval of a success rate, by Wilson's score: right also where all or none succeed."""
+    if not 0 <= successes <= episodes or episodes < 1:
+        raise UsageError(
+            f"{successes} successes of {episodes} episodes", hint="no more than there are, at least one"
+        )
+    rate, square = successes / episodes, _SURE**2
+    middle, whole = rate + square / (2 * episodes), 1 + square / episodes
+    half = _SURE * math.sqrt(rate * (1 - rate) / episodes + square / (4 * episodes**2))
+    # rounding must not leave what a rate can be
+    return max(0.0, (middle - half) / whole), min(1.0, (middle + half) / whole)
 
 
 class Listener(Protocol):
