@@ -29,9 +29,10 @@ sys.path.insert(0, str(REPO))
 from scripts.engine_limits import apply_limits, read_limits  # noqa: E402
 
 import simwright  # noqa: E402
+from simwright.checker.cache import hash_tool  # noqa: E402
 from simwright.prover.answers import open_answers  # noqa: E402
 from simwright.prover.aspects import ASPECTS, Outcome  # noqa: E402
-from simwright.prover.caching import open_proof_cache, prove_cached  # noqa: E402
+from simwright.prover.caching import ROOMS, open_proof_cache, prove_cached  # noqa: E402
 from simwright.prover.processes import EnginePool  # noqa: E402
 from simwright.prover.proving import Column, ProofSettings  # noqa: E402
 from simwright.prover.table import find_engine  # noqa: E402
@@ -229,8 +230,13 @@ def describe_column(source: Path, name: str, column: Column) -> dict[str, Any]:
     """One row of a file of figures."""
     row = {**describe((name, column.outcome)), "differences": sorted(column.outcome.differences)}
     row["format"] = FORMATS.get(source.suffix, source.suffix)
+    row["source"] = hash_tool(ROOMS)[
+        :12
+    ]  # of Simwright: rows of several states of it are not one measurement
     if column.motions:
         row |= describe_motions(column)
+    if not column.outcome.loads:
+        row["why"] = {"loads": column.outcome.reason}
     return row
 
 
@@ -245,6 +251,7 @@ def describe_motions(column: Column) -> dict[str, Any]:
         "errors": {name: float(f"{error:.1e}") for name, error in outcome.errors.items()},
         "blank": sorted(outcome.blank),
         "causes": {name: cause.word for name, cause in sorted(column.causes.items())},
+        "why": {name: cause.text for name, cause in sorted(column.causes.items())},
         "motion": {
             name: {
                 "state": result.state,

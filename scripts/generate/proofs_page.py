@@ -22,8 +22,9 @@ OpenUSD, held against MuJoCo. Structure and names have to be equal, poses, mass 
 precision) or 1e-9; motion is done at 1 ms and 0.5 ms, and what is left of its error for a timestep of zero has to be
 below the tolerance of the scenario ([proving](prove.md)).
 
-A cell of the tables of motion is the error that is left, `-` where the robot has nothing of the kind, empty where the
-engine or its format cannot do it, and in bold with its cause where it differs. To run it again and write this page:
+A cell of the tables of motion is the error that is left, empty where the robot has nothing of the kind or the engine or
+its format cannot do it, and in bold with its cause where it differs. Meshes that a public archive lacks are boxes
+of their size. To run it again and write this page:
 
 ```
 simwright engines install mujoco-usd newton physx drake pybullet pinocchio dart sapien --accept-licence
@@ -39,20 +40,32 @@ def generate() -> str:
     told = json.loads(FIGURES.read_text())
     rows = told["robots"]
     engines = list(dict.fromkeys(row["engine"] for row in sorted(rows, key=lambda row: row["engine"])))
-    measured = f"Measured on {told['date']}. {told.get('remark', '')}".rstrip() + "\n"
-    lines = [NOTE + INTRO, measured, "## Summary\n"]
+    lines = [NOTE + INTRO, _tell_measured(told["date"], rows, engines), "## Summary\n"]
     lines += [
         "| engine | version | robots | loads | structure | dynamics | motion | names |",
         "|" + "---|" * 8,
     ]
     lines += [_summarize(engine, [row for row in rows if row["engine"] == engine]) for engine in engines]
     lines += ["\nShares are robots without a difference, of those that can be told.", "\n## Causes\n"]
-    lines += ["| engine | cause | aspects |", "|---|---|---|"]
+    lines += ["| engine | cause | aspects | what `prove` says of it |", "|---|---|---|---|"]
     lines += _list_causes(rows, engines)
     for name, scenario in SCENARIOS.items():
         lines += _tell_scenario(name, scenario.title, rows, engines)
     lines += _tell_structure(rows, engines)
     return "\n".join(lines) + "\n"
+
+
+def _tell_measured(date: str, rows: list[dict[str, Any]], engines: list[str]) -> str:
+    """When, how many robots of which formats, and whether all of it is one measurement."""
+    robots = {row["robot"]: row.get("format", "") for row in rows}
+    formats = Counter(robots.values())
+    told = ", ".join(f"{count} in {name}" for name, count in sorted(formats.items()))
+    counts = Counter(row["robot"] for row in rows)
+    whole = sum(count == len(engines) for count in counts.values())
+    states = {row.get("source", "") for row in rows}
+    one = "on one state of the source" if len(states) == 1 else f"on {len(states)} states of the source"
+    asked = f"{whole} of them in all {len(engines)} columns" if whole < len(robots) else "all in all columns"
+    return f"Measured on {date}, {one}: {len(robots)} robots ({told}), {asked}.\n"
 
 
 def _summarize(engine: str, rows: list[dict[str, Any]]) -> str:
@@ -74,19 +87,22 @@ def _is_told(row: dict[str, Any], name: str) -> bool:
 
 
 def _list_causes(rows: list[dict[str, Any]], engines: list[str]) -> list[str]:
+    """Every cause in every engine: how often, and the sentence that is said most often."""
     lines = []
     for engine in engines:
         found: dict[str, Counter[str]] = {}
+        texts: dict[str, Counter[str]] = {}
         for row in rows:
-            if row["engine"] == engine:
-                for aspect in row["differences"]:
-                    word = (
-                        "no answer" if aspect == "loads" else row.get("causes", {}).get(aspect, "not known")
-                    )
-                    found.setdefault(word, Counter())[aspect] += 1
+            if row["engine"] != engine:
+                continue
+            for aspect in row["differences"]:
+                word = "no answer" if aspect == "loads" else row.get("causes", {}).get(aspect, "not known")
+                found.setdefault(word, Counter())[aspect] += 1
+                texts.setdefault(word, Counter())[row.get("why", {}).get(aspect, "")] += 1
         for word, aspects in sorted(found.items()):
             told = ", ".join(f"{name} {count}" for name, count in sorted(aspects.items()))
-            lines.append(f"| `{engine}` | {word} | {told} |")
+            text = texts[word].most_common(1)[0][0].replace("|", "\\|")
+            lines.append(f"| `{engine}` | {word} | {told} | {text} |")
     return lines
 
 

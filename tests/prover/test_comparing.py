@@ -13,13 +13,15 @@ import pytest
 from tests.prover.twins import write_mjcf
 
 import simwright
-from simwright.model.asset import Asset, Body
+from simwright.core.math3d import vec3
+from simwright.model.asset import Asset
+from simwright.model.elements import Body
 from simwright.model.inertia import Inertial
-from simwright.model.joint import Dof, Joint, JointKind, Motion
+from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
 from simwright.prover.asking import ReferenceRobot, choose_configurations, list_speed_limits
 from simwright.prover.aspects import ASPECTS, Outcome, Told, refuse
 from simwright.prover.causes import find_causes
-from simwright.prover.motion import MotionReference, MotionResult, MotionRun
+from simwright.prover.motion import MotionReference, MotionResult, MotionRun, compare_motion
 from simwright.prover.proving import compare
 from simwright.prover.structure import find_servos
 from simwright.prover.workers.seen import (
@@ -308,7 +310,12 @@ def test_every_tolerance_has_a_reason() -> None:
 
 
 def explain(
-    scenario: str, errors: tuple[float, float, float | None], *, ignored: str = "", runs: int = 2
+    scenario: str,
+    errors: tuple[float, float, float | None],
+    *,
+    ignored: str = "",
+    runs: int = 2,
+    held: float | None = None,
 ) -> str:
     """The word for a motion that differs by errors at a timestep, at half and at an eighth of it."""
     positions = {"j": [0.0, 1.0]}
@@ -316,6 +323,7 @@ def explain(
     moved = [MotionRun(0.001, positions), MotionRun(0.0005, positions)][:runs]
     result = MotionResult(scenario, "differs", "it differs", moved, reference, "j", ignored=ignored)
     result.error, result.error_half, result.error_small = errors
+    result.error_held, result.tolerance = held, 0.01
     outcome = Outcome("physx", differences={scenario: "it differs"}, items={scenario: "j"})
     told = Told(Seen("MuJoCo"))
     return find_causes(Asset("robot"), outcome, told, told, {scenario: result})[scenario].word
@@ -343,6 +351,50 @@ def test_an_engine_that_is_not_stable_is_told_from_one_that_cannot_move() -> Non
 def test_a_coupling_that_acts_one_way() -> None:
     assert explain("coupled", (0.5, 0.5, None), ignored="reaction") == "reaction ignored"
     assert explain("coupled", (0.5, 0.5, None)) == "not explained"
+
+
+def test_a_joint_of_several_axes_is_the_cause_where_holding_it_helps() -> None:
+    assert explain("swing", (0.5, 0.5, 0.5), held=0.002) == "several axes"
+    assert explain("swing", (0.5, 0.5, 0.5), held=0.3) == "not explained"
+
+
+def test_runs_that_are_far_apart_allow_nothing() -> None:
+    """An engine that is not stable has two runs that are worlds apart, which is no reason to be lenient."""
+    times = [0.1 * number for number in range(31)]
+    reference = MotionReference("mujoco", times, 1e-4, {"j": times}, 0.0)
+    runs = [MotionRun(0.001, {"j": [50.0] * 31}), MotionRun(0.0005, {"j": [10.0] * 31})]
+    result = compare_motion("response", reference, runs, "single")
+    assert result.discretisation > 10.0
+    assert (result.state, result.tolerance) == ("differs", 0.1)
+
+
+def test_only_links_between_axes_may_weigh_next_to_nothing(twin: Told) -> None:
+    """A joint of several freedoms may be a chain; any other link that is not in the reference is told."""
+    other = make_driven(twin)
+    other.seen.masses["turn_link"] = 1e-7
+    assert compare("physx", twin, other, between={"turn_link"}).right
+    assert compare("physx", twin, other).differences["links"] == "link turn_link is not in the reference"
+    other.seen.masses["turn_link"] = 1e-3
+    assert "links" in compare("physx", twin, other, between={"turn_link"}).differences
+
+
+def test_principal_axes_that_are_turned_by_little_count() -> None:
+    """MuJoCo takes them for those of the body, unless it is told otherwise: 3e-8 rad are 1e-8 of a mass matrix."""
+    tensor = np.diag([0.03, 0.03, 0.003])
+    tensor[0, 2] = tensor[2, 0] = 1e-9
+    links = [
+        Body("base", inertial=Inertial(1.0, inertia=np.eye(3))),
+        Body("link", inertial=Inertial(1.0, inertia=tensor)),
+    ]
+    dofs = [Dof(Motion.HINGE, vec3(1, 0, 0), name="x"), Dof(Motion.HINGE, vec3(0, 0, 1), name="z")]
+    joints = [
+        Joint("held", JointKind.FIXED, WORLD, "base"),
+        Joint("both", JointKind.D6, "base", "link", dofs=dofs),
+    ]
+    robot = ReferenceRobot(Asset("robot", bodies=links, joints=joints))
+    (state,) = robot.evaluate([{}])
+    rows = {row.joint: number for number, row in enumerate(robot.describe().freedoms)}
+    assert state.mass_matrix[rows["x"]][rows["z"]] == pytest.approx(1e-9, rel=1e-6)
 
 
 def test_newton_needs_no_motor_for_a_plain_effort() -> None:

@@ -7,6 +7,7 @@ import shutil
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.conftest import SAMPLES, SHARED_ASSETS
 from tests.fuzz.mutation import mutate
@@ -16,6 +17,8 @@ from tests.prover.twins import write_mjcf, write_stage
 
 import simwright
 from simwright.app.cli.main import run
+from simwright.model.inertia import Inertial
+from simwright.model.joint import Drive
 from simwright.prover.asking import ReferenceRobot, choose_configurations
 from simwright.prover.aspects import Told
 from simwright.prover.processes import NotSeenError, open_worker
@@ -112,7 +115,6 @@ CANNOT = {
 
 OTHERWISE = {
     "physx": {"response": "limit softened"},
-    "sapien": {"swing": "friction", "coupled": "friction"},
 }
 """Motions that differ in an engine: a slide falls onto its limit, which gives way in MuJoCo, and is harder in PhysX."""
 
@@ -129,7 +131,7 @@ def test_the_robot_moves_alike(engine: str, tmp_path: Path) -> None:
     assert all(result.remainder <= result.tolerance for result in moved if result.state == "same")
 
 
-@pytest.mark.parametrize("engine", ["mujoco-usd", "newton", "physx", "drake", "pybullet", "dart"])
+@pytest.mark.parametrize("engine", ["mujoco-usd", "newton", "physx", "drake", "pybullet", "dart", "sapien"])
 @pytest.mark.parametrize("fault", FAULTS)
 def test_planted_faults_move(
     fault: str, engine: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -312,15 +314,84 @@ def test_stops_of_newton_throw_joints_back_unless_they_are_written_out(tmp_path:
 
 
 def test_sapien_gives_all_joints_a_friction(tmp_path: Path) -> None:
-    """SAPIEN 3.0: its URDF loader drops the friction of a joint, and every joint has 0.05 of PhysX."""
+    """SAPIEN 3.0: its URDF loader drops the friction of a joint, and every joint has 0.05 of PhysX.
+
+    Motion is compared without it, and without the damping of all links.
+    """
     file = tmp_path / "robot.xml"
     file.write_text(PAIR[: PAIR.index("  <equality>")] + "</mujoco>")
     (column,) = simwright.prove(file, engines=["sapien"], timeout=900.0).columns
-    assert column.outcome.differences["friction"] == "left: friction 0.05 instead of 0"
-    assert {name: cause.word for name, cause in column.causes.items()} == {
-        "friction": "friction",
-        "swing": "friction",
-    }
+    assert column.outcome.differences == {"friction": "left: friction 0.05 instead of 0"}
+    assert "joint.set_friction()" in column.causes["friction"].text
+    assert column.motions["swing"].state == "same"
+    assert "brakes" in column.motions["swing"].without
+
+
+AXES = """
+<mujoco>
+  <worldbody>
+    <body name="base">
+      <freejoint/>
+      <inertial pos="0 0 0" mass="5" diaginertia="0.05 0.05 0.05"/>
+      <body name="hip" pos="0 0.1 0">
+        <joint name="hip_x" axis="1 0 0"/>
+        <joint name="hip_y" axis="0 1 0"/>
+        <inertial pos="0 0.05 -0.2" mass="3" diaginertia="0.05 0.05 0.005"/>
+        <body name="knee" pos="0 0 -0.4">
+          <joint name="knee" axis="0 1 0"/>
+          <inertial pos="0.1 0 -0.2" mass="2" diaginertia="0.02 0.02 0.002"/>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+</mujoco>
+"""
+
+
+@pytest.mark.parametrize(("engine", "word"), [("physx", "several axes"), ("newton", ""), ("sapien", "")])
+def test_joints_of_several_axes_push_a_base_that_floats_in_physx(
+    engine: str, word: str, tmp_path: Path
+) -> None:
+    """ovphysx 0.7: the base drifts by 1 mm/s at any timestep, and does not while these joints are held."""
+    file = tmp_path / "robot.xml"
+    file.write_text(AXES)
+    column = prove(file, engine, "motion")
+    assert {name: cause.word for name, cause in column.causes.items()} == ({"swing": word} if word else {})
+
+
+def test_stiff_drives_in_mujocos_usd_reader(tmp_path: Path) -> None:
+    """They are not stable with MuJoCo's own integrator: the one that MJCF gets is written at the scene."""
+    asset = simwright.load(write_robot(tmp_path))
+    asset.actuators, asset.mimics = [], []
+    (dof,) = asset.joint("turn").dofs
+    dof.drive = Drive(stiffness=1000.0, damping=300.0)
+    asset.body("upper").inertial = Inertial(0.01, inertia=np.eye(3) * 1e-5)
+    (column,) = simwright.prove(asset, engines=["mujoco-usd"], levels=["motion"], timeout=900.0).columns
+    assert column.outcome.differences == {}
+    assert column.motions["response"].state == "same"
+
+
+@pytest.mark.parametrize("engine", ["mujoco-usd", "newton", "physx", "drake"])
+def test_a_joint_that_cannot_move(engine: str, tmp_path: Path) -> None:
+    """MuJoCo's USD reader refuses a range without width; a URDF without limits has one."""
+    asset = simwright.load(write_robot(tmp_path))
+    (dof,) = asset.joint("push").dofs
+    dof.lower = dof.upper = 0.05
+    (column,) = simwright.prove(asset, engines=[engine], levels=["structure"], timeout=900.0).columns
+    assert column.outcome.differences == {}
+
+
+def test_joints_of_several_axes_that_begin_elsewhere_in_newton(tmp_path: Path) -> None:
+    """The file has their first positions; robots are compared in the reference pose."""
+    file = tmp_path / "robot.xml"
+    file.write_text(AXES)
+    asset = simwright.load(file)
+    for joint in asset.joints:
+        for dof in joint.dofs:
+            if dof.name.startswith("hip"):
+                dof.position = 0.3
+    (column,) = simwright.prove(asset, engines=["newton"], levels=["dynamics"], timeout=900.0).columns
+    assert column.outcome.differences == {}
 
 
 @pytest.mark.parametrize("engine", ["newton:xpbd", "newton:featherstone", "drake:tamsi"])

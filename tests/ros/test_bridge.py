@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -296,6 +297,31 @@ def test_a_lidar_sees_a_wall_where_it_is(tmp_path: Path) -> None:
         angles = scan["angle_min"] + scan["angle_increment"] * np.arange(5)
         # the wall begins 1.5 m ahead of the sensor, which is turned by 0.3
         assert scan["ranges"] == pytest.approx(1.5 / np.cos(angles + 0.3), rel=1e-5)
+
+
+def test_the_registrys_schemas_say_how_a_sensor_measures(tmp_path: Path) -> None:
+    """The same room in OpenUSD, where sensors.usda says the beams, and a range finder beside it."""
+    room = tmp_path / "room.sdf"
+    sonar = """<sensor name="sonar" type="sonar"><topic>echo</topic><update_rate>10</update_rate><sonar>
+    <geometry>cone</geometry><min>0.1</min><max>4</max><radius>1</radius></sonar></sensor></link></model>
+    <plugin filename="gz-sim-sensors"""
+    room.write_text(ROOM.replace('</link></model>\n<plugin filename="gz-sim-sensors', sonar))
+    entry = simwright.convert(room, tmp_path / "room")
+    # only the neutral layer, as another tool would see it
+    (entry.parent / "gazebo.usda").unlink(missing_ok=True)
+    asset = simwright.load(entry)
+    echo = next(interface for interface in asset.interfaces if interface.name == "scan")
+    asset.interfaces.append(replace(echo, name="echo", type="sensor_msgs/msg/Range", at="sonar", path=""))
+    with serve(asset) as (bridge, transport, _):
+        bridge.run(51)
+        scan, found = transport.last("/scan"), transport.last("/echo")
+    angles = np.linspace(-0.5, 0.5, 5)
+    assert scan["ranges"] == pytest.approx(1.5 / np.cos(angles + 0.3), rel=1e-5)
+    assert (scan["range_min"], scan["range_max"]) == pytest.approx((0.1, 10.0))
+    assert found["radiation_type"] == 0
+    assert found["field_of_view"] == pytest.approx(2 * np.arctan2(1, 4))
+    # the closest point of the cone: its edge, turned towards the wall, is closer than its middle
+    assert 1.5 <= found["range"] < 1.5 / np.cos(0.3)
 
 
 def test_options_say_when_to_keep_to_the_clock() -> None:

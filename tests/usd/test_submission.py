@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from simwright.app.cli.registry import convert_source, run_case
 from simwright.core.diag import Diagnostic, Level, Reporter
 from simwright.core.errors import NotFoundError
 from simwright.usd.plugins import SCHEMAS, list_plugin_folders
@@ -54,7 +55,7 @@ def add_property(folder: Path, line: str, doc: str = 'doc = "Words [m]."') -> in
 @pytest.mark.parametrize("folder", list_plugin_folders(), ids=lambda folder: folder.name)
 def test_our_extensions_pass(folder: Path) -> None:
     reporter = Reporter()
-    extension = validate_submission(folder, reporter)
+    extension = validate_submission(folder, reporter, None, run_case, convert_source)
     assert [str(found) for found in reporter] == []
     assert extension is not None
     assert extension.name == folder.name
@@ -390,3 +391,78 @@ def test_word_rules_are_errors(tmp_path: Path) -> None:
     add_property(folder, "string ros:diff_drive:frame_id")
     levels = {d.kind: d.level for d in validate(folder)}
     assert levels["submission-transport"] is Level.ERROR
+
+
+def test_additions_are_required(tmp_path: Path) -> None:
+    folder = copy("sensor_lidar", tmp_path)
+    (folder / "rules.toml").unlink()
+    (folder / "conversion.toml").unlink()
+    names = [found.message for found in validate(folder) if found.kind == "submission-file-missing"]
+    assert names == ["the submission has no rules.toml", "the submission has no conversion.toml"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "words"),
+    [
+        ("# nothing", "submission-rules-empty", "brings no check and no rule"),
+        ("check = 3", "submission-unreadable", "no list of tables"),
+        ("[[check]", "submission-unreadable", "no valid TOML"),
+        ("[[check]]\nproperty = 3", "submission-unreadable", "names no property"),
+        ("[[check]]\nproperty = 'sensor:lidar:minRange'\nmin = 3", "submission-unreadable", "has no 'min'"),
+        ("[[check]]\nproperty = 'sensor:lidar:minRange'\nabove = []", "submission-unreadable", "above of"),
+        ("[[check]]\nproperty = 'sensor:lidar:colour'", "submission-rules-broken", "'sensor:lidar:colour'"),
+        ("[[check]]\nproperty = 'sensor:lidar:minRange'\nbelow = 'x'", "submission-rules-broken", "'x'"),
+        ("rules = ['sens-prim']", "submission-rules-empty", "needs a case of each kind"),
+        ("rules = ['no-such']\n[[case]]\nusda = 'def \"a\" {}'", "submission-case-failed", "no such rule"),
+        ("[[case]]\nusda = 'gibberish'", "submission-case-failed", "is no text of OpenUSD"),
+    ],
+)
+def test_rules_that_are_wrong(tmp_path: Path, text: str, code: str, words: str) -> None:
+    folder = copy("sensor_lidar", tmp_path)
+    (folder / "rules.toml").write_text(text)
+    reporter = Reporter()
+    validate_submission(folder, reporter, None, run_case, convert_source)
+    assert any(found.kind == code and words in found.message for found in reporter), [
+        str(f) for f in reporter
+    ]
+
+
+def test_cases_are_run(tmp_path: Path) -> None:
+    folder = copy("sensor_lidar", tmp_path)
+    # the schema says at least one beam; the case expects a finding, the check no longer makes it
+    replace(folder / "rules.toml", "at_least = 1", "at_least = 0")
+    messages = [found.message for found in validate(folder) if found.kind == "submission-case-failed"]
+    assert len(messages) == 1
+    assert "expects 'horizontalSamples is 0'" in messages[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "words"),
+    [
+        ("= 640", "= 641", "submission-conversion-failed", "is 640, expected is 641"),
+        ("<min>0.1</min>", "", "submission-conversion-failed", "is not there, expected is 0.1"),
+        ('"sdf"', '"docx"', "submission-conversion-failed", "nothing converts 'docx'"),
+        ("<sdf ", "<", "submission-conversion-failed", "cannot be read"),
+        (
+            '"sensor:lidar:horizontalSamples" = 640',
+            '"a:b" = 1',
+            "submission-rules-broken",
+            "expects no values",
+        ),
+    ],
+)
+def test_conversions_are_run(tmp_path: Path, old: str, new: str, code: str, words: str) -> None:
+    folder = copy("sensor_lidar", tmp_path)
+    replace(folder / "conversion.toml", old, new)
+    reporter = Reporter()
+    validate_submission(folder, reporter, None, run_case, convert_source)
+    assert [found.kind for found in reporter] == [code]
+    assert words in reporter.found[0].message
+
+
+def test_a_reason_instead_of_a_conversion_has_words(tmp_path: Path) -> None:
+    folder = copy("sensor_lidar", tmp_path)
+    (folder / "conversion.toml").write_text('none = "no"')
+    assert codes(folder) == {"submission-rules-empty"}
+    (folder / "conversion.toml").write_text('none = "no other format has a word for it"')
+    assert codes(folder) == set()

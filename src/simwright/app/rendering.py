@@ -226,7 +226,9 @@ def _prepare(
     return painter, wish
 
 
-def draw_states(asset: Asset, states: Sequence[Array], size: tuple[int, int]) -> list[npt.NDArray[np.uint8]]:
+def draw_states(
+    asset: Asset, states: Sequence[Array], size: tuple[int, int], passes: int = _PASSES
+) -> list[npt.NDArray[np.uint8]]:
     """Transparent pictures (height x width x 4) of an asset at positions of its layout, all by one camera."""
     painter = WorldPainter(asset)
     try:
@@ -237,7 +239,7 @@ def draw_states(asset: Asset, states: Sequence[Array], size: tuple[int, int]) ->
             size[0] / size[1],
             1e-3,
         )
-        painter.open(plan, size, StudioLook(floor=False, sky=False, passes=_PASSES))
+        painter.open(plan, size, StudioLook(floor=False, sky=False, passes=passes))
         found = []
         for state, camera in zip(states, plan.cameras, strict=True):
             painter.place(state[None])

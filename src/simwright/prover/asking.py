@@ -64,7 +64,11 @@ class ReferenceRobot:
         # MuJoCo takes a moment to import, and nobody who asks for help needs it
         from simwright.prover.workers.mujoco import MujocoRobot
 
-        self._robot = MujocoRobot(compile_asset(asset, Reporter()).model)
+        model = compile_asset(asset, Reporter()).model
+        # MuJoCo 4.0 takes principal axes that are turned by less than about 1e-7 rad for those of the body, which is
+        # off by more than double precision allows others to be; told not to, it computes with what the asset says
+        model.body_sameframe[:] = 0
+        self._robot = MujocoRobot(model)
         self.engine = self._robot.engine
 
     def describe(self) -> Seen:

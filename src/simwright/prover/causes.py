@@ -8,7 +8,7 @@ bias wrong too, and is told as their cause.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -98,8 +98,13 @@ def find_causes(
     reference: Told,
     told: Told,
     motions: Mapping[str, MotionResult] | None = None,
+    *,
+    known: Mapping[str, str] | None = None,
 ) -> dict[str, DifferenceCause]:
-    """The cause of each aspect that differs, where it can be known."""
+    """The cause of each aspect that differs, where it can be known.
+
+    ``known`` has what is known of the engine itself, by the words of causes that it explains.
+    """
     places = _Places(asset)
     found: dict[str, DifferenceCause] = {}
     for aspect in outcome.differences:
@@ -115,12 +120,18 @@ def find_causes(
         if aspect in outcome.differences and aspect not in found:
             order = ("base", "poses", "dofs", "links", "masses", "inertias")
             # a mass changes no pose
-            known = [found[name] for name in order if name in found and (aspect != "poses" or name == "base")]
-            if known:
-                found[aspect] = known[0]
+            likely = [
+                found[name] for name in order if name in found and (aspect != "poses" or name == "base")
+            ]
+            if likely:
+                found[aspect] = likely[0]
     found |= _explain_rounding(places, outcome, reference, found)
     found |= _explain_motions(places, outcome, reference, motions or {}, found)
-    return found
+    return {aspect: _add_known(cause, known or {}) for aspect, cause in found.items()}
+
+
+def _add_known(cause: DifferenceCause, known: Mapping[str, str]) -> DifferenceCause:
+    return replace(cause, text=f"{cause.text}; {known[cause.word]}") if cause.word in known else cause
 
 
 def _explain_motions(
@@ -236,6 +247,9 @@ def _explain_runs(result: MotionResult, reference: Told) -> tuple[str, str]:
         )
     if (smaller := _explain_smaller(result)) is not None:
         return smaller
+    if result.error_held is not None and result.error_held <= result.tolerance:
+        evidence = f"while joints of several axes are held, the error is {result.error_held:.1e}"
+        return "several axes", f"the engine moves joints that have several axes otherwise: {evidence}"
     if result.scenario == "coupled" and (apart := _find_gap(result, reference)) > _GIVES_WAY:
         return "constraint", f"a coupling gives way by {apart:.1e} in the engine"
     return NOT_EXPLAINED, "masses, inertias and forces are the same, and no cause was found"
@@ -274,10 +288,8 @@ def _explain_contact(result: MotionResult) -> tuple[str, str]:
         if result.reference
         else ""
     )
-    if result.reference and height in result.runs[-1].positions:
-        end, wanted = result.runs[-1].positions[height][-1], result.reference.positions[height][-1]
-        if end < wanted - _FALLEN:
-            return "collision pair", "it falls through the ground: nothing touches in the engine"
+    if _find_rise(result, height) < -_FALLEN:
+        return "collision pair", "it falls through the ground: nothing touches in the engine"
     if not _turns(result.reference.positions if result.reference else {}) and _turns(
         result.runs[-1].positions
     ):
@@ -286,11 +298,23 @@ def _explain_contact(result: MotionResult) -> tuple[str, str]:
             "it falls over in the engine: how contacts give way decides whether it stays up",
         )
     if result.scenario == "slope":
+        rise = _find_rise(result, height)
+        if result.worst == height and rise > 0.0:
+            return "friction model", (
+                f"it rises by {rise:.1e} m while it slides: a friction law that is convex pushes what slides away"
+            )
         return (
             "friction model",
             f"with a friction of {FRICTION:g} everywhere, it slides otherwise in the engine",
         )
     return "contact model", "it lies otherwise on the ground: shapes or contacts are others in the engine"
+
+
+def _find_rise(result: MotionResult, height: str) -> float:
+    """How much higher it is at the end than it should be [m]; zero where that is not told."""
+    if result.reference is None or height not in result.runs[-1].positions:
+        return 0.0
+    return result.runs[-1].positions[height][-1] - result.reference.positions[height][-1]
 
 
 def _turns(positions: Positions) -> bool:

@@ -74,7 +74,7 @@ def _compare_matrices(reference: Told, told: Told, pairs: list[FreedomPair], out
     if odd := _find_odd_matrix(reference) or _find_odd_matrix(told):
         outcome.blank |= {"matrix": odd, "bias": odd}
         return
-    _leave_untold([*reference.states, *told.states], outcome)
+    _leave_untold(reference.states, told.states, outcome)
     orders = [_find_order(reference.seen, [pair.wanted[0] for pair in alone])]
     orders.append(_find_order(told.seen, [pair.found[0] for pair in alone]))
     # the most that gravity could do at a joint: all of the mass at the radius that its own inertia has
@@ -92,12 +92,12 @@ def _find_odd_matrix(told: Told) -> str:
     return f"its mass matrix has {min(sizes)} rows for {count} degrees of freedom" if sizes else ""
 
 
-def _leave_untold(states: Iterable[Evaluated], outcome: Outcome) -> None:
-    for state in states:
-        if state.mass_matrix is None:
+def _leave_untold(reference: Iterable[Evaluated], told: Iterable[Evaluated], outcome: Outcome) -> None:
+    for wanted, state in zip(reference, told, strict=True):
+        if wanted.mass_matrix is None or state.mass_matrix is None:
             outcome.blank.setdefault("matrix", "not told")
-        # a bias is compared by the scale of the matrix
-        if state.bias is None or state.mass_matrix is None:
+        # a bias is compared by the scale of the reference's matrix
+        if wanted.bias is None or state.bias is None or wanted.mass_matrix is None:
             outcome.blank.setdefault("bias", "not told")
 
 
@@ -123,10 +123,16 @@ def _find_errors(
     both: tuple[Evaluated, Evaluated], orders: list[list[int]], weight: float
 ) -> list[tuple[str, str, Any]]:
     """ComparedAspect, state of the other freedoms, and the error of each compared one."""
-    if both[0].mass_matrix is None or both[1].mass_matrix is None:
+    if both[0].mass_matrix is None:
         return []
+    scale = np.sqrt(np.maximum(np.abs(np.diag(_hold(np.array(both[0].mass_matrix), orders[0]))), 1e-12))
+    if both[1].mass_matrix is None:
+        # what others do while they give way cannot be told without it
+        if both[0].bias is None or both[1].bias is None:
+            return []
+        one, other = (np.array(side.bias)[order] for side, order in zip(both, orders, strict=True))
+        return [("bias", "held", np.abs(other - one) / (scale * weight))]
     whole = [np.array(state.mass_matrix) for state in both]
-    scale = np.sqrt(np.maximum(np.abs(np.diag(_hold(whole[0], orders[0]))), 1e-12))
     found = []
     for state, reduce in (("held", _hold), ("free", _release)):
         one, other = (reduce(*row) for row in zip(whole, orders, strict=True))

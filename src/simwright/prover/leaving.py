@@ -110,6 +110,9 @@ def leave_out(asset: Asset, without: Collection[str]) -> None:
     """Take properties of joints out that an engine or its format has no place for."""
     if "mimics" in without:
         asset.mimics = []
+    if "axes" in without:
+        for joint in _list_of_axes(asset):
+            joint.kind, joint.dofs = JointKind.FIXED, []
     for joint in asset.joints:
         for dof in joint.dofs:
             if "armature" in without:
@@ -133,6 +136,19 @@ def has_loop(asset: Asset) -> bool:
     """Whether links are closed to a loop, by a joint or by an equality."""
     kinds = (EqualityKind.CONNECT, EqualityKind.WELD)
     return any(one.enabled and one.kind in kinds for one in asset.equalities) or bool(build_tree(asset).loops)
+
+
+def has_axes(asset: Asset) -> bool:
+    """Whether a joint turns or slides along several axes."""
+    return bool(_list_of_axes(asset))
+
+
+def _list_of_axes(asset: Asset) -> list[Joint]:
+    return [
+        joint
+        for joint in asset.joints
+        if len(joint.dofs) > 1 and all(dof.motion in (Motion.HINGE, Motion.SLIDE) for dof in joint.dofs)
+    ]
 
 
 def hold_base(asset: Asset) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -199,7 +199,7 @@ def _prove_column(questions: _Questions, name: str, reference: Told) -> Column:
         return Column(refuse(name, f"not written: {error}"), seconds=time.monotonic() - start)
     outcome = _compare_answers(questions, name, reference, told)
     motions = _run_motions(questions, row, outcome)
-    causes = find_causes(questions.asset, outcome, reference, told, motions)
+    causes = find_causes(questions.asset, outcome, reference, told, motions, known=row.known if row else None)
     notes = questions.list_notes(row) if row else ()
     _blame_format(outcome, causes, notes)
     # what was not asked for may be the cause of what was
@@ -216,6 +216,7 @@ def _compare_answers(questions: _Questions, name: str, reference: Told, told: To
         told,
         precision="single" if any(one.precision == "single" for one in rows) else "double",
         rigid=questions.rigid,
+        between=_list_between(questions.asset),
         rounded=[aspect for one in rows for aspect in one.rounded],
         blank={aspect: reason for one in rows for aspect, reason in one.blank.items()},
         ros_names=_list_ros_names(questions.asset),
@@ -235,20 +236,21 @@ def compare(
     precision: str = "single",
     rounded: Sequence[str] = (),
     rigid: Mapping[str, str] | None = None,
+    between: Collection[str] = (),
     blank: Mapping[str, str] | None = None,
     ros_names: Mapping[str, str] | None = None,
 ) -> Outcome:
     """What an engine tells of a robot against what another one, mostly MuJoCo, tells of it.
 
     Dynamics are compared where both were asked about configurations.
-    ``rigid`` names, for links that are fixed to others, the one that stands for them all.  ``ros_names`` are the names
-    that ROS knows joints by.
+    ``rigid`` names, for links that are fixed to others, the one that stands for them all; ``between`` are names of
+    links of next to no mass that may be there besides.  ``ros_names`` are the names that ROS knows joints by.
     """
     seen, wanted = told.seen, reference.seen
     outcome = Outcome(engine, version=seen.engine, precision=precision, rounded=rounded)
     outcome.blank = {**(blank or {}), **seen.blank, **wanted.blank}
     pairs, unmatched = match_freedoms(wanted, seen)
-    compare_structure(wanted, seen, pairs, outcome, unmatched=unmatched, rigid=rigid or {})
+    compare_structure(wanted, seen, pairs, outcome, unmatched=unmatched, rigid=rigid or {}, between=between)
     compare_dynamics(reference, told, pairs, outcome, matched=unmatched is None)
     _compare_names(pairs, ros_names or {}, outcome)
     outcome.absent -= set(outcome.differences)
@@ -323,6 +325,16 @@ def _find_rigid(asset: Asset) -> dict[str, str]:
             found |= {one: new, other: new}
             found |= {name: new for name, link in found.items() if link == old}
     return found
+
+
+def _list_between(asset: Asset) -> set[str]:
+    """What links are called that writers put between the axes of a joint, or before one that hangs on the world."""
+    chained = [joint for joint in asset.joints if len(joint.dofs) > 1 or joint.parent == WORLD]
+    return {
+        f"{name_of(name)}_link"
+        for joint in chained
+        for name in (joint.name, *(dof.name for dof in joint.dofs))
+    }
 
 
 def _list_ros_names(asset: Asset) -> dict[str, str]:

@@ -20,6 +20,7 @@ from simwright.model.asset import Asset
 from simwright.prover.asking import EngineMover, ReferenceRobot
 from simwright.prover.leaving import (
     NothingToMoveError,
+    has_axes,
     has_loop,
     hold_base,
     leave_air,
@@ -262,11 +263,12 @@ class ScenarioRuns:
         step = SCENARIOS[name].step
         runs = [self._move(name, prepared, step / part, mover) for part in (1, 2)]
         result = compare_motion(name, reference, runs, precision)
-        result.without = lacks
+        result.without = {**lacks, **{word: reason for row in rows for word, reason in row.adds.items()}}
         if result.state == "differs":
             result.ignored = self._find_ignored(name, runs, precision, tuple(lacks))
             if not result.ignored:
                 self._try_smaller(result, mover)
+                self._try_held(result, mover)
         return result
 
     def _try_smaller(self, result: MotionResult, mover: EngineMover | None) -> None:
@@ -281,6 +283,20 @@ class ScenarioRuns:
         except (NotSeenError, NotAbleError):
             return
         result.worst, result.error_small = find_error(reference, run, result.worst)
+
+    def _try_held(self, result: MotionResult, mover: EngineMover | None) -> None:
+        """Do a motion that differs again with joints of several axes held: is the joint that is off right then?"""
+        if mover is None or result.scenario not in _OF_JOINTS or not has_axes(self.asset):
+            return
+        without = (*self._list_lacks(mover), "axes")
+        try:
+            prepared = self._prepare(result.scenario, without)
+            reference = self._find_reference(result.scenario, without)
+            run = self._move(result.scenario, prepared, SCENARIOS[result.scenario].step / 2, mover, "axes")
+        except (NotSeenError, NotAbleError):
+            return
+        if result.worst in reference.positions and result.worst in run.positions:
+            result.error_held = find_error(reference, run, result.worst)[1]
 
     def _list_lacks(self, mover: EngineMover | None) -> dict[str, str]:
         """What motion is compared without: what one of the two engines has no place for, with the reason."""
@@ -355,8 +371,10 @@ class ScenarioRuns:
         times = np.linspace(0.0, scenario.seconds, scenario.samples + 1).tolist()
         return make_reference(mover.row.name if mover else REFERENCE, times, runs[2:], runs[:2], without)
 
-    def _move(self, name: str, prepared: _Prepared, step: float, mover: EngineMover | None) -> MotionRun:
-        """A scenario at one timestep."""
+    def _move(
+        self, name: str, prepared: _Prepared, step: float, mover: EngineMover | None, less: str = ""
+    ) -> MotionRun:
+        """A scenario at one timestep; ``less`` names a variant of it that lacks more than the engine needs."""
         scenario, variant = SCENARIOS[name], prepared.variant
         # URDF has the coordinates of the asset, others those from the reference pose
         zeros = prepared.zeros if mover is not None and mover.row.format == "urdf" else {}
@@ -373,7 +391,8 @@ class ScenarioRuns:
         else:
             row = mover.row
             world = prepared.robot.gravity, variant.ground
-            seen, moved = mover.move(name, order, lambda: self.write(variant.asset, row, name), world)
+            key = f"{name}-{less}" if less else name
+            seen, moved = mover.move(key, order, lambda: self.write(variant.asset, row, key), world)
         return MotionRun(step, _name_positions(prepared.seen, seen, moved, zeros))
 
 

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +31,9 @@ class Servo:
 
 
 _LEAST_SHARE = 1e-6
-"""Of the heaviest link: what weighs less shows in no mass matrix."""
+"""Of the heaviest link: what a link between the axes of a joint may weigh, which shows in no mass matrix."""
+_NUMBER = re.compile(r"_\d+$")
+"""What a name gets that is taken."""
 _NO_SERVO = Servo(0.0, 0.0, None)
 
 
@@ -42,12 +45,17 @@ def compare_structure(
     *,
     unmatched: tuple[str, str] | None,
     rigid: Mapping[str, str],
+    between: Collection[str] = (),
 ) -> None:
-    """All aspects of the structure; ``unmatched`` is the first joint that the other does not have, and what to say."""
+    """All aspects of the structure.
+
+    ``unmatched`` is the first joint that the other does not have, and what to say; ``rigid`` and ``between`` are as in
+    :func:`~simwright.prover.proving.compare`.
+    """
     outcome.counts["dofs"] = f"{_count_joint_freedoms(seen)}/{_count_joint_freedoms(wanted)}"
     if unmatched:
         outcome.note("dofs", *unmatched)
-    _compare_links(wanted, seen, outcome)
+    _compare_links(wanted, seen, between, outcome)
     _compare_base(wanted, seen, rigid, outcome)
     _compare_masses(wanted, seen, outcome)
     _compare_inertias(wanted, seen, rigid, outcome)
@@ -121,16 +129,16 @@ def _count_joint_freedoms(seen: Seen) -> int:
     return sum(row.kind != "free" for row in seen.freedoms)
 
 
-def _compare_links(reference: Seen, seen: Seen, outcome: Outcome) -> None:
+def _compare_links(reference: Seen, seen: Seen, between: Collection[str], outcome: Outcome) -> None:
     """Links that weigh something: frames without mass are written as links by some formats, and by some not."""
     outcome.counts["links"] = f"{len(seen.masses)}/{len(reference.masses)}"
     for name, mass in reference.masses.items():
         if mass > 0.0 and name not in seen.masses:
             outcome.note("links", name, f"there is no link {name}")
-    # a joint of several freedoms may be written as a chain, with links of next to no mass between
     weight = _LEAST_SHARE * max(reference.masses.values(), default=0.0)
     for name, mass in seen.masses.items():
-        if mass > weight and name not in reference.masses:
+        allowed = weight if _NUMBER.sub("", name) in between else 0.0
+        if mass > allowed and name not in reference.masses:
             outcome.note("links", name, f"link {name} is not in the reference")
 
 

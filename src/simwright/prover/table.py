@@ -38,6 +38,8 @@ class IsolatedEngine:
     blank: Mapping[str, str] = field(default_factory=dict)
     solvers: Mapping[str, str] = field(default_factory=dict)
     lacks: Mapping[str, str] = field(default_factory=dict)
+    adds: Mapping[str, str] = field(default_factory=dict)
+    known: Mapping[str, str] = field(default_factory=dict)
     solver: str = ""
     """The one that was chosen by ``engine:solver``, empty for the engine's own choice."""
 
@@ -65,7 +67,9 @@ def find_engine(name: str) -> IsolatedEngine:
         return row
     if solver not in row.solvers:
         raise UnknownNameError(f"solver of {engine}", solver, list(row.solvers))
-    return dataclasses.replace(row, name=name, title=f"{row.title}, {row.solvers[solver]}", solver=solver)
+    # what is known of the engine is known of the solver that it chooses itself
+    title = f"{row.title}, {row.solvers[solver]}"
+    return dataclasses.replace(row, name=name, title=title, solver=solver, known={})
 
 
 def _make_row(name: str, row: dict[str, Any]) -> IsolatedEngine:

@@ -3,6 +3,7 @@
 
 table        what a row is: a key of a kind of prim, its attributes, schema, unit, transform and fallback; axis words
 newton, physx, mjc, usdphysics  the rows, data only
+sensors      the registry's sensor schemas and the settings of sensors, used both ways
 resolver     the rows of one solver by key; the registry of solvers; precedence between them
 translation  engine words and neutral words for the same quantity, mimic joint or motor, used both ways
 """

@@ -14,6 +14,7 @@ from simwright.core.math3d import Array
 from simwright.engines.layout import Layout, LayoutDof
 from simwright.engines.protocol import Simulation
 from simwright.model.asset import Asset, Sensor
+from simwright.resolve.sensors import generalize
 from simwright.ros.frames import FrameTree, GraphFrame
 from simwright.ros.graph import GraphRobot, RosEndpoint
 from simwright.ros.moment import SimulationMoment
@@ -68,10 +69,10 @@ class SourceContext:
             return None
         named = next((sensor for sensor in self.asset.sensors if sensor.name == interface.at), None)
         if named is not None:
-            return named
+            return generalize(named)
         near = [
             sensor
-            for sensor in self.asset.sensors
+            for sensor in map(generalize, self.asset.sensors)
             if sensor.kind in kinds
             and (
                 (sensor.path and interface.path.startswith(f"{sensor.path.rpartition('/')[0]}/"))

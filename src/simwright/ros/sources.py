@@ -36,6 +36,8 @@ SENSOR_ASSUMED = declare(
 )
 _SCAN = {"samples": 360, "lower": -math.pi, "upper": math.pi, "near": 0.1, "far": 30.0}
 _RESOLUTION = (640, 480)
+_FAN = 7
+"""Beams across the cone of a range finder, in both directions."""
 _CONTACT_WORDS = ("contact", "bumper", "touch")
 
 
@@ -72,7 +74,8 @@ class _Beams:
 def _read_beams(endpoint: RosEndpoint, context: SourceContext, *, flat: bool, single: bool = False) -> _Beams:
     """What a sensor says of its rays; without one, all round, or ``single`` ahead, told in a finding."""
     # one function: three ways to say the same, SDFormat's, URDF's and none
-    sensor = context.find_sensor(endpoint, "lidar", "ray", "gpu_lidar", "gpu_ray")
+    kinds = ("range",) if single else ("lidar", "ray", "gpu_lidar", "gpu_ray")
+    sensor = context.find_sensor(endpoint, *kinds)
     said = {} if sensor is None else sensor.settings
     if "scan_horizontal_samples" in said:
         count = round(
@@ -98,6 +101,17 @@ def _read_beams(endpoint: RosEndpoint, context: SourceContext, *, flat: bool, si
         upwards, near, far = np.zeros(1), _SCAN["near"], _SCAN["far"]
     far = far if math.isfinite(far) else 1e6
     return _Beams(across, upwards, near, far, read_noise(sensor))
+
+
+def _read_cone(sensor: Sensor) -> _Beams:
+    """The beam of a range finder, or a fan of beams across its cone: the closest of them counts."""
+    said = sensor.settings
+    half, far = float(said.get("field_of_view", 0.0)) / 2.0, float(said.get("max", math.inf))
+    across = np.linspace(-half, half, _FAN) if half > 0.0 else np.zeros(1)
+    far = far if math.isfinite(far) else 1e6
+    return _Beams(
+        across, across if half > 0.0 else np.zeros(1), float(said.get("min", 0.0)), far, read_noise(sensor)
+    )
 
 
 def _spread(said: dict[str, object], word: str, count: int) -> Array:
@@ -175,12 +189,17 @@ def _make_cloud(endpoint: RosEndpoint, context: SourceContext) -> Read:
 def _make_range(endpoint: RosEndpoint, context: SourceContext) -> Read:
     """``sensor_msgs/Range``."""
     frame = _check_rays(context, endpoint)
-    beams = _read_beams(endpoint, context, flat=True, single=True)
+    sensor = context.find_sensor(endpoint, "range")
+    if sensor is not None and sensor.kind == "range":
+        beams = _read_cone(sensor)
+    else:
+        beams = _read_beams(endpoint, context, flat=True, single=True)
+    is_sound = sensor is not None and sensor.settings.get("radiation") == "ultrasound"
     layout = MessageLayout(
         endpoint.type,
         {
             "header": make_stamped(endpoint.frame_id),
-            "radiation_type": 1,
+            "radiation_type": 0 if is_sound else 1,
             "field_of_view": float(beams.across[-1] - beams.across[0]),
             "min_range": beams.near,
             "max_range": beams.far,

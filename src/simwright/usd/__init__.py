@@ -43,5 +43,6 @@ submission          a schema submission against the rules of the registry
 submission_names    class prefixes and property namespaces of a submission
 submission_plugin   the generated files of a submission
 submission_example  the example asset of a submission
+submission_rules    the checks and conversions that an extension brings, and how they are run
 submission_words    the word lists that the rules judge by
 """

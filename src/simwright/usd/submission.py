@@ -8,11 +8,12 @@ A submission is a folder::
     plugInfo.json           made from it by usdGenSchema
     README.md               what it is for and how it is used (or a docs folder)
     example.usda            a minimal asset that applies every schema
+    rules.toml              what the compliance checker looks at, with cases that are run
+    conversion.toml         what other formats have for it, with files that are converted
 
 The rules that judge by words (transport, native attributes, ground truth, simulator state; 4.2.1, 4.2.3, 4.2.4) report
 what the REP's wording asks for: a submission is read by people anyway, and a name that misleads a word list misleads
-users too.  Not checked, because no file shows it:
-that parameters make sense for every simulator, and that the compliance checker has rules for the new schema.
+users too.  Not checked, because no file shows it: that parameters make sense for every simulator.
 """
 
 from __future__ import annotations
@@ -36,6 +37,7 @@ from simwright.usd.registry import (
 from simwright.usd.submission_example import check_example
 from simwright.usd.submission_names import check_names
 from simwright.usd.submission_plugin import UNREADABLE, check_plugin, report_unreadable
+from simwright.usd.submission_rules import CONVERSION, RULES, Convert, RunCase, check_additions
 from simwright.usd.submission_words import (
     GROUND_TRUTH,
     ROS_TYPE,
@@ -78,6 +80,8 @@ _REQUIRED = {
     "generatedSchema.usda": "run usdGenSchema on schema.usda",
     "plugInfo.json": "run usdGenSchema on schema.usda",
     "example.usda": "write a minimal asset that applies every schema",
+    RULES: "say in it what the compliance checker looks at, with a case that is right and one that is not",
+    CONVERSION: "give in it a file of another format and the values it becomes, or why there is none",
 }
 
 CheckAsset = Callable[[Path, Reporter], None]
@@ -85,11 +89,16 @@ CheckAsset = Callable[[Path, Reporter], None]
 
 
 def validate_submission(
-    folder: str | os.PathLike[str], reporter: Reporter, check_asset: CheckAsset | None = None
+    folder: str | os.PathLike[str],
+    reporter: Reporter,
+    check_asset: CheckAsset | None = None,
+    run_case: RunCase | None = None,
+    convert: Convert | None = None,
 ) -> Extension | None:
     """Report every breach of the registry's rules and give what the folder describes, if it can be read.
 
-    ``check_asset`` is run on the example in addition, if it is given.
+    ``check_asset`` is run on the example, ``run_case`` on cases of rules that the checker has, ``convert`` on the files
+    of other formats, if they are given.
     """
     path = Path(folder)
     if not path.is_dir():
@@ -110,6 +119,7 @@ def validate_submission(
     check_names(extension, schema, reporter)
     check_plugin(extension, reporter)
     check_example(extension, reporter)
+    check_additions(extension, reporter, run_case, convert)
     example = path / "example.usda"
     if check_asset and example.is_file():
         check_asset(example, reporter)

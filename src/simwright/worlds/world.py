@@ -128,6 +128,10 @@ class World(FloorPlan):
         """The free space as a robot takes it to be: with the doors closed that it believes to be closed."""
         return self._find_space([hallway for hallway in self.hallways if robot.knows_closed(hallway)], radius)
 
+    def find_space_with(self, closed: list[Hallway]) -> Geometry:
+        """The free space with other doors closed than are."""
+        return self._find_space(closed, None)
+
     def free_space_at(self, radius: float) -> Geometry:
         """The free space at another inflation radius [m]."""
         return self._find_space(self.closed_hallways, radius)
@@ -265,6 +269,8 @@ class WorldSnapshot:
     surfaces: dict[str, list[Any]]
     robots: dict[str, tuple[Any, ...]]
     knowledge: dict[str, tuple[frozenset[str], frozenset[str]]]
+    poses: list[tuple[list[WorldPose], list[WorldPose]]]
+    """Lists of navigation poses and what they held; paths turn them in reference mode only."""
 
 
 def take_snapshot(world: World) -> WorldSnapshot:
@@ -275,6 +281,7 @@ def take_snapshot(world: World) -> WorldSnapshot:
         {spawn.name: list(spawn.objects) for spawn in world.spawns},
         {robot.name: tuple(getattr(robot, key) for key in _ROBOT) for robot in world.robots},
         {r.name: (frozenset(r.known_objects), frozenset(r.known_closed)) for r in world.robots},
+        [(poses, list(poses)) for poses in _list_nav_poses(world)] if world.reference else [],
     )
 
 
@@ -297,8 +304,15 @@ def restore_snapshot(world: World, snapshot: WorldSnapshot) -> None:
             setattr(robot, key, value)
         known, closed = snapshot.knowledge[robot.name]
         robot.known_objects, robot.known_closed = set(known), set(closed)
+    for poses, before in snapshot.poses:
+        poses[:] = before
     if changed:
         world.refresh()
+
+
+def _list_nav_poses(world: World) -> list[list[WorldPose]]:
+    places: list[Place] = [*world.rooms, *world.hallways, *world.locations, *world.spawns]
+    return [place.nav_poses for place in places] + [hallway.waypoints for hallway in world.hallways]
 
 
 def _list_doors(world: World) -> list[Hallway | Location]:

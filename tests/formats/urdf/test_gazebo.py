@@ -142,7 +142,11 @@ def test_a_lidar_and_its_scan(load: Any) -> None:
     )
     (sensor,) = asset.sensors
     assert sensor.kind == "lidar"
-    assert sensor.settings == {"horizontal_samples": 360, "horizontal_min_angle": -3.14, "range_max": 10}
+    assert sensor.settings == {
+        "scan_horizontal_samples": 360,
+        "scan_horizontal_min_angle": -3.14,
+        "range_max": 10,
+    }
     assert [i.name for i in asset.interfaces] == ["/scan_front"]
     assert asset.cameras == []
 

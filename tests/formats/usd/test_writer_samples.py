@@ -79,7 +79,7 @@ def test_layers_of_an_arm(samples, tmp_path):
     trip = make_trip(simwright.load(samples / "arm/urdf/arm.urdf.xacro"), tmp_path / "arm")
     assert {file.name for file in trip.entry.parent.iterdir()} == {
         "simwright_arm.usda", "base.usda", "instances.usda", "geometries.usdc", "materials.usda", "physics.usda",
-        "extended_physics.usda", "ros.usda", "gazebo.usda", "newton.usda", "mujoco.usda",
+        "extended_physics.usda", "ros.usda", "sensors.usda", "gazebo.usda", "newton.usda", "mujoco.usda",
     }  # fmt: skip
     stage = trip.stage
     roots = [p.GetPath() for p in stage.Traverse() if "PhysicsArticulationRootAPI" in p.GetAppliedSchemas()]

@@ -137,14 +137,62 @@ def test_time_passes_in_any_steps(tmp_path: Path) -> None:
     assert run(0.01) == run(0.37) == run(100.0)
 
 
+def find_gap(simulation: WorldSimulation) -> float:
+    """The least distance between the edges of two robots at any time, from the trails of a run in steps."""
+    one, two = simulation.world.robots
+    gap = math.inf
+    while simulation.is_busy(one) or simulation.is_busy(two):
+        simulation.step(0.05)
+        gap = min(gap, math.dist(one.pose.xy, two.pose.xy) - one.radius - two.radius)
+    return gap
+
+
 def test_robots_that_touch_are_noted_once(tmp_path: Path) -> None:
     simulation = WorldSimulation(make_flat(tmp_path))
     one, two = simulation.world.robots
     one.pose, two.pose = WorldPose(-1.5, 0.0), WorldPose(0.0, 0.0)
-    simulation.execute("one", Action("navigate", WorldPose(1.5, 0.0)))
+    for _ in range(30):
+        simulation.drive("one", (1.0, 0.0, 0.0), 0.1)
     contacts = [event for event in simulation.events if event.kind == "contact"]
     assert len(contacts) == 1
     assert contacts[0].data["other"] == "two"
+
+
+def test_a_robot_goes_around_another_that_stands(tmp_path: Path) -> None:
+    simulation = WorldSimulation(make_flat(tmp_path))
+    one, two = simulation.world.robots
+    one.pose, two.pose = WorldPose(-1.5, 0.0), WorldPose(0.0, 0.0)
+    simulation.start("one", Action("navigate", WorldPose(1.5, 0.0)))
+    assert find_gap(simulation) > -0.005
+    assert simulation.results["one"].ok
+    assert one.pose.xy == (1.5, 0.0)
+    assert [event.kind for event in simulation.events].count("detour") >= 1
+
+
+def test_of_two_that_meet_in_a_corridor_one_gives_way(tmp_path: Path) -> None:
+    """The hallway between the rooms is too narrow for both."""
+    simulation = WorldSimulation(make_flat(tmp_path))
+    one, two = simulation.world.robots
+    one.radius = two.radius = 0.3
+    simulation.world.set_inflation_radius(0.3)
+    one.pose, two.pose = WorldPose(-1.0, 0.0), WorldPose(7.0, 0.0)
+    simulation.start("one", Action("navigate", WorldPose(7.0, 0.0)))
+    simulation.start("two", Action("navigate", WorldPose(-1.0, 0.0)))
+    assert find_gap(simulation) > -0.005
+    assert simulation.results["one"].ok, simulation.results["one"].message
+    assert simulation.results["two"].ok, simulation.results["two"].message
+    assert math.dist(one.pose.xy, (7.0, 0.0)) < 1e-9
+    assert math.dist(two.pose.xy, (-1.0, 0.0)) < 1e-9
+
+
+def test_a_robot_that_cannot_pass_says_who_is_in_the_way(tmp_path: Path) -> None:
+    simulation = WorldSimulation(make_flat(tmp_path))
+    one, two = simulation.world.robots
+    one.pose, two.pose = WorldPose(-1.0, 0.0), WorldPose(3.0, 0.0)
+    two.radius = 0.4
+    result = simulation.execute("one", Action("navigate", WorldPose(7.0, 0.0)))
+    assert result.code == "blocked"
+    assert "'two'" in result.message
 
 
 def test_driving_by_hand(tmp_path: Path) -> None:

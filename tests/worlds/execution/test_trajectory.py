@@ -5,13 +5,21 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from simwright.core.errors import UsageError
 from simwright.core.math3d import quat_from_intrinsic_xyz, quat_slerp
 from simwright.worlds.entities import MotionLimits
-from simwright.worlds.execution.executor import VelocityControl, make_executor, make_trajectory, mix_poses
+from simwright.worlds.execution.executor import (
+    VelocityControl,
+    make_executor,
+    make_smooth_trajectory,
+    make_trajectory,
+    mix_poses,
+)
 from simwright.worlds.planning.path import Path as Way
+from simwright.worlds.planning.path import make_path
 from simwright.worlds.poses import WorldPose
 
 from ..flat import make_flat
@@ -79,6 +87,63 @@ def test_the_executor_keeps_to_the_limits_of_the_robot(tmp_path: Path) -> None:
 
 
 LIMITS = MotionLimits(1.0, 2.0, 0.5, 1.0)
+
+
+def test_a_straight_way_is_a_ramp_a_cruise_and_a_ramp() -> None:
+    made = make_smooth_trajectory(Way((WorldPose(), WorldPose(5.0, 0.0))), LIMITS, 0.1)
+    # two seconds and one metre for each ramp, three metres at one metre a second
+    assert made.times == pytest.approx((0.0, 2.0, 5.0, 7.0))
+    assert [pose.x for pose in made.poses] == pytest.approx([0.0, 1.0, 4.0, 5.0])
+    assert made.sample(1.0).x == pytest.approx(0.25)
+    assert made.sample(6.0).x == pytest.approx(4.75)
+    short = make_smooth_trajectory(Way((WorldPose(), WorldPose(0.5, 0.0))), LIMITS, 0.1)
+    assert short.duration == pytest.approx(2.0)
+    split = Way(tuple(WorldPose(0.5 * k, 0.0) for k in range(11)))
+    assert make_smooth_trajectory(split, LIMITS, 0.1).duration == pytest.approx(7.0)
+
+
+def test_a_turn_on_the_spot_keeps_to_its_limits() -> None:
+    way = Way((WorldPose(), WorldPose.from_yaw(0.0, 0.0, 0.0, 3.0), WorldPose.from_yaw(1.0, 0.0, 0.0, 3.0)))
+    made = make_smooth_trajectory(way, LIMITS, 0.1)
+    turning = 2.0 * math.sqrt(3.0 / 1.0)
+    assert made.duration == pytest.approx(turning + 2.0 * math.sqrt(1.0 / 0.5))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_no_two_steps_differ_by_more_than_the_accelerations(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    dt = float(random.choice([0.02, 0.1, 0.3]))
+    limits = MotionLimits(*random.uniform(0.2, 2.0, 4))
+    steps = random.uniform(-1.0, 1.0, (30, 2)) * random.choice([0.03, 0.3, 3.0])
+    points = np.cumsum(steps, axis=0)
+    way = make_path(WorldPose(), points[:-1], WorldPose.from_yaw(*points[-1], 0.0, 1.0))
+    made = make_smooth_trajectory(way, limits, dt)
+    poses = [made.sample(dt * k) for k in range(-2, math.ceil(made.duration / dt) + 3)]
+    place = np.array([pose.xy for pose in poses])
+    yaw = np.unwrap([pose.yaw for pose in poses])
+    assert made.sample(made.duration) == way.poses[-1]
+    for values, speed, rate in (
+        (place, limits.max_linear_velocity, limits.max_linear_acceleration),
+        (yaw[:, None], limits.max_angular_velocity, limits.max_angular_acceleration),
+    ):
+        velocity = np.diff(values, axis=0) / dt
+        assert np.linalg.norm(velocity, axis=1).max() <= speed * (1.0 + 1e-6)
+        changes = np.linalg.norm(np.diff(velocity, axis=0), axis=1)
+        assert changes.max() <= rate * dt * (1.0 + 1e-6)
+
+
+def test_the_executor_keeps_to_the_accelerations_of_the_robot(tmp_path: Path) -> None:
+    world = make_flat(tmp_path, "max_linear_acceleration: 0.5\n")
+    executor = make_executor(world, world.robots[0])
+    assert executor is not None
+    assert executor.follow(Way((WorldPose(), WorldPose(5.0, 0.0)))).duration == pytest.approx(7.0)
+    world.reference = True
+    same = make_executor(world, world.robots[0])
+    assert same is not None
+    assert same.follow(Way((WorldPose(), WorldPose(5.0, 0.0)))).duration == 5.0
+    for wrong in (MotionLimits(1.0, 1.0, 0.0, 1.0), MotionLimits(1.0, 1.0, 1.0, -1.0)):
+        with pytest.raises(UsageError):
+            make_smooth_trajectory(WAY, wrong, 0.1)
 
 
 def test_commands_are_held_to_speed_and_acceleration() -> None:

@@ -232,7 +232,31 @@ def test_limits_of_samples_are_reasons(flat: World) -> None:
     assert (answer.code, answer.explored) == ("no-path", 3)
     assert "max_nodes_sampled" in answer.reason
     assert "max_time" in plan(flat, "rrt", max_time=0.0).plan(START, GOAL).reason
-    assert "graph" in plan(flat, "prm", max_nodes=2).plan(START, GOAL).reason
+    tight = plan(flat, "prm", max_connection_dist=0.01).plan(START, GOAL)
+    assert "graph" in tight.reason
+    assert "max_connection_dist" in tight.reason
+    flat.reference = True
+    assert "graph of 2 nodes" in plan(flat, "prm", max_nodes=2).plan(START, GOAL).reason
+    flat.reference = False
+
+
+def test_the_clock_stops_no_planner_that_a_file_describes(tmp_path: Path) -> None:
+    hasty = "path_planner: {type: rrt, max_time: 0.0, bidirectional: true, rrt_connect: true}"
+    world = make_flat(tmp_path, planner=hasty)
+    assert make_planner(world, world.robots[0]).plan(START, GOAL).found
+    assert "max_time" in make_planner(world, world.robots[0], max_time=0.0).plan(START, GOAL).reason
+
+
+def test_a_road_map_grows_until_it_finds_what_a_longer_one_would(flat: World) -> None:
+    small = plan(flat, "prm", max_nodes=2)
+    first, second = small.plan(START, GOAL), small.plan(GOAL, START)
+    assert first.found
+    assert second.found
+    # what was asked before changes nothing
+    assert plan(flat, "prm", max_nodes=2).plan(GOAL, START) == second
+    assert small.plan(START, GOAL) == first
+    large = plan(flat, "prm", max_nodes=128).plan(START, GOAL)
+    assert large.found
 
 
 def test_a_grid_is_never_narrower_than_the_robot(flat: World) -> None:

@@ -13,6 +13,10 @@ import click
 from simwright.app.cli.options import console, format_option, print_json, report_option, trust_options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pxr import Usd
+
     from simwright.checker.rule import Rule
     from simwright.core.diag import Diagnostic, Reporter
     from simwright.usd.registry import Extension, SchemaClass
@@ -31,6 +35,9 @@ ISOLATION_BY_LAYER = frozenset(
     {"isol-decoupled", "isol-physics-core-only", "isol-physics-no-vendor", "isol-vendor-layer"}
 )
 """The rules of section 1.4 that are about layers; its others are about names and values and are run."""
+
+_ENDINGS = {"urdf": "urdf", "sdf": "sdf", "mjcf": "xml", "usd": "usda"}
+"""Formats of conversions in submissions, and how their files end."""
 
 _NAME_RULE = "schema-core"
 """The rule that compares names with the registry, which does not have the submission yet."""
@@ -96,7 +103,8 @@ def show_command(name: str, output_format: str) -> None:
 def validate_command(folder: str, output_format: str) -> int:
     """Hold an extension FOLDER to REP-0158 4.2.
 
-    The folder needs schema.usda, its generated plugin files, documentation and a minimal example asset.
+    The folder needs schema.usda, its generated plugin files, documentation, a minimal example asset, rules.toml
+    (checks with cases) and conversion.toml (files of other formats); cases and conversions are run.
 
     The example must pass the rules of simwright check. It is one readable file, so the rules on how a
     distributed asset is cut into layers (section 1.2.1: entry-*, layer-*, proprietary-*) and on isolation by
@@ -109,9 +117,38 @@ def validate_command(folder: str, output_format: str) -> int:
 
     reporter = Reporter()
     register_plugins()  # before the first stage: OpenUSD reads schema definitions once
-    validate_submission(Path(folder), reporter, _check_example)
+    validate_submission(Path(folder), reporter, _check_example, run_case, convert_source)
     print_findings(folder, reporter, output_format)
     return exit_code(reporter)
+
+
+def run_case(text: str, codes: Sequence[str]) -> list[str]:
+    """What rules of the checker say of a piece of a stage, as ``code: message``."""
+    from simwright.checker.asset import check_file
+    from simwright.checker.run import all_rules
+    from simwright.core.scratch import scratch_folder
+
+    known = {rule.code: rule for rule in all_rules()}
+    unknown = [f"{code}: the checker has no such rule" for code in codes if code not in known]
+    with scratch_folder() as folder:
+        file = folder / "case.usda"
+        file.write_text(text, encoding="utf-8")
+        result = check_file(file, rules=[known[code] for code in codes if code in known])
+    return unknown + [f"{found.kind}: {found.message}" for found in result.findings if found.kind in known]
+
+
+def convert_source(source: str, form: str) -> Usd.Stage:
+    """The stage that the text of a file becomes."""
+    import simwright
+    from simwright.core.errors import UsageError
+    from simwright.core.scratch import scratch_folder
+
+    if form not in _ENDINGS:
+        raise UsageError(f"nothing converts {form!r}", hint=f"there are {', '.join(_ENDINGS)}")
+    with scratch_folder() as folder:
+        file = folder / f"source.{_ENDINGS[form]}"
+        file.write_text(source, encoding="utf-8")
+        return simwright.to_stage(simwright.load(file))
 
 
 def _print_class(schema: SchemaClass) -> None:

@@ -200,8 +200,11 @@ def run_command(output_format: str, what: str, output: Path | None, **asked: Any
         f"{summary.task} with {summary.robot}, {summary.policy} ({summary.mode}), seed {summary.seed}\n"
     )
     _print_episodes(summary)
-    rate = 100.0 * summary.success_rate
-    out.print(f"\n{summary.successes} of {len(summary.episodes)} episodes succeeded ({rate:.0f} %)")
+    rate, (low, high) = 100.0 * summary.success_rate, summary.interval
+    out.print(
+        f"\n{summary.successes} of {len(summary.episodes)} episodes succeeded ({rate:.0f} %; "
+        f"95 % interval {100 * low:.0f} to {100 * high:.0f} %)"
+    )
     # an environment file may name the recording as well
     for path in (asked["record"] or ready.said.record, asked["dataset"]):
         if path:

@@ -272,8 +272,10 @@ def _text(text: str, longest: int = 200) -> str:
     return html.escape(shown if len(shown) <= longest else shown[: longest - 1] + "…")
 
 
-_DRAWN = (1000, 750)
+_DRAWN = (800, 600)
 """What is drawn [px]; what is shown is cut to what there is to see."""
+_PASSES = 8
+"""How often: edges are smooth enough for the size that is shown, and most of the time of a page goes here."""
 _MARGIN = 12
 
 
@@ -300,7 +302,7 @@ def _draw(asset: Asset, seed: int) -> list[RobotPicture]:
         if moved is not None:
             states.append(moved)
             titles.append("in the first configuration")
-        painted = draw_states(asset, states, _DRAWN)
+        painted = draw_states(asset, states, _DRAWN, _PASSES)
     # graphics are missing in many ways, and a proof is worth more than its picture
     except (SimwrightError, RuntimeError, OSError, ImportError, AttributeError, ValueError):
         return []

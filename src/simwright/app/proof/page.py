@@ -52,6 +52,8 @@ _KEY = (
     'the kind · <span class="blank">○ not told</span> the engine or its format cannot tell: nobody has looked</p>'
 )
 _EXCERPT = 100
+_BUILD = re.compile(r"\.\d{5,}")
+"""The number of a build, which makes a column wide and is in the list of versions below."""
 _WORD = re.compile(r"[\w.:/-]+")
 _AXES = {**dict.fromkeys(("x", "y", "z"), "m"), **dict.fromkeys(("rx", "ry", "rz"), "rad")}
 
@@ -158,6 +160,7 @@ def _write_header(source: str, proof: Proof, pictures: Sequence[RobotPicture]) -
     state = "same" if proof.same else "differs"
     yield f'<header><div class="about"><h1>{_text(proof.name)}</h1>'
     yield f'<p class="verdict {state}"><span aria-hidden="true">{_SIGNS[state]}</span> {_tell_verdict(groups)}</p>'
+    yield from _write_levels(proof)
     yield "<dl>"
     yield f"<dt>file</dt><dd><code>{_text(source)}</code></dd>"
     yield f"<dt>held against</dt><dd>{_text(proof.version)}{_tell_small(proof)}</dd>"
@@ -174,6 +177,24 @@ def _write_header(source: str, proof: Proof, pictures: Sequence[RobotPicture]) -
             yield f"<figcaption>{_text(picture.title)}</figcaption></figure>"
         yield "</div>"
     yield "</header>"
+
+
+def _write_levels(proof: Proof) -> Iterator[str]:
+    """A tile for each level: in how many engines it is the same, of those that can tell anything of it."""
+    yield '<ul class="tiles">'
+    for level in proof.settings.levels:
+        names = [name for name in proof.aspects if ASPECTS[name].level == level]
+        rows = [
+            [find_state(column, name) for name in names] for column in proof.columns if column.outcome.loads
+        ]
+        told = [row for row in rows if {"same", "differs"} & set(row)]
+        if not told:
+            continue
+        right = sum("differs" not in row for row in told)
+        state = "same" if right == len(told) else "differs"
+        yield f'<li class="{state}"><small>{_LEVELS.get(level, level)}</small>'
+        yield f'<b><span aria-hidden="true">{_SIGNS[state]}</span> {right} of {len(told)}</b></li>'
+    yield "</ul>"
 
 
 def _tell_verdict(groups: Mapping[str, Sequence[str]]) -> str:
@@ -232,7 +253,8 @@ def _write_heads(proof: Proof) -> Iterator[str]:
     yield '<thead><tr><th scope="col"><span class="hidden">aspect</span></th>'
     for column in proof.columns:
         outcome = column.outcome
-        yield f'<th scope="col">{_text(outcome.engine)}<small>{_text(outcome.version) or "no answer"}</small></th>'
+        version = _BUILD.sub("", outcome.version) or "no answer"
+        yield f'<th scope="col">{_text(outcome.engine)}<small>{_text(version)}</small></th>'
     yield '</tr></thead><tbody><tr><th scope="row">answers</th>'
     for column in proof.columns:
         loads = column.outcome.loads
@@ -362,7 +384,7 @@ def _write_left_out(proof: Proof, name: str) -> Iterator[str]:
             told.setdefault(_text(result.reason), []).append(engine)
         for key, why in result.without.items():
             left.setdefault(f"{_text(key)}, because {_text(why)}", []).append(engine)
-    for word, reasons in (("Not told", told), ("Left out on both sides", left)):
+    for word, reasons in (("Not told", told), ("Left out", left)):
         texts = [f"<b>{_text(', '.join(engines))}</b> {reason}" for reason, engines in reasons.items()]
         if texts:
             yield f'<p class="why">{word}: {"; ".join(texts)}.</p>'

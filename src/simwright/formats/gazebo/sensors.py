@@ -7,8 +7,6 @@ names and the ROS types that the Gazebo bridge maps them to.
 
 from __future__ import annotations
 
-from simwright.core.math3d import Pose
-
 SENSOR_KINDS = {
     "air_pressure": "air_pressure",
     "air_speed": "air_speed",
@@ -47,9 +45,6 @@ SENSOR_KINDS = {
     "wireless_transmitter": "wireless_transmitter",
 }
 """Sensor types of SDFormat and the plain word the model uses."""
-
-LOOK = Pose.of(q=(0.5, 0.5, -0.5, -0.5))
-"""Orientation of a camera frame (-Z ahead, +Y up) in an SDFormat sensor frame (+X ahead, +Z up)."""
 
 IMAGE = "sensor_msgs/msg/Image"
 CAMERA_INFO = "sensor_msgs/msg/CameraInfo"

@@ -65,7 +65,7 @@ HOLDS: Table = {
     "lights.cone": otherwise("the inner angle is an exponent"),
     **rows(YES, "lights: color intensity radius range cast_shadows"),
     "sensors": otherwise("on a site"),
-    "sensors.kind": partly("MuJoCo's own; an IMU and a force-torque sensor are two each"),
+    "sensors.kind": partly("MuJoCo's own; an IMU, a force-torque sensor and an encoder are two each"),
     "sensors.target": otherwise("the site of the sensor"),
     **rows(YES, "sensors: pose rate"),
     "sensors.settings": partly(

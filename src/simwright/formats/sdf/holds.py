@@ -6,6 +6,9 @@ from __future__ import annotations
 from simwright.formats.holds import YES, Table, no, otherwise, partly, rows
 from simwright.formats.sdf.writer.sensor_settings import TYPES
 
+_PARTS = ("accelerometer", "gyro", "force", "torque", "touch", "rangefinder", "range")
+"""Kinds that are written as an IMU, a force-torque sensor, a contact sensor or a lidar."""
+
 _MASS = otherwise("counted into the mass of the link")
 _WORLD = partly("a world has it, a model has none: --world")
 
@@ -60,7 +63,9 @@ HOLDS: Table = {
     "lights.kind": partly("SDFormat has three kinds", only=("directional", "point", "spot")),
     **rows(YES, "lights: pose color intensity cone range cast_shadows"),
     "sensors": partly("sensors of the world need a world: --world"),
-    "sensors.kind": partly("those of SDFormat", only=TYPES),
+    "sensors.kind": partly(
+        "those of SDFormat, and those of MuJoCo that are one of them", only=(*TYPES, *_PARTS)
+    ),
     **rows(YES, "sensors: pose target rate"),
     "sensors.settings": partly("those that the kind of sensor has"),
     "actuators": no("add a controller of Gazebo for them"),

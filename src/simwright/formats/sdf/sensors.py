@@ -11,13 +11,14 @@ import math
 from typing import Any
 
 from simwright.core.diag import Level, declare
-from simwright.formats.gazebo.sensors import LOOK, SENSOR_KINDS, list_topics
+from simwright.formats.gazebo.sensors import SENSOR_KINDS, list_topics
 from simwright.formats.sdf.context import LinkPlacement, SdfReadContext, flatten
 from simwright.formats.sdf.document import SdfDocument
 from simwright.formats.sdf.plugins import read_plugin
 from simwright.formats.xml import Element
 from simwright.model.asset import Camera, Sensor
 from simwright.model.ros import Interface, InterfaceKind
+from simwright.resolve.sensors import LOOK
 
 UNKNOWN_SENSOR = declare(
     "sdf-unknown-sensor",

@@ -17,7 +17,7 @@ from simwright.core.diag import Level, declare
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.core.names import NameScope
 from simwright.formats.gazebo.materials import find_look
-from simwright.formats.gazebo.sensors import LOOK, SENSOR_KINDS, list_topics
+from simwright.formats.gazebo.sensors import SENSOR_KINDS, list_topics
 from simwright.formats.urdf.control import read_plugin
 from simwright.formats.urdf.reader import ORIGIN, UrdfReader, format_xml, read_settings
 from simwright.formats.xml import Element
@@ -25,6 +25,7 @@ from simwright.model.asset import Body, Camera, Sensor
 from simwright.model.joint import Joint
 from simwright.model.material import PhysicsMaterial, RenderMaterial
 from simwright.model.ros import Interface, InterfaceKind
+from simwright.resolve.sensors import LOOK
 
 GAZEBO_REFERENCE = declare(
     "urdf-gazebo-reference",

@@ -5,8 +5,8 @@ Elements that came out of xacro carry the place they were written at in the attr
 ("number:line", a number of :attr:`UrdfReader.files`), so findings point into the xacro file, not into its
 expansion.
 
-Free-form Gazebo blocks are plain settings: the leaves of an element by their snake_case path (``horizontal_samples``,
-``clip_near``); the element named like the kind of sensor and ``scan`` are left out of the path.
+Free-form Gazebo blocks are plain settings: the leaves of an element by their snake_case path
+(``scan_horizontal_samples``, ``clip_near``); the element named like the kind of sensor is left out of the path.
 
 A visual names a ``<material>`` that is defined anywhere in the file, or defines one itself.  The same name with two
 definitions gives two materials, each visual keeping what it says.  Colours are taken as written.
@@ -165,7 +165,7 @@ def format_xml(element: Element) -> str:
 
 
 # elements whose name says only what kind of sensor it is
-_CONTAINERS = {"camera", "ray", "lidar", "scan", "imu", "contact", "force_torque", "gps", "navsat", "sonar"}
+_CONTAINERS = {"camera", "ray", "lidar", "imu", "contact", "force_torque", "gps", "navsat", "sonar"}
 _LOWER_UPPER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 # far deeper than SDFormat nests: a bound for damaged files
 _MAX_DEPTH = 16

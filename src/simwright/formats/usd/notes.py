@@ -32,6 +32,7 @@ from simwright.model.joint import (
     Motion,
 )
 from simwright.model.ros import Controller
+from simwright.resolve.sensors import find_neutral_kind
 
 # what has no place comes after what has one, in the order of prims
 LAST = 1 << 30
@@ -316,14 +317,19 @@ def read_noted_sensors(reader: StageReader, scan: StageScan) -> None:
     """Sensors that a vendor layer describes."""
     if not reader.noted:
         return
-    found_sensors: list[tuple[int, Sensor]] = []
     for found in scan.all.values():
         for space in _SPACES:
-            if found.may_author(f"{space}:kind") and reader.get_authored(found, f"{space}:kind"):
-                order = read_place(reader.note(found), "sensor_order")
-                found_sensors.append((order, _read_sensor(reader, found, space)))
-    found_sensors.sort(key=lambda row: row[0])
-    reader.asset.sensors += [sensor for _, sensor in found_sensors]
+            # of a prim with a schema of the registry this is the rest, which is read with it
+            if (
+                found.may_author(f"{space}:kind")
+                and not find_neutral_kind(found.apis)
+                and reader.get_authored(found, f"{space}:kind")
+            ):
+                reader.asset.sensors.append(_read_sensor(reader, found, space))
+    ranks = {path: number for number, path in enumerate(scan.all)}
+    reader.asset.sensors.sort(
+        key=lambda s: (read_place(scan.notes.get(s.path, {}), "sensor_order"), ranks.get(s.path, LAST))
+    )
 
 
 def _read_sensor(reader: StageReader, found: FoundPrim, space: str) -> Sensor:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is mounted on a body and never touched, and the ROS side: sites, cameras, lights, sensors, ROS interfaces.
 
-Sites are Xforms with RosFrameAPI (REP-0158 2.7) and the site schemas of Newton and MuJoCo.  Isaac's inertial, contact
-and range sensors become sensors, their values in SI in the settings; other sensor types are kept as extras.
+Sites are Xforms with RosFrameAPI (REP-0158 2.7) and the site schemas of Newton and MuJoCo.  Prims with a sensor schema
+of the registry (4.2.4), and Isaac's inertial, contact and range sensors, become sensors, their values in SI in the
+settings; other sensor types are kept as extras.
 
 ROS schemas are contexts, topics, services, actions and controllers (REP-0158 2 and 4.2.3).  Attributes are read by
 name, so it does not matter whether the schema plugins are registered.
@@ -13,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,9 @@ from pxr import Usd, UsdGeom, UsdLux
 
 from simwright.core.diag import Level, declare
 from simwright.core.math3d import DEGREE, IDENTITY, Pose
-from simwright.formats.usd.attributes import make_plain
+from simwright.formats.usd.attributes import make_plain, read_settings
 from simwright.formats.usd.naming import choose_names, name_prims
+from simwright.formats.usd.notes import numbers, read_pose
 from simwright.formats.usd.primitives import read_primitive
 from simwright.formats.usd.prims import FoundPrim
 from simwright.formats.usd.scan import StageScan
@@ -32,6 +34,7 @@ from simwright.formats.usd.transforms import ScaledPose, decompose, decompose_ma
 from simwright.model.asset import Camera, Light, LightKind, Sensor, Site
 from simwright.model.material import make_display
 from simwright.model.ros import ROLES, Controller, Interface, InterfaceKind, Qos, RosContext
+from simwright.resolve.sensors import CAMERAS, FORMS, LOOK, PUBLISHERS, find_neutral_kind, understand
 
 
 def read_sites(reader: StageReader, scan: StageScan) -> None:
@@ -126,9 +129,19 @@ def _read_camera(
         far=float(far) * length,
         focal_length=focal * _TENTH * length,
         aperture=(width * _TENTH * length, height * _TENTH * length),
+        resolution=_read_resolution(reader, found),
         path=found.path,
         source=reader.where(found),
     )
+
+
+def _read_resolution(reader: StageReader, found: FoundPrim) -> tuple[int, int]:
+    """Pixels that a sensor schema says, of colours before those of depths; zeros where none does."""
+    for word in ("camera", "depth"):
+        size = make_plain(reader.get_authored(found, f"sensor:{word}:resolution"))
+        if isinstance(size, tuple) and len(size) == 2 and all(isinstance(v, int) and v > 0 for v in size):
+            return size
+    return (0, 0)
 
 
 def read_lights(reader: StageReader, scan: StageScan) -> None:
@@ -251,9 +264,94 @@ _UNKNOWN = re.compile(r"(?:Mjc\w*Sensor|Isaac\w*Sensor|\w+Sensor|UltrasonicArray
 _WORD = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
+_SPACES = ("mjc:sensor", "gazebo:sensor")
+"""Where engine layers say the rest of a sensor."""
+
+
+def read_registry_sensors(reader: StageReader, scan: StageScan) -> None:
+    """Add the sensors that schemas of the registry make of prims."""
+    founds = [found for found in scan.all.values() if found.apis and find_neutral_kind(found.apis)]
+    names = name_prims(founds, noted=reader.noted)
+    cameras = name_prims(scan.cameras, noted=reader.noted) if founds else {}
+    for found, body, placement in _place(reader, founds):
+        sensor = _read_registry(reader, found, names[found.path], cameras)
+        sensor.body = body.name
+        sensor.pose = _settle_pose(reader, found, sensor, placement.pose)
+        if sensor.kind in _BODILY and not body.name:
+            reader.reporter.report(SENSOR_BODILESS, sensor.source, kind=sensor.kind, name=sensor.name)
+        form = FORMS[sensor.kind][0]
+        felt = [reader.shapes.get(path, "") for path in reader.get_targets(found, form.name("colliders"))]
+        for number, name in enumerate(filter(None, felt), 1):
+            sensor.settings["collision" if number == 1 else f"collision_{number}"] = name
+        for topic in reader.get_targets(found, form.name(PUBLISHERS)):
+            reader.publishers.setdefault(topic, sensor.name)
+        reader.asset.sensors.append(sensor)
+
+
+def _read_registry(reader: StageReader, found: FoundPrim, name: str, cameras: dict[str, str]) -> Sensor:
+    """A sensor by its attributes, and by what an engine layer of ours says beside them."""
+    authored = found.prim.GetAuthoredPropertyNames() if found.authored is None else found.authored
+    space = _find_space(authored) if reader.noted else ""
+    kind = find_neutral_kind(found.apis)
+    joints = reader.get_targets(found, FORMS[kind][0].name("joint"))
+    words = [word for word in authored if word.startswith("sensor:") and found.prim.HasAttribute(word)]
+    values = {word: make_plain(reader.get(found, word)) for word in words}
+    turning = not (joints and _is_slide(reader, joints[0]))
+    word = reader.get_text(found, f"{space}:kind", kind) if space else kind
+    word, settings, rate = _settle_kind(found, word, values, turning=turning)
+    target = str(reader.joints.get(joints[0], "")) if joints else cameras.get(found.path, "")
+    if space:
+        name = reader.get_text(found, f"{space}:name", name)
+        target = reader.get_text(found, f"{space}:target", target)
+        rest = read_settings(reader, found, f"{space}:setting:", set())
+        # the neutral word counts; which Gaussian noise it is, only the engine's layer tells
+        settings |= {k: v for k, v in rest.items() if k not in settings or k.endswith("noise_type")}
+    where = reader.where(found)
+    return Sensor(name, word, target=target, rate=rate, settings=settings, path=found.path, source=where)
+
+
+def _find_space(authored: Iterable[str]) -> str:
+    """The engine whose layer says more of a sensor."""
+    return next((space for space in _SPACES if any(name.startswith(f"{space}:") for name in authored)), "")
+
+
+def _settle_kind(
+    found: FoundPrim, word: str, values: dict[str, Any], *, turning: bool
+) -> tuple[str, dict[str, Any], float | None]:
+    """Kind, settings and rate: by an engine's word, unless somebody changed the values to what it cannot say."""
+    kind = find_neutral_kind(found.apis)
+    forms = FORMS.get(word, ())
+    said = understand(word, values, turning=turning) if forms and forms[0].api in found.apis else None
+    if said is None:
+        word, said = kind, understand(kind, values, turning=turning)
+    assert said is not None, "a kind of the registry is always understood"
+    return word, *said
+
+
+def _is_slide(reader: StageReader, path: str) -> bool:
+    prim = reader.stage.GetPrimAtPath(path)
+    return bool(prim) and prim.GetTypeName() == "PhysicsPrismaticJoint"
+
+
+def _settle_pose(reader: StageReader, found: FoundPrim, sensor: Sensor, pose: Pose) -> Pose:
+    """The frame of the sensor: a camera's prim is its lens, and MuJoCo's range finder looks along another axis."""
+    if sensor.kind in CAMERAS:
+        for space in _SPACES if reader.noted else ():
+            noted = [
+                make_plain(reader.get_authored(found, f"{space}:{w}")) for w in ("position", "orientation")
+            ]
+            kept = read_pose([*numbers(noted[0]), *numbers(noted[1])])
+            if kept is not None:
+                return kept
+        # +X ahead and +Z up, where the lens looks along -Z with +Y up
+        return pose @ ~LOOK
+    return pose @ ~FORMS[sensor.kind][0].turn
+
+
 # known and unknown types together: a type counts as unknown only if it is not known
 def read_sensors(reader: StageReader, scan: StageScan) -> None:
     """Add the sensors with a plain meaning; keep and report the others."""
+    read_registry_sensors(reader, scan)
     known = [found for found in scan.all.values() if found.type in _SENSOR_KINDS]
     names = choose_names(found.path for found in known)
     for found in known:
@@ -419,7 +517,7 @@ def _read_interface(
         name=name,
         type=reader.get_text(prim, f"{space}:type"),
         starts_enabled=reader.get_flag(prim, f"{space}:starts_enabled", True),
-        at=_find_place(reader, scan, found),
+        at=reader.publishers.get(found.path) or _find_place(reader, scan, found),
         path=found.path,
         source=reader.where(prim),
     )

@@ -159,10 +159,15 @@ class NewtonRobot:
             for name in ("joint_q_start", "joint_qd_start", "joint_type", "joint_child")
         )
         for joint, label in enumerate(model.joint_label):
-            if _KINDS.get(newton.JointType(int(types[joint]))) in _SCALAR:
+            kind = _KINDS.get(newton.JointType(int(types[joint])), "axis")
+            if kind in _SCALAR:
                 body = name_of(model.body_label[children[joint]])
                 places[starts[joint]] = find_position(configuration, name_of(label), body)
                 speeds[rates[joint]] = find_speed(configuration, name_of(label), body)
+            elif kind in ("ball", "axis"):
+                # the file may have it begin elsewhere than in the reference pose
+                places[starts[joint] : starts[joint + 1]] = (0.0, 0.0, 0.0, 1.0) if kind == "ball" else 0.0
+                speeds[rates[joint] : rates[joint + 1]] = 0.0
         model.joint_q.assign(places)
         model.joint_qd.assign(speeds)
 

@@ -8,5 +8,6 @@ navigate      going to a place
 manipulation  picking, placing, detecting; which object is meant; grasps
 doors         opening and closing
 moving        moving a robot and what it carries; what blocks it
+reference     actions as PyRoboSim carries them out
 task_plan     plans from files, and plans made from goals
 """

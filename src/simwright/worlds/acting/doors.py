@@ -76,8 +76,8 @@ def _check(world: World, robot: WorldRobot, place: Hallway | Location, state: bo
 def _check_doorway(world: World, robot: WorldRobot, hallway: Hallway) -> Result | None:
     """A door does not close on a robot, nor on the one that closes it."""
     pose = robot.pose
-    # the door would close on the robot itself; PyRoboSim lets it
-    if not world.reference and shapely.distance(hallway.slab, shapely.Point(pose.xy)) < robot.radius:
+    # the door would close on the robot itself
+    if shapely.distance(hallway.slab, shapely.Point(pose.xy)) < robot.radius:
         return refuse("in-doorway", f"{robot.name!r} stands in {hallway.name!r} itself")
     for other in world.robots:
         if other is not robot and is_in_hallway(hallway, other.pose):

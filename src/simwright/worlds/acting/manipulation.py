@@ -53,10 +53,9 @@ def pick(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Step
         return refusal
     grasp: Grasp | None = None
     if robot.grasping is not None:
-        grasps = list_grasps(robot, item, lift=not world.reference)
+        grasps = list_grasps(robot, item)
         if not grasps:
             return Result(Status.PLANNING, "no-grasp", f"{item.name!r} does not fit the gripper")
-        # PyRoboSim too takes any of the front and top grasps
         grasp = grasps[simulation.choose(robot, len(grasps))]
     # checked again after the delay: another robot may have taken it meanwhile
     refusal = yield from attempt(simulation, robot, "pick", lambda: _check_pick(world, robot, item))

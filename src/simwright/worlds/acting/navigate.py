@@ -4,6 +4,9 @@
 A robot stops where a closed door, a wall or furniture is in its way, where the battery ends, and, with
 ``validate_during_execution``, as soon as it knows that the rest of its path is blocked.  A robot that does not know the
 doors learns of them by its lidar or by running against one.
+
+Robots do not drive into each other.  One whose next step would lead into another waits; around robots that do not go on
+either it looks for another way, and where two meet in a corridor the one that comes later in the world gives way.
 """
 
 from __future__ import annotations
@@ -13,6 +16,8 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 import numpy as np
+import shapely
+import shapely.ops
 
 from simwright.core.errors import UsageError
 from simwright.worlds.acting.action import (
@@ -32,6 +37,7 @@ from simwright.worlds.execution.executor import Executor, Trajectory, make_execu
 from simwright.worlds.graph import find_free_ways
 from simwright.worlds.planning.goals import GoalPose, find_goals, plan_to
 from simwright.worlds.planning.path import Path
+from simwright.worlds.planning.planner import make_planner
 from simwright.worlds.poses import WorldPose
 from simwright.worlds.sensing.sensor import Lidar, observe_doors
 
@@ -39,6 +45,14 @@ if TYPE_CHECKING:
     from simwright.worlds.acting.simulation import WorldSimulation
 
 _END = 1e-9
+PATIENCE = 2.0
+"""How long a robot waits for another one before it looks for a way around [s]."""
+GIVE_UP = 60.0
+"""How long it waits in all on one way [s]."""
+# of the sum of two radii: how near robots come, and how far around each other they plan
+_NEAR, _WIDE = 0.995, 1.02
+# how far beside the way of another robot one stands that gives way [m], and how many places it looks at
+_ASIDE, _PARTS = 0.02, 6
 
 
 def navigate(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> Steps:
@@ -106,6 +120,14 @@ class _Trip:
     ) -> None:
         self.simulation, self.robot, self.executor, self.usage = simulation, robot, executor, usage
         self.trajectory: Trajectory = executor.follow(path)
+        self.goal = path.poses[-1]
+        self.time = 0.0
+        """Time on the present trajectory [s]."""
+        self.waited = self.waited_in_all = 0.0
+        self.stands = False
+        """Does it wait for another robot?  Others plan around it then."""
+        self.retreat: tuple[WorldRobot, WorldPose] | None = None
+        """Whom it gives way to, and where they met."""
         self.lidar = _find_lidar(simulation, robot, executor)
         # zero: look before the first step, a door right ahead would be found too late
         self.next_look = 0.0 if self.lidar is not None else math.inf
@@ -113,27 +135,146 @@ class _Trip:
 
     def follow(self) -> Generator[float, None, Result | None]:
         """Go from pose to pose; None at the end, or what went wrong."""
-        time, duration = 0.0, self.trajectory.duration
+        trips = self.simulation.trips
+        trips[self.robot.name] = self
+        try:
+            return (yield from self._follow())
+        finally:
+            trips.pop(self.robot.name, None)
+
+    def _follow(self) -> Generator[float, None, Result | None]:
         while True:
-            failure = self._look_ahead(time)
+            failure = self._look_ahead(self.time)
             if failure is not None:
                 return failure
-            if time >= duration:
-                return None
-            step = min(self.executor.dt, duration - time)
-            yield step
-            # the last step ends at the very end: sums of steps would miss it by rounding
-            before, time = time, duration if duration - time - step < _END else time + step
-            # corners within a step count too: a straight move over them would cut through walls
-            for pose in self.trajectory.list_between(before, time):
-                failure = self._move(pose)
+            if self.time >= self.trajectory.duration:
+                if self.retreat is None:
+                    return None
+                yield self.executor.dt
+                failure = self._await_passing(self.executor.dt)
                 if failure is not None:
                     return failure
+                continue
+            step = min(self.executor.dt, self.trajectory.duration - self.time)
+            yield step
+            blocker = self._find_blocker(self._list_next(step))
+            failure = self._go_on(step) if blocker is None else self._wait_for(blocker, step)
+            if failure is not None:
+                return failure
+
+    def _go_on(self, step: float) -> Result | None:
+        poses = self._list_next(step)
+        self.time, self.waited, self.stands = self._add(step), 0.0, False
+        # corners within a step count too: a straight move over them would cut through walls
+        for pose in poses:
+            failure = self._move(pose)
+            if failure is not None:
+                return failure
+        return None
+
+    def _add(self, step: float) -> float:
+        # the last step ends at the very end: sums of steps would miss it by rounding
+        duration = self.trajectory.duration
+        return duration if duration - self.time - step < _END else self.time + step
+
+    def _list_next(self, step: float) -> list[WorldPose]:
+        return self.trajectory.list_between(self.time, self._add(step))
+
+    def _find_blocker(self, poses: list[WorldPose]) -> WorldRobot | None:
+        """The robot that the next poses would lead into; away from one it is always free to go."""
+        robot = self.robot
+        for other in self.simulation.world.robots:
+            near = _NEAR * (robot.radius + other.radius)
+            if other is robot or near == 0.0:
+                continue
+            here = math.dist(robot.pose.xy, other.pose.xy)
+            if any(math.dist(pose.xy, other.pose.xy) < min(near, here) for pose in poses):
+                return other
+        return None
+
+    def _wait_for(self, other: WorldRobot, step: float) -> Result | None:
+        """Stand; after a while go around the other, or out of its way."""
+        self.stands = True
+        self.waited += step
+        self.waited_in_all += step
+        if self.waited_in_all > GIVE_UP:
+            return fail("blocked", f"{other.name!r} is in the way of {self.robot.name!r}")
+        idle = other.name not in self.simulation.trips and not self.simulation.is_busy(other)
+        if not idle and self.waited < PATIENCE:
+            return None
+        self.waited = 0.0
+        way = self._find_detour() or (None if idle else self._find_way_back(other))
+        if way is not None:
+            self.trajectory, self.time = self.executor.follow(way), 0.0
+            # times count along the present trajectory
+            self.next_look = min(self.next_look, 0.0) if self.lidar is not None else math.inf
+            self.next_check = math.inf if self.executor.validation_dt is None else 0.0
+            self.simulation.log(self.robot, "detour", f"around {other.name!r}", other=other.name)
+        return None
+
+    def _find_detour(self) -> Path | None:
+        return self._plan_around(self.goal)
+
+    def _plan_around(self, goal: WorldPose) -> Path | None:
+        """A way around the robots that stand near."""
+        robot, world = self.robot, self.simulation.world
+        discs = []
+        for other in world.robots:
+            trip = self.simulation.trips.get(other.name)
+            if other is robot or (trip is not None and not trip.stands):
+                continue
+            reach = min(_WIDE * (robot.radius + other.radius), math.dist(robot.pose.xy, other.pose.xy) - _END)
+            discs.append(shapely.Point(other.pose.xy).buffer(max(reach, 0.0)))
+        planner = make_planner(world, robot, "astar", grid_inflation_radius=robot.radius, compress_path=True)
+        planner.avoid = shapely.union_all(discs)
+        return planner.plan(robot.pose, goal).path
+
+    def _find_way_back(self, other: WorldRobot) -> Path | None:
+        """The nearest place from which the other one can pass."""
+        world, trip = self.simulation.world, self.simulation.trips.get(other.name)
+        # of two that wait for each other one has to stay: the first in the world
+        if trip is None or world.robots.index(self.robot) < world.robots.index(other):
+            return None
+        apart = _WIDE * (self.robot.radius + other.radius)
+        needed = shapely.LineString([*trip.list_points(), trip.goal.xy]).buffer(apart)
+        aside = world.known_space(self.robot, self.robot.radius).difference(needed).buffer(-_ASIDE)
+        here = shapely.Point(self.robot.pose.xy)
+        parts = sorted(shapely.get_parts(aside), key=lambda part: float(shapely.distance(part, here)))
+        for part in [part for part in parts if not part.is_empty][:_PARTS]:
+            point = shapely.ops.nearest_points(part, here)[0]
+            way = self._plan_around(WorldPose.from_yaw(point.x, point.y, 0.0, self.robot.pose.yaw))
+            if way is not None:
+                self.retreat = (other, self.robot.pose)
+                return way
+        return None
+
+    def list_points(self) -> list[tuple[float, float]]:
+        """The points of the way that is left [m]."""
+        return [pose.xy for pose in self.trajectory.find_rest(self.time)]
+
+    def _await_passing(self, step: float) -> Result | None:
+        """Stand aside until the other one has passed the place where both met, then go on."""
+        assert self.retreat is not None
+        other, place = self.retreat
+        self.waited_in_all += step
+        self.stands = True
+        if self.waited_in_all > GIVE_UP:
+            return fail("blocked", f"{other.name!r} is in the way of {self.robot.name!r}")
+        trip = self.simulation.trips.get(other.name)
+        if trip is not None:
+            rest = shapely.LineString(
+                [pose.xy for pose in trip.trajectory.find_rest(trip.time)] + [trip.goal.xy]
+            )
+            if shapely.distance(rest, shapely.Point(place.xy)) < self.robot.radius + other.radius:
+                return None
+        way = self._find_detour()
+        if way is not None:
+            self.trajectory, self.time, self.retreat = self.executor.follow(way), 0.0, None
+        return None
 
     def _move(self, pose: WorldPose) -> Result | None:
         robot, world = self.robot, self.simulation.world
-        # robots of PyRoboSim drive through doors that closed after planning
-        if not world.reference and is_blocked(world, robot, pose):
+        if is_blocked(world, robot, pose):
             return self._run_against(pose)
         length = math.dist(robot.pose.xy, pose.xy)
         cost = self.usage * length
@@ -176,12 +317,8 @@ class _Trip:
     def _is_rest_free(self, time: float) -> bool:
         world, robot = self.simulation.world, self.robot
         rest = np.array([pose.xy for pose in self.trajectory.find_rest(time)])
-        space = world.known_space(robot, None if world.reference else robot.radius)
-        step = None
-        # PyRoboSim looks at points of the rest, not at the lines between them
-        if world.reference and robot.path_executor is not None:
-            step = float(robot.path_executor["validation_step_dist"])
-        return bool(find_free_ways(space, rest[:-1], rest[1:], step=step).all())
+        space = world.known_space(robot, robot.radius)
+        return bool(find_free_ways(space, rest[:-1], rest[1:]).all())
 
 
 def _find_lidar(simulation: WorldSimulation, robot: WorldRobot, executor: Executor) -> Lidar | None:

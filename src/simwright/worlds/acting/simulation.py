@@ -26,22 +26,23 @@ import numpy as np
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.worlds.acting.action import Action, Result, Status, Steps, SuccessDraws, refuse
 from simwright.worlds.acting.moving import is_blocked, list_contacts, move_robot
-from simwright.worlds.acting.table import ACTIONS
-from simwright.worlds.entities import ComponentOptions, Place, WorldRobot
+from simwright.worlds.acting.table import ACTIONS, find_action
+from simwright.worlds.entities import ComponentOptions, Place, WorldObject, WorldRobot
 from simwright.worlds.execution.executor import VelocityControl
 from simwright.worlds.planning.goals import Goal, find_goals, plan_to
 from simwright.worlds.planning.path import PathAnswer
 from simwright.worlds.planning.path import refuse as refuse_path
 from simwright.worlds.planning.planner import Planner, make_planner
+from simwright.worlds.polygons import Geometry
 from simwright.worlds.poses import WorldPose
-from simwright.worlds.sampling import SeededSampler
+from simwright.worlds.sampling import ReferenceSampler, Sampler, SeededSampler
 from simwright.worlds.sensing.sensor import make_sensor
 from simwright.worlds.world import World, restore_snapshot, take_snapshot
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """``kind`` is one of ``start``, ``finish``, ``path``, ``open``, ``close``, ``charge``, ``observe``, ``contact``."""
+    """``kind``: start, finish, path, detour, open, close, charge, observe or contact."""
 
     time: float
     """Simulated time [s]."""
@@ -172,13 +173,50 @@ class WorldSimulation:
         self.results: dict[str, Result] = {}
         """The latest result of each robot."""
         # streams of their own, so that another planner or sensor does not change what actions draw
-        self.sampler = SeededSampler(_derive_seed(self.seed, 0))
+        self.sampler: Sampler = SeededSampler(_derive_seed(self.seed, 0))
         self._random = np.random.default_rng((self.seed, 1))
         self._chances = SuccessDraws(self.seed)
         self._planners: dict[str, Planner | None] = {}
         self._sensors: dict[tuple[str, str], Any] = {}
         self._dynamics: dict[str, VelocityControl] = {}
         self._touching: set[frozenset[str]] = set()
+        self.trips: dict[str, Any] = {}
+        """Robots on their way, by name (:mod:`simwright.worlds.acting.navigate`)."""
+        self.forgotten: set[str] = set()
+        """Objects that PyRoboSim has lost from its list; reference mode only."""
+        self.outlines: dict[str, Geometry] = {}
+        """Objects as they lay when they were picked up; reference mode only."""
+        self._known_doors: dict[str, frozenset[str]] = {}
+        if self.world.reference:
+            self._begin_reference()
+
+    def _begin_reference(self) -> None:
+        """PyRoboSim draws from one generator, and prepares planners when robots come into the world."""
+        self.sampler = ReferenceSampler(self.seed)
+        for robot in self.world.robots:
+            self.note_known_doors(robot)
+            planner = self.find_planner(robot)
+            if planner is not None:
+                planner.make_ready()
+
+    def note_known_doors(self, robot: WorldRobot) -> None:
+        """Let what a robot believes of doors count for its paths; reference mode only."""
+        doors = frozenset(hallway.name for hallway in self.world.hallways if robot.knows_closed(hallway))
+        self._known_doors[robot.name] = doors
+
+    def find_known_space(self, robot: WorldRobot) -> Geometry:
+        """The free space with the doors closed that counted last for a robot; reference mode only."""
+        names = self._known_doors[robot.name]
+        return self.world.find_space_with(
+            [hallway for hallway in self.world.hallways if hallway.name in names]
+        )
+
+    def list_known(self, robot: WorldRobot) -> list[WorldObject]:
+        """The objects that a robot knows of; in reference mode without those that were lost."""
+        known = robot.list_known_objects(self.world.objects)
+        if robot.partial_obs_objects:
+            return known
+        return [item for item in known if item.name not in self.forgotten]
 
     def reset(self, seed: int | None = None) -> None:
         """Back to the beginning: time, doors, objects, robots; with another seed if given."""
@@ -368,7 +406,7 @@ class WorldSimulation:
 
     def _carry_out(self, robot: WorldRobot, action: Action) -> Steps:
         """One action with its entries in the log."""
-        carry_out = ACTIONS.get(action.type)
+        carry_out = find_action(action.type, reference=self.world.reference)
         self.log(robot, "start", str(action), action=action.type)
         result = yield from carry_out(self, robot, action)
         self.results[robot.name] = result

@@ -6,9 +6,9 @@ Actions of others come through entry points in ``simwright.world_actions``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
-from simwright.core.registry import Registry
+from simwright.core.registry import Registry, import_object
 from simwright.worlds.acting.action import Action, Steps
 from simwright.worlds.entities import WorldRobot
 
@@ -23,6 +23,15 @@ ROWS = {
     "open": "simwright.worlds.acting.doors:open_here",
     "close": "simwright.worlds.acting.doors:close_here",
 }
+REFERENCE = {
+    "navigate": "simwright.worlds.acting.reference:navigate",
+    "pick": "simwright.worlds.acting.reference:pick",
+    "place": "simwright.worlds.acting.reference:place",
+    "detect": "simwright.worlds.acting.reference:detect",
+    "open": "simwright.worlds.acting.reference:open_here",
+    "close": "simwright.worlds.acting.reference:close_here",
+}
+"""The same as PyRoboSim has them."""
 
 
 class ActionFunction(Protocol):
@@ -33,3 +42,10 @@ class ActionFunction(Protocol):
 
 
 ACTIONS: Registry[ActionFunction] = Registry("action", "simwright.world_actions", ROWS)
+
+
+def find_action(name: str, *, reference: bool) -> ActionFunction:
+    """The function that carries an action out."""
+    if reference and name in REFERENCE:
+        return cast("ActionFunction", import_object(REFERENCE[name]))
+    return ACTIONS.get(name)

@@ -6,5 +6,6 @@ goals     the poses that a goal means, and planning to the nearest that can be r
 path      paths, the answer of a planner, and points drawn in the free space
 astar     A* on an occupancy grid
 road_map  graphs that are asked again and again: the probabilistic road map and the world graph
+reference planners as PyRoboSim has them
 rrt       rapidly exploring random trees
 """

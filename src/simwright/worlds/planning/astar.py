@@ -37,8 +37,7 @@ class AStarPlanner(Planner):
     def prepare(self, space: Geometry) -> None:
         """Make the grid: of cells on the very edge of the free space, rounding would decide whether ways are free."""
         resolution = float(self.values["grid_resolution"])
-        inner = space if self.world.reference else grow(space, -_EDGE)
-        self.grid = make_grid(self.world, resolution, self.radius, space=inner)
+        self.grid = make_grid(self.world, resolution, self.radius, space=grow(space, -_EDGE))
         width, height = self.grid.shape
         # a frame of occupied cells: the search needs no test for the edge of the grid
         framed = np.ones((width + 2, height + 2), dtype=np.uint8)
@@ -48,8 +47,7 @@ class AStarPlanner(Planner):
     @property
     def radius(self) -> float:
         """The radius of the grid [m]: not less than the robot's own."""
-        stated = float(self.values["grid_inflation_radius"])
-        return stated if self.world.reference else max(stated, self.robot.radius)
+        return max(float(self.values["grid_inflation_radius"]), self.robot.radius)
 
     def find_space(self) -> Geometry:
         """The free space at the radius of the grid."""
@@ -74,7 +72,6 @@ class AStarPlanner(Planner):
                 (first, last),
                 self._saving,
                 diagonal=self._diagonal,
-                corners=self._corners,
             )
             explored += count
             if cells is None:
@@ -111,11 +108,6 @@ class AStarPlanner(Planner):
     def _diagonal(self) -> bool:
         return bool(self.values["diagonal_motion"])
 
-    @property
-    def _corners(self) -> bool:
-        """May diagonal steps pass the corner of an occupied cell?  PyRoboSim's do."""
-        return self.world.reference
-
     def _to_points(self, cells: list[int]) -> Points:
         row, column = np.divmod(np.array(cells), self._stride)
         grid = self.grid
@@ -126,8 +118,6 @@ class AStarPlanner(Planner):
         """The number of the nearest free cell that a straight free way leads to."""
         grid = self.grid
         i, j = grid.to_cell(*pose.xy)
-        if self.world.reference:
-            return None if grid.is_occupied(i, j) else self._number(i, j)
         near = [(i + di, j + dj) for di in range(-_REACH, _REACH + 1) for dj in range(-_REACH, _REACH + 1)]
         near = [cell for cell in near if not grid.is_occupied(*cell)]
         near.sort(key=lambda cell: math.dist(grid.to_point(*cell), pose.xy))
@@ -141,25 +131,26 @@ class AStarPlanner(Planner):
         """The path with the start and the goal themselves: for the first and the last cell where that is free."""
         ends = np.array((start.xy, goal.xy))
         if len(points) < 2:
-            return ends if self._is_short_cut(space, ends) else np.vstack((ends[:1], points, ends[1:]))
-        if self._is_short_cut(space, np.array((ends[0], points[1]))):
+            return ends if _is_short_cut(space, ends) else np.vstack((ends[:1], points, ends[1:]))
+        if _is_short_cut(space, np.array((ends[0], points[1]))):
             points = points[1:]
-        if len(points) > 1 and self._is_short_cut(space, np.array((points[-2], ends[1]))):
+        if len(points) > 1 and _is_short_cut(space, np.array((points[-2], ends[1]))):
             points = points[:-1]
         return np.vstack((ends[:1], points, ends[1:]))
-
-    def _is_short_cut(self, space: Geometry, ends: Points) -> bool:
-        return self.world.reference or bool(shapely.covers(space, shapely.linestrings(ends)))
 
     def _number(self, i: int, j: int) -> int:
         return (i + 1) * self._stride + j + 1
 
     def _find_crossings(self, points: Points, space: Geometry) -> list[int]:
         """The numbers of points that are only reached through something thinner than a cell."""
-        if self.world.reference or len(points) < 2:
+        if len(points) < 2:
             return []
         found: list[int] = (np.flatnonzero(~find_free_ways(space, points[:-1], points[1:])) + 1).tolist()
         return found
+
+
+def _is_short_cut(space: Geometry, ends: Points) -> bool:
+    return bool(shapely.covers(space, shapely.linestrings(ends)))
 
 
 def find_cells(

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import shapely
 
 from simwright.core.errors import UnknownNameError, UsageError
-from simwright.core.registry import Registry
+from simwright.core.registry import Registry, import_object
 from simwright.worlds.entities import ComponentOptions, WorldRobot
 from simwright.worlds.graph import find_free_ways
 from simwright.worlds.planning.path import Path, PathAnswer, Points, make_path, refuse
@@ -32,6 +32,13 @@ ROWS = {
     "prm": "simwright.worlds.planning.road_map:PrmPlanner",
     "world_graph": "simwright.worlds.planning.road_map:WorldGraphPlanner",
 }
+REFERENCE = {
+    "astar": "simwright.worlds.planning.reference:ReferenceAStar",
+    "rrt": "simwright.worlds.planning.reference:ReferenceRrt",
+    "prm": "simwright.worlds.planning.reference:ReferencePrm",
+    "world_graph": "simwright.worlds.planning.reference:ReferenceWorldGraph",
+}
+"""The same in reference mode."""
 GRID_RESOLUTION = 0.05
 """Cells of A* where nothing is said [m]."""
 
@@ -48,6 +55,8 @@ class Planner(ABC):
         self.values = dict(values)
         self.seed = seed
         self.random = np.random.Generator(np.random.PCG64(seed))
+        self.avoid: Geometry | None = None
+        """Where the robot may not be besides, such as beside other robots."""
         self._space: Geometry | None = None
         self._parts: Any = ()
 
@@ -56,9 +65,14 @@ class Planner(ABC):
         self.random = np.random.Generator(np.random.PCG64(self.seed))
         self._space = None
 
+    def make_ready(self) -> None:  # noqa: B027 - ours prepare at the first question, and again when a door changes
+        """Prepare before the first question, where a planner does so once."""
+
     def plan(self, start: WorldPose, goal: WorldPose) -> PathAnswer:
         """A path that the robot can go, or why there is none."""
         space = self.find_space()
+        if self.avoid is not None:
+            space = shapely.difference(space, self.avoid)
         # the world gives the same object until a door or the radius changes
         if space is not self._space:
             self.prepare(space)
@@ -97,19 +111,12 @@ class Planner(ABC):
 
     # -- what planners share ---------------------------------------------------------------------------------
 
-    @property
-    def step(self) -> float | None:
-        """How far apart points of a way are looked at [m]; None where the whole way is."""
-        return float(self.values["collision_check_step_dist"]) if self.world.reference else None
-
     def find_free(self, space: Geometry, starts: Points, ends: Points) -> Any:
         """Which straight ways are free, many at once."""
-        return find_free_ways(space, starts, ends, step=self.step)
+        return find_free_ways(space, starts, ends)
 
     def is_free_way(self, space: Geometry, start: Points, end: Points) -> bool:
         """Is a straight way free?"""
-        if self.step is not None:
-            return bool(self.find_free(space, start[None], end[None])[0])
         return bool(shapely.covers(space, shapely.linestrings((start, end))))
 
     def finish(
@@ -132,7 +139,11 @@ def make_planner(
     seed: int = 0,
     **changes: Any,
 ) -> Planner:
-    """The planner of a robot, or one of another type; ``changes`` are properties that are to be different."""
+    """The planner of a robot, or one of another type; ``changes`` are properties that are to be different.
+
+    Of our planners, the clock on the wall stops none unless ``max_time`` [s] is among the changes: a world file gives
+    the same paths on every machine.
+    """
     if options is None:
         options = robot.path_planner
     if options is None:
@@ -141,6 +152,8 @@ def make_planner(
         )
     kind = options if isinstance(options, str) else options.type
     make = PLANNERS.get(kind)
+    if world.reference and kind in REFERENCE:
+        make = cast("type[Planner]", import_object(REFERENCE[kind]))
     defaults = dict(PROPERTIES.get(kind, make.PROPERTIES))
     values = fill_defaults(world, defaults) if isinstance(options, str) else dict(options.values)
     for key in changes:
@@ -151,6 +164,9 @@ def make_planner(
     if wrong is not None:
         key, wanted = wrong
         raise UsageError(f"{key} of the planner {kind!r} has to be {wanted}, not {values[key]!r}")
+    # PyRoboSim gives up after max_time, by default 2 s: what it finds depends on how fast the machine is
+    if kind in PROPERTIES and "max_time" in values and "max_time" not in changes:
+        values["max_time"] = None
     return make(world, robot, values, seed)
 
 

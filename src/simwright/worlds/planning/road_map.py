@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from heapq import heappop, heappush
 
 import numpy as np
@@ -59,17 +60,31 @@ def join_pairs(
     return found
 
 
-class RoadMapPlanner(Planner):
-    """Joins the start and the goal to a graph, and takes the shortest way in it."""
+@dataclass(frozen=True, slots=True, eq=False)
+class RoadMap:
+    """Points [m] and, for each, its neighbours."""
 
     points: Points
     neighbors: Neighbors
 
+    def __len__(self) -> int:
+        return len(self.points)
+
+
+class RoadMapPlanner(Planner):
+    """Joins the start and the goal to a graph, and takes the shortest way in it."""
+
+    road_map: RoadMap
+
     def search(self, start: WorldPose, goal: WorldPose, space: Geometry) -> PathAnswer:
         """The shortest way over the graph, or the straight one."""
-        count = len(self.points)
-        points = np.vstack((self.points, [start.xy, goal.xy]))
-        neighbors = [*self.neighbors, *([], [])]
+        return self.search_map(self.road_map, start, goal, space)
+
+    def search_map(self, road_map: RoadMap, start: WorldPose, goal: WorldPose, space: Geometry) -> PathAnswer:
+        """The shortest way over one graph."""
+        count = len(road_map)
+        points = np.vstack((road_map.points, [start.xy, goal.xy]))
+        neighbors = [*road_map.neighbors, *([], [])]
         # the goal is joined last, so that it can be joined to the start as well
         for number in (count, count + 1):
             for other, length in self._join(points, number, space):
@@ -98,26 +113,63 @@ class RoadMapPlanner(Planner):
         return list(zip(near[free].tolist(), lengths[near[free]].tolist(), strict=True))
 
 
+GROWTH = 4
+"""How many times as many points the next road map has, where one does not join the start and the goal."""
+MOST_GROWN = 6400
+"""Points that a road map grows to by itself; ``max_nodes`` may be larger."""
+
+
 class PrmPlanner(RoadMapPlanner):
-    """``max_nodes`` points, joined up to ``max_connection_dist`` [m]; drawn anew when a door changes."""
+    """``max_nodes`` points, joined up to ``max_connection_dist`` [m]; drawn anew when a door changes.
+
+    A map of few points misses ways that are there.  Where it does not join the start and the goal although free space
+    does, larger ones are asked, up to :data:`MOST_GROWN` points; the smaller is always a part of the larger.
+    """
 
     def prepare(self, space: Geometry) -> None:
         """Draw the points and join them."""
-        # from the seed every time: the same doors give the same map, whatever was asked before
+        self._counts = [int(self.values["max_nodes"])]
+        self._grown = [self._draw_map(space, self._counts[0])]
+
+    def search(self, start: WorldPose, goal: WorldPose, space: Geometry) -> PathAnswer:
+        """The shortest way over the smallest map that has one."""
+        # every question begins with the smallest: answers do not depend on what was asked before
+        level = 0
+        while True:
+            answer = self.search_map(self._grown[level], start, goal, space)
+            if answer.found:
+                return answer
+            if self._counts[level] >= MOST_GROWN:
+                return refuse("no-path", self._explain(answer.reason), answer.explored)
+            level += 1
+            if level == len(self._grown):
+                self._counts.append(min(max(self._counts[-1], 1) * GROWTH, MOST_GROWN))
+                self._grown.append(self._draw_map(space, self._counts[-1]))
+
+    def _explain(self, reason: str) -> str:
+        limit = float(self.values["max_connection_dist"])
+        return (
+            f"{reason}, although free space does: the passage is too narrow for points drawn at random, or longer than "
+            f"max_connection_dist ({limit:g} m); astar finds it, or a larger max_nodes"
+        )
+
+    def _draw_map(self, space: Geometry, count: int) -> RoadMap:
+        # from the seed every time: the same doors give the same map, whatever was asked before, and a larger map
+        # begins with the points of the smaller one
         draws = FreePoints(space, np.random.Generator(np.random.PCG64(self.seed)))
-        drawn = (draws.draw() for _ in range(int(self.values["max_nodes"])))
-        self.points = np.array([point for point in drawn if point is not None]).reshape(-1, 2)
+        drawn = (draws.draw() for _ in range(count))
+        points = np.array([point for point in drawn if point is not None]).reshape(-1, 2)
         pairs = np.empty((0, 2), dtype=np.int64)
-        if len(self.points):
-            pairs = index_points(self.points).query_pairs(
+        if len(points):
+            pairs = index_points(points).query_pairs(
                 float(self.values["max_connection_dist"]), output_type="ndarray"
             )
         # the k-d tree gives pairs in an order of its own
         pairs = pairs[np.lexsort(pairs.T[::-1])]
-        starts, ends = self.points[pairs[:, 0]], self.points[pairs[:, 1]]
+        starts, ends = points[pairs[:, 0]], points[pairs[:, 1]]
         free = self.find_free(space, starts, ends)
         lengths = np.hypot(*(ends - starts).T)[free]
-        self.neighbors = join_pairs(len(self.points), pairs[free].tolist(), lengths.tolist())
+        return RoadMap(points, join_pairs(len(points), pairs[free].tolist(), lengths.tolist()))
 
 
 class WorldGraphPlanner(RoadMapPlanner):
@@ -126,7 +178,6 @@ class WorldGraphPlanner(RoadMapPlanner):
     def prepare(self, space: Geometry) -> None:
         """Build the graph in the space that the robot knows."""
         limit = self.values["max_connection_dist"]
-        step = float(self.values["collision_check_step_dist"])
-        graph = build_graph(self.world, max_distance=limit, step=step, space=space)
-        self.points = np.array([node.pose.xy for node in graph.nodes], dtype=np.float64).reshape(-1, 2)
-        self.neighbors = graph.list_neighbors()
+        graph = build_graph(self.world, max_distance=limit, space=space)
+        points = np.array([node.pose.xy for node in graph.nodes], dtype=np.float64).reshape(-1, 2)
+        self.road_map = RoadMap(points, graph.list_neighbors())

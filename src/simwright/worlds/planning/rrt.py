@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rapidly exploring random trees: plain, from both ends, connecting, and with rewiring (RRT*).
 
-``max_time`` is the one limit that is not the same on every machine: planning stops after that many seconds.  Ordinary
-questions end long before, by a path or by ``max_nodes_sampled``.
+The budget is ``max_nodes_sampled``, the same on every machine.  ``max_time`` counts only where whoever makes the
+planner asks for it (:func:`~simwright.worlds.planning.planner.make_planner`): planning then stops after that time [s].
 """
 
 from __future__ import annotations
@@ -110,10 +110,8 @@ class RrtPlanner(Planner):
         trees = [SearchTree(source), SearchTree(target)]
         growing = trees if self.values["bidirectional"] else trees[:1]
         draws = FreePoints(space, self.random)
-        limit, until = (
-            int(self.values["max_nodes_sampled"]),
-            time.monotonic() + float(self.values["max_time"]),
-        )
+        limit, seconds = int(self.values["max_nodes_sampled"]), self.values["max_time"]
+        until = math.inf if seconds is None else time.monotonic() + float(seconds)
         for sampled in range(1, limit + 1):
             drawn = draws.draw()
             if drawn is None:
@@ -125,8 +123,7 @@ class RrtPlanner(Planner):
                 met = self._meet(tree, new, trees[1 - number], space)
                 if met is not None:
                     return self.finish(start, self._join(trees, number, met), goal, space, sampled)
-            if time.monotonic() > until:
-                seconds = self.values["max_time"]
+            if seconds is not None and time.monotonic() > until:
                 return refuse("no-path", f"no path was found in {seconds:g} s (max_time)", sampled)
         return refuse("no-path", f"no path was found with {limit} samples (max_nodes_sampled)", limit)
 

@@ -25,7 +25,6 @@ def ext_camera(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
     for api in node.apis:
         if not api.startswith("SensorCamera"):
             continue
-        # the registry may get a sensor schema later; its own list then counts
         wanted = allowed_types(api) or ("Camera",)
         if not any(node.is_a(name) for name in wanted):
             yield Finding(

@@ -9,7 +9,8 @@ Passes: SensorLidarAPI on an Xform, SensorCameraAPI on a Camera.
 
 Fix: none.  Only the author knows the origin of the sensor.
 
-Reading: the registry has no sensor schema yet; every Sensor*API counts, and sensor prim types of engines.
+Reading: a schema of the registry says itself where it may be; every other Sensor*API counts too, and so do sensor prim
+types of engines.
 """
 
 from __future__ import annotations
@@ -32,7 +33,6 @@ def sens_prim(snapshot: StageSnapshot) -> Iterator[Finding]:
         node = sensor.node
         if sensor.schema.startswith("SensorCamera"):
             continue
-        # the registry's word, once it has sensor schemas
         wanted = allowed_types(sensor.schema) or _WANTED
         if any(node.is_a(name) for name in wanted):
             continue

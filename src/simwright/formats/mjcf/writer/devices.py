@@ -5,7 +5,7 @@ Motors that MuJoCo has a word for are written with it (motor, position, velocity
 (general).  A drive is a spring and a damper towards its targets: a position servo, or a velocity servo where it has
 no stiffness; the targets are in the keyframe of the initial state, which is written where MuJoCo would start otherwise.
 
-MuJoCo's own sensors are written as they were read; inertial and force sensors of other formats by a site.
+MuJoCo's own sensors are written as they were read; those of other formats by their parts, most of them at a site.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from simwright.formats.mjcf.writer.messages import DRIVE_ACCELERATION, SERVO_IDL
 from simwright.formats.mjcf.writer.options import find_plugin
 from simwright.model.asset import Actuator, Keyframe, Sensor
 from simwright.model.joint import POSITIONS, VELOCITIES, Dof, Drive, Motion
+from simwright.resolve.sensors import AHEAD
 
 ACTUATOR_TAGS = ("motor", "position", "velocity", "adhesion", "general")
 _GEAR_LENGTH = 6
@@ -403,13 +404,17 @@ _TAGS = {"geomdist": "distance", "geomnormal": "normal", "geomfromto": "fromto",
 """MuJoCo's elements where they have other names than its types."""
 _GLOBAL = frozenset({"clock", "e_potential", "e_kinetic"})
 _PARTS = {
-    "imu": ("accelerometer", "gyro"),
-    "accelerometer": ("accelerometer",),
-    "gyroscope": ("gyro",),
-    "force_torque": ("force", "torque"),
-    "magnetometer": ("magnetometer",),
+    "imu": (("accelerometer", "linear_acceleration"), ("gyro", "angular_velocity")),
+    "accelerometer": (("accelerometer", ""),),
+    "gyroscope": (("gyro", ""),),
+    "force_torque": (("force", "force"), ("torque", "torque")),
+    "magnetometer": (("magnetometer", ""),),
+    "joint_encoder": (("jointpos", "position"), ("jointvel", "velocity")),
+    "range": (("rangefinder", ""),),
+    "sonar": (("rangefinder", ""),),
+    "contact": (("contact", ""),),
 }
-"""Sensors of other formats -> MuJoCo's, each on a site."""
+"""Sensors of other formats -> MuJoCo's, and what each of them measures."""
 _BETWEEN = frozenset({"geomdist", "geomnormal", "geomfromto"})
 _DATA = {
     "contact": ("found", "force", "torque", "dist", "pos", "normal", "tangent", "linvel", "angvel"),
@@ -432,8 +437,12 @@ def write_sensors(document: MjcfDocument) -> None:
         target = _find_measured(document, sensor)
         if target is not None:
             _write_sensor(document, sensor, target)
-        elif sensor.kind in _PARTS and not sensor.settings.get("object_type"):
-            _write_parts(document, sensor)
+        elif (
+            sensor.kind in _PARTS
+            and not sensor.settings.get("object_type")
+            and _write_parts(document, sensor)
+        ):
+            continue
         # a camera is written as <camera>, and MuJoCo renders it without a sensor
         elif not (sensor.kind == "camera" and document.find_name("camera", sensor.target or sensor.name)):
             lost.append(sensor)
@@ -553,12 +562,41 @@ def _name_target(document: MjcfDocument, family: str, name: str) -> str | None:
     return document.find_name(family, name)
 
 
-def _write_parts(document: MjcfDocument, sensor: Sensor) -> None:
-    # MuJoCo measures acceleration and force at sites only
-    site = add_site(document, sensor.name, sensor.body, sensor.pose)
-    parts = _PARTS[sensor.kind]
-    for part in parts:
-        name = document.claim("sensor", sensor.name if len(parts) == 1 else f"{sensor.name}_{part}")
+def _write_parts(document: MjcfDocument, sensor: Sensor) -> bool:
+    """The parts of a sensor that MuJoCo has one word for each; False where it has none for what is measured."""
+    wanted = sensor.settings.get("measures")
+    rows = [(word, what) for word, what in _PARTS[sensor.kind] if not wanted or not what or what in wanted]
+    place = _place_parts(document, sensor, rows[0][0]) if rows else None
+    if place is None:
+        return False
+    for word, what in rows:
+        name = document.claim("sensor", sensor.name if len(rows) == 1 else f"{sensor.name}_{word}")
         document.note_written("sensor", sensor.name, name)
-        interval = 1.0 / sensor.rate if sensor.rate else None
-        document.add(document.section("sensor"), part, {"name": name, "site": site, "interval": interval})
+        values: dict[str, Any] = {"name": name, **place}
+        values["noise"] = _find_deviation(sensor.settings, what) or None
+        # a cutoff is the largest value that is given
+        values["cutoff"] = sensor.settings.get("max") if word == "rangefinder" else None
+        values["interval"] = 1.0 / sensor.rate if sensor.rate else None
+        document.add(document.section("sensor"), word, values)
+    return True
+
+
+def _place_parts(document: MjcfDocument, sensor: Sensor, word: str) -> dict[str, Any] | None:
+    """What the parts measure: a joint, a body, or what is felt at a site, which is made for all of them."""
+    if sensor.kind == "joint_encoder":
+        joint = _name_target(document, "joint", sensor.target)
+        return {"joint": joint} if joint else None
+    if word == "contact":
+        body = document.find_name("body", sensor.body) if sensor.body else None
+        return {"body1": body, "data": "force", "reduce": "netforce", "num": 1} if body else None
+    # MuJoCo's range finders look along +Z, all others along +X
+    pose = sensor.pose @ ~AHEAD if word == "rangefinder" else sensor.pose
+    return {"site": add_site(document, sensor.name, sensor.body, pose)}
+
+
+def _find_deviation(settings: dict[str, Any], what: str) -> float:
+    """The one number that MuJoCo has for noise: the largest of the axes."""
+    lead = f"{what}_" if what else ""
+    keys = (f"{lead}noise_stddev", *(f"{lead}{axis}_noise_stddev" for axis in "xyz"))
+    found = [settings[key] for key in keys if isinstance(settings.get(key), (int, float))]
+    return max((float(value) for value in found), default=0.0)

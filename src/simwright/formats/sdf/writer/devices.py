@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from simwright.formats.gazebo.sensors import LOOK, TOPICS, list_topics
+from simwright.formats.gazebo.sensors import TOPICS, list_topics
 from simwright.formats.sdf.writer.context import ModelElement, SdfWriteContext, add, add_pose, refer
 from simwright.formats.sdf.writer.kept import put, restore, restore_plugins, restore_settings
 from simwright.formats.sdf.writer.messages import CAMERA_AS_SENSOR
@@ -24,6 +24,7 @@ from simwright.model.asset import Camera, Sensor
 from simwright.model.joint import Drive
 from simwright.model.ros import Controller, Interface, InterfaceKind
 from simwright.model.servo import pulls_to_position
+from simwright.resolve.sensors import LOOK, generalize
 
 _RESOLUTION = (640, 480)
 """Of a camera that says nothing [pixels]."""
@@ -32,6 +33,28 @@ _ASSUMED = {
 }  # fmt: skip
 """What SDFormat takes where nothing is said."""
 _CLOSE = 1e-9
+
+
+def _find_known(sensor: Sensor) -> Sensor:
+    """An engine's own sensor as one that SDFormat has: MuJoCo's gyro is an IMU, a single beam a lidar of one."""
+    known = generalize(sensor)
+    if known.kind != "range":
+        return known
+    said, angle = known.settings, known.settings.get("field_of_view", 0.0)
+    if angle:
+        radius = said["max"] * math.tan(angle / 2.0) if "max" in said else None
+        return replace(
+            known, kind="sonar", settings={**_pick(said, "min", "max"), "geometry": "cone", "radius": radius}
+        )
+    # Gazebo Sim has no sonar; a lidar with one sample is what its own range finders are.
+    beam = {"scan_horizontal_samples": 1, "scan_horizontal_min_angle": 0.0, "scan_horizontal_max_angle": 0.0}
+    reach = {f"range_{key}": value for key, value in _pick(said, "min", "max").items()}
+    noise = {key: value for key, value in said.items() if key.startswith("noise_")}
+    return replace(known, kind="lidar", settings={**beam, **reach, **noise})
+
+
+def _pick(settings: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: settings[key] for key in keys if key in settings}
 
 
 class SensorWriter:
@@ -48,9 +71,10 @@ class SensorWriter:
         """Sensors, then cameras."""
         context = self._context
         for sensor in context.asset.sensors:
+            known = sensor if sensor.kind in TYPES else _find_known(sensor)
             # Other kinds are reported by the table.
-            if sensor.kind in TYPES:
-                self._write(sensor)
+            if known.kind in TYPES:
+                self._write(known)
         loose = [camera for camera in context.asset.cameras if camera.name not in self._seen]
         for camera in loose:
             self._write_camera(camera)

@@ -14,7 +14,8 @@ physics           ``physics.usda``: bodies, mass, articulation roots, colliders,
 joints            joints and equalities in ``physics.usda``: prim types, frames, axes, limits, drives
 extended_physics  ``extended_physics.usda``: joint dynamics, mimics, actuators
 ros               ``ros.usda``: contexts, interfaces, frames, controllers
-vendor            the engine layers: table of contents; Newton's states and custom attributes, sensors, world options
+sensors           ``sensors.usda``: sensors in the registry's words; what is left of them for engine layers
+vendor            the engine layers: table of contents; Newton's states and custom attributes, world options
 mujoco            ``mujoco.usda``: tendons, actuators, contact pairs, keyframes
 extras            solver attributes by the resolvers' rows, or moved from the asset that was read
 assembly          a scene as an assembly of components

@@ -51,6 +51,7 @@ from simwright.formats.usd.writer.plan import (
     list_written,
     make_plan,
     note_order,
+    place_sensor,
 )
 from simwright.formats.usd.writer.prepare import (
     chain_freedoms,
@@ -62,6 +63,7 @@ from simwright.formats.usd.writer.prepare import (
     widen_locks,
 )
 from simwright.formats.usd.writer.ros import write_ros
+from simwright.formats.usd.writer.sensors import write_sensors
 from simwright.formats.usd.writer.vendor import FILES, write_vendors
 from simwright.model.asset import Asset, Light, LightKind, Shape
 from simwright.model.joint import WORLD, Joint, Motion
@@ -78,6 +80,7 @@ VERSION = "1.0.0"
 OWN_FILES = frozenset(
     {
         "base.usda", "instances.usda", "materials.usda", "physics.usda", "extended_physics.usda", "ros.usda",
+        "sensors.usda",
         *FILES.values(), FILE, "textures",
     }
 )  # fmt: skip
@@ -112,14 +115,16 @@ def build_layers(
     base = write_base(plan)
     physics = write_physics(plan, reporter)
     extended = write_extended(plan, reporter)
-    ros = write_ros(plan, physics, reporter)
+    ros, topics = write_ros(plan, physics, reporter)
+    sensors = write_sensors(plan, topics)
     # notes go to physics.usda, the one feature layer that every asset has
     write_remarks(plan, physics)
     # last of the features: they hold what no other layer took
     vendors = write_vendors(plan, reporter)
     report_losses(plan, reporter)
     report_decisions(plan, reporter)
-    features = {**vendors, "ros.usda": ros, "extended_physics.usda": extended, "physics.usda": physics}
+    features = {**vendors, "ros.usda": ros, "sensors.usda": sensors, "extended_physics.usda": extended}
+    features["physics.usda"] = physics
     # when all prims are there: the order of prims in the composed stage is compared
     note_order(plan, [instances, base, *reversed(features.values())])
     # an empty layer would be one more file to look into
@@ -346,7 +351,7 @@ def write_base(plan: WritePlan) -> LayerWriter:
     for sensor in plan.asset.sensors:
         if sensor.name in plan.sensors:
             layer.define(plan.sensors[sensor.name])
-            layer.place(plan.sensors[sensor.name], sensor.pose)
+            layer.place(plan.sensors[sensor.name], place_sensor(sensor, plan.neutral.get(sensor.name)))
     return layer
 
 

@@ -39,6 +39,8 @@ from simwright.model.servo import make_drive
 
 _LETTERS = "XYZ"
 # frames are composed in double precision; axes that are off by more are another mechanism
+_LEAST_WIDTH = 1e-7
+"""Of a range of MuJoCo [deg, m]."""
 _EXACT = 1e-9
 
 
@@ -402,7 +404,7 @@ def _write_joint(
     for name, value in (("breakForce", joint.break_force), ("breakTorque", joint.break_torque)):
         if math.isfinite(value):
             layer.set(path, f"physics:{name}", "float", value)
-    _write_range(layer, joint, form, path)
+    _write_range(plan, layer, joint, form, path)
     if form.type == "PhysicsJoint":
         _write_limits(layer, joint, form, path)
     for word, dof in form.axes:
@@ -422,13 +424,16 @@ def write_sides(
         layer.set(path, f"physics:localRot{number}", "quatf", frame.q)
 
 
-def _write_range(layer: LayerWriter, joint: Joint, form: JointPrim, path: str) -> None:
+def _write_range(plan: WritePlan, layer: LayerWriter, joint: Joint, form: JointPrim, path: str) -> None:
     """Limits of joints that have attributes of their own; infinite ones are said (REP-0158 1.3)."""
     if form.type in ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint"):
         dof = form.axes[0][1]
-        unit = _unit(dof)
-        layer.set(path, "physics:lowerLimit", "float", dof.lower / unit)
-        layer.set(path, "physics:upperLimit", "float", dof.upper / unit)
+        low, high = (end / _unit(dof) for end in (dof.lower, dof.upper))
+        if plan.is_for_mujoco and low == high:
+            # MuJoCo's reader (4.0) refuses a range without width; that of a joint that cannot move gets the least one
+            high = max(float(np.nextafter(np.float32(low), np.float32(np.inf))), low + _LEAST_WIDTH)
+        layer.set(path, "physics:lowerLimit", "float", low)
+        layer.set(path, "physics:upperLimit", "float", high)
     elif form.type == "PhysicsSphericalJoint":
         for number, cone in enumerate(joint.dofs[0].swing or (math.inf, math.inf)):
             # -1 is "free" for cones and distances; infinity is "free" for hinges and slides

@@ -21,8 +21,8 @@ from simwright.core.names import make_identifier
 from simwright.usd.notes import EXACT, SPACE, find_exact
 
 _VECTORS = {
-    "float2": Gf.Vec2f, "float3": Gf.Vec3f, "float4": Gf.Vec4f, "double3": Gf.Vec3d, "point3f": Gf.Vec3f,
-    "vector3f": Gf.Vec3f, "color3f": Gf.Vec3f, "texCoord2f": Gf.Vec2f, "normal3f": Gf.Vec3f,
+    "float2": Gf.Vec2f, "float3": Gf.Vec3f, "float4": Gf.Vec4f, "double2": Gf.Vec2d, "double3": Gf.Vec3d,
+    "point3f": Gf.Vec3f, "vector3f": Gf.Vec3f, "color3f": Gf.Vec3f, "texCoord2f": Gf.Vec2f, "normal3f": Gf.Vec3f,
 }  # fmt: skip
 _QUATERNIONS = {"quatf": (Gf.Quatf, Gf.Vec3f), "quatd": (Gf.Quatd, Gf.Vec3d)}
 _ARRAYS = {
@@ -197,6 +197,7 @@ def _list_makers() -> dict[str, Callable[[Any], Any]]:
         return lambda value: array([str(v) for v in value])
 
     makers = {kind: make_vector(vector) for kind, vector in _VECTORS.items()}
+    makers["int2"] = lambda value: Gf.Vec2i(*map(int, value))
     makers |= {kind: make_quaternion(*types) for kind, types in _QUATERNIONS.items()}
     makers |= {kind: make_array(*types) for kind, types in _ARRAYS.items()}
     return makers | {"token[]": make_words(Vt.TokenArray), "string[]": make_words(Vt.StringArray)}

@@ -16,10 +16,11 @@ from pxr import Sdf
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.core.names import NameScope, make_identifier
 from simwright.formats.usd.writer.layer import LayerWriter, join
-from simwright.model.asset import Asset, Shape
-from simwright.model.joint import WORLD, EqualityKind, Joint, JointKind
+from simwright.model.asset import Asset, Sensor, Shape
+from simwright.model.joint import WORLD, EqualityKind, Joint, JointKind, Motion
 from simwright.model.kinematics import Tree, build_tree
 from simwright.model.ros import find_optical
+from simwright.resolve.sensors import CAMERAS, NeutralSensor, express
 
 
 class PrimNames:
@@ -54,6 +55,7 @@ _ROOT_SCOPES = (
     "Tendons", "Sensors", "Keyframes", "ContactPairs", "PhysicsScene",
 )  # fmt: skip
 _SAME = 1e-6
+_ENCODERS = ("jointpos", "jointvel", "joint_encoder")
 
 
 @dataclass(slots=True)
@@ -119,6 +121,8 @@ class WritePlan:
     optical: dict[str, str] = field(default_factory=dict)
     lights: dict[str, str] = field(default_factory=dict)
     sensors: dict[str, str] = field(default_factory=dict)
+    measuring: dict[str, str] = field(default_factory=dict)
+    neutral: dict[str, NeutralSensor] = field(default_factory=dict)
     materials: dict[str, str] = field(default_factory=dict)
     contacts: dict[str, str] = field(default_factory=dict)
     controllers: dict[str, str] = field(default_factory=dict)
@@ -211,17 +215,58 @@ def _plan_frames(plan: WritePlan) -> None:
 
 
 def _plan_sensors(plan: WritePlan) -> None:
-    """A sensor that ROS knows is an Xform on its link; cameras have their optical frames."""
+    """A sensor that ROS or the registry knows is an Xform on its link; a camera is its Camera and optical frame."""
     used = {interface.at for interface in plan.asset.interfaces}
-    frames = {site.name: site for site in plan.asset.sites if site.body == WORLD}
     for sensor in plan.asset.sensors:
-        if sensor.name in used and (sensor.target or sensor.name) not in plan.optical:
-            frame = frames.get(sensor.name) if sensor.body == WORLD else None
-            if frame is not None and frame.pose.is_close(sensor.pose, _SAME):  # its frame is a prim already
-                plan.sensors[sensor.name] = plan.sites[frame.name]
-            else:
-                path = plan.names.claim(plan.body(sensor.body), sensor.name, "_sensor")
-                plan.sensors[sensor.name] = path
+        neutral = find_neutral(plan, sensor)
+        camera = sensor.target or sensor.name
+        is_camera = sensor.kind in CAMERAS
+        if neutral is not None:
+            plan.neutral[sensor.name] = neutral
+        if (sensor.name in used and camera not in plan.optical) or (neutral is not None and not is_camera):
+            plan.sensors[sensor.name] = _find_place(plan, sensor, neutral)
+        if neutral is not None:
+            plan.measuring[sensor.name] = plan.cameras[camera] if is_camera else plan.sensors[sensor.name]
+
+
+def _find_place(plan: WritePlan, sensor: Sensor, neutral: NeutralSensor | None) -> str:
+    """The prim of a sensor: its frame, where the world has one, else a new one."""
+    if sensor.body == WORLD:
+        for site in plan.asset.sites:
+            same = site.body == WORLD and site.name == sensor.name
+            if same and site.pose.is_close(place_sensor(sensor, neutral), _SAME):
+                return plan.sites[site.name]
+    return plan.names.claim(plan.body(sensor.body), sensor.name, "_sensor")
+
+
+def place_sensor(sensor: Sensor, neutral: NeutralSensor | None) -> Pose:
+    """The frame of a sensor's prim: the registry's, where the kind has another."""
+    return sensor.pose if neutral is None else sensor.pose @ neutral.forms[0].turn
+
+
+def find_neutral(plan: WritePlan, sensor: Sensor) -> NeutralSensor | None:
+    """A sensor in the words of the registry, where there is a prim that they can be said of."""
+    turning = True
+    if sensor.kind in CAMERAS:
+        camera = sensor.target or sensor.name
+        if camera not in plan.cameras or plan.cameras[camera] in plan.measuring.values():
+            return None
+    elif sensor.kind in _ENCODERS:
+        dofs = {dof.name: dof for joint in plan.asset.joints for dof in joint.dofs}
+        dof = dofs.get(sensor.target)
+        # an encoder reads one coordinate of a joint prim of its own
+        if (
+            dof is None
+            or dof.motion not in (Motion.HINGE, Motion.SLIDE)
+            or _count_dofs(plan, sensor.target) != 1
+        ):
+            return None
+        turning = dof.motion is Motion.HINGE
+    return express(sensor, turning=turning)
+
+
+def _count_dofs(plan: WritePlan, dof: str) -> int:
+    return next((len(j.dofs) for j in plan.asset.joints if any(d.name == dof for d in j.dofs)), 0)
 
 
 def find_articulation_root(plan: WritePlan, base: str) -> str:
@@ -290,7 +335,8 @@ def _list_families(plan: WritePlan, ranks: dict[str, int]) -> list[list[Row]]:
         )
     ]
     families: list[list[Row]] = [[(path, "order", (ranks[path],)) for path in paths] for paths in plain]
-    sensors = [plan.sensors[sensor.name] for sensor in asset.sensors if sensor.name in plan.sensors]
+    places = {**plan.sensors, **plan.measuring}
+    sensors = [places[sensor.name] for sensor in asset.sensors if sensor.name in places]
     families.append([(path, "sensor_order", (ranks[path],)) for path in sensors])
     equalities = [equality for equality in asset.equalities if equality.name in plan.equalities]
     words = {EqualityKind.TENDON: "equality_order"}

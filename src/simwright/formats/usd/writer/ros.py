@@ -187,16 +187,24 @@ RATE = 50.0
 """Rate of a published topic whose source says none [Hz]."""
 
 
-def write_ros(plan: WritePlan, physics: LayerWriter, reporter: Reporter) -> LayerWriter:
-    """All that ROS sees of the asset.  Drives that controllers need are added to ``physics``."""
+def write_ros(
+    plan: WritePlan, physics: LayerWriter, reporter: Reporter
+) -> tuple[LayerWriter, dict[str, list[str]]]:
+    """All that ROS sees of the asset, and the prims of publishers by the element that they speak for.
+
+    Drives that controllers need are added to ``physics``.
+    """
     layer = LayerWriter(plan.root, f"ROS interfaces of {plan.asset.name}.")
     for context in plan.asset.contexts or _make_contexts(plan):
         _write_context(plan, layer, context)
     places = _InterfacePlaces(plan, layer)
     interfaces: dict[str, str] = {}
+    topics: dict[str, list[str]] = {}
     for interface in plan.asset.interfaces:
         path = places.claim(interface)
         interfaces.setdefault(interface.name, path)
+        if interface.role == "publisher":
+            topics.setdefault(interface.at, []).append(path)
         _write_interface(layer, path, interface)
         _write_topic(plan, layer, path, interface, frame=places.find_frame(interface), reporter=reporter)
         if interface.at and interface.at != places.find_owner(path):
@@ -209,7 +217,7 @@ def write_ros(plan: WritePlan, physics: LayerWriter, reporter: Reporter) -> Laye
         if joint.ros_name or joint.public_name != path.rpartition("/")[2]:
             layer.set(path, "ros:joint:name", "string", joint.public_name, custom=True)
     write_controllers(plan, layer, physics, interfaces, reporter)
-    return layer
+    return layer, topics
 
 
 def _make_contexts(plan: WritePlan) -> list[RosContext]:
@@ -352,8 +360,9 @@ def _write_frames(plan: WritePlan, layer: LayerWriter) -> None:
         if name != path.rpartition("/")[2]:
             layer.set(path, "ros:frame:id", "string", name, uniform=True)
         layer.set(path, "ros:frame:static", "bool", site.static, uniform=True)
+    heard = {interface.at for interface in plan.asset.interfaces}
     for sensor in plan.asset.sensors:
-        path = plan.sensors.get(sensor.name, "")
+        path = plan.sensors.get(sensor.name, "") if sensor.name in heard else ""
         if path and sensor.body == WORLD and path not in plan.sites.values():
             name = sensor.name
             while name in taken:

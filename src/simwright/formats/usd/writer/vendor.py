@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The engine layers ``newton.usda``, ``physx.usda``, ``mujoco.usda`` and ``gazebo.usda`` (REP-0158 1.4).
 
-Written here: dynamics of joints, Newton's mimics, initial states and custom attributes, sensors, options of the world.
+Written here: dynamics of joints, Newton's mimics, initial states and custom attributes, options of the world; what is
+left of sensors is in ``sensors``.
 MuJoCo's own prims are in ``mujoco``; attributes the asset was read with, and values by the rows of the resolvers, are
 in ``extras``.
 """
@@ -40,12 +41,13 @@ from simwright.formats.usd.writer.mujoco import (
     write_tendons,
 )
 from simwright.formats.usd.writer.plan import WritePlan, find_articulation_root
-from simwright.model.asset import Articulation, Sensor
+from simwright.formats.usd.writer.sensors import write_left
+from simwright.model.asset import Articulation, Asset
 from simwright.model.elements import Environment
 from simwright.model.extras import CustomAttribute, is_fallback
 from simwright.model.filtering import find_components, list_articulated
 from simwright.model.geometry import Mesh
-from simwright.model.joint import WORLD, Dof, Mimic, Motion
+from simwright.model.joint import Dof, Mimic, Motion
 from simwright.resolve import newton
 from simwright.resolve.table import PrimType
 
@@ -127,42 +129,6 @@ def _make(kind: str, value: Any) -> Any:
     return Sdf.ValueTypeNames.Find(kind).type.pythonClass(*numbers)
 
 
-def write_sensors(plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
-    """Every sensor with its settings."""
-    is_mjcf = plan.asset.provenance.format == "mjcf"
-    known = plan.asset.extras.table.get("mjc", {})
-    for sensor in plan.asset.sensors:
-        space = "mjc" if is_mjcf or "mjc:sensor:kind" in known.get(sensor.path, {}) else "gazebo"
-        layer = layers[space]
-        path = _find_path(plan, layer, sensor)
-        _write_sensor(plan, layer, path, f"{space}:sensor", sensor)
-
-
-def _find_path(plan: WritePlan, layer: LayerWriter, sensor: Sensor) -> str:
-    known = plan.sensors.get(sensor.name)
-    if known:
-        return known
-    scope = f"{plan.root}/Sensors"
-    layer.define(scope, "Scope")
-    path = plan.sensors[sensor.name] = plan.names.claim(scope, sensor.name)
-    layer.define(path, "Scope")
-    return path
-
-
-def _write_sensor(plan: WritePlan, layer: LayerWriter, path: str, space: str, sensor: Sensor) -> None:
-    write_plain(layer, path, f"{space}:name", sensor.name)
-    write_plain(layer, path, f"{space}:kind", sensor.kind)
-    if sensor.body != WORLD and sensor.body in plan.bodies:
-        layer.relate(path, f"{space}:body", [plan.bodies[sensor.body]], custom=True)
-    write_plain(layer, path, f"{space}:position", [float(v) for v in sensor.pose.p])
-    write_plain(layer, path, f"{space}:orientation", [float(v) for v in sensor.pose.q])
-    if sensor.target:
-        write_plain(layer, path, f"{space}:target", sensor.target)
-    write_plain(layer, path, f"{space}:rate", sensor.rate)
-    for key, value in sensor.settings.items():
-        write_plain(layer, path, f"{space}:setting:{key}", value)
-
-
 _GRAVITY = (0.0, 0.0, -9.81)
 _STEP = 0.002
 _MAGNETIC = (0.0, -0.5, 0.0)
@@ -189,8 +155,17 @@ def write_world(plan: WritePlan, layers: dict[str, LayerWriter]) -> None:
             values[name] = value
     for name, value in values.items():
         write_plain(layer, root, make_attribute_name(space, "option", name), value)
-    if (plan.is_for_mujoco or plan.is_for_newton) and space == "mjc":
-        _write_mjc_scene(plan, layer, values)
+    options = values if space == "mjc" else {}
+    if plan.is_for_mujoco and "integrator" not in options and _has_damped_drives(plan.asset):
+        # as in MJCF: servos that damp are not stable with MuJoCo's own integrator, which treats them explicitly
+        options = {**options, "integrator": "implicitfast"}
+    if plan.is_for_mujoco or (plan.is_for_newton and space == "mjc"):
+        _write_mjc_scene(plan, layers["mjc"], options)
+
+
+def _has_damped_drives(asset: Asset) -> bool:
+    drives = [dof.drive for joint in asset.joints for dof in joint.dofs]
+    return any(drive is not None and drive.damping and not drive.acceleration for drive in drives)
 
 
 def _list_surroundings(world: Environment) -> dict[str, Any]:
@@ -215,7 +190,9 @@ def _write_mjc_scene(plan: WritePlan, layer: LayerWriter, values: dict[str, Any]
 
     Without them, a servo that needs another integrator than the usual one is unstable there.
     """
-    path, settings = f"{plan.root}/PhysicsScene", plan.asset.environment.settings
+    path = f"{plan.root}/PhysicsScene"
+    # words of another simulator are none of MuJoCo's
+    settings = {} if plan.asset.provenance.format in _SPACES else plan.asset.environment.settings
     words = {
         make_attribute_name("mjc", "option", name): value.lower() if isinstance(value, str) else value
         for name, value in values.items()
@@ -278,7 +255,7 @@ def write_vendors(plan: WritePlan, reporter: Reporter) -> dict[str, LayerWriter]
     write_couplings(plan, mujoco)
     write_states(plan, layers["newton"], reporter)
     write_custom(plan, layers["newton"], reporter)
-    write_sensors(plan, layers)
+    write_left(plan, layers)
     write_world(plan, layers)
     # after the model's own attributes: settings may be about prims that those define
     write_settings(plan, layers)
