@@ -92,6 +92,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.jobs:jobs",
         "List, show, resume and report jobs: one command over many assets.",
     ),
+    "serve": (
+        "simwright.app.cli.serve:serve",
+        "Serve check, fix, convert, diff and view over HTTP, for uploads.",
+    ),
     "world": (
         "simwright.app.cli.world:world",
         "Check, draw, build, plan in and run worlds of rooms, furniture, objects and robots.",
