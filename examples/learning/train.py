@@ -61,7 +61,7 @@ class Curve(BaseCallback):
         return not (len(self.rows) > 10 and self._worlds.success_rate >= self._enough)
 
 
-def train(recipe: dict[str, Any], seed: int, actions: int, enough: float = 1.1) -> tuple[PPO, Curve]:
+def train(recipe: dict[str, Any], seed: int, actions: int, enough: float = 0.98) -> tuple[PPO, Curve]:
     """A policy and its curve; it ends early where ``enough`` of the last hundred episodes succeed."""
     torch.set_num_threads(1)
     env = SimVecEnv(simwright.make_rollout(**recipe["rollout"]), recipe["worlds"], threads=1, seed=seed)
