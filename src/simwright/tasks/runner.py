@@ -19,7 +19,7 @@ from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
 from simwright.tasks.baselines.policy import BatchPolicy, TaskPolicy
 from simwright.tasks.batch import BatchRollout
-from simwright.tasks.rollout import Observation, SimRollout, StepResult
+from simwright.tasks.rollout import Observation, SimRollout, StepResult, StepWatch
 
 Progress = Callable[[int, int], None]
 """``progress(done, total)``, after each episode."""
@@ -233,8 +233,12 @@ def run_batch(
     *,
     name: str = "",
     progress: Progress | None = None,
+    watch: StepWatch | None = None,
 ) -> RunSummary:
-    """Run episodes in many worlds at once, one per world and round; the policy has to have ``act_many``."""
+    """Run episodes in many worlds at once, one per world and round; the policy has to have ``act_many``.
+
+    ``watch`` looks on at control periods, and rounds are its episodes.
+    """
     if not isinstance(policy, BatchPolicy):
         raise UsageError(
             f"the policy {name or name_policy(policy)!r} drives one world at a time",
@@ -248,15 +252,19 @@ def run_batch(
         first = len(summary.episodes)
         wanted = min(batch.count, episodes - first)
         # every world runs; those beyond the wanted number are dropped
-        summary.episodes += _run_round(batch, policy, first, seed + first)[:wanted]
+        summary.episodes += _run_round(batch, policy, first, seed + first, watch)[:wanted]
         if progress is not None:
             progress(len(summary.episodes), episodes)
     return summary
 
 
-def _run_round(batch: BatchRollout, policy: BatchPolicy, first: int, seed: int) -> list[Episode]:
+def _run_round(
+    batch: BatchRollout, policy: BatchPolicy, first: int, seed: int, watch: StepWatch | None
+) -> list[Episode]:
     count = batch.count
     batch.reset([seed + world for world in range(count)])
+    if watch is not None:
+        watch.begin_episode()
     alive, success = np.ones(count, dtype=bool), np.zeros(count, dtype=bool)
     steps, total = np.zeros(count, dtype=np.int64), np.zeros(count)
     ended = np.full(count, "truncated", dtype=object)
@@ -265,7 +273,11 @@ def _run_round(batch: BatchRollout, policy: BatchPolicy, first: int, seed: int) 
         before = time.perf_counter()
         actions = policy.act_many(batch.observe(), count)
         taken.append(1e3 * (time.perf_counter() - before))
+        if watch is not None:
+            watch.before_step()
         verdict = batch.step(actions)
+        if watch is not None:
+            watch.after_step()
         unstable = batch.find_unstable()
         steps += alive
         # worlds that are done go on moving until the round is over, but nothing of it counts

@@ -110,7 +110,7 @@ def judge(moment: TaskState, options: BoxOptions) -> Verdict:
     partly = 0.25 * near + 0.3 * raised * (0.5 + 0.5 * np.exp(-8.0 * aside))
     half = np.array(options.box_size[:2]) / 2
     # over a wall it is out of the arm's reach for good
-    lost = (np.abs(tube[..., :2]) > half).any(axis=-1)
+    lost = np.asarray((np.abs(tube[..., :2]) > half).any(axis=-1))
     score = np.where(success, 1.0, partly)
     return Verdict(success, score, lost, {"depth": depth, "tilt": tilt, "aside": aside})
 
