@@ -5,8 +5,7 @@
 ::
 
     pip install 'simwright[learn]'
-    python examples/learning/train.py reach                    # an arm brings its tool to a mark
-    python examples/learning/train.py walk --curve walk.json   # a quadruped walks a metre
+    python examples/learning/train.py reach --curve reach.json   # an arm brings its tool to a mark
 
 All worlds are one batch in this process: one core is enough.  The curve has a row for every update: actions taken,
 seconds of the processor, share of the last hundred episodes that succeeded.
@@ -38,18 +37,6 @@ RECIPES: dict[str, dict[str, Any]] = {
         "ppo": {"n_steps": 64, "batch_size": 512, "learning_rate": 1e-3, "gamma": 0.98},
         "spread": -0.7,
     },
-    "walk": {
-        "rollout": {
-            "task": "locomotion_flat",
-            "robot": "sample_quadruped",
-            "mode": "position",
-            "max_steps": 200,
-        },
-        "worlds": 32,
-        "actions": 400_000,
-        "ppo": {"n_steps": 64, "batch_size": 512, "learning_rate": 5e-4, "gamma": 0.99},
-        "spread": -1.0,
-    },
 }
 """What is learnt, in how many worlds at once, for how long, and how; ``spread`` is the logarithm of the first noise."""
 
@@ -75,7 +62,7 @@ class Curve(BaseCallback):
 
 
 def train(recipe: dict[str, Any], seed: int, actions: int, enough: float = 0.98) -> tuple[PPO, Curve]:
-    """A policy and its curve."""
+    """A policy and its curve; it ends early where ``enough`` of the last hundred episodes succeed."""
     torch.set_num_threads(1)
     env = SimVecEnv(simwright.make_rollout(**recipe["rollout"]), recipe["worlds"], threads=1, seed=seed)
     shape = {"net_arch": [64, 64], "log_std_init": recipe["spread"]}
