@@ -32,7 +32,7 @@ import subprocess
 import sys
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -145,8 +145,38 @@ def compare_fields(stage: Path, order: str) -> dict[str, Any]:
             entry["differences"] = [["import", "", f"{type(error).__name__}: {error}"[:200], "imported"]]
         return entry
     if theirs is not None:
-        entry["differences"] = list(list_differences(describe(*ours), describe(*theirs)))
+        differences = list_differences(describe(*ours), describe(*theirs))
+        entry["differences"] = list(name_prims(stage, differences))
     return entry
+
+
+def name_prims(stage: Path, differences: Iterable[list[Any]]) -> Iterator[list[Any]]:
+    """The differences, with what each prim of a solver attribute is, so that reasons can be about kinds of prims."""
+    from pxr import Usd
+
+    opened = Usd.Stage.Open(str(stage))
+    for field, element, *values in differences:
+        if field.startswith("result schema_attrs"):
+            solver, _, rest = element.partition(" ")
+            path, _, name = rest.partition(".")
+            kind = find_kind(opened.GetPrimAtPath(path))
+            yield [field, f"{solver} {kind} {path}.{name}", *values]
+        else:
+            yield [field, element, *values]
+
+
+def find_kind(prim: Any) -> str:
+    """``collider``, ``site``, ``visual`` (other geometry), or the type of a prim."""
+    from pxr import UsdGeom
+
+    if not prim:
+        return "nothing"
+    apis = prim.GetPrimTypeInfo().GetAppliedAPISchemas()
+    if "PhysicsCollisionAPI" in apis:
+        return "collider"
+    if {"MjcSiteAPI", "NewtonSiteAPI"} & set(apis):
+        return "site"
+    return "visual" if prim.IsA(UsdGeom.Gprim) else str(prim.GetTypeName())
 
 
 def fill(stage: Path, order: str, *, ours: bool, **words: Any) -> tuple[Any, dict[str, Any]]:

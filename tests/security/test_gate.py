@@ -515,3 +515,14 @@ def test_a_folder_that_is_admitted_admits_nothing_beside_it_and_nothing_hidden(t
     assert mine.admits(home / "a.stl")
     assert not mine.admits(home / ".netrc")
     assert not mine.admits(home / ".ssh" / "id")
+
+
+def test_a_link_into_the_asset_does_not_open_the_folder_it_is_in(tmp_path: Path) -> None:
+    (tmp_path / "asset").mkdir()
+    (tmp_path / "beside").mkdir()
+    (tmp_path / "asset" / "a.stl").touch()
+    (tmp_path / "beside" / "secret.txt").touch()
+    (tmp_path / "beside" / "link.stl").symlink_to(tmp_path / "asset" / "a.stl")
+    gate = Gate([tmp_path / "asset"])
+    assert gate.admits(tmp_path / "beside" / "link.stl")
+    assert not gate.admits(tmp_path / "beside" / "secret.txt")

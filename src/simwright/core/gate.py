@@ -124,7 +124,7 @@ class Gate:
     :meth:`take` reports to ``reporter``; the other methods raise.
     """
 
-    __slots__ = ("_folders", "_known", "_real", "_told", "packages", "reporter", "roots", "tally")
+    __slots__ = ("_covered", "_folders", "_known", "_real", "_told", "packages", "reporter", "roots", "tally")
 
     def __init__(
         self, roots: Iterable[Path], packages: PackageMap | None = None, reporter: Reporter | None = None
@@ -138,6 +138,7 @@ class Gate:
         self._known: dict[tuple[str, Path | None], Package] = {}
         # where folders really are: an asset names hundreds of files in a few of them
         self._real: dict[str, Path] = {}
+        self._covered: set[str] = set()
         # a file that is named by a thousand prims is told once for each place
         self._told: set[tuple[Where, str]] = set()
 
@@ -149,8 +150,9 @@ class Gate:
         reporter: Reporter | None = None,
     ) -> Gate:
         """The gate of the asset whose file the user named, also by a link to where it really is."""
-        # one folder mostly: only for a link the two differ
-        folders = {_find_folder(file), Path(file).resolve().parent}
+        folders = {_find_folder(file)}
+        if os.path.islink(file):  # noqa: PTH114 - asked for every asset
+            folders.add(Path(file).resolve().parent)
         return cls({_find_root_of(folder) for folder in folders}, packages, reporter)
 
     @classmethod
@@ -165,7 +167,18 @@ class Gate:
 
     def admits(self, path: str | os.PathLike[str]) -> bool:
         """May the file be used?  Links are resolved first."""
-        return self._covers(self.resolve(path))
+        # an asset names hundreds of files in a few folders: what holds for one plain file of a folder holds for all
+        folder, name = os.path.split(os.fspath(path))
+        is_plain = name[:1] not in ("", ".") and "\0" not in name
+        if is_plain and folder in self._covered and not os.path.islink(path):  # noqa: PTH114
+            return True
+        target = self.resolve(path)
+        if not self._covers(target):
+            return False
+        # a link into the asset says nothing about the folder that the link is in
+        if is_plain and str(target) not in self._folders and self._real.get(folder) == target.parent:
+            self._covered.add(folder)
+        return True
 
     def admit(self, path: str | os.PathLike[str], where: Where | None = None, said: str = "") -> Path:
         """The path with every link resolved; an UnsafePathError if it lies outside.  ``said`` is how it is named."""

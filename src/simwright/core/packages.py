@@ -312,6 +312,9 @@ def _surrounding(place: Path) -> Iterator[Package]:
 
 def read_package_name(folder: Path) -> str | None:
     """The name in ``folder/package.xml``, if there is one."""
+    # as text first: every folder above an asset is asked, and hardly any is a package
+    if not os.path.isfile(f"{folder}/{_MANIFEST}"):  # noqa: PTH113
+        return None
     manifest = folder / _MANIFEST
     try:
         if not manifest.is_file() or manifest.stat().st_size > _MAX_PACKAGE_XML:

@@ -177,14 +177,15 @@ def put_files(
 
 def recover(folder: Path, name: str) -> None:
     """Undo what a killed process left of writing ``name`` in a folder, and remove its staging folders."""
+    try:
+        first = _name_staging(folder, name, 1)
+    except ValueError:  # no name of a file
+        return
     for number in range(1, _MOST_STALE + 1):
-        try:
-            path = _name_staging(folder, name, number)
-        except ValueError:  # no name of a file
-            return
-        if path.is_dir():
+        path = f"{first}-{number}" if number > 1 else str(first)
+        if os.path.isdir(path):  # noqa: PTH112 - asked before every asset is read
             with guard_writing(path):
-                _clean(path)
+                _clean(Path(path))
 
 
 def compute_digest(file: Path) -> str | None:

@@ -50,7 +50,8 @@ class ReadOptions:
     takes 1).  ``default_density`` is that of USD colliders for which nobody says one [kg/m^3].
     ``read_elsewhere`` are types of USD geometry that the caller reads from the stage: they are not reported as lost.
     ``hidden_shapes`` reads invisible USD geometry too, as shapes that are neither seen nor touched; without
-    ``visuals``, USD geometry that does not collide is left out, and so are looks that no collider has.
+    ``visuals``, USD geometry that does not collide is left out, and so are looks that no collider has, cameras
+    and lights.
     ``lock_unlimited_axes`` locks the axes of generic USD joints that no limit is applied to, as Newton does; by
     UsdPhysics they are free.
     """

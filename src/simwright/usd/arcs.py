@@ -88,6 +88,10 @@ class LayerWalk:
 
     layers: list[WalkedLayer]
     left_out: list[str]
+    admitted: frozenset[str] = frozenset()
+    """Files that the gate has admitted, as OpenUSD resolves them."""
+    repeats: float = 1.0
+    """How often a prim of the layers is brought in, in the mean and at most."""
 
     def renew(self, stages: Iterable[Any]) -> None:
         """Bring open layers up to their files; those of ``stages`` that use one leave out what the walk leaves out."""
@@ -135,8 +139,8 @@ def walk_layers(path: str, gate: Gate, reporter: Reporter, locator: Locator) -> 
     walk = _LayerWalker(gate, reporter, locator)
     layers = walk.run(root)
     # before the stage is made: composing is what would take the memory
-    check_multiplicity(root.layer, layers)
-    return LayerWalk(layers, walk.left_out)
+    repeats = check_multiplicity(root.layer, layers)
+    return LayerWalk(layers, walk.left_out, frozenset(walk.checked), repeats)
 
 
 _current: set[Identity] = set()
@@ -306,13 +310,18 @@ _DEEPEST = 64
 """Names in a path of a prim that only arcs above it bring."""
 
 
-def check_multiplicity(root: Any, layers: Iterable[WalkedLayer]) -> None:
-    """A LimitError if composing ``root`` makes too many prims or layers; ``layers`` are all that it may use."""
+def check_multiplicity(root: Any, layers: Iterable[WalkedLayer]) -> float:
+    """A LimitError if composing ``root`` makes too many prims or layers; ``layers`` are all that it may use.
+
+    Gives how many prims there are at most for each that a layer says something about.
+    """
     count = _Count({walked.layer.identifier: walked for walked in layers})
     where = Where(str(root.realPath or root.identifier))
     try:
         check_limit("usd-layers", sum(count.stack(root.identifier).values()), where)
-        check_limit("usd-prims", count.weigh_stack(root.identifier, "/"), where)
+        prims = count.weigh_stack(root.identifier, "/")
+        check_limit("usd-prims", prims, where)
+        return prims / max(1, sum(len(outline.specs) for outline in count.outlines.values()))
     except RecursionError:
         hint = "is it the right file?"
         raise LimitError("references lead to references too many times", hint=hint, where=where) from None

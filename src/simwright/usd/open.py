@@ -18,7 +18,14 @@ from simwright.core.errors import ParseError, UnknownNameError
 from simwright.core.gate import Gate
 from simwright.core.packages import PackageMap
 from simwright.core.swap import recover
-from simwright.usd.arcs import LAYER_OUTSIDE, LAYER_UNREADABLE, PACKAGE_UNKNOWN, mute_for_all, walk_layers
+from simwright.usd.arcs import (
+    LAYER_OUTSIDE,
+    LAYER_UNREADABLE,
+    PACKAGE_UNKNOWN,
+    LayerWalk,
+    mute_for_all,
+    walk_layers,
+)
 from simwright.usd.complaints import explain_errors, report_composition, report_messages
 from simwright.usd.guard import check_file
 from simwright.usd.locate import Locator
@@ -26,6 +33,9 @@ from simwright.usd.packages import context
 from simwright.usd.plugins import register_plugins
 from simwright.usd.silence import capture
 
+_plain: WeakSet[Any] = WeakSet()
+"""Stages whose layers bring in hardly anything more than once."""
+_REPEATED = 2.0
 _stages: WeakSet[Any] = WeakSet()
 """Stages of earlier that somebody still has: they follow what is read anew into layers that they use."""
 
@@ -68,7 +78,9 @@ def open_stage(
                 _check_units(walk.layers[0].layer, locator)
                 rule = Usd.Stage.LoadAll if load else Usd.Stage.LoadNone
                 stage = open_without(walk.left_out, walk.layers[0].layer, resolver_context, rule)
-            _check_used(stage, gate)
+            _check_used(stage, gate, walk)
+            if walk.repeats < _REPEATED:
+                _plain.add(stage)
         _select_variants(stage, variants or {}, Where(str(path)))
         # OpenUSD complains about these as well; one finding is enough
         skipped = {
@@ -81,6 +93,11 @@ def open_stage(
     told = [message for message in messages if not any(name in message.text for name in walk.left_out)]
     report_messages(told, reporter, str(path))
     return stage
+
+
+def is_plain(stage: Any) -> bool:
+    """Is it known that no part of a stage is there several times, as robots by the hundred are?"""
+    return stage in _plain
 
 
 def _check_units(layer: Any, locator: Locator) -> None:
@@ -128,11 +145,11 @@ def open_again(stage: Any, session: Any = None, *, load: bool = True, mask: Any 
     return open_without(list(stage.GetMutedLayers()), *source, rule, mask=mask)
 
 
-def _check_used(stage: Any, gate: Gate) -> None:
+def _check_used(stage: Any, gate: Gate, walk: LayerWalk) -> None:
     """Nothing was composed that the walk has not seen."""
     for layer in stage.GetUsedLayers():
         file = layer.realPath.partition("[")[0]
-        if file:
+        if file and file not in walk.admitted:
             gate.admit(file, Where(str(stage.GetRootLayer().realPath)))
 
 

@@ -12,7 +12,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from simwright.core.math3d import IDENTITY_QUAT, Pose, vec3
 from simwright.engines.newton import UsdImport, add_usd, install, uninstall
+from simwright.resolve.resolver import SchemaResolver, find_resolver
 
 pytestmark = pytest.mark.judge("newton")
 
@@ -394,3 +396,40 @@ def test_newtons_own_tests(newton):
         uninstall()
     assert len(results) > 370
     assert script.report(results, check=True) == 0
+
+
+CLOTH = (
+    HEAD
+    + """
+def Mesh "sheet" (prepend apiSchemas = ["PhysicsSurfaceDeformableSimAPI", "PhysicsDeformableBodyAPI"])
+{
+    point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)]
+    int[] faceVertexCounts = [3, 3]
+    int[] faceVertexIndices = [0, 1, 2, 1, 3, 2]
+}
+def Cube "box" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+{
+}
+"""
+)
+
+
+@pytest.mark.filterwarnings("ignore:/sheet:UserWarning")  # Newton's own, about thickness and colliders
+@pytest.mark.parametrize("resolvers", [None, ["physx", find_resolver("newton")]])
+def test_cloth_goes_to_newton_with_the_words_of_ours(newton, write, resolvers):
+    builder = newton.ModelBuilder()
+    result = add_usd(
+        builder,
+        write(CLOTH),
+        xform=Pose(vec3(0.0, 0.0, 2.0), np.array(IDENTITY_QUAT)),
+        schema_resolvers=resolvers,
+        return_deformable_results=True,
+    )
+    assert (builder.particle_count, builder.body_count) == (4, 1)
+    assert [list(pose)[2] for pose in builder.body_q] == [2.0]
+    assert result.keys() >= KEYS | {"asset", "findings", "path_articulation_map", "path_cloth_map"}
+    assert result["asset"] is None
+    assert [found.kind for found in result["findings"]] == ["newton-handed-over"]
+    assert result["path_articulation_map"].keys() == set(builder.articulation_label)
+    with pytest.raises(ValueError, match="no schema resolver 'gazebo'"):
+        add_usd(newton.ModelBuilder(), write(CLOTH), schema_resolvers=[SchemaResolver("gazebo", [])])

@@ -75,24 +75,24 @@ def fill_builder(
     """Put everything of ``result.asset`` into a builder, in the order in which elements refer to each other."""
     reporter = result.reporter
     stage = None if parts is None else parts.stage
-    equalities = find_equalities(result.asset, stage)
+    equalities = find_equalities(result.asset, parts)
     asset = result.asset = leave_equalities(result.asset, equalities)
     plan = plan_branches(asset, choices.joint_ordering, only_enabled=choices.only_load_enabled_joints)
-    fill = _BuilderFiller(builder, result, base, choices, stage)
+    fill = _BuilderFiller(builder, result, base, choices, parts)
     # needs the stage: articulations may be declared on prims that are no bodies
     if choices.override_root_xform:
         fill.root_poses = find_root_poses(asset, stage)
     fill.add_branches(plan.branches)
     # looks are asked of the stage where they are wanted: they cost most of the time of an import
     looks = open_looks(stage) if choices.load_visual_shapes else None
-    fill.add_shapes(looks, stage)
+    fill.add_shapes(looks)
     if parts is not None and looks is not None:
         looks.add_splats(builder, parts.splats, result, choices, base)
     fill.add_loops(plan)
     result.equalities = add_equalities(builder, asset, result.bodies, base, reporter)
     set_mimics(builder, asset, result.joints, reporter, partial=choices.allow_partial)
-    if stage is not None:
-        add_stage_equalities(builder, stage, result, equalities, choices=choices, base=base)
+    if parts is not None:
+        add_stage_equalities(builder, parts, result, equalities, choices=choices, base=base)
     add_filters(builder, asset, result.shapes)
     add_attributes(builder, asset.custom_attributes, result.by_frequency(), reporter)
     if stage is not None and has_registered(builder):
@@ -125,10 +125,11 @@ class _BuilderFiller:
         result: Imported,
         base: Pose,
         choices: Choices,
-        stage: Usd.Stage | None = None,
+        parts: StageParts | None = None,
     ) -> None:
         self._builder = builder
-        self._stage = stage
+        self._parts = parts
+        self._stage = None if parts is None else parts.stage
         self._choices = choices
         self._result = result
         self._reporter = result.reporter
@@ -190,13 +191,13 @@ class _BuilderFiller:
 
     def _add_orphans(self) -> None:
         """Joints outside of articulations, in Newton's order; then roots that float, each in its own articulation."""
-        builder, stage = self._builder, self._stage
+        builder, parts = self._builder, self._parts
         self._stand = self._base
         places = {joint.name: place for place, joint in enumerate(self._result.asset.joints)}
 
         def rank(step: BranchStep) -> tuple[int, int]:
             assert step.joint is not None
-            kind = 0 if stage is None else rank_joint(stage, step.joint.path)
+            kind = 0 if parts is None else rank_joint(parts, step.joint.path)
             return kind, places[step.joint.name]
 
         held = [step for branch in self._orphans for step in branch.steps if step.joint is not None]
@@ -312,7 +313,7 @@ class _BuilderFiller:
                 turned = reverse_joint(joint, self._reporter)
             self._add_joint(dataclasses.replace(turned))
 
-    def add_shapes(self, looks: StageLooks | None, stage: Usd.Stage | None) -> None:
+    def add_shapes(self, looks: StageLooks | None) -> None:
         """Shapes and sites, in the order of Newton's own importer."""
         asset, result = self._result.asset, self._result
         maker = NewtonShapeMaker(
@@ -324,7 +325,7 @@ class _BuilderFiller:
             looks=looks,
             with_hulls=not self._choices.skip_mesh_approximation,
         )
-        for element in order_shapes(asset, stage, result.bodies):
+        for element in order_shapes(asset, self._parts, result.bodies):
             body = result.bodies.get(element.body, -1)
             if isinstance(element, Site):
                 result.sites[element.name] = maker.add_site(element, body)
@@ -465,7 +466,6 @@ def import_newton() -> ModuleType:
 
 def find_base(builder: ModelBuilder, pose: Pose | None) -> Pose:
     """Where a Z-up asset stands in a builder, whose up axis may be another one."""
-    up = vec3([float(v) for v in builder.up_vector])
-    turn = quat_between((0.0, 0.0, 1.0), up)
-    base = Pose(vec3(), turn) if up[2] < 1.0 else IDENTITY
+    up = [float(v) for v in builder.up_vector]
+    base = Pose(vec3(), quat_between((0.0, 0.0, 1.0), vec3(up))) if up[2] < 1.0 else IDENTITY
     return base if pose is None else pose @ base

@@ -16,6 +16,7 @@ A program that takes an importer as a function (as IsaacLab does) is given :func
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import inspect
 import os
 import warnings
@@ -28,7 +29,7 @@ import numpy as np
 from simwright.core.collector import pause_collector
 from simwright.core.diag import Level, Reporter
 from simwright.core.errors import InputError, UsageError
-from simwright.core.math3d import Pose, quat_normalize, vec3
+from simwright.core.math3d import Pose, pose_to_seven, quat_normalize, vec3
 from simwright.engines.newton.build import add_asset, import_newton
 from simwright.engines.newton.equalities import SPLAT, sort_prims
 from simwright.engines.newton.messages import COMPOSED_PARTLY, HANDED_OVER, LEGACY_WORD, NEWTON_SAYS
@@ -157,6 +158,9 @@ def _import(
     resolvers = adopt_resolvers(words["schema_resolvers"], legacy_margin_gap=words["legacy_margin_gap"])
     reading = {"visuals": words["load_visual_shapes"], **reading}
     options = make_options(builder, source, resolvers, reading)
+    if is_path(source):
+        # one gate for the stage and for what it names
+        options = dataclasses.replace(options, gate=options.make_gate(Path(source), reporter))
     with _as_newton_raises():
         stage = open_source(source, options, reporter, partial=words["allow_partial"])
         parts = sort_prims(stage)
@@ -165,8 +169,10 @@ def _import(
         if words["apply_up_axis_from_stage"]:
             set_up_axis(builder, stage)
         from simwright.formats.usd.read import read_stage
+        from simwright.formats.usd.stage_reader import MetPrims
 
-        asset = read_stage(stage, options, reporter)
+        parts.met = MetPrims()
+        asset = read_stage(stage, options, reporter, met=parts.met)
         imported = add_asset(
             builder,
             asset,
@@ -179,7 +185,7 @@ def _import(
     if words["legacy_angular_velocity_units"]:
         keep_degrees(builder, imported)
     result = imported.answer
-    result.update(describe_import(imported, stage))
+    result.update(describe_import(imported, stage, parts.met))
     if words["return_deformable_results"]:
         result |= {f"path_{kind}_{what}": {} for kind in _KINDS for what in ("map", "attrs")}
     result.imported = imported
@@ -250,7 +256,11 @@ def open_source(source: Any, options: ReadOptions, reporter: Reporter, *, partia
         from simwright.usd.open import open_stage
 
         stage = open_stage(
-            Path(source), packages=options.packages, variants=options.variants, reporter=reporter
+            Path(source),
+            packages=options.packages,
+            variants=options.variants,
+            reporter=reporter,
+            gate=options.gate,
         )
     elif isinstance(source, Sdf.Layer):
         stage = Usd.Stage.Open(source)
@@ -280,12 +290,47 @@ def set_up_axis(builder: ModelBuilder, stage: Any) -> None:
 
 
 def _hand_over(builder: ModelBuilder, stage: Any, words: dict[str, Any], reporter: Reporter) -> UsdImport:
-    """Let Newton's own importer take the stage."""
+    """Let Newton's own importer take the stage; poses and resolvers of ours are given to it as its own."""
+    import warp
+
     reporter.report(HANDED_OVER)
     given = {name: value for name, value in words.items() if value is not None and name != "allow_partial"}
-    if given.get("schema_resolvers") is not None:
-        given["schema_resolvers"] = list(given["schema_resolvers"])
-    return UsdImport(find_theirs()(builder, stage, **given))
+    pose = read_pose(given.pop("xform", None))
+    if pose is not None:
+        given["xform"] = warp.transform(*pose_to_seven(pose))
+    if "schema_resolvers" in given:
+        given["schema_resolvers"] = [_give_back(resolver) for resolver in given["schema_resolvers"]]
+    before = builder.articulation_count
+    result = UsdImport(find_theirs()(builder, stage, **given))
+    labels = enumerate(builder.articulation_label[before:], before)
+    result |= {
+        "asset": None,
+        "findings": list(reporter),
+        "path_articulation_map": {label: number for number, label in labels},
+    }
+    # Newton gives it where joints were collapsed
+    result.setdefault("path_original_body_map", dict(result["path_body_map"]))
+    return result
+
+
+def _give_back(resolver: Any) -> Any:
+    """Newton's own resolver for a name or for one of ours."""
+    import newton
+
+    name = resolver if isinstance(resolver, str) else getattr(resolver, "name", "")
+    if not isinstance(resolver, str | SchemaResolver):
+        return resolver
+    known = {kind.name: kind for kind in _list_theirs(newton.usd)}
+    if name not in known:
+        raise NewtonUsageError(
+            f"Newton's own importer takes this stage, and has no schema resolver {name!r}",
+            hint=f"give {', '.join(known)}, or an object of newton.usd",
+        )
+    return known[name]()
+
+
+def _list_theirs(usd: Any) -> tuple[Any, ...]:
+    return usd.SchemaResolverNewton, usd.SchemaResolverPhysx, usd.SchemaResolverMjc
 
 
 def read_pose(given: Any) -> Pose | None:
@@ -406,13 +451,7 @@ def _find_known(resolver: Any) -> str | None:
     """The name of the resolver of ours that Newton's class, or the one it is derived from, corresponds to."""
     import newton
 
-    usd = newton.usd
-    classes = {
-        "newton": usd.SchemaResolverNewton,
-        "physx": usd.SchemaResolverPhysx,
-        "mjc": usd.SchemaResolverMjc,
-    }
-    return next((name for name, kind in classes.items() if isinstance(resolver, kind)), None)
+    return next((str(kind.name) for kind in _list_theirs(newton.usd) if isinstance(resolver, kind)), None)
 
 
 def _is_plain(resolver: Any) -> bool:

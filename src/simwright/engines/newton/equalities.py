@@ -11,6 +11,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from simwright.core.diag import Where
@@ -27,7 +28,11 @@ from simwright.model.selection import compile_paths
 if TYPE_CHECKING:
     from pxr import Usd
 
+    from simwright.formats.usd.prims import FoundPrim
+    from simwright.formats.usd.stage_reader import MetPrims
+
 CONNECT, WELD, _JOINT = "MjcEqualityConnectAPI", "MjcEqualityWeldAPI", "MjcEqualityJointAPI"
+_ENDS = frozenset({CONNECT, WELD})
 _ROW = "mujoco:equality_constraint"
 _ACTUATOR = "NewtonActuator"
 _JOINT_TYPES = (
@@ -43,36 +48,60 @@ _DEFORMABLE = ("Deformable", "PhysicsAttachment", "PhysicsElementCollisionFilter
 class StageParts:
     """A stage, and those of its prims that Newton has objects for and the model has not.
 
-    ``deformable`` says whether there is cloth, a cable, a soft body, a particle system or what holds them.
+    ``deformable`` says whether there is cloth, a cable, a soft body, a particle system or what holds them.  ``met`` is
+    what the reader knows of the prims; None where the asset was read before.
     """
 
     stage: Usd.Stage
     deformable: bool = False
     actuators: list[Usd.Prim] = dataclasses.field(default_factory=list)
     splats: list[Usd.Prim] = dataclasses.field(default_factory=list)
+    met: MetPrims | None = None
+
+    def find_met(self, path: str) -> FoundPrim | None:
+        """What the reader knows of a prim."""
+        return None if self.met is None else self.met.founds.get(path)
+
+    def find_type(self, path: str) -> str:
+        """The type of a prim, empty where there is none."""
+        found = self.find_met(path)
+        if found is not None:
+            return found.type
+        prim = self.stage.GetPrimAtPath(path) if path else None
+        return str(prim.GetTypeName()) if prim else ""
+
+    def list_apis(self, path: str) -> frozenset[str]:
+        """The schemas that are applied to a prim."""
+        from simwright.formats.usd.prims import list_apis
+
+        found = self.find_met(path)
+        if found is not None:
+            return found.apis
+        prim = self.stage.GetPrimAtPath(path) if path else None
+        return list_apis(prim) if prim else frozenset()
 
 
 def sort_prims(stage: Usd.Stage) -> StageParts:
     """Look at every prim once, those of instances too."""
     from pxr import Usd
 
+    from simwright.formats.usd.prims import find_sort
+
     parts = StageParts(stage)
     lists = {_ACTUATOR: parts.actuators, SPLAT: parts.splats}
-    known: dict[tuple[str, ...], bool] = {}
     for prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
-        words = (str(prim.GetTypeName()), *prim.GetAppliedSchemas())
-        # few kinds of prims, and many of each
-        if words not in known:
-            known[words] = _is_deformable(words)
-        if known[words]:
+        sort = find_sort(prim)
+        # few sorts of prims, and many of each
+        if sort.type in lists:
+            lists[sort.type].append(prim)
+        if not parts.deformable and _is_deformable(sort.type, sort.apis):
             parts.deformable = True
-        if words[0] in lists:
-            lists[words[0]].append(prim)
     return parts
 
 
-def _is_deformable(words: tuple[str, ...]) -> bool:
-    return "TetMesh" in words or any(part in word for word in words for part in _DEFORMABLE)
+@lru_cache(maxsize=1024)
+def _is_deformable(kind: str, apis: frozenset[str]) -> bool:
+    return kind == "TetMesh" or any(part in word for word in (kind, *apis) for part in _DEFORMABLE)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -83,24 +112,19 @@ class StageEqualities:
     followers: tuple[str, ...] = ()
 
 
-def find_equalities(asset: Asset, stage: Usd.Stage | None) -> StageEqualities:
+def find_equalities(asset: Asset, parts: StageParts | None) -> StageEqualities:
     """The equalities among the joints of an asset that was read from a stage."""
-    if stage is None or not _has_rows():
+    if parts is None or not _has_rows():
         return StageEqualities()
     ends, followers = [], []
     for joint in asset.joints:
-        if {CONNECT, WELD} & _list_apis(stage, joint.path):
+        if not _ENDS.isdisjoint(parts.list_apis(joint.path)):
             ends.append(joint)
         else:
             # joints that became one are asked each
             paths = dict.fromkeys((joint.path, *(dof.path for dof in joint.dofs if dof.path)))
-            followers += [path for path in paths if _JOINT in _list_apis(stage, path)]
+            followers += [path for path in paths if _JOINT in parts.list_apis(path)]
     return StageEqualities(tuple(ends), tuple(followers))
-
-
-def _list_apis(stage: Usd.Stage, path: str) -> set[str]:
-    prim = stage.GetPrimAtPath(path) if path else None
-    return set(prim.GetPrimTypeInfo().GetAppliedAPISchemas()) if prim else set()
 
 
 def leave_equalities(asset: Asset, found: StageEqualities) -> Asset:
@@ -128,7 +152,7 @@ def _has_rows() -> bool:
 
 def add_stage_equalities(
     builder: ModelBuilder,
-    stage: Usd.Stage,
+    parts: StageParts,
     result: Imported,
     found: StageEqualities,
     *,
@@ -138,21 +162,20 @@ def add_stage_equalities(
     """Loop joints, mimics and rows; without ``convert_mjc_equality_constraints``, rows alone."""
     if not found.ends and not found.followers:
         return
-    adder = _EqualityAdder(builder, stage, result, choices, base)
+    adder = _EqualityAdder(builder, parts.stage, result, choices, base)
     ends = {joint.path: joint for joint in found.ends}
 
     # by type, as Newton numbers the rows
-    for path in sorted((*ends, *found.followers), key=lambda path: rank_joint(stage, path)):
+    for path in sorted((*ends, *found.followers), key=lambda path: rank_joint(parts, path)):
         if path not in ends:
             adder.add_follower(path)
         elif ends[path].enabled or not choices.only_load_enabled_joints:
             adder.add_end(ends[path])
 
 
-def rank_joint(stage: Usd.Stage, path: str) -> int:
+def rank_joint(parts: StageParts, path: str) -> int:
     """The place of a joint's type among those that OpenUSD's physics parser goes through one after another."""
-    prim = stage.GetPrimAtPath(path) if path else None
-    kind = str(prim.GetTypeName()) if prim else ""
+    kind = parts.find_type(path)
     return _JOINT_TYPES.index(kind) if kind in _JOINT_TYPES else len(_JOINT_TYPES)
 
 

@@ -30,6 +30,8 @@ from simwright.model.selection import compile_paths
 if TYPE_CHECKING:
     from pxr import Usd
 
+    from simwright.engines.newton.equalities import StageParts
+
 Rows: TypeAlias = npt.NDArray[Any]
 _REFUSALS = (ValueError, TypeError, RuntimeError, IndexError, KeyError)
 
@@ -287,21 +289,21 @@ _COLLIDER_TYPES = (
 """Types of colliders in the order in which OpenUSD's physics parser gives them."""
 
 
-def order_shapes(asset: Asset, stage: Usd.Stage | None, bodies: Mapping[str, int]) -> list[Shape | Site]:
+def order_shapes(asset: Asset, parts: StageParts | None, bodies: Mapping[str, int]) -> list[Shape | Site]:
     """Shapes and sites as Newton's importer adds them, which also chooses colours by number.
 
     Of a stage: what is seen of each body, its sites among it, then what is seen of the world, then colliders by type.
     Otherwise shapes in their order, then sites.
     """
     elements: list[Shape | Site] = [*asset.shapes, *asset.sites]
-    if stage is None:
+    if parts is None:
         return elements
-    place = _find_places(asset, stage) if asset.sites else {}
+    place = _find_places(asset, parts) if asset.sites else {}
 
     def rank(element: Shape | Site) -> tuple[int, int, int]:
         at = place.get(element.path, 0)
         if isinstance(element, Shape) and element.collision:
-            kind = str(stage.GetPrimAtPath(element.path).GetTypeName()) if element.path else ""
+            kind = parts.find_type(element.path)
             return 2, _COLLIDER_TYPES.index(kind) if kind in _COLLIDER_TYPES else len(_COLLIDER_TYPES), at
         body = bodies.get(element.body, -1)
         return (0, body, at) if body >= 0 else (1, 0, at)
@@ -309,11 +311,13 @@ def order_shapes(asset: Asset, stage: Usd.Stage | None, bodies: Mapping[str, int
     return sorted(elements, key=rank)
 
 
-def _find_places(asset: Asset, stage: Usd.Stage) -> dict[str, int]:
+def _find_places(asset: Asset, parts: StageParts) -> dict[str, int]:
     """Numbers of the prims of shapes and sites, in the order of the stage."""
     from pxr import Usd
 
     wanted = {shape.path for shape in asset.shapes} | {site.path for site in asset.sites}
-    walk = Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies())
+    if parts.met is not None and parts.met.founds.keys() >= wanted:
+        return {path: number for number, path in enumerate(parts.met.founds)}
+    walk = Usd.PrimRange(parts.stage.GetPseudoRoot(), Usd.TraverseInstanceProxies())
     paths = (prim.GetPath().pathString for prim in walk)
     return {path: number for number, path in enumerate(paths) if path in wanted}

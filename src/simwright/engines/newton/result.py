@@ -17,16 +17,19 @@ from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver, schema_att
 if TYPE_CHECKING:
     from pxr import Usd
 
+    from simwright.formats.usd.stage_reader import MetPrims
+
 _STEP = 1e-3
 """The step of Newton's importer for a scene that names none [s]."""
+_SCALE = "xformOp:scale"
 
 
 class UsdImport(dict[str, Any]):
     """All keys of the dictionary that ``ModelBuilder.add_usd`` returns, and ours.
 
     Ours are ``asset`` (the model that was read), ``findings`` (all diagnostics, also those that are no warnings) and
-    ``path_articulation_map``.  ``imported`` has builder indices by name of the model as well; it is None where the
-    stage was handed to Newton's own importer.
+    ``path_articulation_map``.  ``imported`` has builder indices by name of the model as well.  Where the stage was
+    handed to Newton's own importer, ``imported`` and ``asset`` are None.
     """
 
     imported: Imported | None = None
@@ -123,23 +126,21 @@ class Imported(ElementIndices):
         return self.asset.environment.settings.get("max_solver_iterations")
 
 
-def describe_import(imported: Imported, stage: Usd.Stage) -> dict[str, Any]:
+def describe_import(imported: Imported, stage: Usd.Stage, met: MetPrims) -> dict[str, Any]:
     """All keys of Newton's own importer, and ours: ``asset``, ``findings``, ``path_articulation_map``."""
     import newton
-    from pxr import Usd, UsdGeom
+    from pxr import UsdGeom
 
     info = imported.as_newton()
     scene = stage.GetPrimAtPath(info["physics_scene_path"]) if info["physics_scene_path"] else None
-    xforms, signs = UsdGeom.XformCache(Usd.TimeCode.Default()), dict[str, Any]()
+    scales = _ShapeScales(stage, met)
     collapsed = imported.collapse_results
     moved = collapsed["body_merged_transform"] if collapsed else {}
     return info | {
         "fps": stage.GetFramesPerSecond(),
         "duration": stage.GetEndTimeCode() - stage.GetStartTimeCode(),
         "up_axis": newton.Axis.from_string(str(UsdGeom.GetStageUpAxis(stage))),
-        "path_shape_scale": {
-            path: _read_scale(stage.GetPrimAtPath(path), xforms, signs) for path in info["path_shape_map"]
-        },
+        "path_shape_scale": {path: scales.find(path) for path in info["path_shape_map"]},
         "path_particle_map": {},
         "particle_scene_path": None,
         "scene_attributes": ({} if scene is None else {a.GetName(): a.Get() for a in scene.GetAttributes()})
@@ -155,43 +156,60 @@ def describe_import(imported: Imported, stage: Usd.Stage) -> dict[str, Any]:
     }
 
 
-def _read_scale(prim: Usd.Prim, xforms: Any, signs: dict[str, Any]) -> Any:
-    """The scale of a prim in the world, with the signs that are authored; ``signs`` are those of prims known so far."""
-    import warp
-    from pxr import Tf
+class _ShapeScales:
+    """The scales of prims in the world, with the signs that are authored; ``met`` is what the reader knows of them."""
 
-    if not prim:
-        return warp.vec3(1.0, 1.0, 1.0)
-    try:
-        # OpenUSD's own arithmetic: arrays of three numbers are slower
-        world = xforms.GetLocalToWorldTransform(prim)
-        rows = zip(
-            _find_signs(prim, signs), (world.GetRow3(number).GetLength() for number in range(3)), strict=True
-        )
-        lengths = [sign * length for sign, length in rows]
-    except Tf.ErrorException:
-        # an operation that is not there; the reader has said so and takes the place of the prim above
-        return _read_scale(prim.GetParent(), xforms, signs)
-    return warp.vec3(*(float(v) for v in lengths))
+    def __init__(self, stage: Usd.Stage, met: MetPrims) -> None:
+        import warp
+        from pxr import Usd, UsdGeom
 
+        self._stage = stage
+        self._met = met.founds
+        self._vector = warp.vec3
+        # places at the default time, which the reader knows already unless another was chosen
+        is_known = met.xforms is not None and met.xforms.GetTime().IsDefault()
+        self._xforms: Any = met.xforms if is_known else UsdGeom.XformCache(Usd.TimeCode.Default())
+        self._signs: dict[str, tuple[float, ...]] = {"": (1.0, 1.0, 1.0)}
 
-def _find_signs(prim: Usd.Prim, known: dict[str, Any]) -> Any:
-    """Signs of the authored scales of a prim and those above it, multiplied."""
-    from pxr import Gf, UsdGeom
+    def find(self, path: str) -> Any:
+        """The scale of a prim; one where there is none."""
+        found = self._met.get(path)
+        prim = self._stage.GetPrimAtPath(path) if found is None else found.prim
+        return self._read(prim, path) if prim else self._vector(1.0, 1.0, 1.0)
 
-    if prim.IsPseudoRoot():
-        return np.ones(3)
-    path = prim.GetPath().pathString
-    if path not in known:
-        signs = _find_signs(prim.GetParent(), known)
+    def _read(self, prim: Usd.Prim, path: str) -> Any:
+        from pxr import Tf
+
+        try:
+            # OpenUSD's own arithmetic: arrays of three numbers are slower
+            world = self._xforms.GetLocalToWorldTransform(prim)
+            x, y, z = self._find_signs(path)
+        except Tf.ErrorException:
+            # an operation that is not there; the reader has said so and takes the place of the prim above
+            return self._read(prim.GetParent(), path.rpartition("/")[0])
+        row = world.GetRow3
+        return self._vector(x * row(0).GetLength(), y * row(1).GetLength(), z * row(2).GetLength())
+
+    def _find_signs(self, path: str) -> tuple[float, ...]:
+        """Signs of the authored scales of a prim and those above it, multiplied."""
+        signs = self._signs.get(path)
+        if signs is None:
+            signs, found = self._find_signs(path.rpartition("/")[0]), self._met.get(path)
+            # most prims have no scale, and the list of operations is slow to make
+            if found is None or found.authored is None or any(_SCALE in name for name in found.authored):
+                signs = self._turn(signs, self._stage.GetPrimAtPath(path))
+            self._signs[path] = signs
+        return signs
+
+    def _turn(self, signs: tuple[float, ...], prim: Usd.Prim) -> tuple[float, ...]:
+        from pxr import Gf, UsdGeom
+
         names = prim.GetAttribute("xformOpOrder").Get() or ()
-        # asked by name first: most prims have no scale, and the list of operations is slow to make
-        if any("xformOp:scale" in name for name in names) and prim.IsA(UsdGeom.Xformable):
+        if any(_SCALE in name for name in names) and prim.IsA(UsdGeom.Xformable):
             for op in UsdGeom.Xformable(prim).GetOrderedXformOps():
                 if op.GetOpType() == UsdGeom.XformOp.TypeScale and op.Get() is not None:
-                    signs = signs * np.sign(np.array(Gf.Vec3d(op.Get())))
-        known[path] = signs
-    return known[path]
+                    signs = tuple(np.sign(np.array(Gf.Vec3d(op.Get()))) * signs)
+        return signs
 
 
 def _by_path(elements: Iterable[Any], indices: dict[str, int]) -> dict[str, int]:

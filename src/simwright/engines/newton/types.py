@@ -41,6 +41,7 @@ class ModelBuilder(FlatBuilder, Protocol):
     body_com: list[Any]
     up_axis: Any
     body_label: list[str]
+    articulation_label: list[str]
     body_lock_inertia: list[bool]
     joint_type: list[Any]
     joint_child: list[int]

@@ -15,6 +15,7 @@ from typing import Any
 
 from pxr import Usd, UsdGeom
 
+from simwright.usd.open import is_plain
 from simwright.usd.questions import names_of, specs_of, type_of
 
 RIGID_BODY = "PhysicsRigidBodyAPI"
@@ -148,7 +149,7 @@ _MOST_SORTS = 2000
 """Entries that are kept; a file with more of them than that starts anew."""
 
 
-def _find_sort(prim: Usd.Prim) -> PrimSchemas:
+def find_sort(prim: Usd.Prim) -> PrimSchemas:
     """The sort of a prim, made when it is the first of its kind in the process."""
     info = type_of(prim)
     # the schema type differs from the type name where a layer names a fallback for an unregistered type
@@ -189,11 +190,13 @@ class OpinionCache:
         if names is None:
             binds = any(name.startswith("material:binding") for name in listed)
             names = self._names[listed] = (frozenset(listed), binds)
-        return Opinions(_find_sort(prim), *names)
+        return Opinions(find_sort(prim), *names)
 
 
 def may_share(stage: Usd.Stage, time: Usd.TimeCode) -> bool:
-    """Can two prims have the same specs?  Not without arcs to other layers; references may shift time."""
+    """Do many prims have the same specs?  Not without arcs to other layers; references may shift time."""
+    if is_plain(stage):
+        return False
     # layers beyond the layer stack come by references, payloads or inherits
     return bool(time.IsDefault()) and len(stage.GetUsedLayers()) > len(stage.GetLayerStack())
 

@@ -57,8 +57,8 @@ from simwright.formats.usd.scan import StageScan, read_look_variants, scan_stage
 from simwright.formats.usd.sensors import read_cameras, read_lights, read_ros, read_sensors, read_sites
 from simwright.formats.usd.shapes import list_geometry, read_instancers, read_shapes, scan_instancers
 from simwright.formats.usd.solvers import read_environment, read_solvers
-from simwright.formats.usd.stage_reader import StageReader
-from simwright.formats.usd.time_samples import read_movement, settle_samples
+from simwright.formats.usd.stage_reader import MetPrims, StageReader
+from simwright.formats.usd.time_samples import is_animated, read_movement, settle_samples
 from simwright.formats.usd.transforms import check_operations, check_turns
 from simwright.formats.usd.units import read_units
 from simwright.model.asset import Asset, CollisionGroup, ContactFilter, Shape
@@ -126,9 +126,18 @@ def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
 
 
 def read_stage(
-    stage: Usd.Stage, options: ReadOptions, reporter: Reporter, name: str = "", file: str = ""
+    stage: Usd.Stage,
+    options: ReadOptions,
+    reporter: Reporter,
+    name: str = "",
+    file: str = "",
+    *,
+    met: MetPrims | None = None,
 ) -> Asset:
-    """Read an open stage.  Its meshes are loaded later, so the asset keeps the stage open."""
+    """Read an open stage.  Its meshes are loaded later, so the asset keeps the stage open.
+
+    ``met`` is filled with the prims that were met.
+    """
     file = file or str(stage.GetRootLayer().identifier)
     try:
         # reading makes many objects that live until the end; the collector would walk all of them again and
@@ -139,6 +148,8 @@ def read_stage(
     except Tf.ErrorException as error:
         raise ParseError(f"OpenUSD cannot read the stage: {error}", where=Where(file)) from None
     report_messages(messages, Where(file), reporter)
+    if met is not None and reader.stage == stage:
+        met.founds, met.xforms = dict(reader.founds), reader.xforms
     return reader.release()
 
 
@@ -147,7 +158,8 @@ def _make_source(
 ) -> StageReader:
     # without a chosen time the movement is read as well, from the stage as the caller opened it
     played = stage if options.time is None else None
-    if options.time is None:
+    animated = is_animated(stage)
+    if animated and options.time is None:
         stage = settle_samples(stage, file, reporter)
     return StageReader(
         stage=stage,
@@ -158,6 +170,7 @@ def _make_source(
         asset=Asset(name or _choose_name(stage, Path(file))),
         order=make_order(make_resolvers(options.schema_resolvers)),
         played=played,
+        animated=animated,
         default_density=options.default_density,
         hidden_shapes=options.hidden_shapes,
         visuals=options.visuals,
@@ -195,8 +208,10 @@ def _read_all(reader: StageReader) -> None:
     merge_drives(reader, scan)
     read_sensors(reader, scan)
     read_noted_sensors(reader, scan)
-    read_cameras(reader, scan)
-    read_lights(reader, scan)
+    # who wants no visuals draws nothing
+    if reader.visuals:
+        read_cameras(reader, scan)
+        read_lights(reader, scan)
     read_filters(reader, scan)
     read_ros(reader, scan)
     read_custom(reader, scan)

@@ -73,6 +73,18 @@ class BodyFrame:
     is_plain: bool = False
 
 
+@dataclass(slots=True, eq=False)
+class MetPrims:
+    """The prims that reading a stage has met, by path and in its order, and their places in the world.
+
+    For who asks more of the same stage: what a :class:`FoundPrim` knows need not be asked of OpenUSD again.  Empty
+    where another stage had to be read in its place (time samples).
+    """
+
+    founds: dict[str, FoundPrim] = field(default_factory=dict)
+    xforms: UsdGeom.XformCache | None = None
+
+
 # tuples, not arrays: they are compared and unpacked thousands of times, which numpy is slow at
 ZERO = (0.0, 0.0, 0.0)
 WORLD_FRAME = BodyFrame(WORLD, IDENTITY, np.ones(3))
@@ -87,9 +99,9 @@ class StageReader:
 
     ``order`` says whose solver attributes count; ``authored`` holds them, by prim path and attribute.
     ``noted`` tells that layers have notes on prims (see ``simwright.usd.notes``), ``exact`` that there are doubles
-    beside floats, ``annotated`` that there is any note.  ``played`` is the stage with its time samples, None where a
-    time was chosen.  ``gate`` is what files that the stage names have to pass.  ``default_density``, ``hidden_shapes``,
-    ``visuals`` and ``lock_unlimited_axes`` are those of ``ReadOptions``.
+    beside floats, ``annotated`` that there is any note.  ``animated`` tells that layers have time samples; ``played``
+    is the stage with them, None where a time was chosen.  ``gate`` is what files that the stage names have to pass.
+    ``default_density``, ``hidden_shapes``, ``visuals`` and ``lock_unlimited_axes`` are those of ``ReadOptions``.
     """
 
     stage: Usd.Stage
@@ -139,8 +151,6 @@ class StageReader:
         # otherwise
         self.opinion_cache = OpinionCache(may_share(self.stage, self.time))
         layers = self.stage.GetUsedLayers()
-        # asked of the layers: there are fewer of them than attributes
-        self.animated = any(layer.ListAllTimeSamples() for layer in layers)
         marks = find_marks(layers)
         self.noted = not marks.isdisjoint((NOTES, PRIMS))
         self.exact = NOTES in marks

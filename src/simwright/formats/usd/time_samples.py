@@ -47,10 +47,13 @@ SAMPLES_INSTANCED = declare(
 _UNSET = (Usd.ResolveInfoSourceNone, Usd.ResolveInfoSourceFallback)
 
 
+def is_animated(stage: Usd.Stage) -> bool:
+    """Has a layer of the stage time samples?  Asked of layers, since there are fewer of them than attributes."""
+    return any(layer.ListAllTimeSamples() for layer in stage.GetUsedLayers())
+
+
 def settle_samples(stage: Usd.Stage, file: str, reporter: Reporter) -> Usd.Stage:
-    """The stage with the first samples as defaults; the same stage if there are none."""
-    if not any(layer.ListAllTimeSamples() for layer in stage.GetUsedLayers()):
-        return stage
+    """An animated stage with the first samples as defaults; the same stage if all that move have a default."""
     own, instanced = _find_sampled(stage)
     for kind, found in ((SAMPLES_FIRST, own), (SAMPLES_INSTANCED, instanced)):
         if found:
