@@ -18,6 +18,7 @@ from benchmarks.measure import Result, cpu_time
 from benchmarks.peers import explain_absence, find_peer
 from benchmarks.world_files import write_world
 from benchmarks.world_queries import COUNTS, LIDAR, PLANNERS, RADIUS, Query, list_queries, spell_queries
+from simwright.app.world_build import build_world
 from simwright.worlds.entities import ComponentOptions, WorldRobot
 from simwright.worlds.graph import build_graph
 from simwright.worlds.grid import make_grid
@@ -35,7 +36,12 @@ GRID_ROOMS = 12
 """0.05 m cells over this many rooms are about 190,000."""
 
 
+SCALE = ((100, 1000), (1000, 10_000))
+"""Rooms and objects of a world, and of one ten times as large."""
+
+
 def run() -> Iterator[Result | str]:
+    yield from _measure_scale()
     peer = find_peer("pyrobosim")
     if not peer:
         yield f"2D worlds: {explain_absence('pyrobosim')}"
@@ -53,6 +59,32 @@ def run() -> Iterator[Result | str]:
         file = write_world(Path(folder), 50, 0)
         yield _compare(peer, "graph", file, build_graph, "world graph of 50 rooms")
         yield from _compare_queries(peer, Path(folder))
+
+
+def _measure_scale() -> Iterator[Result]:
+    """1,000 rooms against ten times 100 rooms: one where everything is linear."""
+    tasks: dict[str, Callable[[Path, World, Path], object]] = {
+        "load": lambda file, _world, _out: _load(file),
+        "world graph": lambda _file, world, _out: build_graph(world),
+        "grid": lambda _file, world, _out: make_grid(world, 0.1, 0.1),
+        "nav2": lambda _file, world, out: build_world(world, out / "nav2", ("nav2",)),
+        "mjcf": lambda _file, world, out: build_world(world, out / "mjcf", ("mjcf",)),
+        "usd": lambda _file, world, out: build_world(world, out / "usd", ("usd",)),
+    }
+    with tempfile.TemporaryDirectory() as folder:
+        spent: dict[str, list[float]] = {name: [] for name in tasks}
+        for rooms, objects in SCALE:
+            place = Path(folder) / str(rooms)
+            place.mkdir()
+            file = write_world(place, rooms, objects)
+            world = read_world(file)
+            world.free_space  # noqa: B018 - derived once, before anything else is timed
+            for name, make in tasks.items():
+                spent[name].append(cpu_time(lambda m=make, f=file, w=world, p=place: m(f, w, p), 1))
+    (small, _), (large, objects) = SCALE
+    for name, (some, many) in spent.items():
+        what = f"{name} of a world of {large:,} rooms, {objects:,} objects"
+        yield Result(what, many, f"10 times {small} rooms", 10.0 * some, 1.6, f"{many:.1f} s of CPU")
 
 
 def _load(file: Path) -> object:

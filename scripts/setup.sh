@@ -21,7 +21,26 @@ if [ ! -x "$VENV/bin/python" ]; then
     "$PYTHON" -m venv "$VENV"
   fi
 fi
+
 echo "Installing Simwright (about a minute the first time)"
-"$VENV/bin/python" -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[dev]' 2>&1 \
-  | grep -v '^WARNING' || true
+log="$VENV/setup.log"
+"$VENV/bin/python" -m pip install --no-color --progress-bar off --disable-pip-version-check \
+  --constraint constraints.txt --editable '.[dev]' >"$log" 2>&1 &
+pip=$!
+trap 'kill "$pip" 2>/dev/null; exit 130' INT TERM
+# what pip is at, where that has changed: collecting, downloading, installing
+said=""
+while kill -0 "$pip" 2>/dev/null; do
+  sleep 1
+  now=$(grep -E '^ *(Collecting|Downloading|Building|Preparing|Installing)' "$log" | tail -n 1 | cut -c 1-100)
+  if [ "$now" != "$said" ]; then
+    said=$now
+    echo "  $now"
+  fi
+done
+if ! wait "$pip"; then
+  tail -n 20 "$log" >&2
+  echo "Installing failed; everything that pip said is in $log" >&2
+  exit 1
+fi
 "$VENV/bin/python" -c 'import simwright'

@@ -55,3 +55,17 @@ def test_the_table_lists_the_public_names():
 def test_every_public_name_is_there(name):
     assert getattr(simwright, name) is not None
     assert name in dir(simwright)
+
+
+RECIPES = (REPO / "docs" / "recipes.md").read_text()
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_each_of_ten_jobs_runs_alone(number, tmp_path, monkeypatch):
+    (tmp_path / "samples").symlink_to(REPO / "samples" / "simwright_samples")
+    monkeypatch.chdir(tmp_path)
+    blocks = BLOCK.findall(RECIPES)
+    assert len(blocks) == 10
+    with contextlib.redirect_stdout(io.StringIO()) as heard:
+        exec(compile(blocks[number][1], f"docs/recipes.md, job {number + 1}", "exec"), {})
+    assert heard.getvalue() or "print" not in blocks[number][1]

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 
 import pytest
-from pxr import Sdf, Usd
+from pxr import Sdf, Usd, UsdPhysics
 
 import simwright
 from simwright.core.errors import StrictError
@@ -91,3 +93,32 @@ def test_stages_made_at_run_time_conform(source):
 def test_a_stage_can_be_checked(samples):
     report = simwright.check(simwright.to_stage(samples / "arm/urdf/arm.urdf.xacro"), select="1.3")
     assert len(report.assets) == 1
+
+
+def test_python_cannot_write_a_file_format():
+    """docs/convert.md says why ``Usd.Stage.Open`` does not know URDF; when this fails, it could."""
+    with pytest.raises(RuntimeError, match="cannot be instantiated from Python"):
+        type("UrdfFileFormat", (Sdf.FileFormat,), {})()
+    assert Sdf.FileFormat.FindByExtension("urdf") is None
+
+
+PLAIN = """
+import sys
+from pxr import Usd, UsdPhysics
+assert "simwright" not in sys.modules
+stage = Usd.Stage.Open(sys.argv[1])
+joints = [prim.GetName() for prim in stage.Traverse() if prim.IsA(UsdPhysics.Joint)]
+print(stage.GetDefaultPrim().GetName(), len(joints))
+"""
+
+
+def test_plain_openusd_opens_what_was_made_in_memory(samples, tmp_path):
+    stage = simwright.to_stage(samples / "arm/urdf/arm.urdf.xacro")
+    file = tmp_path / "arm.usda"
+    stage.Export(str(file))
+    done = subprocess.run(
+        [sys.executable, "-c", PLAIN, str(file)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    joints = [prim for prim in stage.Traverse() if prim.IsA(UsdPhysics.Joint)]
+    assert done.stdout.split() == ["simwright_arm", str(len(joints))]

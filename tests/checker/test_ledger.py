@@ -51,7 +51,7 @@ def test_a_statement_that_a_rule_names_is_in_the_ledger():
 
 
 def test_core_has_ratified_no_extension_schema():
-    """REP-0158 4.2.1: when it does, assets have to be migrated, and docs/rep0158.md is no longer true."""
+    """REP-0158 4.2.1: when it does, ``usd.registry.RATIFIED`` gets a row, and assets are migrated by ext-deprecated."""
     core = core_properties("physics:")
     ours = [name for name in known_properties() if name.startswith("ext_physics:")]
     assert len(ours) > 20

@@ -61,7 +61,7 @@ def test_a_run_reports_every_episode(capsys):
     assert told["control"] == "pose", "the policy's own"
     code, out, _ = run(capsys, "run", "reach", "--robot", ARM, "--max-steps", "3")
     assert code == 0, "a run that finished is not a failure"
-    assert "0 of 1 episodes succeeded (0 %)" in out
+    assert "0 of 1 episodes succeeded (0 %; 95 % interval 0 to 79 %)" in out
 
 
 def test_options_are_set_on_the_command_line(capsys, tmp_path):

@@ -56,6 +56,8 @@ CONSEQUENCES = {
     # a motor of an engine is a Scope as well, in the neutral layer that other fixes make
     "extphys-use": {"isol-physics-core-only", "ext-xform"},
     "xphys-no-core": {"isol-physics-core-only", "layer-functional"},
+    # what core has belongs in the physics layer, where a later round puts it
+    "ext-deprecated": {"layer-physics-file"},
     # what is spelt right is read, and then lacks things
     "schema-core": {"topic-name", "topic-role", "topic-type"},
     "artic-prune-delete": {"mass-positive", "dummy-no-rigidbody", "xform-minimal-stack"},

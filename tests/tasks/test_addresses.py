@@ -166,7 +166,7 @@ def test_the_package_of_menagerie(menagerie, monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(str(place))
     monkeypatch.delitem(sys.modules, "mujoco_menagerie", raising=False)
     assert open_robot("menagerie:toy_arm").file == menagerie / "arm.xml"
-    with pytest.raises(NotFoundError, match="cannot be had: no network"):
+    with pytest.raises(NotFoundError, match="could not be fetched: no network"):
         open_robot("menagerie:far_away")
     monkeypatch.setenv("SIMWRIGHT_OFFLINE", "1")
     with pytest.raises(NotFoundError, match="not in the cache"):

@@ -17,7 +17,7 @@ from simwright.tasks.robot import open_robot
 
 from .manifests import write_arm
 
-SAMPLES = {"sample_arm", "sample_quadruped", "sample_rover"}
+SAMPLES = {"sample_arm", "sample_quadruped", "sample_rover", "so101_follower"}
 
 
 @pytest.fixture
@@ -113,7 +113,7 @@ def test_an_unknown_robot_lists_the_known_ones(places):
     for name in ("sample_amr", "wholly different"):
         with pytest.raises(UnknownNameError) as caught:
             find_robot(name)
-        assert "known: sample_arm, sample_quadruped, sample_rover" in str(caught.value)
+        assert "known: sample_arm, sample_quadruped, sample_rover, so101_follower" in str(caught.value)
     with pytest.raises(UnknownNameError, match="did you mean 'sample_arm'"):
         open_robot("sample_amr")
 

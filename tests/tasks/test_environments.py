@@ -110,8 +110,47 @@ def test_vectors_keep_gymnasiums_form(arm):
     assert many.observation_space.contains(observation)
     assert rewards.shape == (4,)
     many.close()
-    with pytest.raises(UsageError, match="no cameras"):
-        make_vector_env("reach", arm, 2, observe={"cameras": ["top"]})
+
+
+def test_worlds_of_a_vector_have_their_own_pictures(arm):
+    observe = {"cameras": ["top", "wrist"], "width": 32, "height": 24}
+    settings = {"observe": observe, "render_mode": "rgb_array"}
+    many = make_vector_env("tabletop_push", arm, 3, **settings)
+    seen, info = many.reset(seed=5)
+    assert info["seed"].tolist() == [5, 6, 7]
+    assert many.observation_space.contains(seen)
+    assert seen["wrist"].shape == (3, 24, 32, 3)
+    single = make_env("tabletop_push", arm, observe=observe)
+    for world in range(3):
+        alone, _ = single.reset(seed=5 + world)
+        for key in ("top", "wrist"):
+            difference = np.abs(seen[key][world].astype(int) - alone[key])
+            assert difference.mean() < 1.0, (key, world)
+    assert (seen["top"][0] != seen["top"][1]).any()
+    pictures = many.render()
+    assert [picture.shape for picture in pictures] == [(360, 480, 3)] * 3
+    *_, info = many.step(np.zeros((3, 7), dtype=np.float32))
+    assert info["score"].shape == info["distance"].shape == info["_distance"].shape == (3,)
+    many.close()
+    single.close()
+    with pytest.raises(UsageError, match="render mode 'human'"):
+        make_vector_env("reach", arm, 2, render_mode="human")
+
+
+def test_ids_make_environments_and_vectors_with_their_spec(arm):
+    import simwright.gym  # noqa: F401
+
+    env = gymnasium.make("simwright/reach-v0", robot=arm, render_mode="rgb_array")
+    assert env.spec is not None
+    assert env.spec.id == "simwright/reach-v0"
+    assert env.reset(seed=1)[1]["seed"] == 1
+    env.close()
+    many = gymnasium.make_vec(
+        "simwright/reach-v0", num_envs=2, vectorization_mode="vector_entry_point", robot=arm
+    )
+    assert many.spec is not None
+    assert many.reset(seed=1)[0]["qpos"].shape[0] == 2
+    many.close()
 
 
 def test_rollouts_are_made_by_name(arm):

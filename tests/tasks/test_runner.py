@@ -13,7 +13,7 @@ from simwright.tasks.baselines.policy import POLICIES, HoldPolicy, find_mode, ma
 from simwright.tasks.batch import BatchRollout
 from simwright.tasks.environments import make_rollout
 from simwright.tasks.manifest import ControlMode
-from simwright.tasks.runner import SimRunner, run_batch
+from simwright.tasks.runner import SimRunner, find_interval, run_batch
 
 
 class Watcher:
@@ -120,3 +120,17 @@ def test_policies_say_which_mode_they_drive():
     with pytest.raises(UnknownNameError, match="did you mean 'push'"):
         make_policy("pusch")
     assert {"hold", "random", "reach", "push", "pick", "stack", "insert", "pull"} <= set(POLICIES.names())
+
+
+@pytest.mark.parametrize(
+    ("successes", "episodes", "low", "high"),
+    # Wilson's score interval as other people's tables have it
+    [(0, 10, 0.0, 0.2775), (10, 10, 0.7225, 1.0), (5, 10, 0.2366, 0.7634), (45, 50, 0.7864, 0.9565)],
+)
+def test_how_sure_a_success_rate_is(successes, episodes, low, high):
+    assert find_interval(successes, episodes) == pytest.approx((low, high), abs=1e-4)
+
+
+def test_a_rate_of_nothing_is_refused():
+    with pytest.raises(UsageError, match="5 successes of 4"):
+        find_interval(5, 4)

@@ -8,29 +8,39 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
+import viser
+import zstandard
 from tests.conftest import SAMPLES
+from tests.ros.memory import MemoryTransport
+from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
 
 import simwright
+from simwright.app.bridging import RosOptions
 from simwright.app.cli.main import run
 from simwright.app.cli.view import ViewRequest, open_comparison, open_replay
 from simwright.app.running import run as run_source
-from simwright.app.watching import LiveOptions
+from simwright.app.tasking import RunRequest, prepare_run
+from simwright.app.watching import LiveOptions, WatchedBatch, watch_plans
 from simwright.app.world_build import make_scene
 from simwright.app.worlds import load_world, open_world
 from simwright.core.diag import Reporter
 from simwright.core.errors import SimwrightError
+from simwright.core.math3d import Array, poses_compose
 from simwright.engines.table import load_engine
 from simwright.view.figure import Dragged
 from simwright.view.live import LivePage, list_commands
 from simwright.view.pace import Pace
 from simwright.view.plan import WorldPage
 from simwright.view.replay import read_recording
+from simwright.view.streaming import pack_plain
 
 QUADRUPED = SAMPLES / "quadruped" / "quadruped.xml"
 ARM = SAMPLES / "arm" / "urdf" / "arm.urdf"
@@ -43,8 +53,8 @@ def test_a_pace_pauses_steps_and_begins_again() -> None:
     assert pace.is_paused
     assert pace.take_steps(0.0, 0.01, 8) == 1
     threading.Timer(0.1, pace.reset).start()
-    assert pace.take_steps(0.01, 0.01, 8) == 0
-    assert pace.take_reset()
+    while not pace.take_reset():
+        assert pace.take_steps(0.01, 0.01, 8) == 0
     assert not pace.take_reset()
     pace.pause(False)
     assert pace.take_steps(0.0, 0.01, 3) == 3
@@ -78,8 +88,111 @@ def live() -> Iterator[tuple[LivePage, Any]]:
     asset = simwright.load(ARM)
     with load_engine("mujoco").open(asset, worlds=3) as simulation:
         page = LivePage(asset, simulation, speed=None)
-        yield page, simulation
+        with visit(page.address):
+            yield page, simulation
         page.close()
+
+
+def visit(address: str) -> ClientConnection:
+    """What a browser opens."""
+    origin = address.partition("/?")[0]
+    subprotocol = Subprotocol(f"viser-v{viser.__version__}")
+    return connect(
+        address.replace("http", "ws"), subprotocols=[subprotocol], max_size=None, origin=Origin(origin)
+    )
+
+
+def read_messages(frame: bytes) -> list[dict[str, Any]]:
+    """What viser's client makes of a frame."""
+    size = int.from_bytes(frame[8:16], "little")
+    document = msgspec.msgpack.decode(zstandard.ZstdDecompressor().decompress(frame[16 : 16 + size]))
+    start, arrays = 16 + size, []
+    for length in document["binaryBufferLengths"]:
+        start += -start % 8
+        arrays.append(frame[start : start + length])
+        start += length
+    assert start == len(frame)
+    for message in document["messages"]:
+        for name, value in message.get("updates", {}).items():
+            if isinstance(value, dict) and "__binary_index" in value:
+                message["updates"][name] = np.frombuffer(
+                    arrays[value["__binary_index"]], dtype=value["dtype"]
+                )
+    found: list[dict[str, Any]] = document["messages"]
+    return found
+
+
+def find_moves(visitor: ClientConnection, names: Sequence[str], wanted: int) -> dict[str, Array]:
+    """The newest poses of nodes that are sent as a stream: frames with nothing but poses of these."""
+    found: dict[str, Array] = {}
+    for frame in iter(lambda: visitor.recv(timeout=20), None):
+        assert isinstance(frame, bytes)
+        told = read_messages(frame)
+        if {message.get("name") for message in told} != set(names):
+            continue
+        for message in told:
+            if "updates" in message:
+                parts = (message["updates"]["batched_positions"], message["updates"]["batched_wxyzs"])
+                rows = np.concatenate((parts[0].reshape(-1, 3), parts[1].reshape(-1, 4)), axis=1)
+                found[message["name"]] = rows
+            else:
+                values = message.get("position") or message.get("wxyz")
+                found[message["name"]] = np.append(found.get(message["name"], ()), values)[-7:]
+        wanted -= 1
+        if wanted == 0:
+            break
+    return found
+
+
+@pytest.mark.parametrize("worlds", [1, 3])
+def test_a_visitor_gets_the_poses_of_all_parts_in_one_message(worlds: int) -> None:
+    asset = simwright.load(ARM)
+    with load_engine("mujoco").open(asset, worlds=worlds) as simulation:
+        page = LivePage(asset, simulation, speed=None)
+        page.pace.is_paused = True  # every picture is due
+        try:
+            with visit(page.address) as visitor:
+                page.show(simulation, 0.0)
+                while read_messages(visitor.recv(timeout=20))[-1]["type"] != "ReplayDoneMessage":  # type: ignore[arg-type]
+                    pass
+                simulation.set("joint_2", 0.7, world=worlds - 1)
+                simulation.set("joint_1", 0.3)
+                page.show(simulation, 0.1)
+                layer = page.figure._layers["Visuals"]
+                names = [name for name, _ in (*layer.singles, *layer.many)]
+                assert len(names) > 5
+                found = find_moves(visitor, names, 1)
+            poses = simulation.body_poses()
+            for node, places in layer.nodes:
+                if node.name in names:
+                    expected = poses_compose(
+                        page.figure._rows[:, layer._bodies[places]], layer._poses[places]
+                    )
+                    np.testing.assert_allclose(
+                        found[node.name].reshape(-1, 7), expected.reshape(-1, 7), atol=1e-6
+                    )
+            np.testing.assert_allclose(page.figure.poses, poses, atol=1e-9)
+        finally:
+            page.close()
+
+
+@pytest.mark.parametrize("size", [3, 9_000, 131_072, 131_073, 300_000])
+def test_a_plain_frame_is_unpacked_to_its_content(size: int) -> None:
+    content = np.random.default_rng(size).bytes(size)
+    assert zstandard.ZstdDecompressor().decompress(pack_plain(content)) == content
+
+
+def test_nobody_looks_and_nothing_is_drawn() -> None:
+    asset = simwright.load(ARM)
+    with load_engine("mujoco").open(asset) as simulation:
+        page = LivePage(asset, simulation, speed=None)
+        try:
+            before = page.figure.poses.copy()
+            simulation.set("joint_2", 0.7)
+            page.show(simulation, 0.1)
+            np.testing.assert_array_equal(page.figure.poses, before)
+        finally:
+            page.close()
 
 
 def test_a_page_shows_all_worlds_where_they_are(live: tuple[LivePage, Any]) -> None:
@@ -161,10 +274,57 @@ def test_watching_changes_nothing() -> None:
     np.testing.assert_array_equal(watched.positions, plain.positions)
 
 
-def test_a_run_is_watched_or_served_not_both(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["run", str(QUADRUPED), "--view", "--bag", "x.mcap", "--no-browser"]) == 2
-    assert "either watched or served" in capsys.readouterr().err
+@pytest.fixture
+def transport(monkeypatch: pytest.MonkeyPatch) -> MemoryTransport:
+    """What ROS would hear."""
+    made = MemoryTransport()
+    monkeypatch.setattr("simwright.ros.transports.table.open_transport", lambda *_: made)
+    return made
+
+
+def test_a_run_is_watched_and_served_at_once(transport: MemoryTransport) -> None:
+    given: dict[str, Any] = {"frames": 200, "ros": RosOptions("memory", realtime=False)}
+    alone = run_source(ARM, **given)
+    heard = [time for time, _ in transport.sent["/clock"]]
+    transport.sent.clear()
+    visitors: list[ClientConnection] = []
+    watched = run_source(
+        ARM, **given, view=LiveOptions(lambda address: visitors.append(visit(address)), speed=None)
+    )
+    visitors[0].close()
+    assert watched.frames == alone.frames == 200
+    np.testing.assert_array_equal(watched.positions, alone.positions)
+    assert [time for time, _ in transport.sent["/clock"]] == heard
+
+
+def test_a_task_is_watched_and_served_at_once(transport: MemoryTransport) -> None:
+    given: dict[str, Any] = {"robot": "sample_arm", "policy": "random", "max_steps": 20}
+    alone = prepare_run(RunRequest("reach", **given)).run()
+    visitors: list[ClientConnection] = []
+    view = LiveOptions(lambda address: visitors.append(visit(address)), speed=None)
+    ready = prepare_run(RunRequest("reach", **given, view=view, ros=RosOptions("memory")))
+    summary = ready.run()
+    visitors[0].close()
+    assert summary.episodes[0].total_reward == alone.episodes[0].total_reward
+    assert len(transport.sent["/joint_states"]) > 10
+    assert transport.last("/task/success") == {"data": summary.episodes[0].success}
+
+
+def test_a_world_is_watched_and_served_at_once(transport: MemoryTransport) -> None:
+    simulation = open_world(load_world(SAMPLES / "lab" / "lab.yaml"))
+    watch_plans(
+        simulation, LiveOptions(lambda _: None, speed=None), seconds=2.0, ros=RosOptions("memory"),
+        goals=["at bench"], robot="tender",
+    )  # fmt: skip
+    assert simulation.time == pytest.approx(2.0)
+    odometry = [message["pose"]["pose"]["position"] for _, message in transport.sent["/tender/odom"]]
+    assert len(odometry) > 50
+    assert odometry[-1] != odometry[0]
+
+
+def test_a_speed_that_is_none_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["run", str(QUADRUPED), "--view", "--speed", "fast", "--no-browser"]) == 2
+    assert "fast" in capsys.readouterr().err
 
 
 # -- recordings --------------------------------------------------------------------------------------------------
@@ -188,6 +348,34 @@ def test_a_recording_is_replayed_with_the_file_it_names(source: Path, tmp_path: 
         assert result.frames == 40
     finally:
         page.close()
+
+
+def test_episodes_of_a_task_are_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    record = tmp_path / "reach.npz"
+    given = ["task", "run", "reach", "--robot", "sample_arm", "--policy", "random", "--episodes", "2"]
+    assert run([*given, "--max-steps", "15", "--set", "goal_radius=0.06", "--record", str(record)]) == 0
+    recording = read_recording(record)
+    assert (recording.task, recording.robot) == ("reach", "sample_arm")
+    assert len(recording.times) == 30
+    assert np.all(np.diff(recording.times) > 0)
+    assert {"reward", "episode", "qpos 0"} <= set(recording.signals)
+    page = open_replay("", str(record), ViewRequest(), Reporter())
+    try:
+        page.is_playing = False
+        tool = recording.bodies.index("robot/forearm_link")
+        assert np.ptp(recording.poses[:15, 0, tool, :3], axis=0).max() > 1e-3
+        page.go_to(29)
+        np.testing.assert_allclose(page.figure.poses[0], recording.poses[29, 0, page._order], atol=1e-6)
+    finally:
+        page.close()
+    # a robot that is in no list has to be named
+    with np.load(record) as arrays:
+        changed = {name: arrays[name] for name in arrays.files}
+    changed["meta"] = np.array(str(changed["meta"]).replace("sample_arm", "../elsewhere.urdf"))
+    np.savez(record, **changed)
+    capsys.readouterr()
+    assert run(["view", str(record), "--no-browser"]) == 2
+    assert "--robot FILE" in capsys.readouterr().err
 
 
 def test_a_recording_does_not_lead_to_files_elsewhere(tmp_path: Path) -> None:
@@ -282,6 +470,36 @@ def test_a_robot_goes_where_it_is_sent_and_is_drawn_there(plan: WorldPage) -> No
     assert robot.name in plan._trails
 
 
+def test_many_worlds_of_a_task_stand_in_a_grid() -> None:
+    ready = prepare_run(
+        RunRequest("reach", robot="sample_arm", policy="random", episodes=5, num_worlds=5, max_steps=20,
+                   view=LiveOptions(lambda address: seen.append(visit(address)), speed=None))
+    )  # fmt: skip
+    seen: list[ClientConnection] = []
+    plain = prepare_run(
+        RunRequest("reach", robot="sample_arm", policy="random", episodes=5, num_worlds=5, max_steps=20)
+    ).run()
+    pages: list[LivePage] = []
+    shown = WatchedBatch.begin_episode
+
+    def begin(self: WatchedBatch) -> None:
+        pages.append(self.page)
+        shown(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(WatchedBatch, "begin_episode", begin)
+        summary = ready.run()
+    seen[0].close()
+    assert [episode.total_reward for episode in summary.episodes] == [
+        episode.total_reward for episode in plain.episodes
+    ]
+    assert pages[0].worlds == 5
+    assert len({tuple(root) for root in pages[0].figure.roots}) == 5
+    hand = pages[0].asset.body_names.index("robot/forearm_link")
+    # every world has its own actions
+    assert len({tuple(row) for row in pages[0].figure.poses[:, hand].round(6)}) == 5
+
+
 def start(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "simwright", *arguments, "--no-browser"], stdout=subprocess.PIPE,
@@ -295,6 +513,18 @@ def start(*arguments: str) -> subprocess.Popen[str]:
         ("world", "run", str(SAMPLES / "lab" / "lab.yaml"), "--view"),
         ("task", "run", "reach", "--robot", "sample_arm", "--policy", "reach", "--episodes", "50", "--view"),
         ("view", "reach", "--robot", "sample_arm"),
+        (
+            "task",
+            "run",
+            "reach",
+            "--robot",
+            "sample_arm",
+            "--policy",
+            "random",
+            "--num-worlds",
+            "6",
+            "--view",
+        ),
     ],
     ids=lambda arguments: " ".join(arguments[:2]),
 )

@@ -156,6 +156,10 @@ def test_the_map_read_back_is_the_grid(built: Built, lab: World) -> None:
     )
     np.testing.assert_array_equal(found.occupied, grid.occupied)
     assert (found.resolution, found.origin) == (grid.resolution, grid.origin)
+    # the corners of the map are outside of every wall: unknown, not occupied
+    pixels = (file.parent / facts["image"]).read_bytes()[-grid.occupied.size :]
+    assert set(pixels) == {0, 128, 254}
+    assert pixels[0] == pixels[-1] == 128
 
 
 def test_routes_and_way_points_are_free_poses(built: Built, lab: World) -> None:
@@ -174,6 +178,11 @@ def test_routes_and_way_points_are_free_poses(built: Built, lab: World) -> None:
         assert line[0] == nodes[facts["startid"]]["geometry"]["coordinates"]
         assert line[1] == nodes[facts["endid"]]["geometry"]["coordinates"]
         assert lab.free_space.buffer(1e-9).covers(shapely.LineString(line))
+        doors = {
+            hallway.name for hallway in lab.hallways if hallway.slab.intersects(shapely.LineString(line))
+        }
+        assert {facts["metadata"]["door"]} == doors if doors else "metadata" not in facts
+    assert any("metadata" in way["properties"] for way in ways)
 
 
 def test_the_same_file_and_seed_give_the_same_bytes(built: Built, tmp_path: Path) -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import shapely
+from benchmarks.world_files import write_world
 
 from simwright.worlds.free_space import compute_free_space
 from simwright.worlds.graph import build_graph
 from simwright.worlds.grid import make_grid, rasterize
+from simwright.worlds.read import read_world
 from simwright.worlds.world import World
 
 from .text import HALL, ROOMS, TABLE, load
@@ -120,3 +122,21 @@ def test_graph_ways_are_free_and_reach_both_rooms(tmp_path: Path) -> None:
                 waiting.append(other)
     assert len(reached) == len(graph.nodes)
     assert len(build_graph(world, max_distance=0.5).edges) < len(graph.edges)
+
+
+def test_the_graph_grows_with_the_rooms_and_not_with_their_square(tmp_path: Path) -> None:
+    counts = {}
+    for rooms in (25, 100):
+        world = read_world(write_world(tmp_path, rooms, 0))
+        graph = build_graph(world)
+        counts[rooms] = len(graph.edges)
+        # from every node every other can be reached
+        neighbors, seen, stack = graph.list_neighbors(), {0}, [0]
+        while stack:
+            for other, _ in neighbors[stack.pop()]:
+                if other not in seen:
+                    seen.add(other)
+                    stack.append(other)
+        assert len(seen) == len(graph.nodes)
+    # hallways at the edge of the building are fewer in small ones; all pairs would be 16 times as many
+    assert counts[100] < 5.0 * counts[25]

@@ -12,10 +12,12 @@ proving            ``simwright.prove``: an asset in several engines, and its sta
 proof              a proof as text, JSON, Markdown, JUnit and a page
 recording          what a run keeps, as arrays (.npz) or as a film (.mp4)
 describe           an asset as plain data, for ``inspect --format json``
+serving            the service: commands over HTTP, for uploads
 scenes             which files are scenes, and what is wrong with one
 watching           runs that somebody watches in a browser
 tasking            runs of tasks, put together from options and environment files
 worlds             loading, checking, drawing and describing 2D worlds; paths and plans in them
+jobs               one command over many assets
 notebook           assets in notebooks: a picture above their tables, their page in a frame
 rendering          pictures and turning films of everything that is read
 world_build        a world written as OpenUSD, MJCF, SDFormat, glTF and a Nav2 map

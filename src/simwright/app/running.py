@@ -18,7 +18,7 @@ from simwright.app.bridging import BridgedSource, RosOptions
 from simwright.app.describe import to_plain
 from simwright.app.recording import Recorder, check_target
 from simwright.app.run_sources import RunSource, find_source
-from simwright.app.watching import LiveOptions, open_live, refuse_both
+from simwright.app.watching import LiveOptions, check_view, open_live
 from simwright.core.diag import Diagnostic, Level, Reporter, count_levels
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
@@ -259,7 +259,7 @@ def run(
     ros = RosOptions() if ros is None else ros
     asked = FRAMES if frames is None else frames
     _check_numbers(asked, record_every, fps, size)
-    refuse_both(view, is_served=ros.is_asked)
+    check_view(view)
     adapter = load_engine(engine)
     # before anything is loaded: a missing video package would else be told after the whole run
     target = None if record is None else check_target(record)
@@ -305,14 +305,22 @@ def run(
             runner.bridge, runner.simulation = bridged.connect(
                 simulation, ros, reporter, stack, allow_outside=allow_outside, is_recorded=target is not None
             )
-            runner.is_endless = frames is None and bool(ros.transport)
         if view is not None:
-            runner.page = open_live(found, simulation, view, stack, can_reset=target is None)
-            runner.is_endless = frames is None and target is None
+            runner.page = open_live(
+                found, runner.simulation, view, stack, can_reset=target is None, is_served=ros.is_asked
+            )
+        runner.is_endless = frames is None and _is_endless(ros, view, target)
         runner.go(reporter)
         runner.save()
     result.findings = tuple(reporter)
     return result
+
+
+def _is_endless(ros: RosOptions, view: LiveOptions | None, target: Path | None) -> bool:
+    """Does a run go on until it is interrupted where nothing says how long?  Peers and people wait, files do not."""
+    if ros.is_asked:
+        return bool(ros.transport)
+    return view is not None and target is None
 
 
 def _check_numbers(frames: int, every: int | None, fps: float, size: tuple[int, int]) -> None:
@@ -405,11 +413,36 @@ class _Runner:
                 self._progress("frames", done, result.asked)
 
         try:
-            bridge.run(None if self.is_endless else result.asked, watch)
+            if self.page is None:
+                bridge.run(None if self.is_endless else result.asked, watch)
+            else:
+                self._go_served(bridge, self.page, watch)
         finally:
             # by an interruption, or when a peer asks for it: nobody said how many there should be
             if self.is_endless:
                 result.asked = result.frames
+
+    def _go_served(self, bridge: SteppedRun, page: LivePage, watch: Callable[[int], None]) -> None:
+        """At the pace of who watches, with peers of ROS, who are heard while it waits too."""
+        result, simulation = self._result, self.simulation
+        done = 0
+        while (self.is_endless or done < result.asked) and not bridge.is_stopping:
+            page.show(simulation, bridge.time * 1e-9)
+            steps = page.pace.take_steps(bridge.time * 1e-9, result.dt, 1)
+            if page.pace.is_ended:
+                break
+            if not steps or not bridge.has_step_to_do():
+                # a pause of theirs or of ours
+                bridge.poll()
+                page.pace.begin(bridge.time * 1e-9)
+                continue
+            page.act(simulation)
+            before = bridge.time
+            bridge.step()
+            if bridge.time < before:
+                page.pace.begin(bridge.time * 1e-9)  # a peer let time begin anew
+            done += 1
+            watch(done)
 
     def _go_watched(self, page: LivePage, reporter: Reporter) -> None:
         """At the pace of who watches, from the beginning again when they ask for it."""

@@ -6,12 +6,19 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from simwright.app.bridging import NO_ROS, RosOptions, open_transports
-from simwright.app.watching import LiveOptions, WatchedRunner, WatchedTask, refuse_both
+from simwright.app.watching import (
+    EpisodeReset,
+    LiveOptions,
+    WatchedBatch,
+    WatchedRunner,
+    WatchedTask,
+    check_view,
+)
 from simwright.core.diag import Diagnostic, Reporter
 from simwright.core.documents.read import parse_document
 from simwright.core.documents.validate import validate_document
@@ -70,34 +77,50 @@ class TaskRun:
     def run(self, progress: Progress | None = None, reporter: Reporter | None = None) -> RunSummary:
         """Run all episodes; what of it cannot be served to ROS is reported."""
         said = self.said
+        reporter = Reporter() if reporter is None else reporter
         policy = make_policy(self.policy, said.seed)
         if said.num_worlds > 1:
-            if self.ros.is_asked:
-                raise UsageError(f"{said.num_worlds} worlds", hint="ROS is served by a single one")
-            from simwright.tasks.batch import BatchRollout
-
-            # films and data sets are made of one world, from its camera
-            if self.listeners or self.view:
-                raise UsageError(
-                    "many worlds at once are neither recorded nor shown", hint="leave --num-worlds out"
-                )
-            batch = BatchRollout(self.rollout, said.num_worlds)
-            try:
-                return run_batch(batch, policy, said.episodes, said.seed, name=self.policy, progress=progress)
-            finally:
-                batch.close()
+            return self._run_many(policy, progress, reporter)
         with contextlib.ExitStack() as stack:
-            if self.ros.is_asked:
-                BridgedTask(self.rollout, self.ros, reporter or Reporter(), stack)
-            watched = (
-                None
-                if self.view is None
-                else WatchedTask(self.rollout, self.view, reporter or Reporter(), stack)
-            )
-            listeners = self.listeners if watched is None else (*self.listeners, watched)
-            kind = SimRunner if watched is None else WatchedRunner
+            ros = self.ros
+            if self.view is not None:
+                # who watches sets the pace
+                ros = replace(ros, realtime=False)
+            bridged = BridgedTask(self.rollout, ros, reporter, stack) if ros.is_asked else None
+            listeners, kind = self.listeners, SimRunner
+            if self.view is not None:
+                watched = WatchedTask(self.rollout, self.view, reporter, stack, bridged)
+                listeners, kind = (*self.listeners, watched), WatchedRunner
             runner = kind(self.rollout, policy, name=self.policy, listeners=listeners, renew=self._renew)
             return runner.run(said.episodes, said.seed, progress)
+
+    def _run_many(self, policy: Any, progress: Progress | None, reporter: Reporter) -> RunSummary:
+        """Many worlds at once, in a grid where they are watched."""
+        from simwright.tasks.batch import BatchRollout
+
+        said = self.said
+        if self.ros.is_asked:
+            raise UsageError(f"{said.num_worlds} worlds", hint="ROS is served by a single one")
+        # films and data sets are made of one world, from its camera
+        if self.listeners:
+            raise UsageError("many worlds at once are not recorded", hint="leave --num-worlds out")
+        with contextlib.ExitStack() as stack:
+            batch = BatchRollout(self.rollout, said.num_worlds)
+            stack.callback(batch.close)
+            watch = None if self.view is None else WatchedBatch(batch, self.view, reporter, stack)
+            while True:
+                try:
+                    return run_batch(
+                        batch,
+                        policy,
+                        said.episodes,
+                        said.seed,
+                        name=self.policy,
+                        progress=progress,
+                        watch=watch,
+                    )
+                except EpisodeReset:
+                    continue  # all of them again
 
     def run_part(self, first: int, count: int) -> list[Episode]:
         """Some of the episodes, from the one called ``first`` on; each is what it is in a whole run."""
@@ -172,9 +195,13 @@ class BridgedTask:
         self._simulation.follow()
         self.bridge.reset_controllers()
 
+    def poll(self) -> None:
+        """Hear peers."""
+        self.bridge.poll()
+
     def before_step(self) -> None:
         """Hear peers, and let controllers write their targets."""
-        self.bridge.poll()
+        self.poll()
         self.bridge.command()
 
     def after_step(self) -> None:
@@ -187,7 +214,7 @@ class BridgedTask:
 
 def prepare_run(request: RunRequest) -> TaskRun:
     """Put a run together; options of the command line count over an environment file's."""
-    refuse_both(request.view, is_served=request.ros.is_asked)
+    check_view(request.view)
     said, options, folder = _read(request)
     scene = SCENES.get(said.task)
     options = {**options, **read_sets(scene, request.sets)}

@@ -8,25 +8,30 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from simwright.app.run_sources import RunSource
 from simwright.core.diag import Reporter
-from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
 from simwright.core.scratch import Scratch
 from simwright.engines.protocol import Simulation
-from simwright.tasks.rollout import Observation, SimRollout, StepResult
+from simwright.tasks.rollout import Observation, SimRollout, StepResult, StepWatch
 from simwright.tasks.runner import Episode, SimRunner
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from simwright.app.bridging import RosOptions
+    from simwright.tasks.batch import BatchRollout
     from simwright.view.live import LivePage
     from simwright.worlds.acting.action import Action
     from simwright.worlds.acting.simulation import PlanResult, WorldSimulation
+
+
+_SERVED_NAP = 0.001
+"""The longest that peers of ROS wait for a step that is due [s]."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +44,12 @@ class LiveOptions:
     speed: float | None = 1.0
 
 
-def refuse_both(view: LiveOptions | None, *, is_served: bool) -> None:
-    """Raise a UsageError where something is both watched and served, or where the page cannot be made."""
-    if view is None:
-        return
-    if is_served:
-        raise UsageError(
-            "it is either watched or served to ROS", hint="RViz shows what is served; leave --view out"
-        )
-    from simwright.view.serving import import_viser
+def check_view(view: LiveOptions | None) -> None:
+    """Raise the error with the install line where a page is asked for and cannot be made."""
+    if view is not None:
+        from simwright.view.serving import import_viser
 
-    import_viser()
+        import_viser()
 
 
 def open_live(
@@ -59,8 +59,9 @@ def open_live(
     stack: contextlib.ExitStack,
     *,
     can_reset: bool,
+    is_served: bool = False,
 ) -> LivePage:
-    """The page of a run; the stack closes it."""
+    """The page of a run; the stack closes it.  What ROS is served too is commanded by peers, not on the page."""
     from simwright.view.live import LivePage
 
     shown, _ = source.show([source.take(simulation)])
@@ -69,12 +70,15 @@ def open_live(
         simulation,
         offsets=np.asarray(shown["offsets"], dtype=np.float64) if simulation.worlds > 1 else None,
         speed=options.speed,
-        can_reset=can_reset,
+        can_reset=can_reset and not is_served,
+        can_command=not is_served,
         title=Path(source.name).name,
         host=options.host,
         port=options.port,
     )
     stack.callback(page.close)
+    if is_served:
+        page.pace.nap = _SERVED_NAP
     options.announce(page.address)
     return page
 
@@ -87,11 +91,17 @@ class WatchedTask:
     """Shows a task while a rollout runs it: a listener of its episodes, and a watch of its time steps.
 
     The scene owns the physics: every time step is the rollout's own.  What is dragged is pulled, and what is commanded
-    by hand takes the place of the policy's commands.
+    by hand takes the place of the policy's commands.  ``peers`` is what else looks on at the steps and is to be asked
+    while they wait, such as ROS.
     """
 
     def __init__(
-        self, rollout: SimRollout, options: LiveOptions, reporter: Reporter, stack: contextlib.ExitStack
+        self,
+        rollout: SimRollout,
+        options: LiveOptions,
+        reporter: Reporter,
+        stack: contextlib.ExitStack,
+        peers: PolledWatch | None = None,
     ) -> None:
         from simwright.tasks.export import TaskSimulation, read_task
         from simwright.view.live import LivePage
@@ -100,7 +110,7 @@ class WatchedTask:
         stack.callback(folder.close)
         rollout.reset(seed=0)
         asset = read_task(rollout, folder.path, reporter)
-        self._rollout, self._reward, self._total = rollout, 0.0, 0.0
+        self._rollout, self._reward, self._total, self._peers = rollout, 0.0, 0.0, peers
         self._simulation = stack.enter_context(TaskSimulation(rollout, asset))
         self._simulation.follow()
         self.page = LivePage(
@@ -108,11 +118,14 @@ class WatchedTask:
             self._simulation,
             signals=("reward", "return"),
             speed=options.speed,
+            can_command=peers is None,
             title=f"{rollout.scene.name} with {rollout.robot.id}",
             host=options.host,
             port=options.port,
         )
         stack.callback(self.page.close)
+        if peers is not None:
+            self.page.pace.nap = _SERVED_NAP
         rollout.watch = self
         stack.callback(setattr, rollout, "watch", None)
         options.announce(self.page.address)
@@ -125,6 +138,8 @@ class WatchedTask:
         self._reward = self._total = 0.0
         self._simulation.follow()
         self.page.pace.begin(0.0)
+        if self._peers is not None:
+            self._peers.begin_episode()
         self._show()
 
     def before_step(self) -> None:
@@ -133,7 +148,11 @@ class WatchedTask:
         while not self.page.wait_over(self._steps * dt, dt):
             if self.page.pace.take_reset():
                 raise EpisodeReset
+            if self._peers is not None:
+                self._peers.poll()
             self._show()
+        if self._peers is not None:
+            self._peers.before_step()
         self._simulation.follow()
         self.page.act(self._simulation)
         worlds = self._rollout.worlds
@@ -144,6 +163,8 @@ class WatchedTask:
         """Show it."""
         self._steps += 1
         self._simulation.follow(1)
+        if self._peers is not None:
+            self._peers.after_step()
         self._show()
 
     def _show(self) -> None:
@@ -170,6 +191,80 @@ class WatchedTask:
         """Nothing is written."""
 
 
+class PolledWatch(StepWatch, Protocol):
+    """Looks on at time steps and hears others."""
+
+    def poll(self) -> None:
+        """Handle what has arrived."""
+
+
+class WatchedBatch:
+    """Shows many worlds of a task in a grid while they run, control period by control period.
+
+    Reward and return are those of the world that is picked.  What is dragged is pulled for the next period; policies
+    command, not people.
+    """
+
+    def __init__(
+        self, batch: BatchRollout, options: LiveOptions, reporter: Reporter, stack: contextlib.ExitStack
+    ) -> None:
+        from simwright.tasks.export import TaskSimulation, read_task
+        from simwright.view.live import MOST_WORLDS, LivePage
+
+        rollout = batch.rollout
+        folder = Scratch()
+        stack.callback(folder.close)
+        rollout.reset(seed=0)
+        asset = read_task(rollout, folder.path, reporter)
+        self._batch, self._total, self._periods = batch, np.zeros(batch.count), 0
+        self._dt = rollout.composed.period
+        shown = min(batch.count, MOST_WORLDS)
+        self._simulation = stack.enter_context(TaskSimulation(rollout, asset, batch.worlds, shown))
+        self._simulation.follow()
+        self.page = LivePage(
+            asset,
+            self._simulation,
+            signals=("reward", "return"),
+            speed=options.speed,
+            can_command=False,
+            title=f"{rollout.scene.name} with {rollout.robot.id}, {batch.count} worlds",
+            host=options.host,
+            port=options.port,
+        )
+        stack.callback(self.page.close)
+        options.announce(self.page.address)
+
+    def begin_episode(self) -> None:
+        """A round of episodes begins."""
+        self._periods, self._total[:] = 0, 0.0
+        self._simulation.follow()
+        self.page.pace.begin(0.0)
+        self._show()
+
+    def before_step(self) -> None:
+        """Wait until the next period is due, and pull."""
+        while not self.page.wait_over(self._periods * self._dt, self._dt):
+            if self.page.pace.take_reset():
+                raise EpisodeReset
+            self._show()
+        self._simulation.follow()
+        self.page.act(self._simulation)
+        shown = self._simulation.batch.view("xfrc_applied")
+        self._batch.worlds.view("xfrc_applied")[: len(shown)] = shown
+
+    def after_step(self) -> None:
+        """Show the period that is over."""
+        self._periods += 1
+        self._total += self._batch.rewards
+        self._simulation.follow(1)
+        self._show()
+
+    def _show(self) -> None:
+        world = self.page.world
+        signals = {"reward": float(self._batch.rewards[world]), "return": float(self._total[world])}
+        self.page.show(self._simulation, self._periods * self._dt, signals)
+
+
 class WatchedRunner(SimRunner):
     """Runs an episode again when somebody who watches asks for its beginning."""
 
@@ -191,29 +286,48 @@ def watch_plans(
     robot: str = "",
     seconds: float | None = None,
     data_folder: str | None = None,
+    ros: RosOptions | None = None,
+    reporter: Reporter | None = None,
 ) -> dict[str, PlanResult]:
     """Run a world while somebody watches and takes part: plans, then goals one after the other, until Ctrl-C.
 
-    With ``seconds`` it ends after that much simulated time.
+    With ``seconds`` it ends after that much simulated time; with ``ros`` peers take part too.
     """
     from simwright.app.world_build import make_scene
     from simwright.app.worlds import PlanQueue
-    from simwright.view.plan import WorldPage, watch_world
+    from simwright.view.plan import STEP, WorldPage, watch_world
 
     queue = PlanQueue(simulation, goals, robot)
-    page = WorldPage(
-        simulation,
-        make_scene(simulation.world, data_folder=data_folder),
-        speed=options.speed,
-        host=options.host,
-        port=options.port,
-    )
-    try:
-        options.announce(page.address)
-        queue.start(plans or {})
-        watch_world(page, queue.go_on, math.inf if seconds is None else seconds)
-    except KeyboardInterrupt:
-        pass  # nothing else ends a world that is watched
-    finally:
-        page.close()
+    with contextlib.ExitStack() as stack:
+        page = WorldPage(
+            simulation,
+            make_scene(simulation.world, data_folder=data_folder),
+            speed=options.speed,
+            can_reset=ros is None,
+            host=options.host,
+            port=options.port,
+        )
+        stack.callback(page.close)
+        bridge, dt = None, STEP
+        if ros is not None:
+            from simwright.app.bridging import connect_world
+            from simwright.ros.worlds import WorldServing
+
+            serving = WorldServing()
+            dt = serving.dt
+            bridge = connect_world(simulation, ros, serving, reporter or Reporter(), stack)
+            page.pace.nap = _SERVED_NAP
+
+        def go_on() -> None:
+            queue.go_on()
+            if bridge is not None:
+                bridge.poll()
+
+        try:
+            options.announce(page.address)
+            queue.start(plans or {})
+            step = None if bridge is None else bridge.step
+            watch_world(page, go_on, math.inf if seconds is None else seconds, step, dt)
+        except KeyboardInterrupt:
+            pass  # nothing else ends a world that is watched
     return queue.answers

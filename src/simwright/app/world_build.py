@@ -112,7 +112,23 @@ def merge_for(scene: Scene, word: str, reporter: Reporter) -> Asset:
     asset = merge_scene(scene, reporter)
     if word == "sdf":
         _name_models(scene, asset)
+    if word == "mjcf":
+        _drive(scene, asset)
     return asset
+
+
+def _drive(scene: Scene, asset: Asset) -> None:
+    """Robots of the plane on joints and motors of their own, and beams for their lidars."""
+    from simwright.worlds.entities import MotionLimits
+    from simwright.worlds.space.machines import drive_drums, fan_out_lidars
+
+    limits = {
+        item.name: MotionLimits(**{f"max_{key}": value for key, value in item.facts["limits"].items()})
+        for item in scene.list_present()
+        if item.group == "robots"
+    }
+    drive_drums(asset, limits)
+    fan_out_lidars(asset)
 
 
 # -- one function per format ---------------------------------------------------------------------------------------
@@ -139,15 +155,22 @@ def _write_merged(word: str) -> Callable[[World, Scene, Path, float, Reporter], 
 
 def _write_nav2(world: World, _scene: Scene, entry: Path, resolution: float, _reporter: Reporter) -> Path:
     from simwright.worlds.graph import build_graph
-    from simwright.worlds.grid import encode_map, encode_pgm, encode_route_graph, encode_waypoints, make_grid
+    from simwright.worlds.grid import (
+        encode_map,
+        encode_pgm,
+        encode_route_graph,
+        encode_waypoints,
+        find_outside,
+        make_grid,
+    )
 
     grid = make_grid(world, resolution)
     image = f"{entry.stem}.pgm"
     files = {
         entry.name: encode_map(grid, image).encode(),
-        image: encode_pgm(grid),
+        image: encode_pgm(grid, find_outside(world, grid)),
         "waypoints.yaml": encode_waypoints(world).encode(),
-        "route_graph.geojson": encode_route_graph(build_graph(world), world.name).encode(),
+        "route_graph.geojson": encode_route_graph(build_graph(world), world.name, world.hallways).encode(),
     }
     with write_folder(entry.parent) as staging:
         write_staged(staging, files)

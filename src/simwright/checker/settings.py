@@ -16,7 +16,8 @@ class CheckSettings:
     articulated subtrees that look like a baked array.  ``max_self_intersection``: triangles above which a
     mesh is not searched for self-intersection; ``self_intersection_budget``: triangles searched on one stage in
     all.  ``interfaces``: extra folders with ROS interface definitions.  ``asset_state``: ``final``, or ``source``
-    for assets that an ETL pipeline still works on, where Euler rotations are allowed (REP-0158 1.1).
+    for assets that an ETL pipeline still works on, where Euler rotations are allowed (REP-0158 1.1).  ``ratified``:
+    extension classes that core OpenUSD has, beside those of the registry's own table, as ``Extension:Core``.
     """
 
     heavy_elements: int = 10_000
@@ -29,3 +30,4 @@ class CheckSettings:
     allowed_schemes: tuple[str, ...] = ()
     interfaces: tuple[Path, ...] = field(default_factory=tuple)
     asset_state: str = "final"
+    ratified: tuple[str, ...] = ()

@@ -77,9 +77,11 @@ def _list_single_bodies(section: DifferenceSection, pairing: Pairing) -> None:
             else:
                 between.append(name)
     if folded:
-        section.notes.append(f"without mass, a frame on one side only: {_count(folded)}")
+        section.notes.append(f"links without mass that the other side has as frames: {_count(folded)}")
     if between:
-        section.notes.append(f"massless between freedoms, on one side only: {_count(between)}")
+        section.notes.append(
+            f"links without mass between the axes of one joint, on one side only: {_count(between)}"
+        )
 
 
 def _is_bare(side: ComparedAsset, name: str) -> bool:

@@ -120,9 +120,11 @@ def find_causes(
         if aspect in outcome.differences and aspect not in found:
             order = ("base", "poses", "dofs", "links", "masses", "inertias")
             # a mass changes no pose
-            known = [found[name] for name in order if name in found and (aspect != "poses" or name == "base")]
-            if known:
-                found[aspect] = known[0]
+            likely = [
+                found[name] for name in order if name in found and (aspect != "poses" or name == "base")
+            ]
+            if likely:
+                found[aspect] = likely[0]
     found |= _explain_rounding(places, outcome, reference, found)
     found |= _explain_motions(places, outcome, reference, motions or {}, found)
     return {aspect: _add_known(cause, known or {}) for aspect, cause in found.items()}
@@ -189,7 +191,12 @@ def _explain_scenario(
     places: _Places, result: MotionResult, reference: Told, found: Mapping[str, DifferenceCause]
 ) -> DifferenceCause:
     """What the structure or the dynamics say is wrong, else what can be seen of the motion itself."""
-    known = [found[name] for name in _CAUSES_OF_MOTION[result.scenario] if name in found]
+    # what was left out of the motion is not its cause
+    known = [
+        found[name]
+        for name in _CAUSES_OF_MOTION[result.scenario]
+        if name in found and name not in result.without
+    ]
     if known:
         return known[0]
     where = places.find("joint", result.worst.partition(".")[0])
@@ -246,8 +253,8 @@ def _explain_runs(result: MotionResult, reference: Told) -> tuple[str, str]:
     if (smaller := _explain_smaller(result)) is not None:
         return smaller
     if result.error_held is not None and result.error_held <= result.tolerance:
-        told = f"while joints of several axes are held, the error is {result.error_held:.1e}"
-        return "several axes", f"the engine moves joints that have several axes otherwise: {told}"
+        evidence = f"while joints of several axes are held, the error is {result.error_held:.1e}"
+        return "several axes", f"the engine moves joints that have several axes otherwise: {evidence}"
     if result.scenario == "coupled" and (apart := _find_gap(result, reference)) > _GIVES_WAY:
         return "constraint", f"a coupling gives way by {apart:.1e} in the engine"
     return NOT_EXPLAINED, "masses, inertias and forces are the same, and no cause was found"

@@ -27,6 +27,7 @@ recording          films, arrays and a window that look on while episodes run
 recording_dataset  runs as a data set in the layout of LeRobot
 environments       rollouts and environments by name, and environment files
 rewards            what a step is rewarded with: a weighted sum of small terms
+stable_env         many worlds as Stable-Baselines3 takes them; imported only when asked
 gymnasium_env      tasks as Gymnasium environments; imported only when asked
 export             a task with a robot in it as a file; a first manifest for a robot that has none
 baselines          policies by script

@@ -177,4 +177,4 @@ def _find_packaged_model(model: str, where: Where | None) -> tuple[Path, str]:
     try:
         return Path(robot.path(cache, progress=None)), str(robot.entry(robot.default_model).file)
     except package.MenagerieError as error:
-        raise NotFoundError(f"menagerie:{model} cannot be had: {error}", where=where) from None
+        raise NotFoundError(f"menagerie:{model} could not be fetched: {error}", where=where) from None

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from simwright.core.errors import UsageError
+from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import Array, matrices_from_quats, matrix_from_quat, quats_from_matrices
 from simwright.engines.mujoco.actuation import hold_controls
-from simwright.engines.mujoco.batch import ModelBatch
-from simwright.engines.mujoco.queries import BALL, FREE, SLIDE, MjModel
+from simwright.engines.mujoco.batch import ModelBatch, WarpBatch
+from simwright.engines.mujoco.queries import BALL, FREE, SLIDE, MjData, MjModel
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.reading import complete_layout, place_layout, read_joints, read_objects, read_speeds
 from simwright.tasks.rewards import RewardFunction
@@ -148,14 +148,26 @@ def _rotations_of(quats: Array) -> Array:
     return matrices_from_quats(quats / np.linalg.norm(quats, axis=-1, keepdims=True))
 
 
+BACKENDS = ("mujoco", "mujoco-warp")
 # models of single worlds take no more than this [bytes]
 _MEMORY = 4 * 2**30
 
 
 class BatchRollout:
-    """``count`` copies of a rollout, stepped together.  ``threads`` is the number of cores by default."""
+    """``count`` copies of a rollout, stepped together.  ``threads`` is the number of cores by default.
 
-    def __init__(self, rollout: SimRollout, count: int, *, threads: int | None = None) -> None:
+    ``backend`` is what steps them: ``mujoco`` on the cores, or ``mujoco-warp`` on ``device`` (``cuda:0``, or ``cpu``).
+    """
+
+    def __init__(
+        self,
+        rollout: SimRollout,
+        count: int,
+        *,
+        threads: int | None = None,
+        backend: str = "mujoco",
+        device: str = "cpu",
+    ) -> None:
         if count < 1:
             raise UsageError(f"a batch has at least one world, not {count}")
         if not rollout.controller.takes_batches:
@@ -165,7 +177,7 @@ class BatchRollout:
             )
         self.rollout, self.count = rollout, count
         model = rollout.model
-        self.worlds = ModelBatch(self._copy_models(), count, threads=threads)
+        self.worlds = _open_worlds(self._copy_models(), count, threads, backend, device)
         _reset_plainly(rollout)
         # the whole state at the start, not coordinates alone: activations and warm starts belong to it
         self._blank = rollout.worlds.states[0].copy()
@@ -317,6 +329,14 @@ class BatchRollout:
             **moment.joints,
         }
 
+    def pose(self, world: int) -> MjData:
+        """MuJoCo's data of a world, ready to be drawn; valid until the next call."""
+        model = self.worlds.models[world]
+        for name in self.rollout.scene.marks:
+            # marks are sites, which have no state: the model, which worlds share, changes for each of them
+            model.site_pos[model.site(name).id] = self.layout[name][world][:3]
+        return self.worlds.look(world)
+
     def find_unstable(self) -> npt.NDArray[np.bool_]:
         """Worlds that have broken down in their episode; MuJoCo starts such a world anew."""
         return np.asarray(self.worlds.broken | ~np.isfinite(self.qpos).all(axis=1))
@@ -324,6 +344,20 @@ class BatchRollout:
     def close(self) -> None:
         """Stop the threads."""
         self.worlds.close()
+
+
+def _open_worlds(
+    models: MjModel | list[MjModel], count: int, threads: int | None, backend: str, device: str
+) -> ModelBatch:
+    if backend not in BACKENDS:
+        raise UnknownNameError("backend", backend, BACKENDS)
+    if backend == "mujoco":
+        if device != "cpu":
+            raise UsageError(
+                f"MuJoCo itself runs on the CPU, not on {device!r}", hint="backend='mujoco-warp'"
+            )
+        return ModelBatch(models, count, threads=threads)
+    return WarpBatch(models, count, device=device)
 
 
 def _reset_plainly(rollout: SimRollout) -> None:

@@ -25,8 +25,12 @@ from simwright.tasks.manifest import FILE_NAME, RobotManifest, read_manifest
 VARIABLE = "SIMWRIGHT_ROBOTS"
 GROUP = "simwright.robots"
 _PACKAGE = Path(__file__).resolve().parent.parent
-# the sample robots: in an installed package, and in a clone
-_BUILTIN = (_PACKAGE / "samples", _PACKAGE.parent.parent / "samples" / "simwright_samples")
+# the sample robots: in an installed package, and in a clone; and manifests of robots that are elsewhere
+_BUILTIN = (
+    _PACKAGE / "samples",
+    _PACKAGE.parent.parent / "samples" / "simwright_samples",
+    _PACKAGE / "tasks" / "robots",
+)
 _PATTERNS = (FILE_NAME, f"*/{FILE_NAME}", f"*.{FILE_NAME}")
 
 MANIFEST_BROKEN = declare(

@@ -134,14 +134,25 @@ def make_vector_env(
     *,
     observe: ObserveOptions | Mapping[str, Any] | None = None,
     threads: int | None = None,
+    backend: str = "mujoco",
+    device: str = "cpu",
+    render_mode: str | None = None,
     **settings: Any,
 ) -> SimVectorEnv:
-    """Many worlds of it, stepped together on all cores."""
+    """Many worlds of it, stepped together on all cores, or with ``backend="mujoco-warp"`` on a ``device``."""
     _expect_gymnasium()
     from simwright.tasks.gymnasium_env import SimVectorEnv
 
     rollout = make_rollout(task, robot, **settings)
-    return SimVectorEnv(rollout, count, observe=_read_observe(observe), threads=threads)
+    return SimVectorEnv(
+        rollout,
+        count,
+        observe=_read_observe(observe),
+        threads=threads,
+        backend=backend,
+        device=device,
+        render_mode=render_mode,
+    )
 
 
 def make_registered_vector_env(

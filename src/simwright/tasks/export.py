@@ -183,17 +183,21 @@ class TaskSimulation(MujocoSimulation):
     """A rollout as a simulation: the task makes the steps, others read them and aim its servos.
 
     It has a state of its own, which follows that of the rollout (:meth:`follow`), so that looking changes nothing.
+    With ``worlds`` it follows the first ``shown`` of those instead.
     """
 
-    def __init__(self, rollout: SimRollout, asset: Asset) -> None:
+    def __init__(
+        self, rollout: SimRollout, asset: Asset, worlds: ModelBatch | None = None, shown: int = 1
+    ) -> None:
         self._rollout, model = rollout, rollout.model
+        self._followed = rollout.worlds if worlds is None else worlds
         names = _name_elements(asset, model)
         compiled = CompiledAsset(model, rollout.composed.spec, b"", {}, names)
-        self.adopt(asset, compiled, ModelBatch(model))
+        self.adopt(asset, compiled, ModelBatch(model, shown))
 
     def follow(self, steps: int = 0) -> None:
         """Take the state of the rollout, after so many steps."""
-        self.batch.states[:] = self._rollout.worlds.states
+        self.batch.states[:] = self._followed.states[: self.worlds]
         self.count += steps
 
     def set_targets(

@@ -51,7 +51,7 @@ def make_spaces(rollout: SimRollout, observer: Observer) -> tuple[spaces.Space[A
     return seen, spaces.Box(-1.0, 1.0, (rollout.action_size,), np.float32)
 
 
-class _ActionScaler:
+class ActionScaler:
     """Actions of -1 ... 1 as the rollout takes them."""
 
     def __init__(self, rollout: SimRollout) -> None:
@@ -62,13 +62,21 @@ class _ActionScaler:
         self._high = np.where(np.isfinite(high), high, hold + _WIDE)
 
     def expand(self, actions: npt.ArrayLike) -> Array:
+        """As the rollout takes them; what is beyond -1 ... 1 is cut off."""
         share = 0.5 * (np.clip(np.asarray(actions, dtype=np.float64), -1.0, 1.0) + 1.0)
         return np.asarray(self._low + share * (self._high - self._low))
 
     def shrink(self, actions: Array) -> npt.NDArray[np.float32]:
+        """The way back."""
         # an actuator with an empty range takes one value only
         span = np.where(self._high > self._low, self._high - self._low, 1.0)
         return np.clip(2.0 * (actions - self._low) / span - 1.0, -1.0, 1.0).astype(np.float32)
+
+
+def check_render_mode(mode: str | None) -> None:
+    """Raise a UsageError for one that there is not."""
+    if mode is not None and mode not in _RENDER_MODES:
+        raise UsageError(f"the render mode {mode!r} is not one of {', '.join(_RENDER_MODES)}")
 
 
 class SimEnv(gymnasium.Env[Any, Any]):
@@ -85,14 +93,13 @@ class SimEnv(gymnasium.Env[Any, Any]):
         width: int = 480,
         height: int = 360,
     ) -> None:
-        if render_mode is not None and render_mode not in _RENDER_MODES:
-            raise UsageError(f"the render mode {render_mode!r} is not one of {', '.join(_RENDER_MODES)}")
+        check_render_mode(render_mode)
         self.rollout = rollout
         self.render_mode = render_mode
         self.metadata = {**self.metadata, "render_fps": max(1, round(1.0 / rollout.composed.period))}
         self._observer = Observer(rollout, observe or ObserveOptions.model_validate({}))
         self.observation_space, self.action_space = make_spaces(rollout, self._observer)
-        self._scaler = _ActionScaler(rollout)
+        self._scaler = ActionScaler(rollout)
         self._size = (width, height)
         self._renderer: ModelRenderer | None = None
 
@@ -134,7 +141,11 @@ class SimEnv(gymnasium.Env[Any, Any]):
 class SimVectorEnv(VectorEnv[Any, npt.NDArray[np.float32], npt.NDArray[Any]]):
     """Many worlds of one robot in one task, stepped together.  A world that is done starts anew with the next step."""
 
-    metadata: dict[str, Any] = {"autoreset_mode": AutoresetMode.NEXT_STEP}  # noqa: RUF012 - Gymnasium's
+    metadata: dict[str, Any] = {  # noqa: RUF012 - Gymnasium's
+        "autoreset_mode": AutoresetMode.NEXT_STEP,
+        "render_modes": list(_RENDER_MODES),
+        "render_fps": 50,
+    }
 
     def __init__(
         self,
@@ -143,19 +154,24 @@ class SimVectorEnv(VectorEnv[Any, npt.NDArray[np.float32], npt.NDArray[Any]]):
         *,
         observe: ObserveOptions | None = None,
         threads: int | None = None,
+        backend: str = "mujoco",
+        device: str = "cpu",
+        render_mode: str | None = None,
+        width: int = 480,
+        height: int = 360,
     ) -> None:
-        options = observe or ObserveOptions.model_validate({})
-        if options.cameras:
-            raise UsageError(
-                "batches of worlds have no cameras", hint="use environments one by one for pictures"
-            )
-        self._observer = Observer(rollout, options)
+        check_render_mode(render_mode)
+        self.render_mode = render_mode
+        self.metadata = {**self.metadata, "render_fps": max(1, round(1.0 / rollout.composed.period))}
+        self._size = (width, height)
+        self._renderer: ModelRenderer | None = None
+        self._observer = Observer(rollout, observe or ObserveOptions.model_validate({}))
         self.num_envs = count
         self.single_observation_space, self.single_action_space = make_spaces(rollout, self._observer)
         self.observation_space = batch_space(self.single_observation_space, count)
         self.action_space = batch_space(self.single_action_space, count)
-        self._scaler = _ActionScaler(rollout)
-        self.batch = BatchRollout(rollout, count, threads=threads)
+        self._scaler = ActionScaler(rollout)
+        self.batch = BatchRollout(rollout, count, threads=threads, backend=backend, device=device)
         self._done = np.zeros(count, dtype=bool)
 
     def reset(
@@ -173,7 +189,12 @@ class SimVectorEnv(VectorEnv[Any, npt.NDArray[np.float32], npt.NDArray[Any]]):
             seeds = [int(self.np_random.integers(2**31)) if one is None else one for one in given]
         self.batch.reset(seeds)
         self._done[:] = False
-        return self._observer.shape(self._observer.choose(self.batch.observe())), {}
+        return self._read(), {"seed": np.array(seeds), "_seed": np.ones(self.num_envs, dtype=bool)}
+
+    def _read(self) -> Any:
+        """The observations of all worlds, with pictures where they are wanted."""
+        chosen = self._observer.choose(self.batch.observe())
+        return self._observer.shape({**chosen, **self._observer.paint_worlds(self.batch.pose, self.num_envs)})
 
     def step(
         self, actions: npt.NDArray[np.float32]
@@ -189,10 +210,26 @@ class SimVectorEnv(VectorEnv[Any, npt.NDArray[np.float32], npt.NDArray[Any]]):
         if again.any():
             self.batch.reset(self.np_random.integers(2**31, size=int(again.sum())).tolist(), again)
         self._done = terminated | truncated
-        info = {"success": verdict.success & ~again, "_success": ~again}
-        seen = self._observer.shape(self._observer.choose(self.batch.observe()))
-        return seen, rewards, terminated, truncated, info
+        values = {"success": verdict.success & ~again, "score": verdict.score, **verdict.details}
+        info = {key: np.array(value) for key, value in values.items()}
+        # Gymnasium's form: beside each value, of which worlds it is
+        info |= {f"_{key}": ~again for key in values}
+        return self._read(), rewards, terminated, truncated, info
+
+    def render(self) -> Any:
+        """Pictures of the first camera in every world, for the mode ``rgb_array``."""
+        if self.render_mode is None:
+            return None
+        rollout = self.batch.rollout
+        if self._renderer is None:
+            self._renderer = ModelRenderer(rollout.model, *self._size)
+        pose, camera = self.batch.pose, rollout.scene.cameras[0]
+        return tuple(self._renderer.render(pose(world), camera) for world in range(self.num_envs))
 
     def close_extras(self, **kwargs: Any) -> None:  # noqa: ARG002 - Gymnasium's form
-        """Stop the threads."""
+        """Stop the threads and give the graphics back."""
         self.batch.close()
+        self._observer.close()
+        if self._renderer is not None:
+            self._renderer.close()
+            self._renderer = None

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from pydantic import Field
 from simwright.core.documents.record import Record
 from simwright.core.errors import UnknownNameError
 from simwright.core.math3d import Array
-from simwright.engines.mujoco.queries import FREE, SLIDE, MjModel
+from simwright.engines.mujoco.queries import FREE, SLIDE, MjData, MjModel
 from simwright.engines.mujoco.renderer import ModelRenderer
 from simwright.tasks.compose import PREFIX
 from simwright.tasks.rollout import Observation, SimRollout
@@ -86,9 +87,27 @@ class Observer:
         """Pictures (height x width x 3, uint8) of the wanted cameras, by name."""
         if not self._cameras:
             return {}
+        renderer = self._open_renderer()
+        return {key: renderer.render(self.rollout.data, name) for key, name in self._cameras.items()}
+
+    def paint_worlds(self, pose: Callable[[int], MjData], count: int) -> dict[str, Any]:
+        """Pictures of the wanted cameras (worlds x height x width x 3); ``pose`` gives the data of a world."""
+        if not self._cameras:
+            return {}
+        renderer, options = self._open_renderer(), self.options
+        shape = (count, options.height, options.width, 3)
+        found = {key: np.empty(shape, dtype=np.uint8) for key in self._cameras}
+        for world in range(count):
+            # one context draws all worlds: meshes and images are in graphics memory once
+            data = pose(world)
+            for key, name in self._cameras.items():
+                found[key][world] = renderer.render(data, name)
+        return found
+
+    def _open_renderer(self) -> ModelRenderer:
         if self._renderer is None:
             self._renderer = ModelRenderer(self.rollout.model, self.options.width, self.options.height)
-        return {key: self._renderer.render(self.rollout.data, name) for key, name in self._cameras.items()}
+        return self._renderer
 
     def read(self, observation: Observation) -> Any:
         """Everything that is wanted, in the form of :attr:`is_vector`."""

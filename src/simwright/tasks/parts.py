@@ -99,6 +99,18 @@ def add_block(
     )
 
 
+def add_socket(
+    spec: MjSpec, name: str, *, hole: float, half: float, height: float, color: Sequence[float]
+) -> None:
+    """A block that is placed before an episode, with a square hole of half width ``hole`` made of four walls [m]."""
+    block = spec.worldbody.add_body(name=name, pos=[0, 0, 0], mocap=True)
+    wall = 0.5 * (half - hole)
+    middle = hole + wall
+    for side, x, y in (("left", -1, 0), ("right", 1, 0), ("near", 0, -1), ("far", 0, 1)):
+        sides = (wall if x else hole, half if x else wall, 0.5 * height)
+        add_block(block, f"{name}_{side}", (x * middle, y * middle, 0.5 * height), sides, color)
+
+
 def add_cylinder(
     body: MjBody,
     name: str,

@@ -220,7 +220,10 @@ def preflight(
     fit: bool = False,
     reward: RewardChoice = "dense",
 ) -> Preflight:
-    """Hold a robot against a task.  The arguments are those of :func:`~simwright.tasks.environments.make_rollout`."""
+    """Check whether a robot can do a task.
+
+    The arguments are those of :func:`~simwright.tasks.environments.make_rollout`.
+    """
     scene = task if isinstance(task, TaskScene) else SCENES.get(task)
     found = robot if isinstance(robot, TaskRobot) else open_robot(robot)
     reporter = Reporter()

@@ -138,7 +138,9 @@ class ArraysRecorder:
     """Observations, actions and results of all steps as arrays in one ``.npz``.
 
     Row ``i`` is what was observed (``observation.KEY``), what was done then (``action``), and what it gave (``reward``,
-    ``success``, ``done``); ``episode`` and ``step`` count.  ``meta`` is JSON text.
+    ``success``, ``done``); ``episode`` and ``step`` count.  ``meta`` is JSON text.  ``body_poses`` (rows x 1 x bodies x
+    7: position [m], quaternion w, x, y, z) are where the bodies of ``body_names`` stood then, at ``times`` [s], which
+    go on over all episodes; ``simwright view`` replays them.
     """
 
     def __init__(self, path: Path) -> None:
@@ -147,6 +149,8 @@ class ArraysRecorder:
         self._meta: dict[str, Any] = {}
         self._episodes: list[dict[str, Any]] = []
         self._observation: Observation = {}
+        self._bodies: list[str] = []
+        self._poses = np.zeros((1, 0, 7))
 
     def begin(self, rollout: SimRollout, seed: int, observation: Observation) -> None:
         """An episode begins."""
@@ -160,6 +164,9 @@ class ArraysRecorder:
         }
         self._episodes.append({"seed": seed})
         self._observation = observation
+        model = rollout.model
+        self._bodies = [model.body(number).name for number in range(1, model.nbody)]
+        self._poses = _find_poses(rollout)
 
     def add(self, rollout: SimRollout, action: Array, result: StepResult) -> None:
         """One row."""
@@ -173,10 +180,13 @@ class ArraysRecorder:
             "done": result.terminated or result.truncated,
             "episode": len(self._episodes) - 1,
             "step": rollout.steps - 1,
+            "body_poses": self._poses,
+            "times": len(self._rows.get("step", ())) * rollout.composed.period,
         }
         for key, value in row.items():
             self._rows.setdefault(key, []).append(value)
         self._observation = result.observation
+        self._poses = _find_poses(rollout)
 
     def end(self, episode: Episode) -> None:
         """How it went."""
@@ -187,8 +197,15 @@ class ArraysRecorder:
         stream = io.BytesIO()
         arrays = {key: np.array(values) for key, values in self._rows.items()}
         meta = json.dumps({**self._meta, "episodes": self._episodes})
-        np.savez_compressed(stream, meta=np.array(meta), **arrays)  # type: ignore[arg-type]
+        names = np.array(self._bodies)
+        np.savez_compressed(stream, meta=np.array(meta), body_names=names, **arrays)  # type: ignore[arg-type]
         write_atomic(self.path, stream.getvalue())
 
     def discard(self) -> None:
         """There is no file yet."""
+
+
+def _find_poses(rollout: SimRollout) -> Array:
+    """Where all bodies of the only world are (1 x bodies x 7)."""
+    data = rollout.worlds.look()
+    return np.concatenate((data.xpos[1:], data.xquat[1:]), axis=1)[None]

@@ -7,6 +7,7 @@ episode ends when the task is done or lost, or when its steps are used up.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -18,7 +19,7 @@ from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
 from simwright.tasks.baselines.policy import BatchPolicy, TaskPolicy
 from simwright.tasks.batch import BatchRollout
-from simwright.tasks.rollout import Observation, SimRollout, StepResult
+from simwright.tasks.rollout import Observation, SimRollout, StepResult, StepWatch
 
 Progress = Callable[[int, int], None]
 """``progress(done, total)``, after each episode."""
@@ -38,6 +39,10 @@ class Episode:
     mean_latency_ms: float
     max_latency_ms: float
     details: dict[str, float] = field(default_factory=dict)
+
+
+_SURE = 1.959963984540054
+"""Of the normal distribution, for 95 %."""
 
 
 @dataclass(slots=True)
@@ -61,6 +66,11 @@ class RunSummary:
         """From 0 to 1; 0 without episodes."""
         return self.successes / len(self.episodes) if self.episodes else 0.0
 
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the success rate; everything without episodes."""
+        return find_interval(self.successes, len(self.episodes)) if self.episodes else (0.0, 1.0)
+
     def describe(self) -> dict[str, Any]:
         """As JSON has it."""
         return {
@@ -72,8 +82,22 @@ class RunSummary:
             "seed": self.seed,
             "successes": self.successes,
             "success_rate": self.success_rate,
+            "success_interval": list(self.interval),
             "episodes": [asdict(episode) for episode in self.episodes],
         }
+
+
+def find_interval(successes: int, episodes: int) -> tuple[float, float]:
+    """The 95 % interval of a success rate, by Wilson's score: right also where all or none succeed."""
+    if not 0 <= successes <= episodes or episodes < 1:
+        raise UsageError(
+            f"{successes} successes of {episodes} episodes", hint="no more than there are, at least one"
+        )
+    rate, square = successes / episodes, _SURE**2
+    middle, whole = rate + square / (2 * episodes), 1 + square / episodes
+    half = _SURE * math.sqrt(rate * (1 - rate) / episodes + square / (4 * episodes**2))
+    # rounding must not leave what a rate can be
+    return max(0.0, (middle - half) / whole), min(1.0, (middle + half) / whole)
 
 
 class Listener(Protocol):
@@ -209,8 +233,12 @@ def run_batch(
     *,
     name: str = "",
     progress: Progress | None = None,
+    watch: StepWatch | None = None,
 ) -> RunSummary:
-    """Run episodes in many worlds at once, one per world and round; the policy has to have ``act_many``."""
+    """Run episodes in many worlds at once, one per world and round; the policy has to have ``act_many``.
+
+    ``watch`` looks on at control periods, and rounds are its episodes.
+    """
     if not isinstance(policy, BatchPolicy):
         raise UsageError(
             f"the policy {name or name_policy(policy)!r} drives one world at a time",
@@ -224,15 +252,19 @@ def run_batch(
         first = len(summary.episodes)
         wanted = min(batch.count, episodes - first)
         # every world runs; those beyond the wanted number are dropped
-        summary.episodes += _run_round(batch, policy, first, seed + first)[:wanted]
+        summary.episodes += _run_round(batch, policy, first, seed + first, watch)[:wanted]
         if progress is not None:
             progress(len(summary.episodes), episodes)
     return summary
 
 
-def _run_round(batch: BatchRollout, policy: BatchPolicy, first: int, seed: int) -> list[Episode]:
+def _run_round(
+    batch: BatchRollout, policy: BatchPolicy, first: int, seed: int, watch: StepWatch | None
+) -> list[Episode]:
     count = batch.count
     batch.reset([seed + world for world in range(count)])
+    if watch is not None:
+        watch.begin_episode()
     alive, success = np.ones(count, dtype=bool), np.zeros(count, dtype=bool)
     steps, total = np.zeros(count, dtype=np.int64), np.zeros(count)
     ended = np.full(count, "truncated", dtype=object)
@@ -241,7 +273,11 @@ def _run_round(batch: BatchRollout, policy: BatchPolicy, first: int, seed: int) 
         before = time.perf_counter()
         actions = policy.act_many(batch.observe(), count)
         taken.append(1e3 * (time.perf_counter() - before))
+        if watch is not None:
+            watch.before_step()
         verdict = batch.step(actions)
+        if watch is not None:
+            watch.after_step()
         unstable = batch.find_unstable()
         steps += alive
         # worlds that are done go on moving until the round is over, but nothing of it counts

@@ -262,6 +262,16 @@ class Editor:
             what = f"delete apiSchemas: {name}"
             self.add(home.layer, home.path, what, lambda: edit_apis(home, name, wanted=False))
 
+    def replace_api(self, prim: Usd.Prim, old: str, new: str) -> None:
+        """Another schema instead of one, wherever it is applied; all of that has to be the asset's own."""
+        for spec in [spec for spec in prim.GetPrimStack() if _lists_api(spec, old)]:
+
+            def apply(spec: Sdf.PrimSpec = spec) -> None:
+                edit_apis(spec, new, wanted=True)
+                drop_api(spec, old)
+
+            self.add(spec.layer, spec.path, f"apiSchemas: {new} instead of {old}", apply)
+
     def rename_address(self, layer: Sdf.Layer, old: str, new: str) -> None:
         """Name a file in another way, everywhere in a layer."""
 

@@ -103,6 +103,18 @@ def classify_schema(name: str) -> str:
     return next((family for prefix, family in _FAMILIES if name.startswith(prefix)), "other")
 
 
+RATIFIED: dict[str, str] = {}
+"""Extension classes that core OpenUSD has ratified -> their core class (REP-0158 4.2.1).
+
+None so far (OpenUSD 26.11).  Properties keep their names but for the prefix: ``ext_physics:`` becomes ``physics:``.
+"""
+
+
+def find_core_name(name: str) -> str:
+    """What a property of a ratified extension is called in core; empty where it has no place there."""
+    return name.removeprefix("ext_") if name.startswith("ext_physics:") else ""
+
+
 @cache
 def list_extensions() -> tuple[Extension, ...]:
     """Every extension we ship: the core first, the others by name."""

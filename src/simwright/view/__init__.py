@@ -19,6 +19,7 @@
 - ``serving``: a server on this machine only, for those who have its address
 - ``splitting``: a binary glTF file as several with one primitive each
 - ``stage``: floor, light, camera
+- ``streaming``: poses of a simulation to all visitors, one message a picture
 - ``words``: names of untrusted files as text of the page
 """
 

@@ -19,8 +19,9 @@ import numpy as np
 
 from simwright.core.math3d import Array, poses_compose
 from simwright.model.asset import Shape
-from simwright.view.drawing import BOX_EDGES, UPRIGHT, AssetDrawing, DrawnPart, list_corners
+from simwright.view.drawing import BOX_EDGES, AssetDrawing, DrawnPart, list_corners
 from simwright.view.overlay import Overlay, OverlayBuilder
+from simwright.view.streaming import LayerParts, PoseStream
 from simwright.view.words import short
 
 _JSON, _BIN = 0x4E4F534A, 0x004E4942
@@ -148,7 +149,6 @@ LAYERS = {
 _MOST_NAMES = 400
 """Labels are elements of the page, of which a browser takes some hundred."""
 _SEE_THROUGH = {"Inertia": 0.5, "Joint limits": 0.35}
-_TURNED = np.array((0.0, 0.0, 0.0, *UPRIGHT))
 _MOVED = 1e-6
 
 
@@ -190,16 +190,18 @@ class AssetFigure:
         roots: Array | None = None,
         on_pick: Callable[[Picked], None] | None = None,
         on_drag: Callable[[Dragged], None] | None = None,
+        stream: PoseStream | None = None,
     ) -> None:
         self.drawing, self.path = drawing, path
+        self._stream, self._is_asked = stream, False
         self._server, self._scene = server, server.scene
         self.roots = _AT_ORIGIN.copy() if roots is None else np.array(roots, dtype=np.float64)
+        self._is_at_origin = np.array_equal(self.roots, _AT_ORIGIN)
         self._on_pick, self._on_drag = on_pick, on_drag
         self.poses = np.broadcast_to(poses, (len(self.roots), *np.shape(poses)[-2:])).copy()
         self._rows = self._stand()
         self.shown = dict(LAYERS)
-        self._nodes: dict[str, list[tuple[DrawnPart, Any]]] = {}
-        self._singles: dict[str, tuple[Any, Array, list[Any]]] = {}
+        self._layers: dict[str, LayerParts] = {}
         self._lines: dict[str, list[tuple[Overlay, Any]]] = {}
         self._labels: list[Any] = []
         self._marks: list[tuple[Overlay, Any, int]] = []
@@ -211,7 +213,10 @@ class AssetFigure:
     def _stand(self) -> Array:
         """Where all bodies are (worlds x bodies + 1 x 7), with the world itself last."""
         origins = np.broadcast_to(_AT_ORIGIN, (len(self.roots), 1, 7))
-        return poses_compose(self.roots[:, None], np.concatenate((self.poses, origins), axis=1))
+        rows = np.concatenate((self.poses, origins), axis=1)
+        if self._is_at_origin:
+            return rows
+        return poses_compose(self.roots[:, None], rows)
 
     def list_layers(self) -> list[str]:
         """The layers that there is something in."""
@@ -231,33 +236,24 @@ class AssetFigure:
             self._show_lines(layer, shown)
 
     def _show_parts(self, layer: str, shown: bool) -> None:
-        if layer not in self._nodes:
+        if layer not in self._layers:
             if not shown:
                 return
-            self._nodes[layer] = [
+            pairs = [
                 (part, node)
                 for number, part in enumerate(self.drawing.parts[layer])
                 for node in self._add_part(part, f"{self.path}/{layer.lower()}/{number}")
             ]
-            self._singles[layer] = self._list_singles(layer)
+            self._layers[layer] = LayerParts(pairs, len(self.roots))
         elif shown:
             # hidden parts are not moved
             self._move_parts(layer, np.ones(self._rows.shape[1], dtype=bool))
-        for _, node in self._nodes[layer]:
+        for node, _ in self._layers[layer].nodes:
             node.visible = shown
 
-    def _list_singles(self, layer: str) -> tuple[Any, Array, list[Any]]:
-        """Bodies, poses on them and nodes of the parts that are at one place."""
-        found = [pair for pair in self._nodes[layer] if len(pair[0].bodies) == 1 and len(self.roots) == 1]
-        bodies = np.array([part.bodies[0] for part, _ in found], dtype=np.int64)
-        return (
-            bodies,
-            np.array([part.poses[0] for part, _ in found]).reshape(-1, 7),
-            [node for _, node in found],
-        )
-
     def _add_part(self, part: DrawnPart, path: str) -> list[Any]:
-        rows = self._place_part(part)
+        made = LayerParts([(part, None)], len(self.roots))
+        rows = made.place(np.arange(len(part.bodies)), self._rows).reshape(-1, 7)
         if len(rows) == 1:
             place, turn = tuple(rows[0, :3]), tuple(rows[0, 3:])
             nodes = [self._scene.add_glb(path, part.content, position=place, wxyz=turn)]
@@ -376,41 +372,51 @@ class AssetFigure:
     def move_to(self, roots: Array) -> None:
         """Put the worlds elsewhere (worlds x 7); there are as many as before."""
         self.roots[:] = roots
+        self._is_at_origin = np.array_equal(self.roots, _AT_ORIGIN)
         self._move(self._stand())
+
+    def welcome(self) -> None:
+        """Somebody new looks: the next picture is kept for them too, as what is streamed is not."""
+        self._is_asked = True
 
     def _move(self, rows: Array) -> None:
         moved = np.abs(rows - self._rows).max(axis=(0, 2)) > _MOVED
+        is_asked, self._is_asked = self._is_asked, False
+        if is_asked:
+            moved[:] = True
         if not moved.any():
             return
         # those that moved less stay as they were sent, so that small steps add up
         self._rows[:, moved] = rows[:, moved]
-        with self._server.atomic():
-            for layer in self._nodes:
-                if self.shown[layer]:
-                    self._move_parts(layer, moved)
-            for layer, lines in self._lines.items():
-                if self.shown[layer]:
-                    for overlay, node in lines:
-                        self._move_overlay(overlay, node)
-            for overlay, node, world in self._marks:
-                node.points = self._place_marks(overlay, world)
-            for row, label in enumerate(self._labels):
-                label.position = tuple(self._find_place(row))
+        layers = [name for name in self._layers if self.shown[name]]
+        if self._stream is not None:
+            self._stream.send([self._layers[name] for name in layers], self._rows, moved)
+            layers = layers if is_asked else []
+        lines = [name for name in self._lines if self.shown[name]]
+        if layers or lines or self._marks or self._labels:
+            with self._server.atomic():
+                for name in layers:
+                    self._move_parts(name, moved)
+                self._move_over(lines)
 
-    def _move_parts(self, layer: str, moved: Any) -> None:
-        bodies, poses, nodes = self._singles[layer]
-        if nodes:
-            # all at once: most robots have nothing else, and this is done for every picture
-            chosen = np.flatnonzero(moved[bodies])
-            at = self._rows[0, bodies[chosen]]
-            rows = poses_compose(poses_compose(at, poses[chosen]), _TURNED)
-            for number, row in zip(chosen.tolist(), rows.tolist(), strict=True):
-                self._move_node(nodes[number], row)
-        for part, node in self._nodes[layer]:
-            if (len(part.bodies) > 1 or len(self.roots) > 1) and moved[part.bodies].any():
-                many = self._place_part(part)
-                node.batched_positions = many[:, :3].astype(np.float32)
-                node.batched_wxyzs = many[:, 3:].astype(np.float32)
+    def _move_over(self, lines: Sequence[str]) -> None:
+        """What lies over the parts: overlays of layers, marks and names."""
+        for overlay, node in [pair for name in lines for pair in self._lines[name]]:
+            self._move_overlay(overlay, node)
+        for overlay, node, world in self._marks:
+            node.points = self._place_marks(overlay, world)
+        for row, label in enumerate(self._labels):
+            label.position = tuple(self._find_place(row))
+
+    def _move_parts(self, name: str, moved: Any) -> None:
+        layer = self._layers[name]
+        for node, places in layer.list_moved(moved):
+            rows = layer.place(places, self._rows).reshape(-1, 7)
+            if layer.is_single(places):
+                self._move_node(node, rows[0].tolist())
+            else:
+                node.batched_positions = rows[:, :3].astype(np.float32)
+                node.batched_wxyzs = rows[:, 3:].astype(np.float32)
 
     def _move_node(self, node: Any, row: Sequence[float]) -> None:
         place, turn = tuple(row[:3]), tuple(row[3:])
@@ -421,11 +427,6 @@ class AssetFigure:
         queue = self._scene._queue_scene_message
         queue(self._messages.SetPositionMessage(node.name, place))
         queue(self._messages.SetOrientationMessage(node.name, turn))
-
-    def _place_part(self, part: DrawnPart) -> Array:
-        """Poses of a part at all its places in all worlds (n x 7), turned as glTF is."""
-        rows = poses_compose(poses_compose(self._rows[:, part.bodies], part.poses), _TURNED)
-        return np.asarray(rows.reshape(-1, 7))
 
     # -- marks ---------------------------------------------------------------------------------------------------
 
@@ -456,11 +457,11 @@ class AssetFigure:
         """Take everything out of the scene."""
         self.mark([])
         self._show_names(False)
-        for _, node in [pair for nodes in self._nodes.values() for pair in nodes]:
+        for node, _ in [pair for layer in self._layers.values() for pair in layer.nodes]:
             node.remove()
         for _, node in [pair for lines in self._lines.values() for pair in lines]:
             node.remove()
-        self._nodes, self._lines = {}, {}
+        self._layers, self._lines = {}, {}
 
 
 _AT_ORIGIN = np.array([(0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)])

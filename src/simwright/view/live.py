@@ -29,6 +29,7 @@ from simwright.view.panel import TreePanel
 from simwright.view.plots import SignalPlot
 from simwright.view.serving import PageServer
 from simwright.view.stage import dress, save_picture
+from simwright.view.streaming import PoseStream
 from simwright.view.words import numbers, plain, short, table
 
 MOST_WORLDS = 256
@@ -56,6 +57,7 @@ class LivePage:
         signals: Sequence[str] = (),
         speed: float | None = 1.0,
         can_reset: bool = True,
+        can_command: bool = True,
         title: str = "",
         host: str = "127.0.0.1",
         port: int = 0,
@@ -92,9 +94,13 @@ class LivePage:
             roots=at_offsets(places[: self.worlds]),
             on_pick=self._click,
             on_drag=self._drag,
+            stream=PoseStream.open(self.server),
         )
+        self.server.on_client_connect(self._welcome)
         self._arrows = ContactArrows(self.server, 0.03 * drawing.size)
-        self._add_controls(tree, simulation, title or asset.name, can_reset=can_reset)
+        self._add_controls(
+            tree, simulation, title or asset.name, can_reset=can_reset, can_command=can_command
+        )
 
     def close(self) -> None:
         """Stop serving."""
@@ -103,7 +109,9 @@ class LivePage:
 
     # -- controls ------------------------------------------------------------------------------------------------
 
-    def _add_controls(self, tree: Any, simulation: Simulation, title: str, *, can_reset: bool) -> None:
+    def _add_controls(
+        self, tree: Any, simulation: Simulation, title: str, *, can_reset: bool, can_command: bool
+    ) -> None:
         gui = self.server.gui
         gui.set_panel_label(short(title, 40))
         self._run = PacePanel(gui, self.pace, can_reset=can_reset)
@@ -125,7 +133,8 @@ class LivePage:
         self._columns |= {f"{name} velocity": (True, found[name].v) for name in names}
         chosen = list(self._signals)[:1] or names[:3]
         self.plot = SignalPlot(gui, [*self._signals, *names, *rates, _FORCE, _CONTACTS], chosen)
-        self._add_commands(simulation)
+        if can_command:
+            self._add_commands(simulation)
         with gui.add_folder("Show", expand_by_default=True):
             for name in self.figure.list_layers():
                 box = gui.add_checkbox(name, LAYERS[name])
@@ -169,6 +178,10 @@ class LivePage:
             self._commands.update(values)
             self._commanded = True
 
+    def _welcome(self, _: Any) -> None:
+        self.figure.welcome()
+        self.pace.look()
+
     def _choose_world(self, world: int) -> None:
         with self._lock:
             self.world = min(max(world, 0), self.worlds - 1)
@@ -207,7 +220,7 @@ class LivePage:
     def act(self, simulation: Simulation) -> None:
         """Before steps: pull what is dragged, and give commands that are given by hand."""
         pull = self._pull
-        if pull is not None:
+        if pull is not None and self._fits(simulation):
             simulation.apply_forces(wrenches=self._find_wrenches(simulation, pull))
             self._pulled = True
         elif self._pulled:
@@ -237,7 +250,7 @@ class LivePage:
 
     def show(self, simulation: Simulation, moment: float, signals: Mapping[str, float] | None = None) -> None:
         """After steps: draw where everything is, if it is time for a picture; ``moment`` is simulated time [s]."""
-        if not self.pace.is_picture_due():
+        if not (self._serving.is_visited and self.pace.is_picture_due() and self._fits(simulation)):
             return
         before = time.perf_counter()
         self.figure.place(self._take_poses(simulation))
@@ -250,6 +263,15 @@ class LivePage:
         if self._picked >= 0:
             self._describe()
         self.pace.note_picture(time.perf_counter() - before)
+
+    def _fits(self, simulation: Simulation) -> bool:
+        """Does a simulation still have the bodies of the page?  If not, the page says so."""
+        layout = simulation.layout
+        if layout is self._layout or layout.bodies == self._layout.bodies:
+            return True
+        self._run.note = "Another world was loaded, which this page does not show."
+        self._run.show(0.0)
+        return False
 
     def warn(self, text: str) -> None:
         """Stand still and say why."""

@@ -27,10 +27,13 @@ class Pace:
 
     def __init__(self, *, speed: float | None = 1.0) -> None:
         self.speed = speed
+        self.nap = 1.0 / RATE
+        """The least that is slept between two rounds of steps [s]; less where others than people are to be answered."""
         self.is_paused = False
         self.is_ended = False
         self._steps = 0
         self._resets = False
+        self._looks = False
         self._wake = threading.Event()
         self._anchor = (time.perf_counter(), 0.0)
         self._next_picture = 0.0
@@ -49,6 +52,11 @@ class Pace:
     def reset(self) -> None:
         """Ask for the beginning."""
         self._resets = True
+        self._wake.set()
+
+    def look(self) -> None:
+        """Ask for a picture, even where everything stands still."""
+        self._looks = True
         self._wake.set()
 
     def end(self) -> None:
@@ -73,14 +81,17 @@ class Pace:
     def take_steps(self, moment: float, dt: float, most: int) -> int:
         """How many time steps are due; waits until there are some, or something else is to do (then there are none)."""
         while not self.is_ended and not self._resets:
+            if self._looks:
+                self._looks, self._next_picture = False, 0.0
+                return 0
             if self.is_paused:
                 if self._steps:
                     self._steps -= 1
                     self.begin(moment + dt)
                     return 1
-                self._sleep(0.5)
+                self._sleep(max(self.nap, 0.02) if self.nap < 1.0 / RATE else 0.5)
                 self.begin(moment)
-                continue
+                return 0
             if self.speed is None:
                 self.begin(moment)
                 return most
@@ -88,7 +99,8 @@ class Pace:
             steps = min(most, math.floor(due / dt + 1e-9))
             if steps > 0:
                 return steps
-            self._sleep(min(max((dt - due) / self.speed, 1e-4), 0.05))
+            # from picture to picture: waking for each of a thousand steps a second costs more than small steps do
+            self._sleep(min(max((dt - due) / self.speed, self.nap), 0.05))
         return 0
 
     def _measure_due(self, moment: float) -> float:
@@ -107,7 +119,8 @@ class Pace:
 
     def is_picture_due(self) -> bool:
         """Is it time for the next picture?"""
-        return self.is_paused or time.perf_counter() >= self._next_picture
+        # a little early rather than one round of steps late
+        return self.is_paused or time.perf_counter() >= self._next_picture - 0.3 / RATE
 
     def note_picture(self, cost: float) -> None:
         """A picture was sent, which took so long [s]."""

@@ -51,11 +51,12 @@ class WorldPage:
         scene: Scene,
         *,
         speed: float | None = 1.0,
+        can_reset: bool = True,
         host: str = "127.0.0.1",
         port: int = 0,
     ) -> None:
         self.simulation, self.world = simulation, simulation.world
-        self.pace = Pace(speed=speed)
+        self.pace, self._can_reset = Pace(speed=speed), can_reset
         self._lock = threading.RLock()
         self._asked: list[tuple[str, Any]] = []
         self._trails: dict[str, Any] = {}
@@ -126,7 +127,7 @@ class WorldPage:
     def _add_controls(self) -> None:
         gui, world = self.server.gui, self.world
         gui.set_panel_label(short(world.name, 40))
-        self._run = PacePanel(gui, self.pace)
+        self._run = PacePanel(gui, self.pace, can_reset=self._can_reset)
         with gui.add_folder("Robots"):
             self._names = list_choices(robot.name for robot in world.robots)
             if self._names:
@@ -295,8 +296,17 @@ class WorldPage:
         return next(number for number, robot in enumerate(self.world.robots) if robot.name == name)
 
 
-def watch_world(page: WorldPage, go_on: Callable[[], object], seconds: float = math.inf) -> None:
-    """Let time pass in the world of a page, at its pace, for so long [s]; ``go_on`` is called before each step."""
+def watch_world(
+    page: WorldPage,
+    go_on: Callable[[], object],
+    seconds: float = math.inf,
+    step: Callable[[], object] | None = None,
+    dt: float = STEP,
+) -> None:
+    """Let time pass in the world of a page, at its pace, for so long [s]; ``go_on`` is called before each step.
+
+    ``step`` takes a step of ``dt`` [s] where something else than the simulation does.
+    """
     simulation = page.simulation
     while simulation.time < seconds and not page.pace.is_ended:
         if page.pace.take_reset():
@@ -305,8 +315,11 @@ def watch_world(page: WorldPage, go_on: Callable[[], object], seconds: float = m
         page.follow()
         page.show()
         go_on()
-        if page.pace.take_steps(simulation.time, STEP, 1):
-            simulation.step(STEP)
+        if page.pace.take_steps(simulation.time, dt, 1):
+            if step is None:
+                simulation.step(dt)
+            else:
+                step()
 
 
 def cover(polygon: Any) -> tuple[Array, Any]:

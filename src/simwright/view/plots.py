@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,8 +13,8 @@ from simwright.core.math3d import Array
 from simwright.view.words import list_choices, short
 
 _SAMPLES = 600
-_BETWEEN = 0.2
-"""Time between two drawings [s]: charts cost more than poses."""
+_BETWEEN = 0.4
+"""Time between two drawings [s]: a chart costs as much as three pictures."""
 _COLORS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf")
 _MOST = len(_COLORS)
 _CHOOSE = "choose"
@@ -28,8 +27,7 @@ class SignalPlot:
         self._gui = gui
         self._shown = list_choices(names, 60, (_CHOOSE,))
         self.chosen: list[str] = [name for name in chosen if name in names][:_MOST]
-        self._times: deque[float] = deque(maxlen=_SAMPLES)
-        self._values: dict[str, deque[float]] = {}
+        self._kept, self._count = np.zeros((1, 2 * _SAMPLES)), 0
         self._chart: Any = None
         self._last = 0.0
         self._folder = gui.add_folder("Signals", expand_by_default=True)
@@ -54,8 +52,7 @@ class SignalPlot:
 
     def _start(self) -> None:
         """An empty chart for what is chosen."""
-        self._times.clear()
-        self._values = {name: deque(maxlen=_SAMPLES) for name in self.chosen}
+        self._kept, self._count = np.zeros((1 + len(self.chosen), 2 * _SAMPLES)), 0
         if self._chart is not None:
             self._chart.remove()
             self._chart = None
@@ -70,17 +67,17 @@ class SignalPlot:
         """The values of a moment [s], by name; those that are not chosen are left out."""
         if self._chart is None:
             return
-        if self._times and moment < self._times[-1]:
-            # it began again
-            for kept in (self._times, *self._values.values()):
-                kept.clear()
-        self._times.append(moment)
-        for name, kept in self._values.items():
-            kept.append(float(values.get(name, np.nan)))
+        if self._count and moment < self._kept[0, self._count - 1]:
+            self._count = 0  # it began again
+        if self._count == self._kept.shape[1]:
+            self._kept[:, :_SAMPLES] = self._kept[:, _SAMPLES:]
+            self._count = _SAMPLES
+        self._kept[:, self._count] = (moment, *(values.get(name, np.nan) for name in self.chosen))
+        self._count += 1
         now = time.monotonic()
-        if now - self._last >= _BETWEEN and len(self._times) > 1:
+        if now - self._last >= _BETWEEN and self._count > 1:
             self._last = now
-            self._chart.data = (np.array(self._times), *(np.array(kept) for kept in self._values.values()))
+            self._chart.data = tuple(self._kept[:, max(0, self._count - _SAMPLES) : self._count].copy())
 
 
 class SeriesPlot:

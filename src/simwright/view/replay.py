@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 import zipfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ from simwright.view.panel import TreePanel
 from simwright.view.plots import SeriesPlot
 from simwright.view.serving import PageServer
 from simwright.view.stage import dress, save_picture
+from simwright.view.streaming import PoseStream
 from simwright.view.words import numbers, plain, short, table
 
 MOST_BYTES = 4_000_000_000
@@ -38,7 +41,8 @@ class Recording:
     """What ``run --record`` wrote: ``poses`` (moments x worlds x bodies x 7, quaternion w first) at ``times`` [s].
 
     ``is_placed`` tells that worlds stand beside each other already; ``signals`` has coordinates of the first world by
-    name; ``source`` is the file that was run, as the recording names it.
+    name; ``source`` is the file that was run, as the recording names it; of a task there are ``task``, ``robot`` and
+    ``options`` instead.
     """
 
     times: Array
@@ -47,6 +51,9 @@ class Recording:
     signals: dict[str, Array]
     is_placed: bool = False
     source: str = ""
+    task: str = ""
+    robot: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read_recording(path: str | Path) -> Recording:
@@ -70,9 +77,12 @@ def read_recording(path: str | Path) -> Recording:
 
 
 def _build(arrays: dict[str, Any], where: Where) -> Recording:
+    # one branch for each kind of file, then one for each way in which its arrays may disagree
     source = str(arrays["source"]) if "source" in arrays and arrays["source"].shape == () else ""
     try:
-        if "body_poses" in arrays:
+        if "body_poses" in arrays and "meta" in arrays:
+            found = _build_task(arrays)
+        elif "body_poses" in arrays:
             found = Recording(
                 np.asarray(arrays["times"], dtype=np.float64),
                 np.asarray(arrays["body_poses"], dtype=np.float64),
@@ -85,11 +95,13 @@ def _build(arrays: dict[str, Any], where: Where) -> Recording:
         else:
             raise InputError(
                 "this recording has no poses of bodies",
-                hint="recordings of simwright run --record can be replayed", where=where,
+                hint="recordings of simwright run --record and task run --record can be replayed", where=where,
             )  # fmt: skip
-    except (KeyError, ValueError, IndexError, TypeError) as error:
+    except (KeyError, ValueError, IndexError, TypeError, AttributeError) as error:
         raise InputError(f"this recording is damaged: {error}", where=where) from None
     moments, bodies = len(found.times), len(found.bodies)
+    if any(len(values) != moments for values in found.signals.values()):
+        raise InputError("this recording is damaged: its signals have other lengths", where=where)
     if (
         not moments
         or found.poses.ndim != 4
@@ -98,6 +110,27 @@ def _build(arrays: dict[str, Any], where: Where) -> Recording:
     ):
         raise InputError(f"this recording is damaged: {found.poses.shape} numbers of poses", where=where)
     return found
+
+
+def _build_task(arrays: dict[str, Any]) -> Recording:
+    """All episodes of a task, one after the other."""
+    meta = json.loads(str(arrays["meta"]))
+    signals: dict[str, Array] = {
+        name: np.asarray(arrays[name], dtype=np.float64).reshape(-1)
+        for name in ("reward", "success", "episode")
+        if name in arrays
+    }
+    coordinates = np.asarray(arrays.get("observation.qpos", np.zeros((0, 0))), dtype=np.float64)
+    signals |= {f"qpos {column}": coordinates[:, column] for column in range(coordinates.shape[-1])}
+    return Recording(
+        np.asarray(arrays["times"], dtype=np.float64),
+        np.asarray(arrays["body_poses"], dtype=np.float64),
+        [str(name) for name in arrays["body_names"]],
+        signals,
+        task=str(meta["task"]),
+        robot=str(meta["robot"]),
+        options=dict(meta.get("options", {})),
+    )
 
 
 def _build_scene(arrays: dict[str, Any], source: str) -> Recording:
@@ -149,8 +182,14 @@ class ReplayPage:
         self.server, self.address, self.port = self._serving.viser, self._serving.address, self._serving.port
         dress(self.server, lower, upper + offsets.max(axis=0))
         self.figure = AssetFigure(
-            self.server, drawing, self._poses[0], roots=at_offsets(offsets), on_pick=self._click
+            self.server,
+            drawing,
+            self._poses[0],
+            roots=at_offsets(offsets),
+            on_pick=self._click,
+            stream=PoseStream.open(self.server),
         )
+        self.server.on_client_connect(self._welcome)
         self.at = 0
         self.is_playing, self.speed = True, 1.0
         self._picked, self._world = -1, 0
@@ -164,6 +203,11 @@ class ReplayPage:
         self._ended.set()
         self._thread.join(timeout=5)
         self._serving.close()
+
+    def _welcome(self, _: Any) -> None:
+        with self._lock:
+            self.figure.welcome()
+            self.figure.place(self._poses[self.at])
 
     def _add_controls(self, tree: Any) -> None:
         gui, times = self.server.gui, self.recording.times

@@ -145,6 +145,12 @@ class PageServer:
                 hint="pip install 'viser>=1.1,<1.2'",
             )
 
+    @property
+    def is_visited(self) -> bool:
+        """Does anybody have the page open?"""
+        # from the first byte on; viser lists clients when they have told where their camera is
+        return bool(self.viser._websock_server._live_connections)
+
     def close(self) -> None:
         """Stop serving."""
         with redirect_stdout(io.StringIO()):  # viser says so by itself

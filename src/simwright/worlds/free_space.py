@@ -53,13 +53,14 @@ def compute_open_space(plan: FloorPlan, sensing: Geometry) -> Geometry:
 
 def compute_solid_space(plan: FloorPlan, opened: Geometry) -> Geometry:
     """Walls, closed doors and furniture: everything inside of the outer walls that is not ``opened``."""
+    return _cut(plan, compute_building(plan), [opened])
+
+
+def compute_building(plan: FloorPlan) -> Geometry:
+    """Everything inside of the outer walls, and the walls themselves."""
     # hallways without the rooms taken out: their outer polygons may leave slivers by rounding
-    outer = _join(
-        plan,
-        [room.outer for room in plan.rooms]
-        + list(_grow_all([h.polygon for h in plan.hallways], [h.wall_width for h in plan.hallways])),
-    )
-    return _cut(plan, outer, [opened])
+    halls = list(_grow_all([h.polygon for h in plan.hallways], [h.wall_width for h in plan.hallways]))
+    return _join(plan, [*(room.outer for room in plan.rooms), *halls])
 
 
 def _join(plan: FloorPlan, polygons: Sequence[Geometry]) -> Geometry:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The world graph: navigation poses of rooms and surfaces, way points of hallways, and the straight ways between them.
 
-A way is free when the whole segment is in the free space.  In reference mode, as in PyRoboSim, points along it are
-looked at every ``step`` metres, its two ends excluded.
+A way is free when the whole segment is in the free space.  Ways lead within a room, along a hallway and between the two
+rooms that it joins: the graph grows with the number of rooms, not with its square.  In reference mode, as in PyRoboSim,
+all pairs are looked at, at points every ``step`` metres, the two ends excluded.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def build_graph(
     nodes = list_graph_nodes(world)
     points = np.array([node.pose.xy for node in nodes], dtype=np.float64).reshape(-1, 2)
     # ways start at the node with the larger number: in reference mode the points that are looked at count from there
-    second, first = np.tril_indices(len(nodes), -1)
+    second, first = np.tril_indices(len(nodes), -1) if world.reference else list_near_pairs(world, nodes)
     lengths = np.hypot(*(points[first] - points[second]).T)
     # 0 means no limit, as None does
     if max_distance:
@@ -88,6 +89,27 @@ def build_graph(
     order = np.lexsort((second[free], first[free]))
     edges = np.column_stack((first[free], second[free]))[order].astype(np.int64)
     return WorldGraph(nodes, edges, lengths[free][order])
+
+
+def list_near_pairs(
+    world: World, nodes: list[GraphNode]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Pairs of nodes in one room with its hallways, or in two rooms with the hallway between them."""
+    inside: dict[Room | Hallway, list[int]] = {part: [] for part in world.floors}
+    for number, node in enumerate(nodes):
+        entity = node.entity
+        inside[entity.room if isinstance(entity, Spawn) else entity].append(number)
+    groups: list[list[Room | Hallway]] = [[room, *room.hallways] for room in world.rooms]
+    groups += [[hallway, *hallway.rooms] for hallway in world.hallways]
+    found = [np.empty(0, dtype=np.int64)]
+    count = max(len(nodes), 1)
+    for group in groups:
+        numbers = np.unique([number for part in group for number in inside[part]]).astype(np.int64)
+        larger, smaller = np.tril_indices(len(numbers), -1)
+        found.append(numbers[larger] * count + numbers[smaller])
+    # one number for each pair: groups share rooms and hallways
+    pairs = np.unique(np.concatenate(found))
+    return pairs // count, pairs % count
 
 
 def find_free_ways(

@@ -12,6 +12,7 @@ the YAML, so the two can be moved together.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,7 @@ import shapely
 
 from simwright.core.errors import UsageError
 from simwright.worlds.entities import Hallway, Room, Spawn, WorldRobot
-from simwright.worlds.free_space import compute_free_space
+from simwright.worlds.free_space import compute_building, compute_free_space
 from simwright.worlds.graph import WorldGraph
 from simwright.worlds.polygons import Geometry, list_edges
 from simwright.worlds.poses import WorldPose
@@ -175,15 +176,30 @@ def _check_size(resolution: float, x_limits: tuple[float, float], y_limits: tupl
 
 
 OCCUPIED, FREE = 0, 254
+UNKNOWN = 128
+"""Between the thresholds of any map server: 205, which others write, is free where free_thresh is above 0.196."""
 OCCUPIED_THRESHOLD, FREE_THRESHOLD = 0.65, 0.25
 FRAME = "map"
 
 
-def encode_pgm(grid: Grid) -> bytes:
-    """The image of a grid: the first row is the one with the largest y."""
+def find_outside(world: World, grid: Grid) -> npt.NDArray[np.bool_]:
+    """The cells outside of the building, of which a map knows nothing."""
     width, height = grid.shape
+    x, y = (
+        np.asarray(start + (np.arange(count) + grid.sample) * grid.resolution, dtype=np.float64)
+        for start, count in zip(grid.origin, (width, height), strict=True)
+    )
+    return ~rasterize(compute_building(world), x, y)
+
+
+def encode_pgm(grid: Grid, outside: npt.NDArray[np.bool_] | None = None) -> bytes:
+    """The image of a grid: the first row is the one with the largest y; cells ``outside`` are unknown."""
+    width, height = grid.shape
+    pixels = np.where(grid.occupied, np.uint8(OCCUPIED), np.uint8(FREE))
+    if outside is not None:
+        pixels[outside] = UNKNOWN
     # images begin at the top, maps at the bottom
-    pixels = np.where(grid.occupied.T[::-1], OCCUPIED, FREE).astype(np.uint8)
+    pixels = np.ascontiguousarray(pixels.T[::-1])
     return f"P5\n{width} {height}\n255\n".encode() + pixels.tobytes()
 
 
@@ -225,26 +241,56 @@ def encode_waypoints(world: World) -> str:
     """The way points as YAML."""
     import yaml
 
-    text: str = yaml.safe_dump({"waypoints": list_waypoints(world)}, sort_keys=False, allow_unicode=True)
+    # the one in C is ten times as fast, and not in every build
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    rows = {"waypoints": list_waypoints(world)}
+    text: str = yaml.dump(rows, Dumper=dumper, sort_keys=False, allow_unicode=True)
     return f"# Navigation poses of {world.name}\n{text}"
 
 
-def encode_route_graph(graph: WorldGraph, name: str) -> str:
-    """The world graph as Nav2's route server reads it: points, and a line for every way and direction."""
+def encode_route_graph(graph: WorldGraph, name: str, hallways: Sequence[Hallway] = ()) -> str:
+    """The world graph as Nav2's route server reads it: points, and a line for every way and direction.
+
+    Ways through the door of one of ``hallways`` have its name and state in their metadata.
+    """
     features: list[dict[str, Any]] = []
+    facts: dict[str, Any]
     for number, node in enumerate(graph.nodes):
         facts = {"id": number, "frame": FRAME, "metadata": {"place": node.entity.name, "yaw": node.pose.yaw}}
         features.append(_make_feature(facts, "Point", [node.pose.x, node.pose.y]))
     number = len(graph.nodes)
-    for start, end in graph.edges.tolist():
+    doors = _find_doors(graph, hallways)
+    for edge, (start, end) in enumerate(graph.edges.tolist()):
         # edges of a route graph are one-way
         for a, b in ((start, end), (end, start)):
             # a MultiLineString, not a LineString: that is what the route server reads
             line = [[list(graph.nodes[a].pose.xy), list(graph.nodes[b].pose.xy)]]
-            features.append(_make_feature({"id": number, "startid": a, "endid": b}, "MultiLineString", line))
+            facts = {"id": number, "startid": a, "endid": b}
+            if edge in doors:
+                facts["metadata"] = doors[edge]
+            features.append(_make_feature(facts, "MultiLineString", line))
             number += 1
-    document = {"type": "FeatureCollection", "name": name, "features": features}
-    return json.dumps(document, indent=1) + "\n"
+    # a line for each feature: to be read by people, and fast to write
+    rows = ",\n".join(json.dumps(feature) for feature in features)
+    return f'{{"type": "FeatureCollection", "name": {json.dumps(name)}, "features": [\n{rows}\n]}}\n'
+
+
+def _find_doors(graph: WorldGraph, hallways: Sequence[Hallway]) -> dict[int, dict[str, Any]]:
+    """For every way through a door, the door."""
+    if not len(graph.edges) or not hallways:
+        return {}
+    points = np.array([node.pose.xy for node in graph.nodes])
+    lines = shapely.linestrings(points[graph.edges])
+    tree = shapely.STRtree([hallway.slab for hallway in hallways])
+    ways, found = tree.query(lines, predicate="intersects")
+    return {
+        int(way): {
+            "door": hallways[door].name,
+            "is_open": hallways[door].is_open,
+            "is_locked": hallways[door].is_locked,
+        }
+        for way, door in zip(ways.tolist(), found.tolist(), strict=True)
+    }
 
 
 def _make_feature(facts: dict[str, Any], kind: str, coordinates: Any) -> dict[str, Any]:

@@ -292,7 +292,9 @@ def test_a_link_without_mass_is_not_weighed_by_its_colliders(tmp_path):
     (tip,) = (prim for prim in stage.Traverse() if prim.GetName() == "tip")
     assert tip.GetAttribute("physics:mass").Get() == pytest.approx(1e-6)
     back = next(body for body in simwright.load(entry).bodies if body.name == "tip")
-    assert back.inertial is None
+    assert back.inertial.mass == 0.0
+    text = simwright.convert(entry, tmp_path / "back.urdf").read_text()
+    assert text.count("<inertial>") == 1
 
 
 def make_hills() -> Heightfield:

@@ -25,8 +25,6 @@ _REQUIREMENT = re.compile(r"([A-Za-z0-9_.\-]+)([^;]*)(?:;\s*extra\s*==\s*['\"]([
 ENGINES = {
     "mujoco": "physics, embedded",
     "newton": "extra newton",
-    "pybullet": "extra engines",
-    "pin": "extra engines",
 }
 TOOLS = {
     "check_urdf": "judges URDF (liburdfdom-tools)",

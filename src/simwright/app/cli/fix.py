@@ -90,7 +90,7 @@ def fix(assets: tuple[str, ...], target: str | None, **options: Any) -> int:
 
     The fixes are made on a private copy and repeated until a check finds nothing more to fix.  Then the asset before
     and after is compared: poses and geometry of all prims, masses, inertia, joints, limits, drives and motion.  A fix
-    that changes anything but what it is for is undone and told.
+    that also changed something else is taken back, and the report says which and why.
 
     Safe fixes keep the meaning of the asset.  The others need intent: --unsafe makes all that are selected, and
     --set tells single ones what is meant.

@@ -16,6 +16,30 @@ from simwright.core.registry import import_object
 from simwright.core.visible import make_visible
 
 COMMANDS: dict[str, tuple[str, str]] = {
+    "samples": (
+        "simwright.app.cli.samples:samples",
+        "List the sample robots, rooms and scenes, and copy them into a folder of your own.",
+    ),
+    "init": (
+        "simwright.app.cli.samples:init",
+        "Write a settings file for your project, with every setting and its default.",
+    ),
+    "doctor": (
+        "simwright.app.cli.doctor:doctor",
+        "Show versions, optional extras, engines and tools that are found.",
+    ),
+    "inspect": (
+        "simwright.app.cli.inspect:inspect",
+        "Show the bodies, joints, masses, shapes and interfaces of a file.",
+    ),
+    "view": (
+        "simwright.app.cli.view:view",
+        "Show a file in the browser: links, joints, colliders, masses; move its joints.",
+    ),
+    "render": (
+        "simwright.app.cli.render:render",
+        "Draw a file without a screen: a picture, or a film from all around.",
+    ),
     "check": (
         "simwright.app.cli.check:check",
         "Check USD assets against REP-0158.",
@@ -32,10 +56,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.explain:explain",
         "Explain what a rule asks for, why, and how to get there.",
     ),
-    "inspect": (
-        "simwright.app.cli.inspect:inspect",
-        "Show the bodies, joints, masses, shapes and interfaces of a file.",
-    ),
     "convert": (
         "simwright.app.cli.convert:convert",
         "Convert a robot, prop or scene between URDF, SDFormat, MJCF, OpenUSD and glTF.",
@@ -44,41 +64,21 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.diff:diff",
         "Compare two files of any format as machines.",
     ),
-    "resolve": (
-        "simwright.app.cli.resolve:resolve",
-        "Show which solver's attribute decides each value of a USD file.",
+    "prove": (
+        "simwright.app.cli.prove:prove",
+        "Ask several physics engines whether an asset is the same machine in all of them.",
     ),
-    "world": (
-        "simwright.app.cli.world:world",
-        "Check, draw, build, plan in and run worlds of rooms, furniture, objects and robots.",
-    ),
-    "scene": (
-        "simwright.app.cli.scene:scene",
-        "Check scene files, and show their schema and operations.",
+    "engines": (
+        "simwright.app.cli.engines:engines",
+        "List, install, remove and test the engines that prove asks.",
     ),
     "run": (
         "simwright.app.cli.run:run",
         "Run a scene or a robot file by a physics engine, and record it.",
     ),
-    "view": (
-        "simwright.app.cli.view:view",
-        "Show a file in the browser: links, joints, colliders, masses; move its joints.",
-    ),
-    "render": (
-        "simwright.app.cli.render:render",
-        "Draw a file without a screen: a picture, or a film from all around.",
-    ),
-    "prove": (
-        "simwright.app.cli.prove:prove",
-        "Ask several physics engines whether an asset is the same machine in all of them.",
-    ),
-    "ros": (
-        "simwright.app.cli.ros:ros",
-        "Show and check what an asset is to ROS 2, and what is here to bring it to life.",
-    ),
-    "engines": (
-        "simwright.app.cli.engines:engines",
-        "List, install, remove and test the engines that prove asks.",
+    "scene": (
+        "simwright.app.cli.scene:scene",
+        "Check scene files, and show their schema and operations.",
     ),
     "task": (
         "simwright.app.cli.task:task",
@@ -92,9 +92,25 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.jobs:jobs",
         "List, show, resume and report jobs: one command over many assets.",
     ),
+    "serve": (
+        "simwright.app.cli.serve:serve",
+        "Serve check, fix, convert, diff and view over HTTP, for uploads.",
+    ),
+    "world": (
+        "simwright.app.cli.world:world",
+        "Check, draw, build, plan in and run worlds of rooms, furniture, objects and robots.",
+    ),
+    "ros": (
+        "simwright.app.cli.ros:ros",
+        "Show and check what an asset is to ROS 2, and what is here to bring it to life.",
+    ),
     "packages": (
         "simwright.app.cli.packages:packages",
         "List the ROS packages that package:// addresses can use.",
+    ),
+    "resolve": (
+        "simwright.app.cli.resolve:resolve",
+        "Show which solver's attribute decides each value of a USD file.",
     ),
     "registry": (
         "simwright.app.cli.registry:registry",
@@ -104,15 +120,24 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "simwright.app.cli.plugin_path:plugin_path",
         "Print the schema plugin path for other OpenUSD tools.",
     ),
-    "doctor": (
-        "simwright.app.cli.doctor:doctor",
-        "Show versions, optional extras, engines and tools that are found.",
-    ),
 }
 """Name -> (``"module:attribute"``, one-line help): ``--help`` imports none of the modules."""
 
+JOBS: dict[str, tuple[str, ...]] = {
+    "Begin": ("samples", "init", "doctor"),
+    "Look at a file": ("inspect", "view", "render"),
+    "Check and repair": ("check", "fix", "rules", "explain"),
+    "Convert and compare": ("convert", "diff", "prove", "engines"),
+    "Simulate": ("run", "scene", "task", "robots", "jobs"),
+    "Rooms and floor plans": ("world",),
+    "ROS 2": ("ros", "packages"),
+    "OpenUSD details": ("resolve", "registry", "plugin-path"),
+}
+"""What commands are for: titles of the help, and the commands below each."""
+
 EPILOG = """\b
 Examples:
+  simwright samples copy samples
   simwright check robot.usda
   simwright fix robot.usda -o fixed/robot
   simwright inspect robot.urdf
@@ -157,8 +182,9 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table, without importing anything."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        for title, names in JOBS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name, COMMANDS[name][1]) for name in names])
 
 
 @click.group(cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})

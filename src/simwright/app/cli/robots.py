@@ -332,7 +332,9 @@ def _draft_text(file: str, folder: Path, *, name: str = "") -> str:
     from simwright.tasks.robot import open_robot
 
     robot = open_robot(file)
-    comments = [f"Inferred from {file}; correct what is wrong, leave out what is right anyway."]
+    comments = [
+        f"Inferred from {file}: correct what is wrong; what is right may be deleted, it is inferred again."
+    ]
     if str(robot.facts.mode) != "position":
         comments.append(f"Its actuators take {robot.facts.mode}: a controller turns positions into it.")
     address = _find_address(file, robot.file, folder)

@@ -159,7 +159,7 @@ def _spell_needs(needs: dict[str, Any]) -> str:
 def run_command(output_format: str, what: str, output: Path | None, **asked: Any) -> int:
     """Run episodes of a TASK with a robot, or what an environment FILE (YAML) says.
 
-    The robot is held against the task first (simwright task check); errors stop the run, unless --force is given.
+    The robot is checked for the task first (as by simwright task check); errors stop the run, unless --force is given.
     The exit code is 0 when the run finished; how many episodes succeeded is in the report.
 
     With --jobs, --job or --executor ray episodes are spread over processes or machines; each is the same wherever it
@@ -200,8 +200,11 @@ def run_command(output_format: str, what: str, output: Path | None, **asked: Any
         f"{summary.task} with {summary.robot}, {summary.policy} ({summary.mode}), seed {summary.seed}\n"
     )
     _print_episodes(summary)
-    rate = 100.0 * summary.success_rate
-    out.print(f"\n{summary.successes} of {len(summary.episodes)} episodes succeeded ({rate:.0f} %)")
+    rate, (low, high) = 100.0 * summary.success_rate, summary.interval
+    out.print(
+        f"\n{summary.successes} of {len(summary.episodes)} episodes succeeded ({rate:.0f} %; "
+        f"95 % interval {100 * low:.0f} to {100 * high:.0f} %)"
+    )
     # an environment file may name the recording as well
     for path in (asked["record"] or ready.said.record, asked["dataset"]):
         if path:
@@ -290,7 +293,7 @@ def check_command(
     notes: bool,
     output_format: str,
 ) -> int:
-    """Hold a robot against TASK before anything moves: reach, base, gripper, start, actuators, time step.
+    """Check whether a robot can do TASK, before anything moves: reach, base, gripper, start, actuators, time step.
 
     Exit code 1 means that the robot cannot do the task.
     """

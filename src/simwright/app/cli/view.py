@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import json
 import signal
 import threading
 from collections.abc import Mapping, Sequence
@@ -30,7 +31,7 @@ from simwright.model.asset import Asset
 if TYPE_CHECKING:
     from simwright.view.comparing import ComparePage
     from simwright.view.page import VariantChoices, ViewPage
-    from simwright.view.replay import ReplayPage
+    from simwright.view.replay import Recording, ReplayPage
 
 
 YAML = (".yaml", ".yml", ".json")
@@ -75,13 +76,13 @@ def is_task_file(file: str) -> bool:
     return False
 
 
-def read_task_asset(task: str, robot: str | None, reporter: Reporter) -> Asset:
+def read_task_asset(task: str, robot: str | None, reporter: Reporter, sets: tuple[str, ...] = ()) -> Asset:
     """A task with its robot as one asset, at the beginning of the episode with the first seed."""
     from simwright.app.tasking import RunRequest, prepare_run
     from simwright.core.scratch import Scratch
     from simwright.tasks.export import read_task
 
-    ready = prepare_run(RunRequest(task, robot=robot, force=True))
+    ready = prepare_run(RunRequest(task, robot=robot, force=True, sets=sets))
     reporter.extend(ready.findings)
     ready.rollout.reset(seed=ready.said.seed)
     # meshes are read when they are looked at: the folder stays as long as the program
@@ -154,6 +155,8 @@ def open_replay(file: str, recording: str, request: ViewRequest, reporter: Repor
 
     found = read_recording(recording)
     where = Where(recording)
+    if found.task:
+        return _replay_task(file, found, request, reporter, where)
     if not file:
         if not found.source:
             raise UsageError(
@@ -167,6 +170,28 @@ def open_replay(file: str, recording: str, request: ViewRequest, reporter: Repor
         gate.admit(beside, where, said=found.source)
         file = str(beside)
     asset = read_shown(file, request, reporter)
+    return ReplayPage(asset, found, host=request.host, port=request.port, where=where)
+
+
+def _replay_task(
+    file: str, found: Recording, request: ViewRequest, reporter: Reporter, where: Where
+) -> ReplayPage:
+    """Episodes of a task; a robot that is a file of the user has to be named again."""
+    from simwright.tasks.catalog import list_robots
+    from simwright.view.replay import ReplayPage
+
+    robot = request.robot
+    if robot is None:
+        robot = found.robot
+        # a recording may come from somebody else: it names robots of the list only, no files
+        if robot not in list_robots():
+            raise UsageError(
+                f"the robot {robot!r} of this recording is in no list of robots",
+                hint=f"simwright view {file or found.task} --robot FILE --recording {where.file}",
+                where=where,
+            )
+    sets = tuple(f"{name}={json.dumps(value)}" for name, value in found.options.items())
+    asset = read_task_asset(file or found.task, robot, reporter, sets)
     return ReplayPage(asset, found, host=request.host, port=request.port, where=where)
 
 

@@ -393,17 +393,20 @@ def _watch(
 ) -> Any:
     """Run on a page, until Ctrl-C."""
     from simwright.app.cli.progress import end_on_term
-    from simwright.app.watching import refuse_both, watch_plans
+    from simwright.app.watching import check_view, watch_plans
     from simwright.app.worlds import open_world
+    from simwright.core.diag import Reporter
     from simwright.worlds.acting.task_plan import read_plan
 
-    refuse_both(view, is_served=ros.is_asked)
+    check_view(view)
     plans = None if plan_file is None else read_plan(plan_file, found, robot)
-    simulation = open_world(found, seed=seed)
+    simulation, reporter = open_world(found, seed=seed), Reporter()
     with end_on_term():
         answers = watch_plans(
-            simulation, view, plans=plans, goals=goals, robot=robot, seconds=seconds, data_folder=data_folder
-        )
+            simulation, view, plans=plans, goals=goals, robot=robot, seconds=seconds, data_folder=data_folder,
+            ros=ros if ros.is_asked else None, reporter=reporter,
+        )  # fmt: skip
+    _print_problems(reporter)
     return simulation, answers
 
 

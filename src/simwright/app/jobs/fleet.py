@@ -37,7 +37,7 @@ from simwright.app.report.report import (
     shorten_path,
 )
 from simwright.core.diag import Diagnostic
-from simwright.core.errors import UnknownNameError
+from simwright.core.registry import Registry
 from simwright.core.visible import make_visible
 
 VERSION = 1
@@ -46,11 +46,25 @@ _MOST_SHOWN = 20
 _TOLD_OF_FIXES = ("version", "tool", "source", "status", "notes", "left")
 
 
+JOB_REPORTS: Registry[Callable[[JobStore, TextSink], None]] = Registry(
+    "report of jobs",
+    "simwright.job_reports",
+    {
+        "text": "simwright.app.jobs.fleet:write_text",
+        "json": "simwright.app.jobs.fleet:write_json",
+        "json-lines": "simwright.app.jobs.fleet:write_lines",
+        "junit": "simwright.app.jobs.fleet:write_junit",
+        "sarif": "simwright.app.jobs.fleet:write_sarif",
+        "html": "simwright.app.jobs.page:write_html",
+        "prometheus": "simwright.app.jobs.fleet:write_prometheus",
+    },
+)
+"""How a job can be told."""
+
+
 def write_report(store: JobStore, name: str, out: TextSink) -> None:
     """Write the report called ``name`` about what is done."""
-    if name not in JOB_REPORTS:
-        raise UnknownNameError("report of jobs", name, JOB_REPORTS)
-    JOB_REPORTS[name](store, out)
+    JOB_REPORTS.get(name)(store, out)
 
 
 def report_row(command: str, asset: str, outcome: ItemOutcome) -> AssetReport:
@@ -145,7 +159,8 @@ def find_code(store: JobStore, totals: JobTotals | None = None) -> int:
     return combine_codes(spec.command, (totals or store.measure()).codes, spec.words)
 
 
-def _write_json(store: JobStore, out: TextSink) -> None:
+def write_json(store: JobStore, out: TextSink) -> None:
+    """One document; an asset is a line of it."""
     command = store.spec.command
     head = {"version": VERSION, "tool": {"name": TOOL_NAME, "version": __version__}, "command": command}
     out.write(json.dumps(head)[:-1] + ', "assets": [')
@@ -154,13 +169,15 @@ def _write_json(store: JobStore, out: TextSink) -> None:
     out.write(f'\n], "summary": {json.dumps(summarize(store))}}}\n')
 
 
-def _write_lines(store: JobStore, out: TextSink) -> None:
+def write_lines(store: JobStore, out: TextSink) -> None:
+    """One JSON object for each asset."""
     command = store.spec.command
     for row in store.iterate():
         out.write(write_line(command, row.item, row.outcome))
 
 
-def _write_junit(store: JobStore, out: TextSink) -> None:
+def write_junit(store: JobStore, out: TextSink) -> None:
+    """JUnit XML, a suite for each asset."""
     from lxml import etree
 
     from simwright.app.report.junit import add_suite, count_cases, write_counts
@@ -186,7 +203,8 @@ def _write_junit(store: JobStore, out: TextSink) -> None:
     out.write("</testsuites>\n")
 
 
-def _write_sarif(store: JobStore, out: TextSink) -> None:
+def write_sarif(store: JobStore, out: TextSink) -> None:
+    """One SARIF run."""
     from simwright.app.report.sarif import ROOT, SCHEMA, build_result, build_rule
 
     command = store.spec.command
@@ -208,12 +226,13 @@ def _write_sarif(store: JobStore, out: TextSink) -> None:
                 firsts.append(finding)
             out.write(between + json.dumps(build_result(report, finding, order, seen), allow_nan=False))
             between = ",\n"
-    _declare_rules(command)
+    declare_rules(command)
     driver = {"name": TOOL_NAME, "version": __version__, "rules": [build_rule(one) for one in firsts]}
     out.write(f'\n], "tool": {json.dumps({"driver": driver}, allow_nan=False)}}}]}}\n')
 
 
-def _write_text(store: JobStore, out: TextSink) -> None:
+def write_text(store: JobStore, out: TextSink) -> None:
+    """Totals, what was found most, what failed."""
     totals, trend = store.measure(), find_trend(store)
     rules: Counter[str] = Counter()
     failed: list[str] = []
@@ -239,7 +258,8 @@ def _write_text(store: JobStore, out: TextSink) -> None:
     out.write(make_visible("\n".join(lines), keep="\n") + "\n")
 
 
-def _write_prometheus(store: JobStore, out: TextSink) -> None:
+def write_prometheus(store: JobStore, out: TextSink) -> None:
+    """Counters in the text format that Prometheus reads."""
     command, totals = store.spec.command, store.measure()
     rules: Counter[str] = Counter()
     for row in store.iterate():
@@ -274,20 +294,12 @@ def _escape(text: str) -> str:
     return replace_surrogates(escaped)
 
 
-def _write_html(store: JobStore, out: TextSink) -> None:
-    from simwright.app.jobs.page import write_page
-
-    _declare_rules(store.spec.command)
-    rows = ((row, report_row(store.spec.command, row.item.asset, row.outcome)) for row in store.iterate())
-    write_page(out, store.spec.command, rows, summarize(store), store.history)
-
-
 def _list_reports(store: JobStore, command: str) -> Iterator[AssetReport]:
     for row in store.iterate():
         yield report_row(command, row.item.asset, row.outcome)
 
 
-def _declare_rules(command: str) -> None:
+def declare_rules(command: str) -> None:
     """Give rules their titles: rows hold findings, not what is to be said about a rule."""
     if command in ("check", "fix", "convert"):
         from simwright.checker.run import all_rules
@@ -297,15 +309,3 @@ def _declare_rules(command: str) -> None:
 
 def _spell(statuses: dict[str, int]) -> str:
     return ", ".join(f"{count} {status}" for status, count in statuses.items()) or "nothing"
-
-
-JOB_REPORTS: dict[str, Callable[[JobStore, TextSink], None]] = {
-    "text": _write_text,
-    "json": _write_json,
-    "json-lines": _write_lines,
-    "junit": _write_junit,
-    "sarif": _write_sarif,
-    "html": _write_html,
-    "prometheus": _write_prometheus,
-}
-"""How a job can be told."""

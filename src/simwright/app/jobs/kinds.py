@@ -238,7 +238,23 @@ def collect_episodes(rows: Iterable[JobRow]) -> dict[str, Any] | None:
     return {"version": 1, **about, "successes": successes, "success_rate": rate, "episodes": episodes}
 
 
+def view_item(words: Words) -> ItemOutcome:
+    """A page that shows a file."""
+    from simwright.app.api import load
+    from simwright.app.report.html import render
+    from simwright.app.report.report import Report, build_asset_report
+    from simwright.app.report.view3d import make_view
+
+    reporter = Reporter()
+    reading = {name: words[name] for name in ("packages", "arguments", "variants")}
+    asset = load(words["asset"], reporter=reporter, **reading)
+    report = build_asset_report(Path(words["asset"]).name, reporter)
+    report.view = make_view(asset, {})
+    return _finish("shown", reporter, {"page": render(Report([report]))})
+
+
 DIFF_JOB = JobKind(compare_item)
 PROVE_JOB = JobKind(prove_item)
+VIEW_JOB = JobKind(view_item)
 RENDER_JOB = JobKind(render_item)
 EVALUATE_JOB = JobKind(evaluate_item)

@@ -130,18 +130,26 @@ def _read_entry(entry: Any, where: Where, kinds: WordKinds, folder: Path) -> tup
         return entry, {}
     if not isinstance(entry, dict) or not isinstance(entry.get("asset"), str):
         raise ParseError("an asset is a path, or has the key 'asset' with one", where=where)
+    own = {name: value for name, value in entry.items() if name != "asset"}
+    words = check_words(own, kinds, where)
+    for name in words:
+        if kinds[name] == "path":
+            words[name] = str(folder / words[name])
+    return entry["asset"], words
+
+
+def check_words(plain: Mapping[str, Any], kinds: WordKinds, where: Where | None = None) -> Words:
+    """Options of one asset; what the command does not have, or is of another kind, is an error."""
     words: Words = {}
-    for name, value in entry.items():
-        if name == "asset":
-            continue
+    for name, value in plain.items():
         key = name.replace("-", "_")
         if key not in kinds:
-            raise UnknownNameError("option", name, [*kinds, "asset"], where=where)
+            raise UnknownNameError("option", name, kinds, where=where)
         kind, fits = _KINDS[kinds[key]]
         if not fits(value) or (key in LIMIT_KINDS and not value > 0):
             raise ParseError(f"{name} has to be {kind}, not {value!r}", where=where)
-        words[key] = str(folder / value) if kinds[key] == "path" else value
-    return entry["asset"], words
+        words[key] = value
+    return words
 
 
 def _expand(asset: str, folder: Path, where: Where) -> list[str]:

@@ -110,6 +110,7 @@ JOB_KINDS: Registry[JobKind] = Registry(
         "diff": "simwright.app.jobs.kinds:DIFF_JOB",
         "prove": "simwright.app.jobs.kinds:PROVE_JOB",
         "render": "simwright.app.jobs.kinds:RENDER_JOB",
+        "view": "simwright.app.jobs.kinds:VIEW_JOB",
         "evaluate": "simwright.app.jobs.kinds:EVALUATE_JOB",
     },
 )

@@ -19,7 +19,8 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from simwright import __version__
-from simwright.app.jobs.store import JobRow, TextSink
+from simwright.app.jobs.fleet import declare_rules, report_row, summarize
+from simwright.app.jobs.store import JobRow, JobStore, TextSink
 from simwright.app.report.html import STYLE
 from simwright.app.report.report import (
     TOOL_NAME,
@@ -148,6 +149,14 @@ class _Numbers:
 
     def find(self, text: str) -> int:
         return self.texts.setdefault(text, len(self.texts))
+
+
+def write_html(store: JobStore, out: TextSink) -> None:
+    """The page of a job."""
+    command = store.spec.command
+    declare_rules(command)
+    rows = ((row, report_row(command, row.item.asset, row.outcome)) for row in store.iterate())
+    write_page(out, command, rows, summarize(store), store.history)
 
 
 def write_page(

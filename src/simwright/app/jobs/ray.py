@@ -37,6 +37,9 @@ STORE_BYTES = 100 << 20
 """Shared memory of a temporary cluster; chunks and outcomes are small."""
 MOST_LOSSES = 3
 """An item whose agent is lost so often is given up: machines do not die that often by chance."""
+_LOCAL = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0", "RAY_worker_niceness": "0"}
+"""For a cluster of our own: the loopback address (Ray 2.60 else takes that of the network, whatever it is told), and
+workers with the priority of this process."""
 _PATIENCE = 120.0
 """How long no agent at all may come up [s]."""
 
@@ -291,12 +294,13 @@ def _connect(address: str | None, jobs: int | None) -> Iterator[Any]:
 @contextlib.contextmanager
 def _authenticated(*, own: bool) -> Iterator[None]:
     """The environment in which Ray asks for a token."""
-    names = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_USAGE_STATS_ENABLED")
+    names = ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN", "RAY_USAGE_STATS_ENABLED", *_LOCAL)
     before = {name: os.environ.get(name) for name in names}
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     if own:
         os.environ["RAY_AUTH_MODE"] = "token"
         os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+        os.environ.update(_LOCAL)
     elif os.environ.setdefault("RAY_AUTH_MODE", "token") == "token" and not _has_token():
         os.environ.pop("RAY_AUTH_MODE")
         raise UsageError(

@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING
 
 from pxr import Tf, Usd
 
-from simwright.usd.registry import SchemaClass, SchemaProperty, list_classes, read_classes
+from simwright.usd.registry import RATIFIED, SchemaClass, SchemaProperty, list_classes, read_classes
 
 if TYPE_CHECKING:
     from simwright.checker.facts.layers import LayerFacts
     from simwright.checker.facts.snapshot import StageSnapshot
+    from simwright.checker.settings import CheckSettings
 
 JOINT_NAME = "ros:joint:name"
 """A custom string on joints (REP-0158 2.10); no schema defines it."""
@@ -81,6 +82,14 @@ def _closest(name: str, known: tuple[str, ...]) -> str:
 
 def _fold(name: str) -> str:
     return name.lower().replace("_", "")
+
+
+def list_ratified(settings: CheckSettings) -> dict[str, str]:
+    """Extension classes that core has -> the core class: the registry's table, and what the settings add."""
+    if not settings.ratified:
+        return RATIFIED
+    rows = (row.partition(":") for row in settings.ratified)
+    return RATIFIED | {name: core for name, _, core in rows if core and name in known_classes()}
 
 
 def is_extension(api: str) -> bool:

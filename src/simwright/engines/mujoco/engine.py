@@ -172,10 +172,10 @@ class MujocoSimulation(Simulation):
     def adopt(self, asset: Asset, compiled: CompiledAsset, batch: ModelBatch) -> None:
         """Take a model that somebody else has compiled, with the names it has for the elements of an asset."""
         self._renderers = {}
-        self.worlds, self.layout, self.batch = 1, Layout(asset), batch
+        self.worlds, self.layout, self.batch = len(batch.states), Layout(asset), batch
         self.parts = [
             _WorldGroup(
-                np.zeros(1, dtype=np.int64), asset, compiled,
+                np.arange(len(batch.states)), asset, compiled,
                 CoordinateMap(self.layout, compiled.names, compiled.model),
             )
         ]  # fmt: skip

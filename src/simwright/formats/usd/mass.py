@@ -497,6 +497,7 @@ def read_mass(reader: StageReader, scan: StageScan) -> None:
         found = scan.all[body.path]
         authored = read_authored_mass(reader, found)
         if _is_massless(reader, found, authored):
+            body.inertial = Inertial(0.0)  # none would mean: that of its colliders
             continue
         body.density = authored.density
         said[body.name] = authored

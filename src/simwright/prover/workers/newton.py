@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -87,10 +85,7 @@ class NewtonRobot:
         self._place(configuration)
         state = model.state()
         newton.eval_fk(model, model.joint_q, model.joint_qd, state)
-        poses = _read_poses(model, state)
-        with _moved_to_origin(model, state):
-            newton.eval_fk(model, model.joint_q, model.joint_qd, state)
-            return Evaluated(poses, _read_mass_matrix(model, state))
+        return Evaluated(_read_poses(model, state), _read_mass_matrix(model, state))
 
     def move(self, order: MotionOrder) -> Moved:
         """Do a motion by one of Newton's solvers."""
@@ -298,45 +293,94 @@ def _list_actuators(model: Any, freedoms: list[SeenFreedom]) -> list[SeenActuato
     return found
 
 
-@contextmanager
-def _moved_to_origin(model: Any, state: Any) -> Iterator[None]:
-    """Every articulation with its lightest link at the origin, about which Newton (1.7) sums in single precision.
+def _read_mass_matrix(model: Any, state: Any) -> list[list[float]]:
+    """Newton's own, by articulation, each number from where the robot stands best for it.
 
-    A mass matrix does not depend on where a robot stands, but what rounding leaves of it does: a wrist of 2 cm that is
-    a metre away keeps four digits.
+    A mass matrix does not depend on where a robot stands, but what rounding leaves of it does: Newton (1.7) sums in
+    single precision about the origin, and a wrist of 2 cm that is a metre away keeps four digits.  So it is asked about
+    the robot in several places, with another link at the origin in each.
     """
+    if model.articulation_count == 0:
+        return []
+    chains = [_list_dof_links(model, number) for number in range(model.articulation_count)]
+    places = state.body_q.numpy()[:, :3].astype(np.float64)
+    masses = model.body_mass.numpy()
+    origins = [_choose_origins(places, masses, [link for link, _ in chain]) for chain in chains]
+    asked = [
+        _ask_mass_matrix(model, state, [np.zeros(3) if not len(o) else o[k % len(o)] for o in origins])
+        for k in range(_ORIGINS)
+    ]
+    return join_blocks(
+        [
+            _choose_entries([found[number] for found in asked], places, origin, chain)
+            for number, (chain, origin) in enumerate(zip(chains, origins, strict=True))
+        ]
+    )
+
+
+_ORIGINS = 4
+
+
+def _list_dof_links(model: Any, number: int) -> list[tuple[int, bool]]:
+    """For every row of an articulation's matrix the link that its joint moves, and whether that floats."""
+    joints = np.flatnonzero(model.joint_articulation.numpy() == number)
+    starts, children = model.joint_qd_start.numpy(), model.joint_child.numpy()
+    free = int(newton.JointType.FREE)
+    kinds = model.joint_type.numpy()
+    return [
+        (int(children[joint]), int(kinds[joint]) == free)
+        for joint in joints
+        for _ in range(int(starts[joint + 1] - starts[joint]))
+    ]
+
+
+def _choose_origins(places: Any, masses: Any, links: list[int]) -> Any:
+    """The lightest link that a joint moves, then always the one that is farthest from those that were chosen."""
+    found = [places[min(links, key=lambda link: masses[link])]] if links else []
+    while found and len(found) < _ORIGINS:
+        gaps = [min(np.linalg.norm(places[link] - one) for one in found) for link in links]
+        found.append(places[links[int(np.argmax(gaps))]])
+    return found
+
+
+def _ask_mass_matrix(model: Any, state: Any, origins: list[Any]) -> list[Any]:
+    """The blocks of all articulations, each moved so that a point of it is at the origin."""
     frames, coordinates = model.joint_X_p.numpy(), model.joint_q.numpy()
     kept = frames.copy(), coordinates.copy()
-    tree, parents, children = (
-        array.numpy() for array in (model.joint_articulation, model.joint_parent, model.joint_child)
-    )
-    starts, kinds, masses = model.joint_q_start.numpy(), model.joint_type.numpy(), model.body_mass.numpy()
-    places = state.body_q.numpy()
-    for number in range(model.articulation_count):
-        mine = np.flatnonzero(tree == number)
-        lightest = min((int(child) for child in children[mine]), key=lambda child: masses[child])
-        for joint in mine[parents[mine] < 0]:
-            if newton.JointType(int(kinds[joint])) == newton.JointType.FREE:
-                coordinates[starts[joint] : starts[joint] + 3] -= places[lightest][:3]
-            else:
-                frames[joint][:3] -= places[lightest][:3]
+    tree, parents = model.joint_articulation.numpy(), model.joint_parent.numpy()
+    starts, kinds = model.joint_q_start.numpy(), model.joint_type.numpy()
+    for joint in np.flatnonzero((tree >= 0) & (parents < 0)):
+        is_free = int(kinds[joint]) == int(newton.JointType.FREE)
+        moved = coordinates[starts[joint] : starts[joint] + 3] if is_free else frames[joint][:3]
+        moved -= origins[tree[joint]]
     model.joint_X_p.assign(frames)
     model.joint_q.assign(coordinates)
-    try:
-        yield
-    finally:
-        model.joint_X_p.assign(kept[0])
-        model.joint_q.assign(kept[1])
+    newton.eval_fk(model, model.joint_q, model.joint_qd, state)
+    padded = newton.eval_mass_matrix(model, state).numpy()
+    model.joint_X_p.assign(kept[0])
+    model.joint_q.assign(kept[1])
+    return [block.astype(np.float64) for block in padded]
 
 
-def _read_mass_matrix(model: Any, state: Any) -> list[list[float]]:
-    """Newton's own, one block for each articulation, padded to the largest of them."""
-    padded = newton.eval_mass_matrix(model, state)
-    if padded is None:
-        return []
-    tree, speeds = model.joint_articulation.numpy(), model.joint_qd_start.numpy()
-    widths = [int(np.diff(speeds)[tree == number].sum()) for number in range(model.articulation_count)]
-    return join_blocks([block[:size, :size] for block, size in zip(padded.numpy(), widths, strict=True)])
+def _choose_entries(blocks: list[Any], places: Any, origins: Any, chain: list[tuple[int, bool]]) -> Any:
+    """Each number of a block from where the lighter of its two sides is nearest to the origin.
+
+    Rows of a base that floats are all from one place, as an engine may count its speed at the origin.
+    """
+    size = len(chain)
+    best = np.zeros(size, dtype=int)
+    for row, (link, floats) in enumerate(chain):
+        if not floats:
+            best[row] = int(np.argmin([np.linalg.norm(places[link] - one) for one in origins]))
+    first = blocks[0][:size, :size]
+    diagonal = np.diag(first)
+    lighter = np.where(diagonal[:, None] <= diagonal[None, :], best[:, None], best[None, :])
+    floating = np.array([floats for _, floats in chain], dtype=bool)
+    lighter[floating[:, None] | floating[None, :]] = 0
+    chosen = first.copy()
+    for number, block in enumerate(blocks):
+        chosen[lighter == number] = block[:size, :size][lighter == number]
+    return chosen
 
 
 if __name__ == "__main__":

@@ -104,6 +104,9 @@ def make_frame(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """A body that is only a place becomes a frame of its link."""
     prim = editor.find_prim(finding.where.prim)
     if not has_joint(prim):
+        # as with a joint: another fix may have taken the last one, and a second run would go on where this one stopped
+        if prim.HasAPI(UsdPhysics.ArticulationRootAPI):
+            raise Refused("it is the root of an articulation; decide which link takes its place")
         drop_body(editor, prim)
         editor.expected.sections.update((*PIECES, "masses", "motion", "poses"))
     elif not join_link(editor, prim):

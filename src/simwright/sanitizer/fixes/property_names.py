@@ -101,6 +101,19 @@ def add_prefix(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
         rename_spec(editor, spec, meant)
 
 
+@fix("ext-deprecated", changes=_WAKING)
+def migrate(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
+    """The core schema instead of the extension that it came from, and its names, in every layer of the asset."""
+    prim, names = editor.find_prim(finding.where.prim), finding.data["names"]
+    homeless = [old for old, new in names.items() if not new]
+    if homeless:
+        raise Refused(f"{homeless[0]} has no place in core OpenUSD; decide what becomes of it")
+    specs = [(spec, str(new)) for old, new in names.items() for spec in editor.list_specs(prim, str(old))]
+    for spec, new in specs:
+        rename_spec(editor, spec, new)
+    editor.replace_api(prim, str(finding.data["api"]), str(finding.data["core"]))
+
+
 @fix("schema-core", changes=("ros", "frames"))
 def spell_ros(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Names and types as the schema has them."""

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from simwright.core.documents.expressions import Number
 from simwright.core.math3d import Array, quats_rotate
-from simwright.tasks.parts import BLUE, RED, add_block, add_cylinder
+from simwright.tasks.parts import BLUE, RED, add_cylinder, add_socket
 from simwright.tasks.scene import Layout, TaskState, Verdict, measure_distance
 from simwright.tasks.scenes.tabletop import (
     Pair,
@@ -47,13 +47,8 @@ def add(spec: MjSpec, options: PegInsertOptions) -> None:
     peg.add_freejoint(name="peg")
     size = (options.peg_radius, 0.5 * options.peg_length)
     add_cylinder(peg, "peg_geom", (0, 0, 0), size, RED, mass=options.peg_mass)
-    block = spec.worldbody.add_body(name="block", pos=[0, 0, options.table_top_z], mocap=True)
     hole = options.peg_radius + options.clearance
-    wall, half = 0.5 * (options.block_half - hole), options.block_half
-    middle, height = hole + wall, 0.5 * options.block_height
-    for name, x, y in (("left", -1, 0), ("right", 1, 0), ("near", 0, -1), ("far", 0, 1)):
-        sides = (wall if x else hole, half if x else wall, height)
-        add_block(block, f"block_{name}", (x * middle, y * middle, height), sides, BLUE)
+    add_socket(spec, "block", hole=hole, half=options.block_half, height=options.block_height, color=BLUE)
 
 
 def sample(rng: np.random.Generator, options: PegInsertOptions) -> Layout:

@@ -16,6 +16,7 @@ SCENES: Registry[TaskScene] = Registry(
         "peg_insert": "simwright.tasks.scenes.peg_insert:SCENE",
         "drawer": "simwright.tasks.scenes.drawer:SCENE",
         "reach": "simwright.tasks.scenes.reach:SCENE",
+        "so101_box": "simwright.tasks.scenes.so101_box:SCENE",
         "locomotion_flat": "simwright.tasks.scenes.locomotion_flat:SCENE",
     },
 )

@@ -241,6 +241,24 @@ Velocity = tuple[float, float, float]
 STILL: Velocity = (0.0, 0.0, 0.0)
 
 
+def find_command(
+    trajectory: Trajectory, time: float, pose: Sequence[float], dt: float, gain: float = 5.0
+) -> Velocity:
+    """The velocity along x and y [m/s] and about z [rad/s], in the axes of the world, that keeps to a trajectory.
+
+    ``pose`` is where a robot is at ``time`` [s]: x, y [m] and yaw [rad].  The velocity of the trajectory within ``dt``
+    [s], and ``gain`` [1/s] times how far the robot is off it: for bases in other simulators, driven by velocities.
+    """
+    here, there = trajectory.sample(time), trajectory.sample(time + dt)
+    x, y, yaw = pose
+    turn = math.remainder(there.yaw - here.yaw, math.tau) / dt
+    return (
+        (there.x - here.x) / dt + gain * (here.x - x),
+        (there.y - here.y) / dt + gain * (here.y - y),
+        turn + gain * math.remainder(here.yaw - yaw, math.tau),
+    )
+
+
 class VelocityControl:
     """The velocity of one robot under commands: forward and sideways [m/s] and turning [rad/s], in its own frame.
 

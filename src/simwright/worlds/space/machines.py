@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots: the asset that the world names for one, or a drum of its radius and height; with its sensors and its topics.
 
-The drum is moved by velocity commands and by nothing else (kinematic), as robots of the plane are.
+The drum is moved by velocity commands and by nothing else (kinematic), as robots of the plane are.  For MuJoCo it
+stands on a planar joint with velocity motors within the limits of the robot, and its lidar is a fan of rangefinders.
 
 A lidar is mounted low enough to see the lowest piece of furniture, because in the plane it sees all of it.
 """
@@ -9,15 +10,17 @@ A lidar is mounted low enough to see the lowest piece of furniture, because in t
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
+import numpy as np
 import shapely
 
 from simwright.core.math3d import Pose, quat_from_axis_angle
-from simwright.model.asset import Asset, Sensor, Site
-from simwright.model.joint import WORLD
+from simwright.model.asset import Actuator, Asset, Body, Sensor, Site
+from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
 from simwright.model.kinematics import build_tree
 from simwright.model.ros import Controller, Interface, InterfaceKind
-from simwright.worlds.entities import ComponentOptions, WorldRobot
+from simwright.worlds.entities import ComponentOptions, MotionLimits, WorldRobot
 from simwright.worlds.robots_options import angles_in_radians
 from simwright.worlds.space.solids import SolidPart
 from simwright.worlds.world import World
@@ -70,6 +73,88 @@ def finish_robot(part: SolidPart, mass: float | None) -> Asset:
         Interface(InterfaceKind.TOPIC, "publisher", "odom", ODOMETRY, rate=ODOMETRY_RATE, at=BASE),
     ]
     return asset
+
+
+CLEARANCE = 0.002
+"""How high a driven drum floats above the floor [m]: its joint carries it, and the floor does not brake it."""
+# seconds in which a motor reaches its speed, short beside any trajectory and long beside MuJoCo's 2 ms
+_LAG = 0.01
+_AXES = (("x", Motion.SLIDE, (1, 0, 0)), ("y", Motion.SLIDE, (0, 1, 0)), ("yaw", Motion.HINGE, (0, 0, 1)))
+
+
+def drive_drums(asset: Asset, names: Mapping[str, MotionLimits]) -> None:
+    """Put drums of a merged scene on planar joints with velocity motors; ``names`` are their bodies.
+
+    The joints of ``name`` are ``name::x``, ``name::y`` [m] and ``name::yaw`` [rad] in the axes of the world, and stand
+    at the pose of the robot at the start; the motors of the same names take velocities [m/s, rad/s].
+    """
+    for body in asset.bodies:
+        limits = names.get(body.name)
+        if limits is None or not body.kinematic:
+            continue
+        body.kinematic = False
+        x, y, z = (float(value) for value in body.pose.p)
+        body.pose = Pose.of((x, y, z + CLEARANCE), body.pose.q)
+        w, _, _, k = (float(value) for value in body.pose.q)
+        start = (x, y, 2.0 * math.atan2(k, w))
+        dofs = [
+            Dof(motion, np.array(axis, dtype=float), f"{body.name}::{word}", ref=value)
+            for (word, motion, axis), value in zip(_AXES, start, strict=True)
+        ]
+        ground = Pose.of((x, y, z + CLEARANCE))
+        joint = Joint(f"{body.name}::base", JointKind.PLANAR, WORLD, body.name, dofs=dofs)
+        joint.parent_frame, joint.child_frame = ground, ~body.pose @ ground
+        asset.joints.append(joint)
+        asset.actuators += _make_motors(body, limits, dofs)
+
+
+def _make_motors(body: Body, limits: MotionLimits, dofs: list[Dof]) -> list[Actuator]:
+    assert body.inertial is not None
+    mass, turning = float(body.inertial.mass), float(body.inertial.inertia[2, 2])
+    rows = (
+        (mass, limits.max_linear_velocity, limits.max_linear_acceleration),
+        (mass, limits.max_linear_velocity, limits.max_linear_acceleration),
+        (turning, limits.max_angular_velocity, limits.max_angular_acceleration),
+    )
+    return [
+        Actuator(
+            dof.name,
+            "velocity",
+            dof.name,
+            damping=inertia / _LAG,
+            control_range=(-speed, speed) if math.isfinite(speed) else None,
+            force_range=(-inertia * rate, inertia * rate) if math.isfinite(rate) else None,
+        )
+        for dof, (inertia, speed, rate) in zip(dofs, rows, strict=True)
+    ]
+
+
+def fan_out_lidars(asset: Asset) -> None:
+    """Rangefinders for every lidar: sensors ``lidar_0``, ``lidar_1`` ... [m], -1 where a beam meets nothing.
+
+    MuJoCo measures along the z axis of a site and leaves out what is on the same body; beams begin at the centre.
+    """
+    lidars = [sensor for sensor in asset.sensors if sensor.kind == "lidar"]
+    asset.sensors = [sensor for sensor in asset.sensors if sensor.kind != "lidar"]
+    for lidar in lidars:
+        settings = lidar.settings
+        first, last = settings["scan_horizontal_min_angle"], settings["scan_horizontal_max_angle"]
+        count = int(settings["scan_horizontal_samples"])
+        for number, angle in enumerate(np.linspace(first, last, count).tolist()):
+            name = f"{lidar.name}_{number}"
+            # a quarter turn about the axis beside the beam brings z into it
+            turn = quat_from_axis_angle((-math.sin(angle), math.cos(angle), 0.0), math.pi / 2.0)
+            asset.sites.append(Site(name, body=lidar.body, pose=lidar.pose @ Pose.of((0.0, 0.0, 0.0), turn)))
+            asset.sensors.append(
+                Sensor(
+                    name,
+                    "rangefinder",
+                    body=lidar.body,
+                    target=name,
+                    rate=lidar.rate,
+                    settings={"object_type": "site", "cutoff": float(settings["range_max"])},
+                )
+            )
 
 
 def mount_sensors(world: World, robot: WorldRobot, asset: Asset) -> None:

@@ -34,16 +34,18 @@ _NAME_INPUTS = ("inputs:topicName", "inputs:serviceName", "inputs:actionName")
 _NODE_TYPE = re.compile(r"(isaacsim\.ros2|omni\.isaac\.ros2|.*\bros2?_?bridge)", re.IGNORECASE)
 _NODE_NAMES = {
     "PublishClock": "clock",
+    "PublishImage": "rgb",
     "PublishImu": "imu",
     "PublishJointState": "joint_states",
     "PublishLaserScan": "scan",
     "PublishOdometry": "odom",
     "PublishPointCloud": "point_cloud",
-    "PublishRawTransformTree": "tf",
     "PublishTransformTree": "tf",
+    "SubscribeJointState": "joint_command",
     "SubscribeTwist": "cmd_vel",
 }
-"""Topics of Isaac Sim's nodes that say none: what a node does -> its topic."""
+"""Topics of Isaac Sim's nodes that say none: what a node does -> its topic, by the pages of its node library
+(docs.isaacsim.omniverse.nvidia.com; imu, odom and scan by those of the same nodes for ROS 1)."""
 # Gazebo plugins are kept as SDF text in a vendor attribute
 _PLUGIN_NAME = re.compile(
     r"<(?:topic|topicName|topic_name|service|serviceName|service_name|ros_topic)>\s*([\w/~]+)\s*</"

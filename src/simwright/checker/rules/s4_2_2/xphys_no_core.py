@@ -20,11 +20,18 @@ from pxr import Sdf
 
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts, OpinionContent
-from simwright.checker.facts.schemas import core_properties, defined_properties, known_properties
+from simwright.checker.facts.schemas import (
+    core_properties,
+    defined_properties,
+    known_classes,
+    known_properties,
+    list_ratified,
+)
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.vendors import vendor_of_schema
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
+from simwright.usd.registry import find_core_name
 
 
 @rule(
@@ -39,7 +46,7 @@ def xphys_no_core(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Findin
     """New names first; then known names where nothing on the prim defines them."""
     if not facts.counts[Domain.PHYSICS]:
         return
-    core = core_properties("physics:")
+    core = core_properties("physics:") | _list_ratified(snapshot)
     by_contents: dict[tuple[OpinionContent, ...], tuple[list[str], list[str]]] = {}
     in_place: dict[tuple[int, int], bool] = {}
     for at, contents in facts.prim_opinions:
@@ -53,6 +60,14 @@ def xphys_no_core(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Findin
         if known and not _are_in_place(at, known, snapshot, in_place):
             for name in known:
                 yield from _check_place(at.AppendProperty(name), facts, snapshot)
+
+
+def _list_ratified(snapshot: StageSnapshot) -> frozenset[str]:
+    """Names of extensions that core has ratified, which this OpenUSD may not know yet."""
+    names = (
+        prop.name for api in list_ratified(snapshot.settings) for prop in known_classes()[api].properties
+    )
+    return frozenset(core for name in names if (core := find_core_name(name)))
 
 
 def _sort_names(contents: tuple[OpinionContent, ...], core: frozenset[str]) -> tuple[list[str], list[str]]:

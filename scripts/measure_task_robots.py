@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every robot of a folder in a task that fits it: ``python scripts/measure_fleet.py MENAGERIE [-o PAGE]``.
+"""Every robot of a folder in a task that fits it: ``python scripts/measure_task_robots.py MENAGERIE [-o PAGE]``.
 
 A robot is composed, reset and run for 200 actions around its start.  What is compared: the options of its file (time
 step, integrator, cone and solver), its mass and its controls alone and in the task; and whether the task is the same,
@@ -44,7 +44,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("folder", type=Path)
     parser.add_argument("-o", "--output", type=Path)
-    parser.add_argument("--lines", type=Path, default=Path("out/fleet.jsonl"))
+    parser.add_argument("--lines", type=Path, default=Path("out/task_robots.jsonl"))
     asked = parser.parse_args()
     asked.lines.parent.mkdir(parents=True, exist_ok=True)
     known = {}
@@ -120,8 +120,8 @@ def render(rows: list[dict[str, Any]]) -> str:
     lines = [
         "# Robots of MuJoCo Menagerie in tasks",
         "",
-        "Made by `python scripts/measure_fleet.py MENAGERIE -o docs/task-fleet.md`: every file that is a robot, in the",
-        f"task that fits it (a table for what stands fixed, else a floor), {STEPS} actions around its start.",
+        "Made by `python scripts/measure_task_robots.py MENAGERIE -o docs/task-robots.md`: every file that is a robot,",
+        f"in the task that fits it (a table for what stands fixed, else a floor), {STEPS} actions around its start.",
         "",
         f"Of {len(rows)} files MuJoCo loads {len(loaded)}; {len(ran)} run without a warning, {len(kept)} of them with",
         "the options, mass and number of controls that they have alone. The others say why before anything is run.",

@@ -1,0 +1,265 @@
+"""The service: uploads of all sorts over real connections, and what is left of them."""
+
+from __future__ import annotations
+
+import http.client
+import io
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+import threading
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from simwright.app.serving import RequestError, ServiceLimits, choose_entry, name_upload, unpack_upload
+
+BOX = b'#usda 1.0\n(\n    defaultPrim = "box"\n    metersPerUnit = 0.01\n)\ndef Xform "box" {}\n'
+ARM = b"""<robot name="arm"><link name="base"/><link name="tip"/><joint name="j" type="revolute"><parent link="base"/>
+<child link="tip"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+JOINT = b"<link name='l%d'/><joint name='j%d' type='fixed'><parent link='l%d'/><child link='l%d'/></joint>"
+CHAIN = b"".join(JOINT % (n, n, n, n + 1) for n in range(1500))
+LONG = b"<robot name='long'>" + CHAIN + b"<link name='l1500'/></robot>"
+TOKEN = "0123456789abcdef0123"
+LINE = "----line"
+
+
+class Client:
+    """A client on one machine; every request is a connection of its own."""
+
+    def __init__(self, port: int, folder: Path) -> None:
+        self.port, self.folder = port, folder
+
+    def ask(
+        self, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None
+    ) -> tuple[int, bytes]:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        try:
+            connection.request(method, path, body, {"Authorization": f"Bearer {TOKEN}", **(headers or {})})
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+    def post(self, path: str, *files: tuple[str, str, bytes], **fields: str) -> tuple[int, bytes]:
+        return self.ask("POST", path, make_form(*files, **fields), FORM)
+
+    def list_left(self) -> list[str]:
+        """Files that requests left behind."""
+        return [str(file) for file in self.folder.rglob("*") if file.is_file()]
+
+
+FORM = {"Content-Type": f"multipart/form-data; boundary={LINE}"}
+
+
+def make_form(*files: tuple[str, str, bytes], **fields: str) -> bytes:
+    out = io.BytesIO()
+    for field, name, data in files:
+        head = f'--{LINE}\r\nContent-Disposition: form-data; name="{field}"; filename="{name}"\r\n\r\n'
+        out.write(head.encode() + data + b"\r\n")
+    for field, text in fields.items():
+        out.write(f'--{LINE}\r\nContent-Disposition: form-data; name="{field}"\r\n\r\n{text}\r\n'.encode())
+    out.write(f"--{LINE}--\r\n".encode())
+    return out.getvalue()
+
+
+def make_zip(**files: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name.replace("__", "/").replace("_DOT_", "."), data)
+    return out.getvalue()
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory) -> Iterator[Client]:
+    folder = tmp_path_factory.mktemp("service")
+    options = [
+        "--port",
+        "0",
+        "--workers",
+        "1",
+        "--max-upload",
+        "1",
+        "--timeout",
+        "60",
+        "--upload-timeout",
+        "2",
+    ]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "simwright", "serve", *options],
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "SIMWRIGHT_TOKEN": TOKEN, "TMPDIR": str(folder)},
+    )
+    assert process.stderr is not None
+    line = process.stderr.readline()
+    found = re.match(r"http://127\.0\.0\.1:(\d+)/docs", line)
+    assert found, line + process.stderr.read()
+    yield Client(int(found[1]), folder)
+    process.terminate()
+    _, wrong = process.communicate(timeout=60)
+    assert "Traceback" not in wrong
+
+
+def test_every_command_answers(client):
+    status, body = client.post("/check", ("file", "box.usda", BOX), options='{"select": ["units-meters"]}')
+    told = json.loads(body)
+    assert (status, told["status"], told["path"]) == (200, "findings", "box.usda")
+    assert [(one["rule"], one["layer"]) for one in told["findings"]] == [("units-meters", "box.usda")]
+    status, body = client.post("/convert", ("file", "arm.urdf", ARM), options='{"to": "mjcf"}')
+    assert status == 200
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        assert archive.namelist()[0] == "report.json"
+        assert [name for name in archive.namelist() if name.endswith(".xml")]
+        assert str(client.folder) not in archive.read("report.json").decode()
+    options = '{"select": ["units-kilograms"]}'
+    status, body = client.post("/fix", ("file", "box.zip", make_zip(a__box_DOT_usda=BOX)), options=options)
+    assert status == 200
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        (fixed,) = (name for name in archive.namelist() if name.endswith(".usda"))
+        assert b"kilogramsPerUnit = 1" in archive.read(fixed)
+    other = ("other", "b.urdf", ARM.replace(b'upper="1"', b'upper="2"'))
+    status, body = client.post("/diff", ("file", "a.urdf", ARM), other, options='{"only": ["limits"]}')
+    assert (status, json.loads(body)["status"]) == (200, "different")
+    status, body = client.post("/view", ("file", "arm.urdf", ARM))
+    assert status == 200
+    assert body.startswith(b"<!DOCTYPE html>")
+    assert client.list_left() == []
+
+
+def test_what_is_wrong_has_its_status(client):
+    good = ("file", "box.usda", BOX)
+    assert client.ask("POST", "/check", make_form(good), {**FORM, "Authorization": "Bearer no"})[0] == 401
+    assert client.ask("POST", "/check", make_form(good), {**FORM, "Authorization": ""})[0] == 401
+    assert client.ask("POST", "/check", make_form(good), {**FORM, "Host": "evil.example"})[0] == 400
+    assert client.ask("GET", "/check")[0] == 405
+    assert client.ask("POST", "/nothing")[0] == 404
+    assert client.ask("POST", "/check", b"rubbish", {"Content-Type": "text/plain"})[0] == 400
+    assert client.ask("POST", "/check", b"rubbish", FORM)[0] == 400
+    assert client.post("/check")[0] == 400
+    assert client.post("/check", good, good)[0] == 400
+    assert client.post("/check", ("file", "../../box.usda", BOX))[0] == 400
+    assert client.post("/check", ("file", "/etc/passwd", BOX))[0] == 400
+    assert client.post("/check", good, options="[1]")[0] == 400
+    assert client.post("/check", good, options='{"config": "/etc/passwd"}')[0] == 400
+    assert client.post("/check", good, options='{"select": ["no-such-rule"]}')[0] == 422
+    assert client.post("/check", ("file", "box.usda", b"no layer"))[0] == 422
+    assert client.post("/check", ("file", "box.zip", b"PK no zip"))[0] == 400
+    assert client.post("/check", ("file", "box.zip", make_zip(a_DOT_usda=BOX, b_DOT_usda=BOX)))[0] == 400
+    assert client.post("/check", ("file", "box.usda", b"#" * (2 << 20)))[0] == 413
+    assert client.post("/check", ("file", "b.zip", make_zip(a_DOT_usda=b"#" * (5 << 20))))[0] == 413
+    # the robot names a file that is not its own
+    stranger = b'<mujoco><include file="/etc/hostname"/></mujoco>'
+    status, body = client.post("/convert", ("file", "a.xml", stranger), options='{"to": "urdf"}')
+    assert status == 422
+    assert Path("/etc/hostname").read_text().strip() not in body.decode()
+    assert client.list_left() == []
+
+
+def test_bodies_without_a_length_have_an_end(client):
+    connection = http.client.HTTPConnection("127.0.0.1", client.port, timeout=60)
+    form = make_form(("file", "box.usda", b"#" * (3 << 20)))
+    pieces = (form[at : at + 65536] for at in range(0, len(form), 65536))
+    headers = {**FORM, "Authorization": f"Bearer {TOKEN}"}
+    try:
+        connection.request("POST", "/check", pieces, headers, encode_chunked=True)
+        assert connection.getresponse().status == 413
+    except BrokenPipeError:
+        # it was refused while it was still being sent
+        pass
+    finally:
+        connection.close()
+
+
+def test_slow_clients_vanished_clients_and_work_that_does_not_end(client):
+    head = (
+        f"POST /check HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n"
+        f"Content-Type: multipart/form-data; boundary={LINE}\r\nContent-Length: 5000\r\n\r\n"
+    ).encode()
+    with socket.create_connection(("127.0.0.1", client.port), 60) as slow:
+        slow.sendall(head + make_form(("file", "box.usda", BOX))[:100])
+        assert b" 408 " in slow.recv(100)
+    with socket.create_connection(("127.0.0.1", client.port), 60) as gone:
+        gone.sendall(head + b"--")
+    assert client.post("/convert", ("file", "long.urdf", LONG), options='{"timeout": 0.01}')[0] == 504
+    # the next one finds a new worker
+    assert client.post("/check", ("file", "box.usda", BOX))[0] == 200
+    assert client.list_left() == []
+
+
+def test_many_at_once(client):
+    """More than there are workers: all are answered, each with what it asked for."""
+    found: Counter[int] = Counter()
+    names = []
+
+    def upload(number: int) -> None:
+        status, body = client.post(
+            "/check", ("file", f"box{number}.usda", BOX), options='{"select": ["units-meters"]}'
+        )
+        found[status] += 1
+        names.append(json.loads(body).get("path") == f"box{number}.usda")
+
+    threads = [threading.Thread(target=upload, args=(number,)) for number in range(60)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == {200: 60}
+    assert all(names)
+    assert client.list_left() == []
+
+
+def test_the_description_fetches_nothing(client):
+    status, body = client.ask("GET", "/docs")
+    assert status == 200
+    assert b"POST /convert" in body
+    assert b"http" not in body.replace(b"</html>", b"")
+    status, body = client.ask("GET", "/openapi.json")
+    assert set(json.loads(body)["paths"]) == {"/check", "/fix", "/convert", "/diff", "/view", "/health"}
+
+
+@pytest.mark.parametrize(
+    "name", ["", "/a", "../a", "a/../../b", "a\\..\\..\\b", "C:/a", "a\0b", "a\nb", "x" * 2000]
+)
+def test_names_that_lead_out_are_refused(name):
+    with pytest.raises(RequestError):
+        name_upload(name)
+
+
+def test_archives_that_lie_or_hold_links(tmp_path):
+    limits = ServiceLimits(unpacked_bytes=1 << 20, files=3)
+    bomb = bytearray(make_zip(a_DOT_txt=b"0" * (8 << 20)))
+    # it says that it holds nothing: once in front of the data, once in the directory
+    for mark, at in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
+        place = bomb.index(mark) + at
+        bomb[place : place + 4] = (10).to_bytes(4, "little")
+    link = zipfile.ZipInfo("a.usda")
+    link.external_attr = 0o120777 << 16
+    linked = io.BytesIO()
+    with zipfile.ZipFile(linked, "w") as archive:
+        archive.writestr(link, "/etc/passwd")
+    many = make_zip(**{f"f{number}": b"" for number in range(4)})
+    for number, data in enumerate((bytes(bomb), linked.getvalue(), many, make_zip(__a=b""))):
+        file = tmp_path / f"{number}.zip"
+        file.write_bytes(data)
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with pytest.raises(RequestError) as caught:
+            unpack_upload(file, folder, limits)
+        assert caught.value.status in (400, 413), number
+        assert sum(one.stat().st_size for one in folder.rglob("*")) <= 1 << 20
+
+
+def test_which_file_is_meant():
+    places = [name_upload("a.usda"), name_upload("in/b.usda")]
+    assert choose_entry(places, "in/b.usda") == places[1]
+    for wrong in ("", "c.usda", "../a.usda"):
+        with pytest.raises(RequestError):
+            choose_entry(places, wrong)
