@@ -149,32 +149,40 @@ def keep_targets(builder: ModelBuilder, parts: StageParts, result: Imported) -> 
 
     A drive that was written for a servo of MuJoCo is the servo in the model, which has no target of its own.
     """
+    info = result.asset.provenance.info
+    length, mass = float(info.get("metersPerUnit", 1.0)), float(info.get("kilogramsPerUnit", 1.0))
     for joint in result.asset.joints:
         found, index = parts.find_met(joint.path), result.joints.get(joint.name)
-        if found is None or index is None or len(joint.dofs) != 1:
+        if found is None or index is None or not _is_taken(joint):
             continue
-        (dof,) = joint.dofs
-        # a coordinate that counts from elsewhere has no place for a target of the stage
-        if dof.drive is not None or dof.ref or dof.motion not in _DRIVEN:
-            continue
-        drive, unit = _DRIVEN[dof.motion]
-        said = {
-            name: found.prim.GetAttribute(f"drive:{drive}:physics:{name}").Get()
-            for name in ("targetPosition", "targetVelocity", "maxForce")
-            if f"drive:{drive}:physics:{name}" in (found.authored or ())
-        }
-        said = {name: float(v) for name, v in said.items() if isinstance(v, float) and math.isfinite(v)}
-        length = unit or float(result.asset.provenance.info.get("metersPerUnit", 1.0))
-        at = builder.joint_qd_start[index]
+        drive, degree = _DRIVEN[joint.dofs[0].motion]
+        said, at = _read_drive(found, drive), builder.joint_qd_start[index]
         if "targetPosition" in said:
-            builder.joint_target_q[builder.joint_q_start[index]] = said["targetPosition"] * length
+            builder.joint_target_q[builder.joint_q_start[index]] = said["targetPosition"] * (degree or length)
         if "targetVelocity" in said:
-            builder.joint_target_qd[at] = said["targetVelocity"] * length
-        mass = float(result.asset.provenance.info.get("kilogramsPerUnit", 1.0))
+            builder.joint_target_qd[at] = said["targetVelocity"] * (degree or length)
         # UsdPhysics' fallback is the largest number there is
         if said.get("maxForce", HUGE) < HUGE:
-            meters = float(result.asset.provenance.info.get("metersPerUnit", 1.0))
-            builder.joint_effort_limit[at] = said["maxForce"] * mass * meters ** (2 if unit else 1)
+            builder.joint_effort_limit[at] = said["maxForce"] * mass * length ** (2 if degree else 1)
+
+
+def _is_taken(joint: Joint) -> bool:
+    """Can a servo have taken the place of its drive?  A coordinate that counts from elsewhere is left alone."""
+    if len(joint.dofs) != 1:
+        return False
+    (dof,) = joint.dofs
+    return dof.drive is None and not dof.ref and dof.motion in _DRIVEN
+
+
+def _read_drive(found: FoundPrim, drive: str) -> dict[str, float]:
+    """Authored targets and the largest force of a drive, in units of the stage."""
+    said = {}
+    for name in ("targetPosition", "targetVelocity", "maxForce"):
+        full = f"drive:{drive}:physics:{name}"
+        value = found.prim.GetAttribute(full).Get() if full in (found.authored or ()) else None
+        if isinstance(value, float) and math.isfinite(value):
+            said[name] = value
+    return said
 
 
 def _has_rows() -> bool:
