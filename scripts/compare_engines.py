@@ -81,7 +81,7 @@ def main() -> int:
     cache = open_proof_cache(not arguments.no_cache)
     pool = EnginePool(settings.seconds, open_answers(not arguments.no_cache))
     for number, file in enumerate(files, 1):
-        start, name = time.monotonic(), f"{file.parent.name}/{file.stem}"
+        start, name = time.monotonic(), find_name(file)
         keep = arguments.keep / name if arguments.keep else None
         try:
             proof = prove_cached(simwright.load(file), settings, cache, folder=keep, pool=pool)
@@ -106,6 +106,12 @@ def main() -> int:
     print(*refused, sep="\n", file=sys.stderr)
     print(*(f"{name} {outcome.engine}: {text}" for name, outcome in rows for text in outcome.gone), sep="\n")
     return 0 if all(outcome.state != "wrong" and not outcome.gone for _, outcome in rows) else 1
+
+
+def find_name(file: Path) -> str:
+    """How a robot is called: by its folder and file, and by its format too where the folder has it in several."""
+    twins = [one for one in file.parent.glob(f"{file.stem}.*") if one.suffix in FORMATS]
+    return f"{file.parent.name}/{file.name if len(twins) > 1 else file.stem}"
 
 
 def find_robots(folder: Path) -> list[Path]:

@@ -98,10 +98,10 @@ def _list_causes(rows: list[dict[str, Any]], engines: list[str]) -> list[str]:
             for aspect in row["differences"]:
                 word = "no answer" if aspect == "loads" else row.get("causes", {}).get(aspect, "not known")
                 found.setdefault(word, Counter())[aspect] += 1
-                texts.setdefault(word, Counter())[row.get("why", {}).get(aspect, "")] += 1
+                texts.setdefault(word, Counter()).update(filter(None, [row.get("why", {}).get(aspect)]))
         for word, aspects in sorted(found.items()):
             told = ", ".join(f"{name} {count}" for name, count in sorted(aspects.items()))
-            text = texts[word].most_common(1)[0][0].replace("|", "\\|")
+            text = next((text for text, _ in texts[word].most_common(1)), "").replace("|", "\\|")
             lines.append(f"| `{engine}` | {word} | {told} | {text} |")
     return lines
 

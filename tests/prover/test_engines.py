@@ -115,6 +115,8 @@ CANNOT = {
 
 OTHERWISE = {
     "physx": {"response": "limit softened"},
+    # SAPIEN 3.0 couples joints of one link, and of links that follow each other, and drops other mimics
+    "sapien": {"coupled": "mimic dropped"},
 }
 """Motions that differ in an engine: a slide falls onto its limit, which gives way in MuJoCo, and is harder in PhysX."""
 
@@ -324,7 +326,7 @@ def test_sapien_gives_all_joints_a_friction(tmp_path: Path) -> None:
     assert column.outcome.differences == {"friction": "left: friction 0.05 instead of 0"}
     assert "joint.set_friction()" in column.causes["friction"].text
     assert column.motions["swing"].state == "same"
-    assert "brakes" in column.motions["swing"].without
+    assert "friction" in column.motions["swing"].without
 
 
 AXES = """

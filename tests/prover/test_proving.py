@@ -184,7 +184,9 @@ def test_an_asset_that_no_format_of_an_engine_holds(
 def test_no_engine_comes_into_this_process(tmp_path: Path, make_engine: MakeEngine) -> None:
     make_engine("twin")
     simwright.prove(write_robot(tmp_path), engines=["twin", "drake", "physx"], levels=QUICK)
-    assert not {"pydrake", "pybullet", "pinocchio", "ovphysx", "newton", "dartpy"} & set(sys.modules)
+    assert not {"pydrake", "pybullet", "pinocchio", "ovphysx", "newton", "dartpy", "sapien"} & set(
+        sys.modules
+    )
 
 
 def test_names_that_are_not_there(tmp_path: Path, make_engine: MakeEngine) -> None:

@@ -191,7 +191,12 @@ def _explain_scenario(
     places: _Places, result: MotionResult, reference: Told, found: Mapping[str, DifferenceCause]
 ) -> DifferenceCause:
     """What the structure or the dynamics say is wrong, else what can be seen of the motion itself."""
-    known = [found[name] for name in _CAUSES_OF_MOTION[result.scenario] if name in found]
+    # what was left out of the motion is not its cause
+    known = [
+        found[name]
+        for name in _CAUSES_OF_MOTION[result.scenario]
+        if name in found and name not in result.without
+    ]
     if known:
         return known[0]
     where = places.find("joint", result.worst.partition(".")[0])
