@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 import shapely
 
-from simwright.app.worlds import check_world, generate_worlds, load_world, save_world
+from simwright.app.world_build import save_world
+from simwright.app.worlds import check_world, generate_worlds, load_world
 from simwright.core.diag import Level, Reporter
 from simwright.core.errors import OutputError
 from simwright.worlds.acting.action import Action

@@ -84,19 +84,12 @@ def generate_worlds(
     for number in range(count):
         files = encode_files(generate_world(style, rooms, seed + number))
         place = Path(folder) / f"{style}_{rooms}_{seed + number}" if count > 1 else Path(folder)
-        found.append(_write_files(place, files))
+        found.append(write_world_files(place, files))
     return found
 
 
-def save_world(world: World, folder: str | os.PathLike[str], *, reporter: Reporter | None = None) -> Path:
-    """Write a world as it is now, in PyRoboSim's format: ``world.yaml`` and the files of its categories."""
-    from simwright.worlds.writing import describe_files, encode_files
-
-    reporter = Reporter() if reporter is None else reporter
-    return _write_files(Path(folder), encode_files(describe_files(world, reporter)))
-
-
-def _write_files(place: Path, files: dict[str, bytes]) -> Path:
+def write_world_files(place: Path, files: dict[str, bytes]) -> Path:
+    """Put the files of a world into a folder, whole or not at all; the file to open."""
     there = {file.name for file in place.iterdir()} if place.is_dir() else set()
     # an earlier result may be replaced; files of others may not
     if there - set(files):

@@ -297,7 +297,8 @@ def save(
 
     Doors and furniture are in their states, objects where they stand, batteries as full as they are.
     """
-    from simwright.app.worlds import run_plans, save_world
+    from simwright.app.world_build import save_world
+    from simwright.app.worlds import run_plans
     from simwright.core.diag import Reporter
     from simwright.worlds.acting.task_plan import read_plan
 
