@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simwright.app.worlds import describe_world
+from simwright.app.worlds import describe_world, write_world_files
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError, UnknownNameError, UsageError
 from simwright.core.files import write_staged
@@ -75,6 +75,14 @@ def build_world(
         write_staged(staging, {facts: _describe(world, scene).encode()})
     built.facts = target / facts
     return built
+
+
+def save_world(world: World, folder: str | os.PathLike[str], *, reporter: Reporter | None = None) -> Path:
+    """Write a world as it is now, in PyRoboSim's format: ``world.yaml`` and the files of its categories."""
+    from simwright.worlds.writing import describe_files, encode_files
+
+    reporter = Reporter() if reporter is None else reporter
+    return write_world_files(Path(folder), encode_files(describe_files(world, reporter)))
 
 
 def make_scene(

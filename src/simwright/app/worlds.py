@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from simwright.core.diag import Reporter
-from simwright.core.errors import UsageError
-from simwright.core.files import write_atomic
+from simwright.core.diag import Reporter, Where
+from simwright.core.errors import OutputError, UsageError
+from simwright.core.files import write_atomic, write_staged
 from simwright.core.math3d import IDENTITY
+from simwright.core.swap import write_folder
 
 if TYPE_CHECKING:
     from simwright.app.bridging import RosOptions
@@ -68,6 +69,38 @@ def render_world(world: World, target: str | os.PathLike[str], **options: Any) -
         raise UsageError(f"a picture ends in .png or .svg, not in {ending or 'nothing'!r}")
     picture = draw_world(world, **options)
     return write_atomic(target, write_png(picture) if ending == ".png" else write_svg(picture))
+
+
+def generate_worlds(
+    folder: str | os.PathLike[str], style: str, rooms: int, seed: int = 0, count: int = 1
+) -> list[Path]:
+    """Write worlds drawn at random (:mod:`simwright.worlds.writing`) and give back their files.
+
+    One goes into the folder itself; several go into folders in it, each with its seed: ``seed``, ``seed + 1`` ...
+    """
+    from simwright.worlds.writing import encode_files, generate_world
+
+    found = []
+    for number in range(count):
+        files = encode_files(generate_world(style, rooms, seed + number))
+        place = Path(folder) / f"{style}_{rooms}_{seed + number}" if count > 1 else Path(folder)
+        found.append(write_world_files(place, files))
+    return found
+
+
+def write_world_files(place: Path, files: dict[str, bytes]) -> Path:
+    """Put the files of a world into a folder, whole or not at all; the file to open."""
+    there = {file.name for file in place.iterdir()} if place.is_dir() else set()
+    # an earlier result may be replaced; files of others may not
+    if there - set(files):
+        raise OutputError(
+            f"the folder holds {min(there - set(files))!r}, which is no part of a world",
+            hint="name a new folder",
+            where=Where(str(place)),
+        )
+    with write_folder(place, last=["world.yaml"]) as staging:
+        write_staged(staging, files)
+    return place / "world.yaml"
 
 
 def describe_world(world: World) -> dict[str, Any]:

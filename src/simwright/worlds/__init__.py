@@ -22,6 +22,7 @@ polygons        polygons moved, grown, cut into convex pieces, their edges, and 
 entities        rooms, hallways, locations, surfaces, objects and robots as data
 free_space      where robots can be, where beams go, what is solid
 world           the resolved world: lookup, derived polygons, doors, snapshots
+writing         worlds drawn at random in a style, and any world saved as PyRoboSim's files
 grid            occupancy grids; maps, way points and route graphs for Nav2
 graph           the world graph: navigation poses and the free straight ways between them
 picture         drawings as a list of marks, written as SVG or PNG

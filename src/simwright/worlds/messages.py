@@ -399,3 +399,12 @@ FLOATING = declare(
     hint="leave z out, to let it stand",
     doc="The z of an object is counted from its surface.",
 )
+
+HELD_LEFT = declare(
+    "world-held-left",
+    Level.WARNING,
+    "{name!r} holds {item!r}, for which a world file has no place: it is written without a surface",
+    hint="place it before saving",
+    doc="PyRoboSim's format puts objects on surfaces; one without a surface comes to stand on any.",
+    loss=True,
+)

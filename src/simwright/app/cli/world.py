@@ -34,6 +34,7 @@ Examples:
   simwright world build flat.yaml -o flat
   simwright world plan flat.yaml --robot cleaner --to kitchen --picture way.png
   simwright world run flat.yaml --plan plan.yaml
+  simwright world generate --rooms 12 --style office --seed 7 -o office
 """
 CHECK_EPILOG = """\b
 Examples:
@@ -68,6 +69,16 @@ Examples:
   simwright world run lab.yaml --ros
   simwright world run lab.yaml --plan plan.yaml --bag run.mcap
   simwright world run lab.yaml --view
+"""
+GENERATE_EPILOG = """\b
+Examples:
+  simwright world generate --rooms 12 --style office --seed 7 -o office
+  simwright world generate --rooms 40 --style hospital --seed 1 --count 100 -o hospitals
+"""
+SAVE_EPILOG = """\b
+Examples:
+  simwright world save lab.yaml -o copy
+  simwright world save lab.yaml --plan plan.yaml -o after --seed 7
 """
 
 
@@ -226,6 +237,79 @@ def build(
     for path in (*built.entries.values(), built.facts):
         echo(f"wrote {path}")
     return exit_code(reporter)
+
+
+@world.command("generate", epilog=GENERATE_EPILOG)
+@click.option("-o", "--output", required=True, type=click.Path(), help="The folder to write.")
+@click.option(
+    "--style",
+    type=click.Choice(("office", "home", "warehouse", "hospital")),
+    default="office",
+    show_default=True,
+    help="Rooms, furniture and things.",
+)
+@click.option(
+    "--rooms", type=click.IntRange(1, 5000), default=12, show_default=True, help="Besides corridors."
+)
+@click.option(
+    "--seed", type=click.IntRange(0, 2**31), default=0, show_default=True, help="What it is drawn from."
+)
+@click.option(
+    "--count",
+    type=click.IntRange(1, 100_000),
+    default=1,
+    show_default=True,
+    help="Worlds, with seeds in a row.",
+)
+@format_option("text", "json")
+def generate(output: str, style: str, rooms: int, seed: int, count: int, output_format: str) -> int:
+    """Draw worlds at random: rooms along corridors, with doors, furniture and things on it.
+
+    Every room and every surface can be reached.  The same style, number of rooms and seed give the same files, in
+    PyRoboSim's format.
+    """
+    from simwright.app.worlds import generate_worlds
+
+    files = generate_worlds(output, style, rooms, seed, count)
+    if output_format == "json":
+        print_json({"files": [str(file) for file in files]})
+    else:
+        echo(f"wrote {files[0]}" if count == 1 else f"wrote {count} worlds, {files[0]} to {files[-1]}")
+    return 0
+
+
+@world.command("save", epilog=SAVE_EPILOG)
+@_world_options
+@click.option("-o", "--output", required=True, type=click.Path(), help="The folder to write.")
+@click.option("--plan", "plan_file", type=click.Path(), help="Run a plan first, and save what came of it.")
+@click.option("--robot", default="", help="Who acts, for plans without names.")
+def save(
+    file: str,
+    seed: int | None,
+    reference: bool,
+    data_folder: str | None,
+    strict: bool,
+    output: str,
+    plan_file: str | None,
+    robot: str,
+) -> int:
+    """Save the world of FILE in PyRoboSim's format, every random choice made and every pose absolute.
+
+    Doors and furniture are in their states, objects where they stand, batteries as full as they are.
+    """
+    from simwright.app.world_build import save_world
+    from simwright.app.worlds import run_plans
+    from simwright.core.diag import Reporter
+    from simwright.worlds.acting.task_plan import read_plan
+
+    found = _load_quietly(file, seed=seed, reference=reference, data_folder=data_folder, strict=strict)
+    if plan_file is not None:
+        run_plans(found, read_plan(plan_file, found, robot), seed=seed)
+    reporter = Reporter()
+    written = save_world(found, output, reporter=reporter)
+    _print_problems(reporter)
+    echo(f"wrote {written}")
+    return 0
 
 
 @world.command("plan", epilog=PLAN_EPILOG)
