@@ -241,7 +241,7 @@ def test_a_task_is_drawn_as_its_episode_begins():
 
 @pytest.mark.parametrize("text", ["1", "1,2,3,4", "10,95", "10,-20,0", "10,nan", "10,-20,inf"])
 def test_what_is_no_camera_is_told(text):
-    with pytest.raises(UsageError, match="no camera"):
+    with pytest.raises(UsageError, match="not a camera"):
         read_camera(text)
 
 

@@ -117,7 +117,10 @@ def test_doctor(capsys):
         "video",
         "dataset",
         "batch",
-        "engines",
+        "learn",
+        "ray",
+        "serve",
+        "warp",
         "lod",
         "decompose",
     }

@@ -97,6 +97,10 @@ def rename_diff_drive(tmp_path: Path) -> Path:
     for file in folder.iterdir():
         text = file.read_text().replace("ControlDiffDrive", "ControlTankDrive")
         file.write_text(text.replace("ros:diff_drive", "ros:tank_drive"))
+    # our converters and rules know nothing of it
+    (folder / "conversion.toml").write_text('none = "no other format has such a drive"\n')
+    replace(folder / "rules.toml", 'rules = ["ctrl-integrated-iface"]', "")
+    replace(folder / "rules.toml", ", 'ctrl-integrated-iface']", "]")
     return folder
 
 

@@ -55,7 +55,12 @@ def test_list_goes_on_past_robots_that_are_broken(capsys, project):
     assert [row["id"] for row in told["robots"]] == [
         "a", "sample_arm", "sample_quadruped", "sample_rover", "so101_follower",
     ]  # fmt: skip
-    assert [found["code"] for found in told["findings"]] == ["robot-manifest-broken", "robot-broken"]
+    codes = [found["code"] for found in told["findings"]]
+    # the file of so101_follower is in Menagerie, which may be on this machine
+    assert [code for code in codes if code != "robot-file-not-installed"] == [
+        "robot-manifest-broken",
+        "robot-broken",
+    ]
 
 
 def test_show_has_the_manifest_and_what_is_known(capsys):

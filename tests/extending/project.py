@@ -179,7 +179,7 @@ ADDITIONS = (
         (
             (
                 "worlds/planning/planner.py",
-                '"prm": "simwright',
+                '"prm": "simwright.worlds.planning.road_map',
                 '    "sketch": "simwright.worlds.planning.sketch:SketchPlanner",',
             ),
             (
@@ -194,7 +194,7 @@ ADDITIONS = (
             ),
             (
                 "worlds/acting/table.py",
-                '"open": "simwright',
+                '"open": "simwright.worlds.acting.doors',
                 '    "sketch": "simwright.worlds.acting.sketch:sketch_wave",',
             ),
         ),

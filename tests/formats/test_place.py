@@ -81,7 +81,7 @@ def test_a_folder_with_other_things_is_no_asset_folder(source: Path, tmp_path: P
     place = tmp_path / "work"
     (place / "meshes").mkdir(parents=True)
     (place / "meshes" / "mine.stl").write_text("mine")
-    with pytest.raises(OutputError, match="no part of the asset"):
+    with pytest.raises(OutputError, match="not part of the asset"):
         simwright.convert(source, place, to="mjcf")
     assert (place / "meshes" / "mine.stl").read_text() == "mine"
 

@@ -415,11 +415,25 @@ FAMILIES: dict[str, ElementFamily] = {
 """Every list of an asset and every part of it that a format may hold."""
 # The two lists below complete the test that no field of the model is forgotten.
 BOOKKEEPING = frozenset(
-    {"name", "path", "source", "scope", "group", "instancer", "provenance", "origins", "set_name", "rest"}
+    {
+        "name",
+        "path",
+        "source",
+        "scope",
+        "group",
+        "instancer",
+        "provenance",
+        "origins",
+        "set_name",
+        "rest",
+        "generic",
+        "after",
+    }
 )
 """Fields that say nothing about the machine: what things are called, how they are sorted, where they come from.
 
-``rest`` of a joint is the pose of its frames once more, as the source spelled it."""
+``rest`` of a joint is the pose of its frames once more, as the source spelled it, ``generic`` which type of joint the
+source has for the same freedoms; ``after`` of a site is its place in the order of the file."""
 REFERENCES = frozenset({
     "body", "parent", "child", "follower", "leader", "a", "b", "at", "root", "members", "target", "material",
     "physics_material", "file",

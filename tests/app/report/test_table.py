@@ -8,7 +8,7 @@ import pytest
 from simwright.app.report.report import RENDERERS, Report, render_report
 from simwright.core.errors import UnknownNameError
 
-NAMES = ["text", "json", "sarif", "junit", "github", "md", "html"]
+NAMES = ["text", "json", "json-lines", "sarif", "junit", "github", "md", "html"]
 
 
 def test_the_table_lists_our_renderers_in_order() -> None:

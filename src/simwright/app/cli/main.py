@@ -128,9 +128,10 @@ JOBS: dict[str, tuple[str, ...]] = {
     "Look at a file": ("inspect", "view", "render"),
     "Check and repair": ("check", "fix", "rules", "explain"),
     "Convert and compare": ("convert", "diff", "prove", "engines"),
-    "Simulate": ("run", "scene", "task", "robots", "jobs"),
+    "Simulate": ("run", "scene", "task", "robots"),
     "Rooms and floor plans": ("world",),
     "ROS 2": ("ros", "packages"),
+    "Many assets": ("jobs", "serve"),
     "OpenUSD details": ("resolve", "registry", "plugin-path"),
 }
 """What commands are for: titles of the help, and the commands below each."""
@@ -182,9 +183,13 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table, without importing anything."""
-        for title, names in JOBS.items():
-            with formatter.section(title):
-                formatter.write_dl([(name, COMMANDS[name][1]) for name in names])
+        listed = {name for names in JOBS.values() for name in names}
+        # a command that nobody gave a title is shown all the same
+        others = {"Other": tuple(name for name in COMMANDS if name not in listed)}
+        for title, names in (JOBS | others).items():
+            if names:
+                with formatter.section(title):
+                    formatter.write_dl([(name, COMMANDS[name][1]) for name in names])
 
 
 @click.group(cls=LazyGroup, epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})

@@ -36,6 +36,13 @@ ROBOT_BROKEN = declare(
     hint="simwright robots check {id} shows all that is wrong with it",
     doc="A manifest can be read, but the robot it describes cannot be used; the other robots are listed all the same.",
 )
+ROBOT_AWAY = declare(
+    "robot-file-not-installed",
+    Level.INFO,
+    "the file of robot {id!r} is not on this machine: {reason}",
+    hint="{advice}",
+    doc="A robot that comes with Simwright is described here, but its file is part of another project.",
+)
 LICENCE_UNSAID = declare(
     "robot-licence-unsaid",
     Level.INFO,
@@ -219,7 +226,7 @@ def schema_command() -> None:
 def _list_rows(reporter: Reporter, *, quick: bool = False) -> list[RobotRow]:
     """Every robot of the catalog.  ``quick`` does not open their files."""
     from simwright.core.diag import Where
-    from simwright.core.errors import SimwrightError
+    from simwright.core.errors import NotFoundError, SimwrightError
     from simwright.tasks.catalog import list_robots
     from simwright.tasks.robot import open_entry
 
@@ -231,8 +238,12 @@ def _list_rows(reporter: Reporter, *, quick: bool = False) -> list[RobotRow]:
                 robot = open_entry(entry)
             except SimwrightError as error:
                 where = error.where or Where(str(entry.file))
+                reason = error.message.splitlines()[0]
                 # one broken robot is not to hide the others of the list
-                reporter.report(ROBOT_BROKEN, where, id=name, reason=error.message.splitlines()[0])
+                if entry.origin == "built in" and isinstance(error, NotFoundError):
+                    reporter.report(ROBOT_AWAY, where, id=name, reason=reason, advice=error.hint)
+                else:
+                    reporter.report(ROBOT_BROKEN, where, id=name, reason=reason)
         rows.append(_make_row(entry, robot))
     return rows
 

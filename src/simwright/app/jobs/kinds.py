@@ -235,7 +235,17 @@ def collect_episodes(rows: Iterable[JobRow]) -> dict[str, Any] | None:
         return None
     successes = sum(episode["success"] for episode in episodes)
     rate = successes / len(episodes)
-    return {"version": 1, **about, "successes": successes, "success_rate": rate, "episodes": episodes}
+    from simwright.tasks.runner import find_interval
+
+    interval = list(find_interval(successes, len(episodes)))
+    return {
+        "version": 1,
+        **about,
+        "successes": successes,
+        "success_rate": rate,
+        "success_interval": interval,
+        "episodes": episodes,
+    }
 
 
 def view_item(words: Words) -> ItemOutcome:

@@ -277,6 +277,8 @@ def _connect(address: str | None, jobs: int | None) -> Iterator[Any]:
         from simwright.app.jobs.running import count_cores
 
         ray.init(
+            # without it Ray connects to any cluster that it finds on this machine, even one that has ended
+            address="local",
             num_cpus=jobs or count_cores(),
             num_gpus=0,
             include_dashboard=False,

@@ -216,7 +216,11 @@ def read_terrain(reader: StageReader, found: FoundPrim, scale: Array) -> Heightf
     if min(rows, columns) < 2 or rows * columns != len(heights):
         return None
     # the bottom of the mesh is the base below zero, or the lowest height
-    extent = np.array(reader.get(found, "extent"), dtype=np.float64)
+    try:
+        extent = np.array(reader.get(found, "extent"), dtype=np.float64)
+    except (TypeError, ValueError):
+        # a damaged file has text there
+        return None
     low = np.array((-grid[2] / 2.0, -grid[3] / 2.0, min(-base, heights.min())))
     high = np.array((grid[2] / 2.0, grid[3] / 2.0, heights.max()))
     if (
