@@ -20,7 +20,9 @@ from simwright.core.math3d import Pose
 from simwright.engines.protocol import Settings
 from simwright.engines.table import load_engine
 from simwright.model.asset import Asset
+from simwright.model.joint import Motion
 from simwright.ros.bridge import BridgeOptions, RosBridge
+from simwright.ros.servos import JointTargets
 from stages import make_arm, make_topic, write_stage
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples" / "simwright_samples"
@@ -328,3 +330,23 @@ def test_options_say_when_to_keep_to_the_clock() -> None:
     assert RosOptions("rclpy").is_paced
     assert not RosOptions(bag="a.mcap").is_paced
     assert not RosOptions("rclpy", realtime=False).is_paced
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "values"),
+    [("aim", "set_position", (0.2, 0.1)), ("drive", "set_velocity", (0.3,)), ("push", "set_effort", (0.4,))],
+)
+def test_old_names_of_targets_still_work_and_say_so(
+    tmp_path: Path, old: str, new: str, values: tuple[float, ...]
+) -> None:
+    """Controllers of other packages may call them."""
+    asset = simwright.load(write_stage(tmp_path, make_arm()))
+    with load_engine("mujoco").open(asset, Settings(), Reporter()) as simulation:
+        freedom = next(f for f in simulation.layout.freedoms if f.motion is Motion.HINGE)
+        now, before = (JointTargets(simulation, frozenset()) for _ in range(2))
+        getattr(now, new)(freedom, *values)
+        with pytest.warns(DeprecationWarning, match=new):
+            getattr(before, old)(freedom, *values)
+    for name in ("positions", "velocities", "efforts"):
+        assert getattr(before, name).tolist() == getattr(now, name).tolist()
+    assert before.efforts.any() or before.velocities.any()

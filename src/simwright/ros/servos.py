@@ -9,6 +9,7 @@ effort limit, with gravity compensated by the bridge.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -229,6 +230,21 @@ class JointTargets:
         """Set the effort that is applied to a dof in addition to its drive [N m, N]."""
         self.is_used = True
         self.efforts[freedom.v] = effort
+
+    def aim(self, freedom: LayoutDof, position: float, velocity: float = 0.0) -> None:
+        """Deprecated: :meth:`set_position`."""
+        warnings.warn("JointTargets.aim is set_position now", DeprecationWarning, stacklevel=2)
+        self.set_position(freedom, position, velocity)
+
+    def drive(self, freedom: LayoutDof, velocity: float) -> None:
+        """Deprecated: :meth:`set_velocity`."""
+        warnings.warn("JointTargets.drive is set_velocity now", DeprecationWarning, stacklevel=2)
+        self.set_velocity(freedom, velocity)
+
+    def push(self, freedom: LayoutDof, effort: float) -> None:
+        """Deprecated: :meth:`set_effort`."""
+        warnings.warn("JointTargets.push is set_effort now", DeprecationWarning, stacklevel=2)
+        self.set_effort(freedom, effort)
 
     def apply(self, place: Callable[[], Array]) -> None:
         """Write all targets to the simulation; ``place`` gives the present positions and is called only if needed."""

@@ -19,4 +19,4 @@ class SketchController(ActiveController):
         """See the base class."""
         del moment
         for freedom in self.freedoms.values():
-            targets.aim(freedom, 0.1)
+            targets.set_position(freedom, 0.1)
