@@ -14,10 +14,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from simwright.core.math3d import quat_rotate
+
 if TYPE_CHECKING:
     from pxr import Sdf
 
     from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+
+_SAME_AXIS = 0.999
+"""Cosine of the angle below which two axes are one: files round."""
 
 
 @dataclass(slots=True)
@@ -99,6 +104,22 @@ class JointGraph:
     tree_of: dict[str, Component] = field(default_factory=dict)
     edges_of: dict[str, list[JointEdge]] = field(default_factory=dict)
 
+    def is_parallel(self, loop: JointEdge) -> bool:
+        """Does it move the same two bodies as another joint, along or about another axis?
+
+        Newton and Simwright read both as one joint with several axes; as a tree joint and a loop joint they would lock
+        each other.  Two hinges of a door have one axis: either of them may be excluded.
+        """
+        cycle = self.find_cycle(loop)
+        if len(cycle) != 2 or any(edge.is_fixed for edge in cycle):
+            return False
+        first, second = cycle
+        axes = _find_axis(first), _find_axis(second)
+        if first.joint.type != second.joint.type or axes[0] is None or axes[1] is None:
+            return True
+        # in the frame of body0, or of body1 where the two name their bodies the other way round
+        return abs(sum(a * b for a, b in zip(*axes, strict=True))) < _SAME_AXIS
+
     def find_cycle(self, loop: JointEdge) -> list[JointEdge]:
         """The joints of the cycle that a loop joint closes, the loop joint last."""
         if loop.held is None or loop.body0 is loop.body1:
@@ -124,6 +145,19 @@ class JointGraph:
             path.append(step)
             end = step.other(end)
         return [*reversed(path), loop]
+
+
+def _find_axis(edge: JointEdge) -> list[float] | None:
+    """The direction of a hinge or slide in the frame of its first body by path; None for other joints."""
+    if edge.joint.type not in ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint"):
+        return None
+    token = str(edge.joint.value("physics:axis") or "X")
+    bodies = [body.path if body is not None else "" for body in (edge.body0, edge.body1)]
+    turn = edge.joint.value(f"physics:localRot{int(bodies[1] < bodies[0])}")
+    axis = [float(token == letter) for letter in "XYZ"]
+    if turn is None or token not in ("X", "Y", "Z"):
+        return axis
+    return quat_rotate((turn.GetReal(), *turn.GetImaginary()), axis).tolist()
 
 
 class _Sets:

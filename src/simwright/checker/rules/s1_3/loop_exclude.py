@@ -7,6 +7,8 @@ Fails: the fourth joint of a four-bar linkage without it; two anchors of one mec
 Passes: `uniform bool physics:excludeFromArticulation = true` on one joint of each cycle.
 
 Fix: unsafe.  Any joint of the cycle could be the one; the joint named is one without a drive where there is one.
+Two joints that move the same two bodies about several axes are left: they are read as one joint, and as a tree joint
+and a loop joint they would lock each other.
 """
 
 from __future__ import annotations
@@ -15,6 +17,9 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
+
+_EXCLUDE = "author uniform bool physics:excludeFromArticulation = true here, or on another joint of the loop"
+_MERGE = "write one PhysicsJoint that leaves the axes of both free, or put a body between them"
 
 
 @rule(
@@ -42,7 +47,7 @@ def loop_exclude(snapshot: StageSnapshot) -> Iterator[Finding]:
             message += ", by way of the world"
         yield Finding(
             message,
-            hint="author uniform bool physics:excludeFromArticulation = true here, or on another joint of the loop",
+            hint=_MERGE if graph.is_parallel(loop) else _EXCLUDE,
             at=loop.joint,
-            data={"cycle": [edge.joint.path for edge in cycle]},
+            data={"cycle": [edge.joint.path for edge in cycle], "parallel": graph.is_parallel(loop)},
         )

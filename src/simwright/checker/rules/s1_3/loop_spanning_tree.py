@@ -35,6 +35,7 @@ def loop_spanning_tree(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Count per articulation; name its root."""
     graph = snapshot.graph
     loops: dict[int, list[str]] = {}
+    parallel = [edge.joint.path for edge in graph.loops if graph.is_parallel(edge)]
     for edge in graph.loops:
         if edge.held is not None:
             component = graph.of_body[edge.held.path]
@@ -42,11 +43,11 @@ def loop_spanning_tree(snapshot: StageSnapshot) -> Iterator[Finding]:
     for component in graph.components:
         # without an articulation a solver uses maximal coordinates, where loops do no harm
         if component.roots:
-            yield from _check_loops(component, loops.get(id(component), []))
+            yield from _check_loops(component, loops.get(id(component), []), parallel)
             yield from _check_parts(component, graph)
 
 
-def _check_loops(component: Component, loops: list[str]) -> Iterator[Finding]:
+def _check_loops(component: Component, loops: list[str], parallel: list[str]) -> Iterator[Finding]:
     surplus = len(loops)
     if surplus:
         joints = [edge for edge in component.edges if not edge.excluded]
@@ -58,7 +59,13 @@ def _check_loops(component: Component, loops: list[str]) -> Iterator[Finding]:
             f"{surplus} too many",
             hint="set physics:excludeFromArticulation = true on the joints that close the loops",
             at=component.roots[0],
-            data={"bodies": bodies, "joints": len(joints), "surplus": surplus, "loops": loops},
+            data={
+                "bodies": bodies,
+                "joints": len(joints),
+                "surplus": surplus,
+                "loops": loops,
+                "parallel": [path for path in loops if path in parallel],
+            },
         )
 
 
