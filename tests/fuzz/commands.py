@@ -68,6 +68,7 @@ COMMANDS: dict[str, tuple[Row, ...]] = {
         (4, "world render {main} -o {out}/world.svg"),
         (10, "world run {main} --plan {in}/plan.yaml"),
         (3, "world build {main} -o {out}/built"),
+        (3, "world save {main} -o {out}/saved"),
         (2, "convert {main} {out}/world.sdf"),
         (8, "inspect {main}"),
     ),

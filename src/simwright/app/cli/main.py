@@ -129,9 +129,9 @@ JOBS: dict[str, tuple[str, ...]] = {
     "Check and repair": ("check", "fix", "rules", "explain"),
     "Convert and compare": ("convert", "diff", "prove", "engines"),
     "Simulate": ("run", "scene", "task", "robots"),
+    "Many assets": ("jobs", "serve"),
     "Rooms and floor plans": ("world",),
     "ROS 2": ("ros", "packages"),
-    "Many assets": ("jobs", "serve"),
     "OpenUSD details": ("resolve", "registry", "plugin-path"),
 }
 """What commands are for: titles of the help, and the commands below each."""
