@@ -103,8 +103,8 @@ def test_a_client_of_the_standard_uses_every_feature_that_is_claimed(tmp_path: P
     assert found["stepped"] == 1
     assert found["fallen"][2] == pytest.approx(3.1 - 9.81 * 0.2**2 / 2, rel=0.01)
     result, told, left = found["action"]
-    # a client of rclpy drops what arrives before it knows that its goal was accepted, and keeps ten at a time: on a busy
-    # machine the last ones may be among those that are lost
+    # a client of rclpy drops what arrives before it knows that its goal was accepted, and keeps ten at a time: on a
+    # busy machine the last ones may be among those that are lost
     assert result == 1
     assert left < 10
     assert 10 <= told <= 50
