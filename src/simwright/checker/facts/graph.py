@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from simwright.core.math3d import quat_rotate
+from simwright.core.math3d import Array, quat_rotate, vec3
 
 if TYPE_CHECKING:
     from pxr import Sdf
@@ -114,11 +114,11 @@ class JointGraph:
         if len(cycle) != 2 or any(edge.is_fixed for edge in cycle):
             return False
         first, second = cycle
-        axes = _find_axis(first), _find_axis(second)
-        if first.joint.type != second.joint.type or axes[0] is None or axes[1] is None:
+        one, other = _find_axis(first), _find_axis(second)
+        if first.joint.type != second.joint.type or one is None or other is None:
             return True
         # in the frame of body0, or of body1 where the two name their bodies the other way round
-        return abs(sum(a * b for a, b in zip(*axes, strict=True))) < _SAME_AXIS
+        return abs(float(one @ other)) < _SAME_AXIS
 
     def find_cycle(self, loop: JointEdge) -> list[JointEdge]:
         """The joints of the cycle that a loop joint closes, the loop joint last."""
@@ -147,17 +147,17 @@ class JointGraph:
         return [*reversed(path), loop]
 
 
-def _find_axis(edge: JointEdge) -> list[float] | None:
+def _find_axis(edge: JointEdge) -> Array | None:
     """The direction of a hinge or slide in the frame of its first body by path; None for other joints."""
     if edge.joint.type not in ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint"):
         return None
     token = str(edge.joint.value("physics:axis") or "X")
     bodies = [body.path if body is not None else "" for body in (edge.body0, edge.body1)]
     turn = edge.joint.value(f"physics:localRot{int(bodies[1] < bodies[0])}")
-    axis = [float(token == letter) for letter in "XYZ"]
+    axis = vec3([float(token == letter) for letter in "XYZ"])
     if turn is None or token not in ("X", "Y", "Z"):
         return axis
-    return quat_rotate((turn.GetReal(), *turn.GetImaginary()), axis).tolist()
+    return quat_rotate((turn.GetReal(), *turn.GetImaginary()), axis)
 
 
 class _Sets:
