@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import subprocess
 import sys
+import time
 
 import pytest
 from pxr import Sdf, Usd, UsdPhysics
@@ -72,9 +73,14 @@ def test_layers_live_as_long_as_the_stage(samples):
     assert not stage.GetCompositionErrors()
     del stage, prim, chosen
     gc.collect()
-    simwright.to_stage(samples / "box/box.usda")
-    # by what is in them: an identifier has the address of its layer in it, which another may get later
-    assert not any(layer.comment == "of the first stage" for layer in Sdf.Layer.GetLoadedLayers())
+    for _ in range(50):
+        simwright.to_stage(samples / "box/box.usda")
+        # by what is in them: an identifier has the address of its layer in it, which another may get later
+        left = [layer.comment for layer in Sdf.Layer.GetLoadedLayers()].count("of the first stage")
+        if not left:
+            break
+        time.sleep(0.1)  # OpenUSD takes a stage apart in threads of its own, later on a busy machine
+    assert not left
 
 
 def test_strict(samples):

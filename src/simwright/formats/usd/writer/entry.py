@@ -247,7 +247,8 @@ def _join(layers: dict[str, LayerWriter], images: TextureFiles) -> None:
 
 
 def _keep(layers: list[Sdf.Layer], stage: Usd.Stage) -> None:
-    # stages cannot hold Python objects, so layers of stages that are gone are let go at the next call
+    # stages cannot hold Python objects, so layers of stages that are gone are let go at the next call (or a later
+    # one: OpenUSD 26.11 takes stages apart in threads)
     for root in [root for root in _ALIVE if Sdf.Layer.Find(root) is None]:
         del _ALIVE[root]
     _ALIVE[stage.GetRootLayer().identifier] = layers
