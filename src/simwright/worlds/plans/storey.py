@@ -149,6 +149,7 @@ class _PlanWriter:
         self._blocks: dict[bytes, str] = {}
         self._categories: dict[str, Any] = {}
         self._floors: dict[str, Any] = {}
+        self._places: dict[str, list[float]] = {}
         self._lift_rooms: dict[str, dict[str, str]] = {}
         self._data: dict[str, list[Any]] = {
             key: [] for key in ("rooms", "hallways", "locations", "objects", "robots")
@@ -165,6 +166,8 @@ class _PlanWriter:
                 hint="rooms are closed areas of at least 0.4 m; is the scale right?",
             )
         extension: dict[str, Any] = {"seed": 0}
+        if self._places:
+            extension["places"] = self._places
         if len(building.storeys) > 1:
             extension["floors"] = self._floors
             for word in ("lift", "stairs"):
@@ -244,14 +247,15 @@ class _PlanWriter:
             words = face.list_names()
             word = words[0] if len(words) == 1 else "room"
             face.name = self._names.claim(word if word.startswith(prefix) else f"{prefix}{word}")
-        self._report_names(storey, {face.name for face in faces}, prefix)
+        for face in faces:
+            for spot in face.spots:
+                at = [round(spot.at[0] + shift, _DIGITS), round(spot.at[1], _DIGITS), spot.yaw]
+                if spot.name and spot.name not in self._places and not self._names_room(faces, spot.name):
+                    self._places[spot.name] = at
 
-    def _report_names(self, storey: Storey, names: set[str], prefix: str) -> None:
-        words = [spot.name for spot in storey.spots if spot.name]
-        lost = sorted(word for word in words if not {word, f"{prefix}{word}"} & names)
-        if lost:
-            shown = ", ".join(lost[:6]) + (", ..." if len(lost) > 6 else "")
-            self._reporter.report(messages.PLAN_NAMES, storey.where, count=len(lost), names=shown)
+    @staticmethod
+    def _names_room(faces: list[_RoomFace], name: str) -> bool:
+        return any(face.name == name for face in faces)
 
     def _add_room(self, face: _RoomFace, number: int) -> None:
         poses = [
