@@ -233,3 +233,26 @@ def test_plan_prints_the_ride(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     assert "lift to first, 10.0 s" in capsys.readouterr().out
     assert run(["world", "plan", str(file), "--robot", "ada", "--to", "hall_first", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["rides"][0]["link"] == "lift"
+
+
+def test_every_floor_has_its_map_where_it_is(tmp_path: Path) -> None:
+    world = load_world(write(tmp_path, make_house()))
+    build_world(world, tmp_path / "out", ("nav2", "rmf"))
+    folder = tmp_path / "out" / "nav2"
+    maps = [yaml.safe_load((folder / name).read_text()) for name in ("house.yaml", "house_first.yaml")]
+    assert maps[0]["origin"] == pytest.approx(maps[1]["origin"])
+    graphs = [
+        json.loads((folder / name).read_text())
+        for name in ("route_graph.geojson", "route_graph_first.geojson")
+    ]
+    points = [
+        [row["geometry"]["coordinates"] for row in graph["features"] if row["geometry"]["type"] == "Point"]
+        for graph in graphs
+    ]
+    assert np.allclose(points[0], points[1])
+    _, again = import_plan(tmp_path / "out" / "rmf" / "house.building.yaml", tmp_path / "again")
+    assert set(again.floor_table.floors) == {"ground", "first"}
+    assert again.floor_table.links["lift"].stops.keys() == {"ground", "first"}
+    answer = find_path(again, again.robots[0], "hall_first")
+    assert answer.path is not None
+    assert [ride.link for ride in answer.path.rides] == ["lift"]

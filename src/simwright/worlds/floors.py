@@ -123,10 +123,12 @@ def read_floors(reading: WorldReading, root: WorldEntry) -> FloorTable:
         return table
     entry = WorldEntry(root.document, ("simwright",), block)
     for name, row in _list_rows(reading, entry, "floors"):
-        _settle(reading, lambda name=name, row=row: _add_floor(reading, table, name, row))  # type: ignore[misc]
+        _settle(reading, lambda name=name, row=row: _add_floor(reading, table, name, row))
+    # from below, in whatever order the file has them
+    table.floors = dict(sorted(table.floors.items(), key=lambda item: item[1].elevation))
     for key, kind in (("lifts", "lift"), ("stairs", "stairs")):
         for name, row in _list_rows(reading, entry, key):
-            _settle(reading, lambda name=name, row=row, kind=kind: _add_link(reading, table, name, row, kind))  # type: ignore[misc]
+            _settle(reading, lambda name=name, row=row, kind=kind: _add_link(reading, table, name, row, kind))
     _settle(reading, lambda: _add_places(table, entry))
     _check(reading, table)
     return table
@@ -183,6 +185,7 @@ def _add_link(reading: WorldReading, table: FloorTable, name: str, row: WorldEnt
     if section is None:
         raise row.refuse_absent("stops")
     stops: dict[str, str] = {}
+    # a stop is a room on the floor that it is the stop of
     for floor in section.data:
         room = section.text(floor)
         if floor not in table.floors:

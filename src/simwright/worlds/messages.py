@@ -418,6 +418,13 @@ PLAN_LEFT = declare(
     doc="Something of a floor plan that a world has no place for, or that could not be made out.",
     loss=True,
 )
+RMF_LEFT = declare(
+    "world-rmf-left",
+    Level.INFO,
+    "the building of RMF is without {what}: {reason}",
+    doc="Open-RMF's buildings have floors, walls, doors, lanes and lifts; everything else of a world has no place there.",
+    loss=True,
+)
 PLAN_DOOR = declare(
     "world-import-door",
     Level.WARNING,

@@ -229,6 +229,7 @@ def plan(
     from simwright.app.worlds import describe_path, find_path, render_world
     from simwright.worlds.acting.task_plan import choose_robot
 
+    # one function: the answer is printed as text, as JSON and as a picture
     found = load_quietly(file, seed=seed, reference=reference, data_folder=data_folder, strict=strict)
     name = choose_robot(found, robot)
     who = next(other for other in found.robots if other.name == name)

@@ -68,6 +68,7 @@ def navigate(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> 
     if isinstance(path, Result):
         return path
     options = robot.actions.get("navigate", NOTHING_SAID)
+    # one leg on every floor, with a ride between two
     legs = path.list_legs()
     try:
         trip = _Trip(simulation, robot, executor, legs[0], options.battery_usage)

@@ -48,6 +48,7 @@ def find_goals(world: World, robot: WorldRobot, goal: Goal, origin: WorldPose | 
     if isinstance(goal, (list, tuple)):
         x, y, *yaw = (float(value) for value in goal)
         return GoalPoses((GoalPose(WorldPose.from_yaw(x, y, 0.0, yaw[0] if yaw else 0.0)),))
+    # a named point first: it means nothing but itself
     if isinstance(goal, str) and (spot := world.floor_table.places.get(goal.strip())) is not None:
         return GoalPoses((GoalPose(spot),))
     if isinstance(goal, str):
