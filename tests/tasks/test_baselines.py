@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simwright.tasks.baselines.arm import ScriptedArm, find_approach
+from simwright.tasks.baselines.arm import ScriptedArm
 from simwright.tasks.baselines.policy import find_mode, make_policy
 from simwright.tasks.environments import make_rollout
 from simwright.tasks.robot import open_robot
@@ -57,7 +57,7 @@ def test_an_arm_points_down_and_knows_what_it_would_touch(arm):
     rollout = make_rollout("tabletop_push", arm)
     rollout.reset(seed=0)
     driven = ScriptedArm(rollout)
-    assert find_approach(rollout) == pytest.approx([0, 0, 1], abs=1e-6)
+    assert driven.approach == pytest.approx([0, 0, 1], abs=1e-6)
     place = np.array([0.1, 0.4, 0.08])
     joints = driven.try_pose(place)
     assert joints is not None

@@ -72,6 +72,7 @@ class MjModel(Protocol):
     jnt_actfrcrange: Array
     jnt_solref: Array
     jnt_solimp: Array
+    dof_damping: Array
     dof_frictionloss: Array
     dof_invweight0: Array
     dof_solref: Array
@@ -153,6 +154,7 @@ class MjData(Protocol):
     qvel: Array
     ctrl: Array
     qfrc_bias: Array
+    qfrc_passive: Array
     qfrc_actuator: Array
     actuator_length: Array
     actuator_velocity: Array
