@@ -22,6 +22,7 @@ from simwright.engines.mujoco.queries import (
     MjModel,
     compute_site_jacobians,
     find_site,
+    measure_bottom,
     pose_bodies,
     read_site,
 )
@@ -189,7 +190,11 @@ def fit_scene(
     """
     if scene.workspace is None or scene.scale is None:
         return FittedScene(options, 1.0, 0, 0)
-    base = scene.base(options, robot.forward) if base is None else base
+    if base is None:
+        base = scene.base(options, robot.forward)
+        if scene.mount is not None:
+            options = scene.mount(options, _measure_lowest(make_reach_tester(robot, base)))
+            base = scene.base(options, robot.forward)
     reacher = make_reach_tester(robot, base)
     worker = WorkTester(reacher, reacher.model.nbody - 1)
     best: tuple[tuple[bool, int], FittedScene] | None = None
@@ -210,6 +215,17 @@ def fit_scene(
             hint="move the base by --set robot_base_xyz=...",
         )
     return _draw_a_little_nearer(scene, options, best[1], base, reacher)
+
+
+def _measure_lowest(reacher: ReachTester) -> float:
+    """How low the moving parts of a robot come where it starts [m]; shoulders of some reach below their base."""
+    model, data = reacher.model, pose_bodies(reacher.model, reacher.start)
+    lowest = np.inf
+    for geom in range(model.ngeom):
+        collides = model.geom_contype[geom] or model.geom_conaffinity[geom]
+        if collides and model.body_weldid[model.geom_bodyid[geom]]:
+            lowest = min(lowest, measure_bottom(model, data, geom))
+    return float(lowest)
 
 
 def _draw_a_little_nearer(

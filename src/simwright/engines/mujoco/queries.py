@@ -257,6 +257,13 @@ def measure_gap(model: MjModel, data: MjData, geom: int, other: int, most: float
     return float(mujoco.mj_geomDistance(model, data, geom, other, most, None))
 
 
+def measure_bottom(model: MjModel, data: MjData, geom: int) -> float:
+    """The lowest corner of a geom's own box [m]; the bodies have to be posed."""
+    turn = np.asarray(data.geom_xmat[geom]).reshape(3, 3)
+    center, half = model.geom_aabb[geom][:3], model.geom_aabb[geom][3:]
+    return float((data.geom_xpos[geom] + turn @ center)[2] - np.abs(turn[2]) @ half)
+
+
 def list_overlaps(model: MjModel, data: MjData) -> Ints:
     """Pairs of geoms that are inside each other (pairs x 2); the bodies have to be posed."""
     import mujoco

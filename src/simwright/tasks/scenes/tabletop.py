@@ -41,6 +41,8 @@ class TableOptions(SceneOptions):
 
 
 _CAMERA_PLACES = ("top_camera_pos", "front_camera_pos", "side_camera_pos")
+# how far above the table a raised robot starts [m], and the highest plate that it is put on
+_PLATE, _HIGHEST = 0.003, 0.15
 # how high above the corners things are carried [m]
 _CARRIED = 0.10
 CAMERAS = ("top", "front", "side")
@@ -162,6 +164,13 @@ def make_table_scene(
         pulled |= {name: factor * getattr(options, name) for name in shrink}
         return pull_table(options, factor, base, **pulled)
 
+    def mount(options: TableOptions, lowest: float) -> TableOptions:
+        sunk = options.table_top_z + _PLATE - lowest
+        if not 0.0 < sunk <= _HIGHEST:
+            return options
+        x, y, z = options.robot_base_xyz
+        return options.model_copy(update={"robot_base_xyz": (x, y, z + sunk)})
+
     def find_work(options: TableOptions) -> Array:
         found = corners(options)
         # the middle of the near side too: right before the base an arm is folded most
@@ -176,6 +185,7 @@ def make_table_scene(
         base=lambda options, forward: find_base(options, corners(options), forward),
         workspace=corners,
         scale=scale,
+        mount=mount,
         work=find_work if work is None else work,
         **scene,
     )
