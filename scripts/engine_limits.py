@@ -78,7 +78,9 @@ def main() -> int:
             if limit.without:
                 left = show_limit(limit, limit.without)
                 wrong += bool(left)
-                print(f"    {'STILL SHOWN' if left else 'gone'} without the cause", *left.values(), flush=True)
+                print(
+                    f"    {'STILL SHOWN' if left else 'gone'} without the cause", *left.values(), flush=True
+                )
     return 1 if wrong else 0
 
 

@@ -488,5 +488,7 @@ def test_normals_that_rounding_decides_are_left_out(script: ModuleType) -> None:
     cube = trimesh.creation.box()
     ball = trimesh.creation.icosphere(subdivisions=2)
     for mesh, settled in ((cube, False), (ball, True)):
-        found = script.find_settled(mesh.faces, mesh.face_normals * mesh.area_faces[:, None], len(mesh.vertices))
+        found = script.find_settled(
+            mesh.faces, mesh.face_normals * mesh.area_faces[:, None], len(mesh.vertices)
+        )
         assert (found == settled).all()
