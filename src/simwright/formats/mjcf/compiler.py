@@ -244,11 +244,14 @@ def _list_projected(mujoco: Any, spec: Any, source: MjcfSource) -> set[str]:
         file = source.files.get(("mesh", name))
         if file is None or not _has_coordinates(file):
             found.add(name)
-    # the frame of what an STL file has is found without MuJoCo: all its points are corners of faces
+    return found - _list_framed(mujoco, spec, source)
+
+
+def _list_framed(mujoco: Any, spec: Any, source: MjcfSource) -> set[str]:
+    """Names of meshes whose frame is found without MuJoCo: all points of an STL file are corners of faces."""
     usual = int(mujoco.mjtMeshInertia.mjMESH_INERTIA_LEGACY)
-    simple = {str(mesh.name) for mesh in spec.meshes if int(mesh.inertia) == usual}
-    files = {name: source.files.get(("mesh", name)) for name in found}
-    return {name for name, file in files.items() if name not in simple or file is None or not is_stl(file)}
+    names = [str(mesh.name) for mesh in spec.meshes if int(mesh.inertia) == usual]
+    return {name for name in names if (file := source.files.get(("mesh", name))) and is_stl(file)}
 
 
 def _list_stretched(mujoco: Any, spec: Any, images: dict[str, set[str]]) -> set[str]:
