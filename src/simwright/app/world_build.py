@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simwright.app.worlds import describe_world, write_world_files
+from simwright.app.worlds import describe_world, load_world, write_world_files
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError, UnknownNameError, UsageError
 from simwright.core.files import write_staged
 from simwright.core.names import make_identifier
+from simwright.core.registry import import_object
 from simwright.core.swap import recover, write_folder
 
 if TYPE_CHECKING:
@@ -83,6 +84,60 @@ def save_world(world: World, folder: str | os.PathLike[str], *, reporter: Report
 
     reporter = Reporter() if reporter is None else reporter
     return write_world_files(Path(folder), encode_files(describe_files(world, reporter)))
+
+
+PLANS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "rmf": ("simwright.worlds.plans.rmf:read_building", (".building.yaml", ".building.yml")),
+    "nav2": ("simwright.worlds.plans.raster:read_map", (".yaml", ".yml")),
+    "svg": ("simwright.worlds.plans.drawing:read_svg", (".svg",)),
+    "dxf": ("simwright.worlds.plans.drawing:read_dxf", (".dxf",)),
+}
+"""Sources of floor plans: their readers, and how the names of their files end."""
+
+
+def import_plan(
+    path: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    source: str | None = None,
+    reporter: Reporter | None = None,
+    **options: Any,
+) -> tuple[Path, World]:
+    """Make a world of a floor plan (:data:`PLANS`), write it into a folder, and read it back.
+
+    ``level`` takes one level of a building only, ``scale`` is how many metres a unit of a drawing is, openings narrower
+    than ``door_width`` [m] are doors in maps and drawings.  Losses are reported.
+    """
+    from simwright.core.files import check_readable
+    from simwright.worlds.plans.storey import make_files
+    from simwright.worlds.writing import encode_files
+
+    reporter = Reporter() if reporter is None else reporter
+    file = check_readable(path)
+    word = source or _find_source(file)
+    if word not in PLANS:
+        raise UnknownNameError("source of floor plans", word, PLANS)
+    read: Any = import_object(PLANS[word][0])
+    building = read(file, options, reporter)
+    written = write_world_files(Path(folder), encode_files(make_files(building, reporter)))
+    return written, load_world(written, reporter=reporter)
+
+
+def _find_source(file: Path) -> str:
+    """By the ending of the name; buildings and maps, which are both YAML, by their keys."""
+    from simwright.core.documents.read import read_document
+
+    name = file.name.lower()
+    found = next((word for word, (_, ends) in PLANS.items() if name.endswith(ends)), None)
+    if found is None:
+        ends = ", ".join(end for _, rows in PLANS.values() for end in rows)
+        raise UsageError(
+            f"{file.name} is no floor plan that is known", hint=f"known endings: {ends}; or name it by --from"
+        )
+    if found == "nav2":
+        data = read_document(file).data
+        found = "rmf" if isinstance(data, dict) and "levels" in data else "nav2"
+    return found
 
 
 def make_scene(

@@ -30,6 +30,7 @@ picture_world   the top view of a world as a drawing
 environments    the fetch task as a Gymnasium environment; imported only when asked
 acting          actions in simulated time, plans, and the simulation itself
 execution       moving along a path, and under velocity commands
+plans           floor plans of other programs: Open-RMF, Nav2 maps, SVG and DXF drawings
 planning        path planners and what their goals mean
 sensing         lidar and field of view
 space           the world as a scene of solids

@@ -72,6 +72,7 @@ class MjModel(Protocol):
     jnt_actfrcrange: Array
     jnt_solref: Array
     jnt_solimp: Array
+    dof_damping: Array
     dof_frictionloss: Array
     dof_invweight0: Array
     dof_solref: Array
@@ -153,6 +154,7 @@ class MjData(Protocol):
     qvel: Array
     ctrl: Array
     qfrc_bias: Array
+    qfrc_passive: Array
     qfrc_actuator: Array
     actuator_length: Array
     actuator_velocity: Array
@@ -253,6 +255,13 @@ def measure_gap(model: MjModel, data: MjData, geom: int, other: int, most: float
     import mujoco
 
     return float(mujoco.mj_geomDistance(model, data, geom, other, most, None))
+
+
+def measure_bottom(model: MjModel, data: MjData, geom: int) -> float:
+    """The lowest corner of a geom's own box [m]; the bodies have to be posed."""
+    turn = np.asarray(data.geom_xmat[geom]).reshape(3, 3)
+    center, half = model.geom_aabb[geom][:3], model.geom_aabb[geom][3:]
+    return float((data.geom_xpos[geom] + turn @ center)[2] - np.abs(turn[2]) @ half)
 
 
 def list_overlaps(model: MjModel, data: MjData) -> Ints:
