@@ -80,10 +80,8 @@ def test_a_notebook_is_valid_and_runs_what_its_page_runs(path):
         elif block.runs:
             for command in pages.split_commands(block.text):
                 assert f"!{command.line}" in code
-    assert code.count("%%writefile") + code.count("write_text(") >= sum(
-        "file" in block.notes
-        for block in pages.parse((REPO / "docs" / "tutorials" / f"{path.stem}.md").read_text())
-    )
+        elif "file" in block.notes:
+            assert f"%%writefile {block.notes['file']}\n{block.text.rstrip()}" in code
 
 
 def test_a_wrong_output_is_told(tmp_path):

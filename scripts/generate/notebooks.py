@@ -36,21 +36,15 @@ def make_notebook(page: str) -> str:
         if code is None:
             _add_words(cells, f"```{block.kind}\n{block.text}```")
             continue
+        folder = Path(block.notes.get("file", "")).parent
+        if folder != Path():  # %%writefile does not make it
+            _add_code(cells, f"!mkdir -p {folder}")
         shown = _find_shown(block)
         following = re.match(r"\n```text\n(.*?)^```\n", page[place:], re.MULTILINE | re.DOTALL)
         if block.kind == "python" and following:
             shown = following[1]
             place += following.end()
-        outputs = [{"name": "stdout", "output_type": "stream", "text": _split(shown)}] if shown else []
-        cells.append(
-            {
-                "cell_type": "code",
-                "execution_count": None,
-                "metadata": {},
-                "outputs": outputs,
-                "source": _split(code),
-            }
-        )
+        _add_code(cells, code, shown)
     _add_words(cells, page[place:])
     for number, cell in enumerate(cells, 1):
         cell["id"] = f"cell-{number}"
@@ -61,8 +55,7 @@ def make_notebook(page: str) -> str:
 def _make_code(block: pages.Block) -> str | None:
     """What a cell runs for a block; None where it is only shown."""
     if "file" in block.notes:
-        name = Path(block.notes["file"])
-        return f"%%writefile {name}\n{block.text}" if name.parent == Path() else _write(block, name)
+        return f"%%writefile {block.notes['file']}\n{block.text}"
     if "not run" in block.notes or block.kind not in ("console", "python"):
         return None
     if block.kind == "python":
@@ -70,19 +63,23 @@ def _make_code(block: pages.Block) -> str | None:
     return "".join(f"!{command.line}\n" for command in pages.split_commands(block.text))
 
 
-def _write(block: pages.Block, name: Path) -> str:
-    """A file in a folder, by Python: %%writefile does not make the folder."""
-    lines = json.dumps(block.text, ensure_ascii=False)
-    return (
-        f'from pathlib import Path\n\nPath("{name.parent}").mkdir(parents=True, exist_ok=True)\n'
-        f'Path("{name}").write_text({lines})\n'
-    )
-
-
 def _find_shown(block: pages.Block) -> str:
     if block.kind != "console":
         return ""
     return "".join(f"{command.shown}\n" for command in pages.split_commands(block.text) if command.shown)
+
+
+def _add_code(cells: list[dict[str, object]], code: str, shown: str = "") -> None:
+    outputs = [{"name": "stdout", "output_type": "stream", "text": _split(shown)}] if shown else []
+    cell = {
+        "cell_type": "code",
+        "execution_count": None,
+        "metadata": {},
+        "outputs": outputs,
+        "source": _split(code),
+    }
+    if cell not in cells:  # a folder is made once
+        cells.append(cell)
 
 
 def _add_words(cells: list[dict[str, object]], text: str) -> None:
