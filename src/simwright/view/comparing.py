@@ -17,7 +17,7 @@ import numpy as np
 from simwright.compare.difference import Difference, DifferenceItem
 from simwright.model.asset import Asset
 from simwright.model.joint import Motion
-from simwright.view.configuration import Configuration, choose_step
+from simwright.view.configuration import Configuration, choose_step, mark_ends
 from simwright.view.drawing import draw_asset
 from simwright.view.figure import LAYERS, AssetFigure, Picked, at_offsets
 from simwright.view.panel import describe_link
@@ -139,7 +139,9 @@ class ComparePage:
                 side = "" if len(found) == 2 else " (A)" if name in self.configurations[0].dofs else " (B)"
                 now = next(one.get(name) for one in self.configurations if one.has(name))
                 label, value = f"{short(name, 40)} [{unit}]{side}", float(np.clip(now, lower, upper))
-                slider = gui.add_slider(label, lower, max(upper, lower + step), step, value)
+                slider = gui.add_slider(
+                    label, lower, max(upper, lower + step), step, value, marks=mark_ends(lower, upper)
+                )
                 slider.on_update(lambda event, name=name: self._drag(name, event))
                 self._sliders[name] = slider
 

@@ -53,6 +53,11 @@ def choose_step(lower: float, upper: float) -> float:
     return max(10.0 ** math.floor(math.log10(max(upper - lower, 1e-6) / 1000)), 1e-6)
 
 
+def mark_ends(lower: float, upper: float) -> tuple[tuple[float, str], ...]:
+    """The labels below the ends of a slider; all digits of two limits would run into each other."""
+    return ((lower, f"{lower:.4g}"), (upper, f"{upper:.4g}"))
+
+
 class Configuration:
     """Where all joints of an asset are; it starts as the file says.
 

@@ -21,7 +21,7 @@ from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Motion
 from simwright.model.kinematics import build_tree
 from simwright.model.mass import body_inertials
-from simwright.view.configuration import choose_step
+from simwright.view.configuration import choose_step, mark_ends
 from simwright.view.drawing import draw_asset
 from simwright.view.figure import LAYERS, AssetFigure, Dragged, Picked, at_offsets
 from simwright.view.overlay import ContactArrows
@@ -160,7 +160,12 @@ class LivePage:
             for name, (lower, upper, value) in list(found.items())[:_MOST_COMMANDS]:
                 step = choose_step(lower, upper)
                 slider = gui.add_slider(
-                    short(name, 40), lower, upper, step, float(np.clip(value, lower, upper))
+                    short(name, 40),
+                    lower,
+                    upper,
+                    step,
+                    float(np.clip(value, lower, upper)),
+                    marks=mark_ends(lower, upper),
                 )
                 slider.on_update(lambda event, name=name: self.command(name, float(event.target.value)))
                 self._commands[name] = float(slider.value)

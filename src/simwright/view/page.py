@@ -17,7 +17,7 @@ from simwright.formats.gltf.meshes import make_mesh
 from simwright.model.asset import Asset, Shape, scaled
 from simwright.model.joint import Motion
 from simwright.model.mass import body_inertials
-from simwright.view.configuration import Configuration, MovableDof, choose_step
+from simwright.view.configuration import Configuration, MovableDof, choose_step, mark_ends
 from simwright.view.drawing import draw_asset
 from simwright.view.figure import LAYERS, AssetFigure, Picked
 from simwright.view.overlay import ConfigurationContacts, ContactArrows
@@ -182,6 +182,7 @@ class ViewPage:
             follows = name in self.configuration.followers
             slider = gui.add_slider(
                 f"{short(name, 40)} [{unit}]", lower, max(upper, lower + step), step, value,
+                marks=mark_ends(lower, upper),
                 hint="follows another joint" if follows else f"{lower:.4g} to {upper:.4g} {unit}",
             )  # fmt: skip
             slider.on_update(lambda event, name=name: self._drag(name, event))

@@ -49,7 +49,7 @@ def dress(server: Any, lower: Array, upper: Array, toward: tuple[float, float, f
 def choose_side(lower: Array, upper: Array) -> tuple[float, float, float]:
     """From where to look: into a building from above, since its walls would hide what is in it, else at the front."""
     width, depth, height = (upper - lower).tolist()
-    return FROM_ABOVE if min(width, depth) > max(2.5 * height, 3.0) else FROM_FRONT
+    return FROM_ABOVE if min(width, depth) > max(2.0 * height, 3.0) else FROM_FRONT
 
 
 def frame(
