@@ -422,7 +422,7 @@ RMF_LEFT = declare(
     "world-rmf-left",
     Level.INFO,
     "the building of RMF is without {what}: {reason}",
-    doc="Open-RMF's buildings have floors, walls, doors, lanes and lifts; everything else of a world has no place there.",
+    doc="Buildings of Open-RMF have floors, walls, doors, lanes and lifts; everything else has no place there.",
     loss=True,
 )
 PLAN_DOOR = declare(
