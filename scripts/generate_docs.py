@@ -22,6 +22,7 @@ from generate import (
     formats_page,
     inspect_schema,
     model_page,
+    notebooks,
     operations_page,
     proofs_page,
     python_page,
@@ -72,8 +73,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="only tell which files are stale")
     check = parser.parse_args().check
-    pages = {name: generate() for name, generate in PAGES.items()} | rule_pages.generate()
-    left = {str(p.relative_to(ROOT)) for p in (ROOT / "docs/rules").glob("*.md")} - set(pages)
+    pages = (
+        {name: generate() for name, generate in PAGES.items()} | rule_pages.generate() | notebooks.generate()
+    )
+    here = [*(ROOT / "docs/rules").glob("*.md"), *(ROOT / "docs/notebooks").glob("*.ipynb")]
+    left = {str(path.relative_to(ROOT)) for path in here} - set(pages)
     stale = len(left)
     for name in sorted(left):
         print(f"left over: {name}")

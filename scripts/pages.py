@@ -16,6 +16,8 @@ A comment before a block says what is different about it:
 - ``<!-- file: robot.yaml -->`` the block is the content of that file
 - ``<!-- exit: 1 -->`` the exit code of its commands
 - ``<!-- judge: newton -->`` it needs what that environment of ``make judge`` has, and runs there alone
+- ``<!-- install: folder target -->`` its command installs a package by pip; building one needs a network, so what pip
+  would put into the target is put there without building
 - ``<!-- not run: reason -->`` it is only shown
 """
 
@@ -27,9 +29,11 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import zip_longest
@@ -39,10 +43,8 @@ ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "samples" / "simwright_samples"
 WIDTH = "110"
 """Columns of the terminal that pages show."""
-FENCE = re.compile(
-    r"^(?:<!-- (?P<key>[a-z ]+): (?P<value>[^>]*?) -->\n+)?```(?P<kind>\w*)\n(?P<text>.*?)^```$",
-    re.MULTILINE | re.DOTALL,
-)
+NOTE = r"<!-- ([a-z ]+): ([^>]*?) -->\n+"
+FENCE = re.compile(rf"^(?P<notes>(?:{NOTE})*)```(?P<kind>\w*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 SHELL = set("|>&;$`*(")
 
 
@@ -94,7 +96,7 @@ def parse(page: str) -> list[Block]:
     """All fenced blocks of a page, in order, with the notes before them."""
     blocks = []
     for found in FENCE.finditer(page):
-        notes = {found["key"]: found["value"]} if found["key"] else {}
+        notes = dict(re.findall(NOTE, found["notes"]))
         line = page.count("\n", 0, found.start("text"))
         blocks.append(
             Block(found["kind"], found["text"], line, found.start("text"), found.end("text"), notes)
@@ -144,6 +146,8 @@ class PageRun:
                     target = Path(block.notes["file"])
                     target.parent.mkdir(parents=True, exist_ok=True)
                     target.write_text(block.text)
+                elif "install" in block.notes:
+                    install(*(Path(word) for word in block.notes["install"].split()))
                 elif block.runs and block.judge in ("", judge):
                     yield from self._run_block(block, after)
 
@@ -204,10 +208,28 @@ class PageRun:
         return text.replace(f"{self.folder.resolve()}/", "").replace(f"{self.folder}/", "")
 
 
+def install(package: Path, target: Path) -> None:
+    """Copy the modules of a package and write the records of it that an installer writes: name and entry points."""
+    project = tomllib.loads((package / "pyproject.toml").read_text())
+    name, version = (project["project"][key] for key in ("name", "version"))
+    for module in project["tool"]["setuptools"]["packages"]:
+        shutil.copytree(package / module, target / module)
+    records = target / f"{name.replace('-', '_')}-{version}.dist-info"
+    records.mkdir()
+    (records / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+    groups = project["project"]["entry-points"].items()
+    lines = [
+        f"[{group}]\n" + "".join(f"{key} = {value}\n" for key, value in rows.items())
+        for group, rows in groups
+    ]
+    (records / "entry_points.txt").write_text("\n".join(lines))
+
+
 @contextlib.contextmanager
 def _terminal() -> Iterator[None]:
-    before = {key: os.environ.get(key) for key in ("COLUMNS", "NO_COLOR")}
-    os.environ |= {"COLUMNS": WIDTH, "NO_COLOR": "1"}
+    set_here = {"COLUMNS": WIDTH, "NO_COLOR": "1"}
+    before = {key: os.environ.get(key) for key in set_here}
+    os.environ |= set_here
     try:
         yield
     finally:

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 import pytest
 
 REPO = Path(__file__).resolve().parent.parent
-RUN = ["docs/start.md", "docs/json.md", "docs/recipes.md"]
+RUN = ["docs/start.md", "docs/json.md"]
 TUTORIALS = sorted(str(path.relative_to(REPO)) for path in (REPO / "docs" / "tutorials").glob("*.md"))
 NOT_RUN = {"installs packages", "opens a browser", "waits for ROS"}
 """Why a block may be shown without being run."""
@@ -34,6 +34,14 @@ def load_script(name: str) -> ModuleType:
 pages = load_script("pages")
 
 
+def find_judged() -> list[tuple[str, str]]:
+    """Pages with blocks that need an environment of ``make judge``, and its name."""
+    found = {
+        (name, block.judge) for name in [*RUN, *TUTORIALS] for block in pages.parse((REPO / name).read_text())
+    }
+    return sorted((name, judge) for name, judge in found if judge)
+
+
 @pytest.mark.parametrize("name", [*RUN, *TUTORIALS])
 def test_a_page_prints_what_it_shows(name, tmp_path):
     differences = list(pages.PageRun((REPO / name).read_text(), tmp_path, name).run())
@@ -46,6 +54,34 @@ def test_every_block_is_run_or_says_why_not(name):
         assert block.notes.get("not run", "opens a browser") in NOT_RUN, block
         if block.kind == "" and "$ " in block.text:
             pytest.fail(f"{name}, line {block.line}: a block of commands has no language; write ```console")
+
+
+@pytest.mark.parametrize(
+    ("name", "judge"),
+    [pytest.param(name, judge, marks=pytest.mark.judge(judge)) for name, judge in find_judged()],
+)
+def test_what_needs_another_project_prints_what_it_shows(name, judge, tmp_path):
+    differences = list(pages.PageRun((REPO / name).read_text(), tmp_path, name).run(judge))
+    assert not differences, "\n".join(str(one) for one in differences)
+
+
+@pytest.mark.parametrize(
+    "path", sorted((REPO / "docs" / "notebooks").glob("*.ipynb")), ids=lambda path: path.stem
+)
+def test_a_notebook_is_valid_and_runs_what_its_page_runs(path):
+    import nbformat
+
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    code = "\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+    for block in pages.parse((REPO / "docs" / "tutorials" / f"{path.stem}.md").read_text()):
+        if block.runs and block.kind == "python":
+            assert block.text.strip() in code
+        elif block.runs:
+            for command in pages.split_commands(block.text):
+                assert f"!{command.line}" in code
+        elif "file" in block.notes:
+            assert f"%%writefile {block.notes['file']}\n{block.text.rstrip()}" in code
 
 
 def test_a_wrong_output_is_told(tmp_path):
