@@ -15,8 +15,8 @@ from PIL import Image
 from scipy import ndimage
 
 from simwright.app.cli.main import run
-from simwright.app.world_build import import_plan
-from simwright.app.worlds import find_path
+from simwright.app.world_build import build_world, import_plan
+from simwright.app.worlds import find_path, generate_worlds, load_world
 from simwright.core.diag import Reporter
 from simwright.core.errors import SimwrightError
 from simwright.worlds.grid import rasterize
@@ -297,3 +297,32 @@ def test_import_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert run(["world", "import", str(tmp_path / "none.txt"), "-o", str(tmp_path / "b")]) == 2
     (tmp_path / "plan.txt").write_text("x")
     assert run(["world", "import", str(tmp_path / "plan.txt"), "-o", str(tmp_path / "b")]) == 2
+
+
+# -- the other way -------------------------------------------------------------------------------------------------
+
+
+def test_a_building_written_for_rmf_comes_back(tmp_path: Path) -> None:
+    _, world = import_plan(write(tmp_path, make_building()), tmp_path / "first")
+    built = build_world(world, tmp_path / "out", ("rmf",))
+    reporter = Reporter()
+    _, again = import_plan(built.entries["rmf"], tmp_path / "second", reporter=reporter)
+    assert {hallway.name for hallway in again.hallways} == {"pantry_door", "lab_door", "side_door"}
+    assert count_differences(again, world.open_space, 0.05) == (0, 0)
+    assert [robot.name for robot in again.robots] == ["tinyBot"]
+    graph = yaml.safe_load((tmp_path / "out" / "rmf" / "nav_graphs" / "0.yaml").read_text())
+    lanes, vertices = (graph["levels"]["L1"][key] for key in ("lanes", "vertices"))
+    assert {lane[2].get("door_name") for lane in lanes} >= {"pantry_door", "lab_door", "side_door"}
+    assert all(0 <= number < len(vertices) for lane in lanes for number in lane[:2])
+    assert {row[2]["name"] for row in vertices} >= {"lab", "pantry", "room"}
+    assert graph["doors"].keys() == {"pantry_door", "lab_door", "side_door"}
+
+
+def test_worlds_of_other_styles_keep_their_floor_in_rmf(tmp_path: Path) -> None:
+    world = load_world(generate_worlds(tmp_path / "home", "home", 6, 3)[0])
+    reporter = Reporter()
+    built = build_world(world, tmp_path / "out", ("rmf",), reporter=reporter)
+    assert any("locations: models of RMF" in item.message for item in reporter)
+    _, again = import_plan(built.entries["rmf"], tmp_path / "again")
+    assert len(again.rooms) == len(world.rooms)
+    assert count_differences(again, world.sensing_space, 0.05) == (0, 0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A world for every simulator: one scene of it, written as OpenUSD, MJCF, SDFormat, glTF and as a Nav2 map.
+"""A world for every simulator: one scene of it, as OpenUSD, MJCF, SDFormat and glTF; maps for Nav2 and Open-RMF.
 
 Each format has a folder of its own below the one that is named, and ``<name>.json`` beside them says what is where.
 """
@@ -217,6 +217,7 @@ def _write_merged(word: str) -> Callable[[World, Scene, Path, float, Reporter], 
 
 
 def _write_nav2(world: World, _scene: Scene, entry: Path, resolution: float, _reporter: Reporter) -> Path:
+    from simwright.worlds.floors import GROUND
     from simwright.worlds.graph import build_graph
     from simwright.worlds.grid import (
         encode_map,
@@ -224,19 +225,35 @@ def _write_nav2(world: World, _scene: Scene, entry: Path, resolution: float, _re
         encode_route_graph,
         encode_waypoints,
         find_outside,
-        make_grid,
+        make_floor_grid,
+        take_floor,
     )
 
-    grid = make_grid(world, resolution)
-    image = f"{entry.stem}.pgm"
-    files = {
-        entry.name: encode_map(grid, image).encode(),
-        image: encode_pgm(grid, find_outside(world, grid)),
-        "waypoints.yaml": encode_waypoints(world).encode(),
-        "route_graph.geojson": encode_route_graph(build_graph(world), world.name, world.hallways).encode(),
-    }
+    graph = build_graph(world)
+    files: dict[str, bytes] = {}
+    for number, floor in enumerate(world.floor_table.floors.values() or (GROUND,)):
+        # the first floor has the plain names; others add theirs
+        end = f"_{make_identifier(floor.name, 'floor')}" if number else ""
+        grid = make_floor_grid(world, floor, resolution)
+        image = f"{entry.stem}{end}.pgm"
+        outside = find_outside(world, grid)
+        moved = grid.moved(-floor.offset[0], -floor.offset[1])
+        files |= {
+            f"{entry.stem}{end}.yaml": encode_map(moved, image).encode(),
+            image: encode_pgm(grid, outside),
+            f"waypoints{end}.yaml": encode_waypoints(world, floor).encode(),
+            f"route_graph{end}.geojson": encode_route_graph(
+                take_floor(world, graph, floor), world.name, world.hallways, floor
+            ).encode(),
+        }
     with write_folder(entry.parent) as staging:
         write_staged(staging, files)
+    return entry
+
+
+def _write_rmf(world: World, _scene: Scene, entry: Path, _resolution: float, reporter: Reporter) -> Path:
+    encode: Any = import_object("simwright.worlds.plans.rmf_writing:encode_building")
+    write_staged(entry.parent, encode(world, reporter))
     return entry
 
 
@@ -246,6 +263,7 @@ _ENTRIES = {
     "sdf": "{name}.sdf",
     "glb": "{name}.glb",
     "nav2": "{name}.yaml",
+    "rmf": "{name}.building.yaml",
 }
 _WRITERS: dict[str, Callable[[World, Scene, Path, float, Reporter], Path]] = {
     "usd": _write_usd,
@@ -253,6 +271,7 @@ _WRITERS: dict[str, Callable[[World, Scene, Path, float, Reporter], Path]] = {
     "sdf": _write_merged("sdf"),
     "glb": _write_merged("glb"),
     "nav2": _write_nav2,
+    "rmf": _write_rmf,
 }
 FORMATS = tuple(_WRITERS)
 

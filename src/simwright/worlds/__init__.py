@@ -21,6 +21,7 @@ poses           position, rotation and yaw of things in a world
 polygons        polygons moved, grown, cut into convex pieces, their edges, and which of many may meet
 entities        rooms, hallways, locations, surfaces, objects and robots as data
 free_space      where robots can be, where beams go, what is solid
+floors          several floors, lifts and stairs between them, named points
 world           the resolved world: lookup, derived polygons, doors, snapshots
 writing         worlds drawn at random in a style, and any world saved as PyRoboSim's files
 grid            occupancy grids; maps, way points and route graphs for Nav2

@@ -418,20 +418,19 @@ PLAN_LEFT = declare(
     doc="Something of a floor plan that a world has no place for, or that could not be made out.",
     loss=True,
 )
+RMF_LEFT = declare(
+    "world-rmf-left",
+    Level.INFO,
+    "the building of RMF is without {what}: {reason}",
+    doc="Buildings of Open-RMF have floors, walls, doors, lanes and lifts; everything else has no place there.",
+    loss=True,
+)
 PLAN_DOOR = declare(
     "world-import-door",
     Level.WARNING,
     "the door {name!r} is left out: {reason}",
     hint="a door is a line across an opening between two rooms",
     doc="A door of a floor plan that separates no two rooms.",
-    loss=True,
-)
-PLAN_NAMES = declare(
-    "world-import-names",
-    Level.INFO,
-    "{count} named points have no name in the world: {names}",
-    hint="a room is called like the only named point in it; other points are lost",
-    doc="Worlds have names for rooms, hallways and furniture, not for points on the floor.",
     loss=True,
 )
 PLAN_ASSUMED = declare(
@@ -446,4 +445,18 @@ PLAN_EDGE = declare(
     Level.INFO,
     "{length:.1f} m of the edge of {name!r} have no wall in the plan and get one: rooms are closed",
     doc="Rooms of a world have walls all around; a floor that ends without a wall does not.",
+)
+
+FLOOR_WRONG = declare(
+    "world-floors",
+    Level.ERROR,
+    "{name!r}: {reason}",
+    doc="Floors, lifts and stairs of the simwright block that cannot be as they are written.",
+)
+FLOOR_ROOM = declare(
+    "world-room-without-floor",
+    Level.WARNING,
+    "the room {name!r} is on none of the floors and counts as ground",
+    hint="list it in the rooms of a floor",
+    doc="In a world with several floors every room is on one of them.",
 )

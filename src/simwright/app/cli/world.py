@@ -229,6 +229,7 @@ def plan(
     from simwright.app.worlds import describe_path, find_path, render_world
     from simwright.worlds.acting.task_plan import choose_robot
 
+    # one function: the answer is printed as text, as JSON and as a picture
     found = load_quietly(file, seed=seed, reference=reference, data_folder=data_folder, strict=strict)
     name = choose_robot(found, robot)
     who = next(other for other in found.robots if other.name == name)
@@ -236,15 +237,22 @@ def plan(
         found, who, target, start=start, planner=planner, options=_read_values(pairs), seed=found.seed
     )
     if picture is not None:
-        render_world(found, picture, paths=[] if answer.path is None else [answer.path.poses])
+        render_world(
+            found,
+            picture,
+            paths=[] if answer.path is None else [leg.poses for leg in answer.path.list_legs()],
+        )
     if output_format == "json":
         print_json({"robot": who.name, **describe_path(answer)})
     elif answer.path is None:
         echo(f"{who.name}: no path to {target}: {answer.reason}")
     else:
         echo(f"{who.name}: {answer.path.length:.3f} m over {len(answer.path.poses)} poses to {target}")
-        for pose in answer.path.poses:
+        rides = {ride.index: ride for ride in answer.path.rides}
+        for number, pose in enumerate(answer.path.poses):
             echo(f"  {pose.x:9.3f} {pose.y:9.3f}  yaw {pose.yaw:7.3f}")
+            if number in rides:
+                echo(f"  {rides[number].link} to {rides[number].floor}, {rides[number].seconds:.1f} s")
     if picture is not None and output_format == "text":
         echo(f"wrote {picture}")
     return 0 if answer.found else 1

@@ -43,7 +43,7 @@ Examples:
     multiple=True,
     default=("all",),
     show_default=True,
-    type=click.Choice(("all", "usd", "mjcf", "sdf", "glb", "nav2")),
+    type=click.Choice(("all", "usd", "mjcf", "sdf", "glb", "nav2", "rmf")),
     help="What to write; may be given several times.",
 )
 @click.option("--resolution", type=float, default=0.05, show_default=True, help="Cells of the Nav2 map [m].")
@@ -59,7 +59,7 @@ def build(
     resolution: float,
     notes: bool,
 ) -> int:
-    """Write the world in FILE as real scenes: OpenUSD, MJCF, SDFormat, glTF, and a map for Nav2.
+    """Write the world in FILE as real scenes: OpenUSD, MJCF, SDFormat, glTF, a map for Nav2, a building for RMF.
 
     Walls, floors, closed doors and furniture stand still; objects are free bodies; robots are the files that the
     simwright block names, or drums of their size.

@@ -273,6 +273,48 @@ def list_overlaps(model: MjModel, data: MjData) -> Ints:
     return np.asarray(pairs[np.asarray(data.contact.dist) < 0.0])
 
 
+# rounds in which joints are stopped: stopping one may make another too fast
+_STOPS = 6
+
+
+def stop_joints(
+    model: MjModel, qpos: Array, qvel: Array, dofs: Ints, limits: Array, *, scratch: MjData | None = None
+) -> MjData:
+    """Change velocities in place so that given degrees of freedom are no faster than their limits after a time step.
+
+    As if the drives of those that are faster braked in that step, as hard as it takes: impulses at the joints, which
+    the rest of the mechanism feels through the mass matrix, so that momentum goes nowhere else.  Coordinates are moved
+    back by what the step moved them too far (exact for Euler and the implicit integrators).  Gives the
+    scratch space for the next time.
+    """
+    import mujoco
+
+    data: MjData = mujoco.MjData(model) if scratch is None else scratch
+    data.qpos[:] = qpos
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_makeM(model, data)
+    mujoco.mj_factorM(model, data)
+    first, now = qvel.copy(), qvel.copy()
+    active = np.zeros(len(dofs), dtype=bool)
+    for _ in range(_STOPS):
+        fast = np.abs(now[dofs]) > limits
+        if not (fast & ~active).any():
+            break
+        active |= fast
+        chosen = dofs[active]
+        units, answers = np.zeros((len(chosen), model.nv)), np.zeros((len(chosen), model.nv))
+        units[np.arange(len(chosen)), chosen] = 1.0
+        mujoco.mj_solveM(model, data, answers, units)
+        wanted = np.clip(first[chosen], -limits[active], limits[active]) - first[chosen]
+        now = first + np.linalg.solve(answers[:, chosen], wanted) @ answers
+    # rounding, and what the rounds left
+    now[dofs] = np.clip(now[dofs], -limits, limits)
+    mujoco.mj_integratePos(model, qpos, now - first, float(model.opt.timestep))
+    qvel[:] = now
+    return data
+
+
 def measure_velocities(model: MjModel, data: MjData, bodies: Sequence[int]) -> Array:
     """Velocities of body origins and of their turning along the axes of the world (bodies x 6), computed forward."""
     import mujoco

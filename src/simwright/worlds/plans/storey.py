@@ -149,6 +149,7 @@ class _PlanWriter:
         self._blocks: dict[bytes, str] = {}
         self._categories: dict[str, Any] = {}
         self._floors: dict[str, Any] = {}
+        self._places: dict[str, list[float]] = {}
         self._lift_rooms: dict[str, dict[str, str]] = {}
         self._data: dict[str, list[Any]] = {
             key: [] for key in ("rooms", "hallways", "locations", "objects", "robots")
@@ -156,6 +157,7 @@ class _PlanWriter:
 
     def write(self) -> dict[str, Any]:
         building = self._building
+        # storeys side by side; the block of ours follows from what was found in them
         left = 0.0
         for storey in building.storeys:
             left = self._add_storey(storey, left)
@@ -165,6 +167,8 @@ class _PlanWriter:
                 hint="rooms are closed areas of at least 0.4 m; is the scale right?",
             )
         extension: dict[str, Any] = {"seed": 0}
+        if self._places:
+            extension["places"] = self._places
         if len(building.storeys) > 1:
             extension["floors"] = self._floors
             for word in ("lift", "stairs"):
@@ -229,6 +233,7 @@ class _PlanWriter:
 
     def _name_rooms(self, storey: Storey, faces: list[_RoomFace], cabins: Any, shift: float) -> None:
         """By the lift that a room is the cabin of, by the only named point in it, or by a number."""
+        # names are unique in the building: what several storeys have begins with the name of the storey
         prefix = f"{storey.name}_" if len(self._building.storeys) > 1 else ""
         for face in faces:
             face.spots = [
@@ -241,17 +246,28 @@ class _PlanWriter:
                 face.name = self._names.claim(f"{lift.name}_{storey.name}")
                 self._lift_rooms.setdefault(lift.name, {})[storey.name] = face.name
                 continue
-            words = face.list_names()
-            word = words[0] if len(words) == 1 else "room"
-            face.name = self._names.claim(word if word.startswith(prefix) else f"{prefix}{word}")
-        self._report_names(storey, {face.name for face in faces}, prefix)
+            face.name = self._names.claim(self._choose_name(face.list_names(), prefix))
+        self._keep_places(faces, shift)
 
-    def _report_names(self, storey: Storey, names: set[str], prefix: str) -> None:
-        words = [spot.name for spot in storey.spots if spot.name]
-        lost = sorted(word for word in words if not {word, f"{prefix}{word}"} & names)
-        if lost:
-            shown = ", ".join(lost[:6]) + (", ..." if len(lost) > 6 else "")
-            self._reporter.report(messages.PLAN_NAMES, storey.where, count=len(lost), names=shown)
+    def _choose_name(self, words: list[str], prefix: str) -> str:
+        word = words[0] if len(words) == 1 else "room"
+        plain = word.startswith(prefix) or (word != "room" and self._count_storeys(word) == 1)
+        return word if plain else f"{prefix}{word}"
+
+    def _keep_places(self, faces: list[_RoomFace], shift: float) -> None:
+        """Named points that are not the names of rooms."""
+        for face in faces:
+            for spot in face.spots:
+                at = [round(spot.at[0] + shift, _DIGITS), round(spot.at[1], _DIGITS), spot.yaw]
+                if spot.name and spot.name not in self._places and not self._names_room(faces, spot.name):
+                    self._places[spot.name] = at
+
+    def _count_storeys(self, name: str) -> int:
+        return sum(any(spot.name == name for spot in storey.spots) for storey in self._building.storeys)
+
+    @staticmethod
+    def _names_room(faces: list[_RoomFace], name: str) -> bool:
+        return any(face.name == name for face in faces)
 
     def _add_room(self, face: _RoomFace, number: int) -> None:
         poses = [
