@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import ParseError
@@ -266,7 +267,7 @@ def is_stl(file: Path) -> bool:
     return file.suffix.lower() == ".stl"
 
 
-def find_mesh_frame(vertices: Array, triangles: Array, scale: Array) -> tuple[Pose, Array]:
+def find_mesh_frame(vertices: Array, triangles: npt.NDArray[np.int32], scale: Array) -> tuple[Pose, Array]:
     """Where MuJoCo puts the frame of a mesh, and how far the mesh reaches from it along its axes [m].
 
     The centre and principal axes of the solid, with every tetrahedron counted as positive (inertia ``legacy``, the
@@ -296,7 +297,9 @@ def find_mesh_frame(vertices: Array, triangles: Array, scale: Array) -> tuple[Po
     return frame, np.abs((points - center) @ frame.rotation).max(axis=0)
 
 
-def _compile_mesh_frame(mujoco: Any, vertices: Array, triangles: Array, scale: Array) -> tuple[Pose, Array]:
+def _compile_mesh_frame(
+    mujoco: Any, vertices: Array, triangles: npt.NDArray[np.int32], scale: Array
+) -> tuple[Pose, Array]:
     spec = mujoco.MjSpec()
     mesh = spec.add_mesh(name="mesh")
     mesh.uservert, mesh.userface = vertices.reshape(-1), triangles.reshape(-1)
