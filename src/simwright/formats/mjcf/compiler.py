@@ -297,7 +297,9 @@ def find_mesh_frame(vertices: Array, triangles: npt.NDArray[np.int32], scale: Ar
     return frame, np.abs((points - center) @ frame.rotation).max(axis=0)
 
 
-def _compile_mesh_frame(mujoco: Any, vertices: Array, triangles: Array, scale: Array) -> tuple[Pose, Array]:
+def _compile_mesh_frame(
+    mujoco: Any, vertices: Array, triangles: npt.NDArray[np.int32], scale: Array
+) -> tuple[Pose, Array]:
     spec = mujoco.MjSpec()
     mesh = spec.add_mesh(name="mesh")
     mesh.uservert, mesh.userface = vertices.reshape(-1), triangles.reshape(-1)
