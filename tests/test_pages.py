@@ -15,7 +15,7 @@ from urllib.parse import unquote
 import pytest
 
 REPO = Path(__file__).resolve().parent.parent
-RUN = ["docs/start.md", "docs/json.md"]
+RUN = ["README.md", "docs/start.md", "docs/json.md"]
 TUTORIALS = sorted(str(path.relative_to(REPO)) for path in (REPO / "docs" / "tutorials").glob("*.md"))
 NOT_RUN = {"installs packages", "opens a browser", "waits for ROS"}
 """Why a block may be shown without being run."""

@@ -197,7 +197,7 @@ def fit_scene(
             base = scene.base(options, robot.forward)
     reacher = make_reach_tester(robot, base)
     worker = WorkTester(reacher, reacher.model.nbody - 1)
-    best: tuple[tuple[bool, int], FittedScene] | None = None
+    best: tuple[tuple[int, int], FittedScene] | None = None
     for factor in _list_factors():
         scaled = _scale(scene, options, factor, base)
         reached = reacher.test(scene.workspace(scaled))
