@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies that are welded to a link become a part of it.
+"""Bodies that are welded to a link become a part of it; joints that share two bodies get links between them.
 
 The weld goes; other fixed joints of the body lead to its link instead, and what it weighs becomes a part of the link.
 The rigid piece that both were is the same.
+
+Joints that connect the same two bodies stand for the axes of one joint, but PhysX (ovphysx 0.7) leaves out all but one
+of them, and a generic joint in their place is a weld for MuJoCo's USD reader (4.0.0) and has one armature for all axes.
+As a chain over links of next to no mass every engine sees every freedom with all that is said of it.
 """
 
 from __future__ import annotations
@@ -10,17 +14,19 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, Vt
 
 from simwright.core.diag import Reporter
 from simwright.core.errors import SimwrightError
-from simwright.core.math3d import Pose
+from simwright.core.math3d import IDENTITY, Pose
 from simwright.formats.format import ReadOptions
 from simwright.formats.usd.read import read_stage
-from simwright.model.inertia import Inertial, combine
-from simwright.usd.edit import Editor, Refused
-from simwright.usd.relocation import remove_prim
-from simwright.usd.xform import read_local
+from simwright.model.inertia import Inertial, combine, weigh_between
+from simwright.model.joint import JointKind
+from simwright.usd.edit import Editor, Refused, edit_apis, read_apis
+from simwright.usd.notes import SPACE, VALUES, mark_layer
+from simwright.usd.relocation import claim_name, list_movable, make_prim, map_path, place_prim, remove_prim
+from simwright.usd.xform import read_local, read_world
 
 PIECES = ("bodies", "joints", "order", "frames", "ros", "keyframes")
 """Bodies are cut in another way; the rigid pieces that they make stay, and are compared."""
@@ -221,6 +227,153 @@ def _write_mass(editor: Editor, link: Usd.Prim, total: Inertial, length: float) 
     diagonal = Gf.Vec3f(*(float(v) / (mass * length * length) for v in moments))
     editor.set_value(link, "physics:diagonalInertia", _KINDS.Float3, diagonal)
     editor.set_value(link, "physics:principalAxes", _KINDS.Quatf, Gf.Quatf(*(float(v) for v in axes)))
+
+
+_STACKED = ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint")
+_NEAR = 1e-5
+"""What single precision leaves between joint frames that meet [stage units, rad]."""
+
+
+def chain_joints(editor: Editor, paths: list[str]) -> None:
+    """Let each of several joints between two bodies connect two bodies of its own, in the order they are applied."""
+    known: set[str] = editor.memory.setdefault("chained", set())
+    if paths[0] in known:
+        return
+    joints = [UsdPhysics.Joint(editor.find_prim(path)) for path in paths]
+    host, child = _check_stack(joints)
+    known.add(paths[0])
+    frames = [_read_pose(joint, 0) for joint in joints]
+    parent = host.GetPath()
+    for number, joint in enumerate(joints):
+        prim = joint.GetPrim()
+        if number:
+            editor.set_targets(prim, "physics:body0", [parent])
+        if number < len(joints) - 1:
+            parent = _make_between(editor, host, child, prim, frames[number])
+            editor.set_targets(prim, "physics:body1", [parent])
+            # the link between has the frame of the host, so the joint is at the same place in both
+            for word in ("Pos", "Rot"):
+                _copy_value(editor, prim, f"physics:local{word}0", f"physics:local{word}1")
+        _note_part(editor, prim, paths[0].rpartition("/")[2], ~frames[0] @ frames[number])
+    if not all(joint.GetCollisionEnabledAttr().Get() for joint in joints) and _is_body(host):
+        # no joint connects the two any more, and they are not to touch
+        pairs = child.GetRelationship(_PAIRS).GetTargets()
+        editor.add_api(child, "PhysicsFilteredPairsAPI")
+        editor.set_targets(child, _PAIRS, [*pairs, *({host.GetPath()} - set(pairs))])
+
+
+# one function: nothing may be asked for before all of these refusals were passed
+def _check_stack(joints: list[UsdPhysics.Joint]) -> tuple[Usd.Prim, Usd.Prim]:
+    """The prims that all joints name, if the chain is the same machine as what engines make of the stack."""
+    stage = joints[0].GetPrim().GetStage()
+    first, second = (
+        [tuple(rel.GetTargets()) for rel in rels] for rels in zip(*map(_list_ends, joints), strict=True)
+    )
+    if {*first} != {first[0]} or {*second} != {second[0]} or len(first[0]) > 1 or len(second[0]) != 1:
+        raise Refused(
+            "the joints do not name their two bodies in the same way; let body0 be the parent in all"
+        )
+    child = stage.GetPrimAtPath(second[0][0])
+    # the world: the link between stands in the prim that holds the child
+    host = stage.GetPrimAtPath(first[0][0]) if first[0] else child.GetParent()
+    if not host or not child or not _is_body(child) or host.GetPath().HasPrefix(child.GetPath()):
+        raise Refused("body1 of the joints is not the child link; let body0 be the parent")
+    if not first[0] and (host.IsPseudoRoot() or not read_world(host).pose.is_close(IDENTITY, _NEAR)):
+        raise Refused("the joints hold the link to the world; put a link between them by hand")
+    kinds = [str(joint.GetPrim().GetTypeName()) for joint in joints]
+    if not set(kinds) <= set(_STACKED):
+        raise Refused("not all of the joints are hinges or slides; put a link between them by hand")
+    # by MuJoCo the order of the prims counts, Newton (1.7) has slides first
+    if kinds != sorted(kinds, key=lambda kind: kind == _STACKED[0]):
+        raise Refused(
+            "a hinge comes before a slide, which engines read in different orders; say which is meant"
+        )
+    if any(_breaks(joint) for joint in joints):
+        raise Refused("one of the joints can break; put a link between them by hand")
+    places = [read_world(prim) for prim in (host, child)]
+    if not all(place.is_rigid for place in places):
+        raise Refused("a link is scaled; put a link between the joints by hand")
+    for joint in joints:
+        here, there = (place.pose @ _read_pose(joint, side) for side, place in enumerate(places))
+        if not here.is_close(there, _NEAR):
+            raise Refused(f"the frames of {joint.GetPath()} do not meet where the links stand")
+    return host, child
+
+
+def _list_ends(joint: UsdPhysics.Joint) -> tuple[Usd.Relationship, Usd.Relationship]:
+    return joint.GetBody0Rel(), joint.GetBody1Rel()
+
+
+def _breaks(joint: UsdPhysics.Joint) -> bool:
+    attributes = (joint.GetBreakForceAttr(), joint.GetBreakTorqueAttr())
+    return any(attribute.Get() is not None and attribute.Get() < 1e38 for attribute in attributes)
+
+
+def _is_body(prim: Usd.Prim) -> bool:
+    return bool(prim.HasAPI(UsdPhysics.RigidBodyAPI))
+
+
+def _make_between(editor: Editor, host: Usd.Prim, child: Usd.Prim, joint: Usd.Prim, frame: Pose) -> Sdf.Path:
+    """A link beside the child that stands where the host stands, with its mass at the joint."""
+    above = child.GetParent()
+    path = above.GetPath().AppendChild(claim_name(editor, above.GetPath(), f"{joint.GetName()}_link"))
+    # each of its words goes where those of the child are: the prim with its place, and its body
+    specs = list_movable(editor, child)
+    made = next((spec for spec in specs if spec.specifier == Sdf.SpecifierDef), specs[0])
+    bodily = next((spec for spec in specs if _BODY in read_apis(spec).GetAddedOrExplicitItems()), made)
+    place = map_path(made.path, child.GetPath(), path)
+    make_prim(editor, above, place, "Xform", layer=made.layer)
+    editor.expected.added.discard(place.pathString)
+    editor.expected.added.add(path.pathString)
+    cache = UsdGeom.XformCache()
+    above_there = cache.GetLocalToWorldTransform(above).GetInverse()
+    place_prim(editor, made.layer, place, cache.GetLocalToWorldTransform(host) * above_there)
+    _weigh_between(editor, bodily.layer, map_path(bodily.path, child.GetPath(), path), child, frame)
+    return path
+
+
+def _weigh_between(editor: Editor, layer: Sdf.Layer, place: Sdf.Path, child: Usd.Prim, frame: Pose) -> None:
+    """Ask for the body of a link between: next to no mass, at the anchor of its joint."""
+    inertial = weigh_between(read_inertials(editor).get(str(child.GetPath())))
+    length = UsdGeom.GetStageMetersPerUnit(editor.stage)
+    mass = UsdPhysics.GetStageKilogramsPerUnit(editor.stage)
+    moment = float(inertial.inertia[0, 0]) / (mass * length * length)
+    values = {
+        _MASS: (_KINDS.Float, inertial.mass / mass),
+        # at the anchor of its joint it adds nothing to what the joint turns
+        "physics:centerOfMass": (_KINDS.Point3f, Gf.Vec3f(*(float(v) for v in frame.p))),
+        "physics:diagonalInertia": (_KINDS.Float3, Gf.Vec3f(moment)),
+        "physics:principalAxes": (_KINDS.Quatf, Gf.Quatf(1.0)),
+    }
+
+    def apply() -> None:
+        spec = Sdf.CreatePrimInLayer(layer, place)
+        for api in (_BODY, _API):
+            edit_apis(spec, api, wanted=True)
+        for name, (kind, value) in values.items():
+            Sdf.AttributeSpec(spec, name, kind).default = value
+
+    editor.add(layer, place, f"a body with a mass of {inertial.mass:.3g} kg", apply)
+
+
+def _copy_value(editor: Editor, prim: Usd.Prim, source: str, target: str) -> None:
+    attribute = prim.GetAttribute(source)
+    editor.set_value(prim, target, attribute.GetTypeName(), attribute.Get())
+
+
+def _note_part(editor: Editor, prim: Usd.Prim, whole: str, turn: Pose) -> None:
+    """Say what the joint is a part of: who reads notes (ADR 5) has the one joint again."""
+    home = editor.choose_home(prim)
+    words: dict[str, Any] = {"chain_of": whole, "part_kind": JointKind.D6.value}
+    if not turn.is_close(IDENTITY, 0.0):
+        words["frame"] = Vt.DoubleArray([*map(float, turn.p), *map(float, turn.q)])
+
+    def apply() -> None:
+        known = dict(home.customData.get(SPACE, {}))
+        home.SetInfo("customData", {**home.customData, SPACE: {**known, **words}})
+        mark_layer(home.layer, VALUES)
+
+    editor.add(home.layer, home.path, f"a note that the joint is a part of {whole}", apply)
 
 
 _INERTIALS = "inertials"

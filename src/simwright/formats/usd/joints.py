@@ -385,9 +385,10 @@ def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: st
             kind, dofs = JointKind.FIXED, []
         parent = _hold_where_it_stands(reader, found, kind, parent, child)
     frames = (parent.frame, child.frame)
-    if reader.noted:
+    if reader.annotated:
         note = reader.note(found)
-        arrange_dofs(note, dofs)
+        if reader.noted:
+            arrange_dofs(note, dofs)
         frames = turn_frames(note, dofs, frames)
     if turned:
         for dof in dofs:

@@ -119,6 +119,9 @@ def _find_child(joint: UsdPhysics.Joint) -> Usd.Prim:
     for parent, child in ((first, second), (second, first)):
         if _find_above(child) == parent:
             return child
+    # a link that only divides a joint of several axes stands beside the child
+    if not first.GetAllChildren() and first.GetParent() == second.GetParent():
+        return second
     raise Refused(
         f"{second.GetPath()} is not inside {first.GetPath()}; decide whether links are to be nested"
     )

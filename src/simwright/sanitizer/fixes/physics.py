@@ -13,14 +13,11 @@ from simwright.sanitizer.fixer import UserValues, fix
 from simwright.sanitizer.fixes.translation.engine_words import ENGINE_ROOTS, list_apis
 from simwright.sanitizer.fixes.visuals import split_roles
 from simwright.sanitizer.layering.stacks import find_stacks
+from simwright.sanitizer.welding import chain_joints
 from simwright.usd.edit import Editor, Refused, drop_api, edit_apis, read_apis
 from simwright.usd.overrides import find_own_place
 
 _KINDS = Sdf.ValueTypeNames
-_PARALLEL = (
-    "two joints move the same two bodies, which is read as one joint with several axes; with one of them excluded "
-    "neither could move: write one PhysicsJoint that leaves both axes free, or put a body between them"
-)
 
 
 @fix("contact-physics-purpose", changes=("materials", "contacts"))
@@ -57,9 +54,10 @@ def make_kinematic(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 @fix("loop-exclude", changes=("joints", "constraints", "order"))
 def exclude_joint(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """The joint that closes the loop."""
-    if finding.data.get("parallel"):
-        raise Refused(_PARALLEL)
+    """The joint that closes the loop; joints that stand for the axes of one get links between them."""
+    if finding.data.get("stack"):
+        chain_joints(editor, [str(path) for path in finding.data["stack"]])
+        return
     prim = editor.find_prim(finding.where.prim)
     editor.set_value(prim, "physics:excludeFromArticulation", _KINDS.Bool, True, uniform=True)
 
@@ -159,11 +157,9 @@ def exclude_loops(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     loops = [str(path) for path in finding.data.get("loops", ())]
     if not loops:
         raise Refused("which of the excluded joints belongs to the tree has to be decided")
-    parallel = [str(path) for path in finding.data.get("parallel", ())]
-    if set(loops) <= set(parallel):
-        raise Refused(_PARALLEL)
     for path in loops:
-        if path in parallel:
+        # of these loop-exclude makes chains
+        if path in finding.data.get("stacked", ()):
             continue
         prim = editor.find_prim(path)
         editor.set_value(prim, "physics:excludeFromArticulation", Sdf.ValueTypeNames.Bool, True, uniform=True)
