@@ -23,6 +23,7 @@ from simwright.formats.format import ReadOptions
 from simwright.formats.usd.read import read_stage
 from simwright.model.inertia import Inertial, combine, weigh_between
 from simwright.model.joint import JointKind
+from simwright.sanitizer.fixes.translation.engine_words import ENGINE_ROOTS, list_apis
 from simwright.usd.edit import Editor, Refused, edit_apis, read_apis
 from simwright.usd.notes import SPACE, VALUES, mark_layer
 from simwright.usd.relocation import claim_name, list_movable, make_prim, map_path, place_prim, remove_prim
@@ -68,9 +69,11 @@ class _JointEnd:
 def join_link(editor: Editor, prim: Usd.Prim) -> bool:
     """Make a body a part of the link that holds it; False where it waits for the next round, or is free."""
     # one function: nothing may be asked for before all of these refusals were passed
+    ends = _find_ends(prim)
+    if _is_mount(ends):
+        return _pass_base_on(editor, prim, ends)
     if prim.HasAPI(UsdPhysics.ArticulationRootAPI):
         raise Refused("it is the root of an articulation; decide which link takes its place")
-    ends = _find_ends(prim)
     if any(not end.joint.GetPrim().IsA(UsdPhysics.FixedJoint) for end in ends):
         raise Refused("a joint moves it")
     weld = next((end for end in ends if end.other and prim.GetPath().HasPrefix(end.other.GetPath())), None)
@@ -87,7 +90,7 @@ def join_link(editor: Editor, prim: Usd.Prim) -> bool:
     for end in ends:
         if end is not weld:
             _keep_contacts(editor, prim, weld.other, end)
-            _reattach_joint(editor, end, weld.other, pose)
+            _reattach_joint(editor, end, [weld.other.GetPath()], pose)
     _add_mass(editor, prim, weld.other, pose)
     remove_prim(editor, weld.joint.GetPrim())
     drop_body(editor, prim)
@@ -95,6 +98,64 @@ def join_link(editor: Editor, prim: Usd.Prim) -> bool:
     known.links.add(there)
     known.parts.add(here)
     return True
+
+
+def _is_mount(ends: list[_JointEnd]) -> bool:
+    """Do two fixed joints hold the body: one to the world and one to the only other link?"""
+    is_fixed = all(end.joint.GetPrim().IsA(UsdPhysics.FixedJoint) for end in ends)
+    return len(ends) == 2 and is_fixed and sum(end.other is None for end in ends) == 1
+
+
+def _pass_base_on(editor: Editor, prim: Usd.Prim, ends: list[_JointEnd]) -> bool:
+    """A base that weighs nothing lets the link that is welded to it be the base, on the world at the same place."""
+    anchor, weld = sorted(ends, key=lambda end: end.other is not None)
+    assert weld.other is not None
+    known = _remember(editor)
+    here, there = str(prim.GetPath()), str(weld.other.GetPath())
+    if here in known.parts or there in known.parts or here in known.links:
+        return False
+    weight = read_inertials(editor).get(here)
+    if weight is not None and weight.mass > 0.0:
+        raise Refused("it weighs something; decide which link takes its place")
+    _check_scale(weld.other if there.startswith(f"{here}/") else prim, prim)
+    pose = _read_pose(anchor.joint, 1 - anchor.side) @ ~_read_pose(anchor.joint, anchor.side)
+    held = anchor.joint.GetPrim().GetRelationship(f"physics:body{1 - anchor.side}").GetTargets()
+    _reattach_joint(editor, weld, held, pose)
+    remove_prim(editor, anchor.joint.GetPrim())
+    if prim.HasAPI(UsdPhysics.ArticulationRootAPI):
+        pass_root(editor, prim, weld.other)
+    drop_body(editor, prim)
+    editor.expected.sections.update(PIECES)
+    known.links.add(there)
+    known.parts.add(here)
+    return True
+
+
+_ROOT_API = "PhysicsArticulationRootAPI"
+
+
+def pass_root(editor: Editor, base: Usd.Prim, target: Usd.Prim) -> None:
+    """Another prim becomes the root of an articulation, with what engines say of it."""
+    editor.add_api(target, _ROOT_API)
+    editor.remove_api(base, _ROOT_API)
+    for api, words in ENGINE_ROOTS.items():
+        if api in list_apis(base):
+            editor.add_spec_api(editor.choose_home(target), api)
+            editor.remove_api(base, api)
+            for name in [name for name in base.GetAuthoredPropertyNames() if name.startswith(words)]:
+                _move_word(editor, base, target, name)
+
+
+def _move_word(editor: Editor, base: Usd.Prim, target: Usd.Prim, name: str) -> None:
+    spec, home = editor.find_strongest(base, name), editor.choose_home(target)
+    assert spec is not None, "the property is authored"
+    new = home.path.AppendProperty(name)
+    copy = Sdf.Layer.CreateAnonymous()
+    Sdf.CreatePrimInLayer(copy, "/word")
+    Sdf.CopySpec(spec.layer, spec.path, copy, f"/word.{name}")
+    what = f"{name} of {base.GetName()}"
+    editor.add(home.layer, new, what, lambda: Sdf.CopySpec(copy, f"/word.{name}", home.layer, new))
+    editor.remove_property(base, name)
 
 
 def has_joint(prim: Usd.Prim) -> bool:
@@ -186,11 +247,11 @@ def _is_joined(link: Usd.Prim, other: Usd.Prim) -> bool:
     )
 
 
-def _reattach_joint(editor: Editor, end: _JointEnd, link: Usd.Prim, pose: Pose) -> None:
-    """Let a joint hold the link where it held the frame."""
+def _reattach_joint(editor: Editor, end: _JointEnd, targets: list[Sdf.Path], pose: Pose) -> None:
+    """Let a joint hold a link, or the world (no targets), where it held the body that stands there at ``pose``."""
     prim = end.joint.GetPrim()
     moved = pose @ _read_pose(end.joint, end.side)
-    editor.set_targets(prim, f"physics:body{end.side}", [link.GetPath()])
+    editor.set_targets(prim, f"physics:body{end.side}", targets)
     place: Any = Gf.Vec3f(*(float(v) for v in moved.p))
     editor.set_value(prim, f"physics:localPos{end.side}", _KINDS.Point3f, place)
     turn = Gf.Quatf(*(float(v) for v in moved.q))

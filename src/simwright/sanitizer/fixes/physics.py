@@ -10,10 +10,9 @@ from pxr import Sdf, Usd, UsdPhysics
 
 from simwright.core.diag import Diagnostic, Level
 from simwright.sanitizer.fixer import UserValues, fix
-from simwright.sanitizer.fixes.translation.engine_words import ENGINE_ROOTS, list_apis
 from simwright.sanitizer.fixes.visuals import split_roles
 from simwright.sanitizer.layering.stacks import find_stacks
-from simwright.sanitizer.welding import chain_joints
+from simwright.sanitizer.welding import chain_joints, pass_root
 from simwright.usd.edit import Editor, Refused, drop_api, edit_apis, read_apis
 from simwright.usd.overrides import find_own_place
 
@@ -95,26 +94,7 @@ def move_root(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
             f"link: --set {_ROOT_VALUE}=joint moves it all the same, for PhysX (Isaac Sim)"
         )
     base, anchor = (editor.find_prim(path) for path in (finding.where.prim, str(finding.data["anchor"])))
-    editor.add_api(anchor, _ROOT_API)
-    editor.remove_api(base, _ROOT_API)
-    for api, words in ENGINE_ROOTS.items():
-        if api in list_apis(base):
-            editor.add_spec_api(editor.choose_home(anchor), api)
-            editor.remove_api(base, api)
-            for name in [name for name in base.GetAuthoredPropertyNames() if name.startswith(words)]:
-                _move_word(editor, base, anchor, name)
-
-
-def _move_word(editor: Editor, base: Usd.Prim, anchor: Usd.Prim, name: str) -> None:
-    spec, home = editor.find_strongest(base, name), editor.choose_home(anchor)
-    assert spec is not None, "the property is authored"
-    new = home.path.AppendProperty(name)
-    copy = Sdf.Layer.CreateAnonymous()
-    Sdf.CreatePrimInLayer(copy, "/word")
-    Sdf.CopySpec(spec.layer, spec.path, copy, f"/word.{name}")
-    what = f"{name} of {base.GetName()}"
-    editor.add(home.layer, new, what, lambda: Sdf.CopySpec(copy, f"/word.{name}", home.layer, new))
-    editor.remove_property(base, name)
+    pass_root(editor, base, anchor)
 
 
 @fix("artic-prune-delete", changes=("bodies", "order"), phase=0)
