@@ -23,7 +23,7 @@ from simwright.checker.facts.graph import JointEdge
 from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
-_NEXT_TO_NONE = 1e-5
+NEXT_TO_NONE = 1e-5
 """Share of the child's mass below which a link only divides a joint."""
 
 
@@ -72,7 +72,7 @@ def _is_divided(edge: JointEdge) -> bool:
     # several such links may follow each other: the child of the last one is the heaviest
     beside = first.parent.children if first.parent is not None else (second,)
     masses = [float(body.value("physics:mass") or 0.0) for body in (first, *beside)]
-    return 0.0 < masses[0] < _NEXT_TO_NONE * max(masses)
+    return 0.0 < masses[0] < NEXT_TO_NONE * max(masses)
 
 
 def _is_beside_base(joint: PrimNode, base: PrimNode | None) -> bool:
