@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
 .DEFAULT_GOAL := help
-.PHONY: help setup parsers demo test pytest judge bench lint style types docs samples schemas clean
+.PHONY: help setup parsers demo test pytest judge bench lint style types docs site samples schemas clean
 
 # Tests start thousands of commands: the source is compiled once, not by each of them.
 unexport PYTHONDONTWRITEBYTECODE
@@ -50,6 +50,9 @@ bench: $(READY) ## Run the benchmarks and print a table of ratios
 
 docs: $(READY) ## Regenerate the pages and schemas that come from code
 	@$(BIN)/python scripts/generate_docs.py
+
+site: $(READY) ## Build the documentation site into out/site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet && echo "open out/site/index.html"
 
 samples: $(READY) ## Regenerate the sample assets
 	@$(BIN)/python scripts/make_samples.py

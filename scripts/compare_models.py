@@ -64,6 +64,8 @@ SHOWN_GROUPS = 3
 """MuJoCo's viewer hides the groups above: nobody sees the normals of their geoms."""
 NORMAL_TOLERANCE = 1e-2
 """Of normals, which are averages over faces."""
+LEAN = 0.801
+"""Cosine of how far faces may lean from the normal of a point that they share, with a margin for rounding."""
 DERIVED_TOLERANCE = 1e-5
 """Of numbers that MuJoCo computes from many others, each of them within the tolerance above."""
 LENGTH_TOLERANCE = 1e-3
@@ -980,6 +982,8 @@ def measure_mesh(model: Any, geom: int) -> dict[str, Any]:
     start = int(model.mesh_normaladr[mesh])
     smooth = model.mesh_normal[start + model.mesh_facenormal[first : first + faces]].mean(axis=1)
     straight = normals / np.maximum(areas, 1e-30)[:, None]
+    settled = find_settled(model.mesh_face[first : first + faces], normals, len(points))
+    leaning = np.einsum("i,ij,ij->", np.where(settled, shares, 0.0), smooth, straight)
     coordinates = None
     if is_textured and model.mesh_texcoordadr[mesh] >= 0:
         start = int(model.mesh_texcoordadr[mesh])
@@ -993,10 +997,27 @@ def measure_mesh(model: Any, geom: int) -> dict[str, Any]:
         "mesh area": float(np.linalg.norm(normals, axis=1).sum() / 2.0) / size**2,
         "mesh volume": float(np.einsum("ij,ij->", corners[:, 0], normals) / 6.0) / size**3,
         # how far normals lean from their faces, and the mean of coordinates, both by area
-        "mesh normals": float(np.einsum("i,ij,ij->", shares, smooth, straight)) if is_shown else None,
+        "mesh normals": float(leaning) if is_shown else None,
         "mesh texcoords": coordinates,
         "mesh hull": reach_hull(model, mesh, geom) if touches else None,
     }
+
+
+def find_settled(faces: Array, normals: Array, points: int) -> Array:
+    """Faces whose corners all have a normal that MuJoCo's rounding does not decide.
+
+    MuJoCo (4.0) adds up the faces of a point by area and takes those off again that lean more than acos(0.8) from the
+    sum.  At a sharp corner it takes all of them off, and makes a unit of what rounding has left.
+    """
+    total = np.zeros((points, 3))
+    nearest = np.full(points, -1.0)
+    for place in range(3):
+        np.add.at(total, faces[:, place], normals)
+    mean = total / np.maximum(np.linalg.norm(total, axis=1), 1e-30)[:, None]
+    units = normals / np.maximum(np.linalg.norm(normals, axis=1), 1e-30)[:, None]
+    for place in range(3):
+        np.maximum.at(nearest, faces[:, place], np.einsum("ij,ij->i", units, mean[faces[:, place]]))
+    return np.asarray((nearest[faces] > LEAN).all(axis=1))
 
 
 def spread_surface(corners: Array, shares: Array, middle: Array, turn: Array) -> Array:

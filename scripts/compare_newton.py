@@ -3,7 +3,7 @@
 """Hold what Simwright puts into a Newton builder against what Newton's own importer does, stage by stage.
 
     python scripts/compare_newton.py fields STAGE ... [--orders n,npm,pnm,mnp] [--results FILE] [--seconds 400]
-    python scripts/compare_newton.py move STAGE ... [--steps 200] [--orders n,npm]
+    python scripts/compare_newton.py move STAGE ... [--steps 200] [--orders n,npm] [--write]
     python scripts/compare_newton.py report FILE
 
 ``fields`` imports each stage twice, with every default of ``add_usd``, and compares every list of the builder and every
@@ -14,7 +14,8 @@ no row.
 
 ``move`` imports without visuals, steps both with SolverMuJoCo, with contacts (and a floor) and without, and prints the
 largest difference of joint coordinates and the CPU time of both imports; exit code 1 if one is above 1e-5.  Where one
-is, the row also has how far Newton's own import ends from itself if it begins 1e-7 beside.
+is, the row also has how far Newton's own import ends from itself if it begins 1e-7 beside.  ``--write`` puts the rows
+into the table of motions in ``docs/newton-differences.md``; rows of other stages stay there.
 
 Runs in the judge environment ``newton``.
 """
@@ -33,6 +34,7 @@ import sys
 import time
 import warnings
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +82,7 @@ def main(arguments: list[str]) -> int:
     moves.add_argument("stages", nargs="+", type=Path)
     moves.add_argument("--steps", type=int, default=200)
     moves.add_argument("--orders", default="n")
+    moves.add_argument("--write", action="store_true", help="put the rows into the page")
     report = commands.add_parser("report", help="print what differs")
     report.add_argument("file", type=Path)
     report.add_argument("--all", action="store_true", help="every difference, not one example")
@@ -93,7 +96,10 @@ def main(arguments: list[str]) -> int:
         return _start_in_environment(arguments)
     if asked.command == "move":
         rows = [(stage, order) for stage in asked.stages for order in asked.orders.split(",")]
-        return int(max(compare_motion(*row, asked.steps) for row in rows) > MOST)
+        motions = [compare_motion(*row, asked.steps) for row in rows]
+        if asked.write:
+            write_motions(motions)
+        return int(max(motion.apart for motion in motions) > MOST)
     return compare_all(asked.stages, asked.orders.split(","), asked.results, asked.seconds)
 
 
@@ -481,8 +487,19 @@ def _covers(reason: dict[str, str], stage: str, difference: list[Any]) -> bool:
     )
 
 
-def compare_motion(stage: Path, order: str, steps: int) -> float:
-    """The largest difference of the two motions; prints the row of a stage."""
+@dataclass
+class ComparedMotion:
+    """Two imports of a stage, stepped: what came of it with contacts and without, and the larger difference."""
+
+    stage: str
+    order: str
+    cells: list[str]
+    apart: float = 0.0
+
+
+def compare_motion(stage: Path, order: str, steps: int) -> ComparedMotion:
+    """Step both imports; prints the row of a stage."""
+    found = ComparedMotion(name_stage(stage), order, [])
     builders, times = [], []
     for ours in (False, True):
         best, builder = float("inf"), None
@@ -493,35 +510,61 @@ def compare_motion(stage: Path, order: str, steps: int) -> float:
             except Exception as error:  # noqa: BLE001 - an importer may fail in any way
                 who = "Simwright" if ours else "Newton"
                 print(f"{stage.stem:32} {order:4} {who} refuses it: {type(error).__name__}: {error}"[:160])
-                return float("inf") if ours else 0.0
+                found.cells = [f"{who} refuses it"] * 2
+                found.apart = float("inf") if ours else 0.0
+                return found
             best = min(best, time.process_time() - started)
         builders.append(builder)
         times.append(best)
-    cells, apart = [], 0.0
     for contacts in (True, False):
-        try:
-            ends = [move(builder, steps, contacts=contacts) for builder in builders]
-        except Exception as error:  # noqa: BLE001 - a solver may refuse a model in any way
-            cells.append(f"{type(error).__name__}: {error}"[:60])
-            continue
-        if ends[0].shape != ends[1].shape:
-            cells.append(f"{len(ends[0])} and {len(ends[1])} coordinates")
-            apart = float("inf")
-            continue
-        difference = float(abs(ends[0] - ends[1]).max(initial=0.0))
-        cells.append(f"{difference:.1e}")
-        if difference > MOST:
-            # a motion that enlarges rounding says nothing about importers
-            alone = move(builders[0], steps, contacts=contacts, shift=_ROUNDING)
-            spread = float(abs(ends[0] - alone).max(initial=0.0))
-            cells[-1] += f" (Newton's own import, begun {_ROUNDING:g} beside: {spread:.1e})"
-        apart = max(apart, difference)
+        cell, apart = compare_steps(builders, steps, contacts=contacts)
+        found.cells.append(cell)
+        found.apart = max(found.apart, apart)
     print(
-        f"{stage.stem:32} {order:4} contacts {cells[0]:>10}  without {cells[1]:>10}  import {times[1]:.3f} s "
-        f"of {times[0]:.3f} s ({times[1] / times[0]:.2f})",
+        f"{stage.stem:32} {order:4} contacts {found.cells[0]:>10}  without {found.cells[1]:>10}  "
+        f"import {times[1]:.3f} s of {times[0]:.3f} s ({times[1] / times[0]:.2f})",
         flush=True,
     )
-    return apart
+    return found
+
+
+def compare_steps(builders: list[Any], steps: int, *, contacts: bool) -> tuple[str, float]:
+    """A cell of the table, and how far apart the two end."""
+    try:
+        ends = [move(builder, steps, contacts=contacts) for builder in builders]
+    except Exception as error:  # noqa: BLE001 - a solver may refuse a model in any way
+        return f"{type(error).__name__}: {error}"[:60], 0.0
+    if ends[0].shape != ends[1].shape:
+        return f"{len(ends[0])} and {len(ends[1])} coordinates", float("inf")
+    difference = float(abs(ends[0] - ends[1]).max(initial=0.0))
+    if difference <= MOST:
+        return f"{difference:.1e}", difference
+    # a motion that enlarges rounding says nothing about importers
+    alone = move(builders[0], steps, contacts=contacts, shift=_ROUNDING)
+    spread = float(abs(ends[0] - alone).max(initial=0.0))
+    return f"{difference:.1e} (Newton from itself: {spread:.1e})", difference
+
+
+_HEAD = ("| stage | order | with contacts | without |", "|---|---|---|---|")
+_MOTION = re.compile(r"^\| (?P<stage>\S+) \| (?P<order>[npm]+) \| [^|]* \| [^|]* \|$")
+
+
+def write_motions(motions: list[ComparedMotion]) -> None:
+    """Rows of the page's table of motions, in place of earlier ones of the same stage and order."""
+    lines = PAGE.read_text(encoding="utf-8").splitlines()
+    start = lines.index(_HEAD[0]) + len(_HEAD)
+    rows = {}
+    for line in lines[start:]:
+        row = _MOTION.match(line)
+        if row is None:
+            break
+        rows[row["stage"], row["order"]] = line
+    end = start + len(rows)
+    for motion in motions:
+        told = f"| {motion.stage} | {motion.order} | {motion.cells[0]} | {motion.cells[1]} |"
+        rows[motion.stage, motion.order] = told
+    lines[start:end] = [rows[key] for key in sorted(rows)]
+    PAGE.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def move(builder: Any, steps: int, *, contacts: bool, shift: float = 0.0) -> Any:

@@ -3,8 +3,9 @@
 
     python scripts/engine_limits.py [--engines newton,physx]
 
-asks the engines about the example of each limit, which shows it and little else, and prints what they see.  Exits with
-1 when an example does not show its limit.
+asks the engines about the example of each limit, which shows it and little else, and prints what they see; also about
+the same example without the cause, where a limit has one.  Exits with 1 when an example does not show its limit, or the
+one without the cause does.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ class Limit:
     aspects: tuple[str, ...]
     robots: tuple[str, ...]
     example: str
+    without: str = ""
+    """The same example without the cause, in which the engine agrees with MuJoCo: what differs is the cause."""
 
 
 @cache
@@ -67,19 +70,25 @@ def main() -> int:
     wrong = 0
     for limit in read_limits():
         if limit.engine in engines:
-            seen = show_limit(limit)
+            seen = show_limit(limit, limit.example)
             found = [aspect for aspect in limit.aspects if aspect in seen]
             wrong += not found
             print(f"{'shown' if found else 'NOT SHOWN'}  {limit.engine}: {limit.reason}")
             print(*(f"    {aspect}: {text}" for aspect, text in seen.items()), sep="\n", flush=True)
+            if limit.without:
+                left = show_limit(limit, limit.without)
+                wrong += bool(left)
+                print(
+                    f"    {'STILL SHOWN' if left else 'gone'} without the cause", *left.values(), flush=True
+                )
     return 1 if wrong else 0
 
 
-def show_limit(limit: Limit) -> dict[str, str]:
-    """What an engine sees otherwise than MuJoCo in the example of a limit."""
+def show_limit(limit: Limit, example: str) -> dict[str, str]:
+    """What an engine sees otherwise than MuJoCo in an example of a limit."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "example.xml"
-        file.write_text(limit.example)
+        file.write_text(example)
         proof = simwright.prove(file, engines=[limit.engine], levels=["structure", "dynamics"])
     outcome = proof.columns[0].outcome
     if not outcome.loads:

@@ -22,8 +22,10 @@ from generate import (
     formats_page,
     inspect_schema,
     model_page,
+    notebooks,
     operations_page,
     proofs_page,
+    python_page,
     rep0158_page,
     resolvers_page,
     robot_schema,
@@ -45,6 +47,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/diagnostics.md": diagnostics_page.generate,
     "docs/engines.md": engines_page.generate,
     "docs/proofs.md": proofs_page.generate,
+    "docs/python.md": python_page.generate,
     "docs/formats.md": formats_page.generate,
     "docs/model.md": model_page.generate,
     "docs/operations.md": operations_page.generate,
@@ -70,8 +73,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="only tell which files are stale")
     check = parser.parse_args().check
-    pages = {name: generate() for name, generate in PAGES.items()} | rule_pages.generate()
-    left = {str(p.relative_to(ROOT)) for p in (ROOT / "docs/rules").glob("*.md")} - set(pages)
+    pages = (
+        {name: generate() for name, generate in PAGES.items()} | rule_pages.generate() | notebooks.generate()
+    )
+    here = [*(ROOT / "docs/rules").glob("*.md"), *(ROOT / "docs/notebooks").glob("*.ipynb")]
+    left = {str(path.relative_to(ROOT)) for path in here} - set(pages)
     stale = len(left)
     for name in sorted(left):
         print(f"left over: {name}")

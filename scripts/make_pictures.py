@@ -4,12 +4,13 @@
     python scripts/make_pictures.py
 
 needs headless Chromium, Node's package manager once, for three.js, and the engines of ``simwright engines install``.
-``--only render``, ``report``, ``prove`` or ``world`` draws those alone.  Nothing is fetched while a page is shown: it
-comes from a server of our own on this machine.
+``--only render``, ``film``, ``report``, ``prove`` or ``world`` draws those alone.  Nothing is fetched while a
+page is shown: it comes from a server of our own on this machine.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import http.server
 import os
@@ -34,6 +35,22 @@ RENDERED = {
     "render-lab": ("lab/lab.yaml",),
 }
 """Pictures by name: a sample, and what ``simwright render`` is told."""
+FILMS = {
+    "film-arm": ("render", "arm/urdf/arm.urdf", *BENT, "--size", "480x360", "--fps", "15", "-o"),
+    "film-push": (
+        "task",
+        "run",
+        "tabletop_push",
+        "--robot",
+        "sample_arm",
+        "--policy",
+        "push",
+        "--fit",
+        "--record",
+    ),
+    "film-playground": ("run", "playground/playground.yaml", "--frames", "1500", "--record"),
+}
+"""Films by name: the command that makes each, up to the name of the file; its samples are in the current folder."""
 PICTURES = ROOT / "docs" / "img"
 TOOLS = ROOT / ".parsers"
 THREE = "0.187.0"
@@ -48,7 +65,13 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 def main() -> int:
     """All pictures, or those that are asked for."""
-    parts = {"render": draw_samples, "report": show_reports, "prove": draw_proof, "world": draw_world}
+    parts = {
+        "render": draw_samples,
+        "film": draw_films,
+        "report": show_reports,
+        "prove": draw_proof,
+        "world": draw_world,
+    }
     wanted = sys.argv[sys.argv.index("--only") + 1 :] if "--only" in sys.argv else list(parts)
     PICTURES.mkdir(parents=True, exist_ok=True)
     for name in wanted:
@@ -66,6 +89,18 @@ def draw_samples(work: Path) -> None:
         if run(["render", str(SAMPLES / file), "-o", str(target), "--size", "960x600", *options]):
             sys.exit(f"{file} cannot be drawn")
         shrink(target, PICTURES / f"{name}.png")
+
+
+def draw_films(work: Path) -> None:
+    """Films as the commands record them, made small enough for a page."""
+    from simwright.app.cli.main import run
+
+    with contextlib.chdir(SAMPLES):
+        for name, command in FILMS.items():
+            target = work / f"{name}.mp4"
+            if run([*command, str(target)]):
+                sys.exit(f"{name} cannot be made")
+            squeeze(target, PICTURES / f"{name}.mp4")
 
 
 def show_reports(work: Path) -> None:
@@ -209,6 +244,19 @@ def find_three() -> Path:
         ]
         subprocess.run(command, check=True, capture_output=True, timeout=240)
     return folder
+
+
+def squeeze(source: Path, target: Path) -> None:
+    """A film of 480 pixels width and 15 pictures a second."""
+    import imageio_ffmpeg
+
+    command = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-i", str(source), "-vf", "scale=480:-2", "-r", "15"]
+    command += ["-crf", "30", "-pix_fmt", "yuv420p", "-movflags", "+faststart", str(target)]
+    subprocess.run(command, check=True, capture_output=True, timeout=240)
+    size = target.stat().st_size
+    print(f"wrote {target.relative_to(ROOT)} ({size / 1000:.0f} kB)")
+    if size > 2 * MAX_BYTES:
+        sys.exit(f"{target.name} has {size} bytes; {2 * MAX_BYTES} is the limit")
 
 
 def shrink(source: Path, target: Path) -> None:

@@ -2,12 +2,17 @@
 """Measure jobs over many generated assets: local and Ray, kills in the middle, memory, and whether reports are equal.
 
     python scripts/measure_jobs.py check --size 1000 --folder /tmp/fleet            # local against a plain loop
-    python scripts/measure_jobs.py check --size 1000 --executors local,ray --nodes 2 --kill
+    python scripts/measure_jobs.py check --size 1000 --executors local,ray --nodes 2 --kill worker,node,driver
     python scripts/measure_jobs.py convert --size 10000 --timeout 20                # 1 % broken, 0.1 % hanging
 
 It prints one JSON object.  Assets that are there already are used again.  ``ray`` needs Ray in the environment of this
-interpreter; ``--nodes 2`` makes a cluster of two nodes on this machine, which are stopped by
-their process ids.
+interpreter; ``--nodes 2`` makes a cluster of two nodes on this machine, which are stopped by their process ids.  To
+keep it away from other work, give it namespaces of its own:
+
+    unshare --net --pid --fork --mount-proc sh -c 'ip link set lo up; python scripts/measure_jobs.py ...'
+
+``--kill`` names what gets ``kill -9`` while the job runs, spread over it: a worker process, the last Ray node, and the
+driver, which is then started again with ``--resume``.
 """
 
 from __future__ import annotations
@@ -23,6 +28,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -132,11 +138,14 @@ def make_cluster(nodes: int) -> Iterator[tuple[str, dict[str, str], list[int]]]:
                 os.killpg(process.pid, signal.SIGKILL)
 
 
-def run(command: list[str], job: Path, variables: dict[str, str], kill_after: int = 0) -> dict[str, Any]:
-    """A job as a process, with the largest memory of the driver and of all its processes; killed once if asked."""
+def run(
+    command: list[str], job: Path, variables: dict[str, str], size: int, kills: list[str], nodes: list[int]
+) -> dict[str, Any]:
+    """A job as a process, with the largest memory of its driver; ``kills`` are done one after the other."""
     arguments = [sys.executable, "-m", "simwright", *command, "--job", str(job)]
     begun = time.monotonic()
-    kills, most, samples = 0, 0, []
+    waiting, samples = deque(kills), []
+    killed: list[dict[str, Any]] = []
     while True:
         resume = ["--resume"] if (job / "job.sqlite").exists() else []
         process = subprocess.Popen(
@@ -144,12 +153,12 @@ def run(command: list[str], job: Path, variables: dict[str, str], kill_after: in
         )
         while process.poll() is None:
             time.sleep(1)
-            memory = read_memory(process.pid)
-            most = max(most, memory)
-            samples.append(memory)
-            if kill_after and not kills and count_done(job) >= kill_after:
-                process.send_signal(signal.SIGKILL)
-                kills += 1
+            samples.append(read_memory(process.pid))
+            done = count_done(job)
+            if waiting and done >= size * (len(killed) + 1) // (len(kills) + 1):
+                kind = waiting.popleft()
+                kill(kind, process.pid, nodes)
+                killed.append({"what": kind, "after": done})
         out, wrong = process.communicate()
         if process.returncode != -signal.SIGKILL:
             break
@@ -159,11 +168,36 @@ def run(command: list[str], job: Path, variables: dict[str, str], kill_after: in
     return {
         "seconds": round(time.monotonic() - begun, 1),
         "code": process.returncode,
-        "kills": kills,
-        "driver_mib": most >> 20,
+        "killed": killed,
+        "driver_mib": max(samples, default=0) >> 20,
         "driver_mib_second_quarter": max(middle, default=0) >> 20,
         "told": out.splitlines()[0] if out else "",
     }
+
+
+def kill(kind: str, driver: int, nodes: list[int]) -> None:
+    """``kill -9`` the driver, one of its workers, or the last node with all its processes."""
+    if kind == "driver":
+        os.kill(driver, signal.SIGKILL)
+    elif kind == "node":
+        if len(nodes) < 2:
+            raise SystemExit("--kill node needs a cluster of two nodes or more")
+        os.killpg(nodes[-1], signal.SIGKILL)
+    else:
+        os.kill(find_worker(driver), signal.SIGKILL)
+
+
+def find_worker(driver: int) -> int:
+    """A process that works for a driver: a child, or an agent on a node of Ray."""
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            name = (place / "cmdline").read_text()
+            parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
+        except (OSError, IndexError):
+            continue
+        if name.startswith("ray::ChunkAgent") or (parent == driver and "multiprocessing.spawn" in name):
+            return int(place.name)
+    raise SystemExit("no worker to kill")
 
 
 def count_done(job: Path) -> int:
@@ -222,7 +256,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=30.0)
-    parser.add_argument("--kill", action="store_true", help="kill -9 the driver in the middle, then resume")
+    parser.add_argument("--kill", default="", help="worker, node, driver; names with commas between")
     asked = parser.parse_args()
     inputs = asked.folder / f"{asked.what}-{asked.size}"
     if asked.what == "check":
@@ -242,10 +276,13 @@ def main() -> None:
         shutil.rmtree(job, ignore_errors=True)
         with contextlib.ExitStack() as stack:
             variables, own = dict(os.environ), ["--jobs", str(asked.jobs)]
+            kills, nodes = [kind for kind in asked.kill.split(",") if kind], []
             if executor == "ray":
-                address, variables, _ = stack.enter_context(make_cluster(asked.nodes))
+                address, variables, nodes = stack.enter_context(make_cluster(asked.nodes))
                 own = ["--executor", "ray", "--address", address, "--jobs", str(asked.nodes)]
-            row = run([*command, *own], job, variables, asked.size // 3 if asked.kill else 0)
+            else:
+                kills = [kind for kind in kills if kind != "node"]
+            row = run([*command, *own], job, variables, asked.size, kills, nodes)
         row |= count_repeated(job)
         row["reports"] = {shape: digest(job, shape) for shape in ("json", "junit", "html")}
         found[executor] = row

@@ -9,6 +9,7 @@ count); an edge is a pair of files of which one calls into the other.  ``--list`
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import subprocess
 import sys
@@ -54,15 +55,20 @@ class CallRecorder:
     def __call__(self, frame: FrameType, event: str, _argument: Any) -> None:
         """Note a call, as ``sys.setprofile`` reports it."""
         name = frame.f_code.co_filename
-        if event != "call" or frame.f_code.co_name == "<module>" or not name.startswith(SOURCE):
+        if event != "call" or _is_import(frame) or not name.startswith(SOURCE):
             return
         self.files.add(name)
         # Between two of our files there may be frames of a library (click, a decorator): the nearest of ours called.
         back = frame.f_back
         while back is not None and not back.f_code.co_filename.startswith(SOURCE):
             back = back.f_back
-        if back is not None and back.f_code.co_filename != name and back.f_code.co_name != "<module>":
+        if back is not None and back.f_code.co_filename != name and not _is_import(back):
             self.edges.add((back.f_code.co_filename, name))
+
+
+def _is_import(frame: FrameType) -> bool:
+    """Is it the body of a module or of a class, which runs when the file is imported?"""
+    return not frame.f_code.co_flags & inspect.CO_OPTIMIZED
 
 
 def trace(journey: str) -> dict[str, Any]:

@@ -50,7 +50,8 @@ def _index() -> str:
     stated = sum(find_statement(rule) is not None for rule in rules)
     lines = [
         NOTE + "# Rules\n",
-        f"{len(rules)} rules, {stated} of them for statements of REP-0158. `simwright explain CODE` shows one.\n",
+        f"{len(rules)} rules, {stated} of them for statements of REP-0158. `simwright explain CODE` shows one.",
+        "[Which ids the reference checker has for them](reference-ids.md).\n",
     ]
     lines += ["| rule | section | level | fix | good state |", "|---|---|---|---|---|"]
     for rule in rules:

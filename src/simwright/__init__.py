@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from simwright.app.proving import prove_scene as prove_scene
     from simwright.app.rendering import render as render
     from simwright.app.running import run as run
+    from simwright.app.world_build import build_world as build_world
     from simwright.app.worlds import load_world as load_world
     from simwright.core.diag import Diagnostic as Diagnostic
     from simwright.core.diag import Level as Level
@@ -54,6 +55,7 @@ _PUBLIC = {
     "SapSceneLoaderError": "simwright.scenes.sap:SapSceneLoaderError",
     "SapUnsupportedSceneFeature": "simwright.scenes.sap:SapUnsupportedSceneFeature",
     "SimwrightError": "simwright.core.errors:SimwrightError",
+    "build_world": "simwright.app.world_build:build_world",
     "check": "simwright.app.api:check",
     "convert": "simwright.app.api:convert",
     "diff": "simwright.app.api:diff",
@@ -89,6 +91,7 @@ __all__ = [
     "SapUnsupportedSceneFeature",
     "SimwrightError",
     "__version__",
+    "build_world",
     "check",
     "convert",
     "diff",

@@ -36,15 +36,6 @@ def test_the_examples_run_in_order(tmp_path, monkeypatch):
         assert runner.failures == 0, heard.getvalue()
 
 
-def test_the_example_of_the_first_page_runs(tmp_path, monkeypatch):
-    (tmp_path / "samples").symlink_to(REPO / "samples")
-    monkeypatch.chdir(tmp_path)
-    ((_, text),) = BLOCK.findall((REPO / "README.md").read_text())
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(compile(text, "README.md", "exec"), {})
-    assert (tmp_path / "out" / "mobile_arm.usdz").is_file()
-
-
 def test_the_table_lists_the_public_names():
     listed = PAGE.partition("## All of it")[2]
     for name in set(simwright.__all__) - {"__version__"}:

@@ -85,6 +85,7 @@ def test_an_unknown_robot_lists_the_known_ones(capsys):
 def test_inspect_prints_a_manifest_that_can_be_used(capsys, project):
     assert run(["robots", "inspect", "arm.xml", "--id", "mine"]) == 0
     text = capsys.readouterr().out
+    assert text.startswith("# yaml-language-server: $schema=robot.schema.json\n")
     assert "a controller turns positions into it" in text
     (project / "robots").mkdir()
     (project / "mine.yaml").write_text(text)

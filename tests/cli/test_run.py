@@ -144,6 +144,14 @@ def test_a_robot_file_is_run_as_it_is(tmp_path):
     np.testing.assert_array_equal(again.positions, falls.positions)
 
 
+def test_the_ground_is_below_the_keyframe_that_a_run_starts_from(samples):
+    start = simwright.load(samples / "quadruped/quadruped.xml").keyframe("home").positions["root"][2]
+    stands = simwright.run(samples / "quadruped/quadruped.xml", keyframe="home", ground=True, frames=500)
+    assert stands.positions[0, 2] == pytest.approx(start, abs=0.01)
+    spread = simwright.run(samples / "quadruped/scene.xml", keyframe="home", frames=500)
+    assert stands.positions[0, 2] == pytest.approx(spread.positions[0, 2], abs=3e-3)
+
+
 SERVO = """
 <mujoco>
   <compiler angle="radian"/>

@@ -66,6 +66,31 @@ def test_engines_of_urdf_get_urdf(engine: str, robot: Path, tmp_path: Path) -> N
     assert endings == ({".stl"} if engine == "pinocchio" else {".obj"})
 
 
+WEDGE = """
+<robot name="wedge"><link name="base"><inertial><mass value="2"/>
+<inertia ixx="1" iyy="1" izz="5" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>
+"""
+
+
+@pytest.mark.parametrize("engine", ["", "mujoco", "drake", "pybullet", "dart", "pinocchio", "sapien"])
+def test_engines_of_urdf_get_inertias_that_solids_have(engine: str, tmp_path: Path) -> None:
+    source, reporter = tmp_path / "wedge.urdf", Reporter()
+    source.write_text(WEDGE)
+    entry = simwright.convert(source, tmp_path / "out.urdf", for_=engine, reporter=reporter)
+    written = [
+        float(etree.parse(str(entry)).find("link/inertial/inertia").get(key)) for key in ("ixx", "iyy", "izz")
+    ]
+    told = "urdf-write-inertia-adjusted" in [found.kind for found in reporter]
+    assert told is bool(engine)
+    if engine:
+        assert sum(written) - max(written) >= max(written)
+        # what MuJoCo is given as MJCF
+        asset = simwright.load(simwright.convert(source, tmp_path / "out.xml"))
+        assert written == pytest.approx(sorted(asset.body("base").inertial.principal()[0]))
+    else:
+        assert written == [1.0, 1.0, 5.0]  # the file's own
+
+
 def test_drake_closes_loops_itself(robot: Path, tmp_path: Path) -> None:
     reporter = Reporter()
     entry = simwright.convert(robot, tmp_path / "drake.sdf", for_="drake", reporter=reporter)
@@ -101,7 +126,7 @@ def test_a_package_for_an_engine_has_its_layers_only(robot: Path, tmp_path: Path
 
 
 def test_what_is_said_counts_before_the_dialect() -> None:
-    assert fit_words({"for_": "drake", "mesh_format": "glb"}, "urdf") == {"mesh_format": "glb"}
+    assert fit_words({"for_": "drake", "mesh_format": "glb"}, "sdf") == {"mesh_format": "glb", "loops": False}
     assert fit_words({"for_": "physx"}, "usd") == {"for_": "isaac"}
     assert fit_words({"mesh_format": "obj"}, "gltf") == {"mesh_format": "obj"}
     assert choose_format("out", None, "drake") == "urdf"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from trimesh import creation
 
-from simwright.core.math3d import vec3
+from simwright.core.math3d import Pose, quat_from_axis_angle, vec3
 from simwright.model.geometry import (
     Box,
     Capsule,
@@ -19,6 +20,7 @@ from simwright.model.geometry import (
     Polyline,
     Sphere,
     box_bounds,
+    find_lowest,
 )
 from simwright.model.moments import compute_moments, hull_points
 
@@ -92,3 +94,28 @@ def test_a_hull_has_its_faces_in_one_order():
     corners = hulls[0][0][faces[0]]
     volume = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])).sum() / 6.0
     assert volume == pytest.approx(4.0 / 3.0 * np.pi, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("geometry", "points"),
+    [
+        (Box.of(0.2, 0.4, 0.6), creation.box((0.2, 0.4, 0.6)).vertices),
+        (Sphere(0.3), creation.icosphere(5, 0.3).vertices),
+        (Ellipsoid(vec3(0.1, 0.2, 0.3)), creation.icosphere(5).vertices * (0.1, 0.2, 0.3)),
+        (Cylinder(0.2, 0.5), creation.cylinder(0.2, 0.5, 256).vertices),
+        (Cone(0.2, 0.5), creation.cone(0.2, 0.5, 256).vertices - (0.0, 0.0, 0.25)),
+        (Capsule(0.1, 0.4), creation.capsule(0.4, 0.1, (64, 64)).vertices),
+    ],
+)
+@pytest.mark.parametrize("axis", [(1.0, 0.0, 0.0), (0.3, -0.8, 0.2)])
+def test_the_lowest_point_is_that_of_the_surface(geometry, points, axis):
+    place = Pose.of((0.1, -0.2, 1.0), quat_from_axis_angle(axis, 2.0))
+    scale = np.array((2.0, 2.0, 2.0) if isinstance(geometry, Sphere | Capsule) else (2.0, 0.5, 1.5))
+    # corners of a fine mesh of the surface, made by others: none is lower, and one nearly is as low
+    points = points - (points.max(axis=0) + points.min(axis=0)) / 2
+    heights = place.apply(points * scale)[:, 2]
+    assert -1e-9 <= heights.min() - find_lowest(geometry, place, scale) < 1e-3
+
+
+def test_without_bounds_there_is_no_lowest_point():
+    assert find_lowest(Plane(), Pose.of(), np.ones(3)) is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
@@ -148,6 +148,19 @@ def test_engines_may_count_the_base_in_their_own_axes() -> None:
     assert 0.0 < outcome.errors["bias"] < 1e-9
     other.states[0].mass_matrix[0][0] += 1.0  # the base alone: held joints do not show it
     assert "others free" in compare("physx", make_floating(lambda eye: eye), other).differences["matrix"]
+
+
+@pytest.mark.parametrize(("gravity", "right"), [(0.0, False), (9.81, False), (981.0, True)])
+def test_a_bias_is_compared_by_the_gravity_of_the_world(gravity: float, right: bool) -> None:
+    """A fly in centimetres has a hundred times that of the Earth, and forces as much larger."""
+    wanted, found = (make_floating(lambda eye: eye) for _ in range(2))
+    wanted.seen.masses = {"trunk": 1.0}
+    wanted = replace(wanted, gravity=gravity)
+    scale = 9.81 * np.sqrt(wanted.states[0].mass_matrix[7][7])
+    found.states[0].bias[7] += 1e-4 * scale
+    outcome = compare("physx", wanted, found)
+    assert ("bias" not in outcome.differences) is right
+    assert outcome.errors["bias"] == pytest.approx(1e-6 if right else 1e-4)
 
 
 def test_a_joint_that_is_called_otherwise_is_known_by_its_body(twin: Told) -> None:

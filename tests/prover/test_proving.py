@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import signal
 import sys
@@ -16,10 +15,7 @@ import simwright
 from simwright.app.proof.formats import describe_proof
 from simwright.app.proof.words import find_state
 from simwright.core.errors import SimwrightError, UnknownNameError, UsageError
-from simwright.core.math3d import Pose, quat_from_axis_angle
-from simwright.model.asset import Shape
-from simwright.model.geometry import Box, Capsule, Cylinder, Geometry, Sphere
-from simwright.prover import environments, solids
+from simwright.prover import environments
 from simwright.prover.processes import NotSeenError, open_worker
 from simwright.prover.proving import examine
 from simwright.prover.table import find_engine, list_engines
@@ -101,15 +97,6 @@ def test_any_engine_may_be_the_one_that_others_are_held_against(
 def test_a_command_that_fails_is_a_problem_with_what_it_said() -> None:
     with pytest.raises(environments.NoEnvironmentError, match=r"cannot do it:\nno such thing"):
         environments._run([sys.executable, "-c", "import sys; sys.exit('no such thing')"], "cannot do it")
-
-
-@pytest.mark.parametrize(
-    ("geometry", "lowest"),
-    [(Box.of(0.2, 0.4, 0.6), 0.8), (Sphere(0.3), 0.7), (Capsule(0.1, 0.4), 0.9), (Cylinder(0.2, 0.5), 0.8)],
-)
-def test_the_lowest_point_of_a_shape_that_lies_on_its_side(geometry: Geometry, lowest: float) -> None:
-    lying = Pose.of((0.0, 0.0, 1.0), quat_from_axis_angle((1.0, 0.0, 0.0), math.pi / 2))
-    assert solids.find_lowest(Shape("s", geometry), lying) == pytest.approx(lowest)
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,46 @@ def test_fit_draws_the_workspace_in_until_all_of_it_is_reached(toy):
     assert not [code for code in codes(report) if "reach" in code]
 
 
+def test_a_shoulder_that_would_stand_in_the_table_is_raised(tmp_path):
+    file = write_arm(tmp_path, "")
+    # a collar of the first moving link that reaches below the base, as the shoulders of some arms do
+    collar = '<geom type="cylinder" size="0.03 0.03" pos="0 0 -0.2" mass="0.01"/>'
+    (tmp_path / "arm.xml").write_text(
+        ARM.replace('<geom size="0.04" mass="1"/>', '<geom size="0.04" mass="1"/>' + collar)
+    )
+    robot = open_robot(file)
+    scene = SCENES.get("tabletop_push")
+    assert "preflight-start-collides" in codes(preflight(scene, robot), "error")
+    assert "preflight-start-collides" not in codes(preflight(scene, robot, fit=True), "error")
+    assert fit_scene(scene, scene.options(), robot).options.robot_base_xyz[2] > 0.0
+
+
+def test_an_arm_that_cannot_come_down_is_told_before(toy):
+    near = {
+        "cube_spawn_xy_range": [[-0.02, 0.02], [0.02, 0.05]],
+        "goal_spawn_xy_range": [[-0.02, 0.02], [0.06, 0.08]],
+    }
+    assert "preflight-tool-cannot-work" in codes(preflight("tabletop_push", toy, options=near))
+
+
+def test_what_does_not_go_between_the_fingers_is_told_before(arm):
+    assert "preflight-gripper-too-small" not in codes(preflight("pick_place", arm, mode="position"))
+    wide = preflight("pick_place", arm, mode="position", options={"cube_half": 0.06})
+    assert "preflight-gripper-too-small" in codes(wide, "warning")
+
+
+def test_a_task_that_is_set_back_keeps_its_distances():
+    scene = SCENES.get("tabletop_push")
+    options = scene.options.model_validate({})
+    base = scene.base(options, 0.0)
+    far = scene.scale(options, 1.5, base)
+    shift = scene.workspace(far) - scene.workspace(options)
+    assert shift == pytest.approx(np.broadcast_to(shift[0], shift.shape)), "moved as a whole"
+    assert shift[0, 1] == pytest.approx(0.5 * scene.workspace(options)[:, 1].mean())
+    near_edge = [o.table_center_xy[1] - 0.5 * o.table_size_xy[1] for o in (options, far)]
+    assert near_edge[0] == pytest.approx(near_edge[1]), "the robot still stands on the table"
+
+
 def test_what_cannot_be_fitted_says_so(tmp_path):
     short = ARM.replace('range="-150 150"', 'range="0 1"').replace('range="-120 120"', 'range="0 0.01"')
     file = write_arm(tmp_path, "joints: [{name: turn, lower: 0, upper: 0.01}]\n")

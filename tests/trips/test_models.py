@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+import trimesh
 
 import simwright
 from simwright.core.diag import Reporter
@@ -480,3 +481,14 @@ def test_words_of_mimics_in_engine_layers_are_no_loss(target: str, samples: Path
     simwright.convert(entry, tmp_path / target, reporter=reporter)
     assert not [d.message for d in reporter if "mimic" in d.message.lower() and d.kind.endswith("-extras")]
     assert not [d.message for d in reporter if "mjc:coef" in d.message or "mjc:target" in d.message]
+
+
+def test_normals_that_rounding_decides_are_left_out(script: ModuleType) -> None:
+    """All corners of a cube are sharp for MuJoCo, those of a ball are not."""
+    cube = trimesh.creation.box()
+    ball = trimesh.creation.icosphere(subdivisions=2)
+    for mesh, settled in ((cube, False), (ball, True)):
+        found = script.find_settled(
+            mesh.faces, mesh.face_normals * mesh.area_faces[:, None], len(mesh.vertices)
+        )
+        assert (found == settled).all()

@@ -314,7 +314,7 @@ def test_rooms_of_one_shape_share_their_mesh(tmp_path: Path) -> None:
 
 
 def test_formats_are_known() -> None:
-    assert choose_formats(["all"]) == ["usd", "mjcf", "sdf", "glb", "nav2"]
+    assert choose_formats(["all"]) == ["usd", "mjcf", "sdf", "glb", "nav2", "rmf"]
     assert choose_formats(["nav2", "usd"]) == ["usd", "nav2"]
     with pytest.raises(UnknownNameError):
         choose_formats(["obj"])

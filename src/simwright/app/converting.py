@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simwright.app.api import convert
 from simwright.app.jobs.listing import means_many
@@ -31,7 +31,6 @@ from simwright.app.jobs.model import (
     note_environment,
     number_items,
 )
-from simwright.app.jobs.running import JobListener, LocalExecutor, run_items
 from simwright.core.diag import (
     Diagnostic,
     Level,
@@ -54,6 +53,9 @@ from simwright.core.errors import (
 from simwright.core.files import suggest_sibling
 from simwright.core.pool import NO_LIMITS, JobLimits
 from simwright.formats.table import FORMATS, choose_writer, detect_format
+
+if TYPE_CHECKING:
+    from simwright.app.jobs.running import JobListener
 
 WRITING = (
     "for_", "exact", "lod", "decompose", "flatten", "overwrite", "mesh_format", "mesh_paths", "package_name",
@@ -125,6 +127,8 @@ def convert_all(
     listener: JobListener | None = None,
 ) -> list[Conversion]:
     """Convert files, in the order of the tasks; ``jobs`` is the number of processes, ``limits`` those of each file."""
+    from simwright.app.jobs.running import LocalExecutor, run_items
+
     spec, items = plan_conversions(tasks, options, limits)
     outcomes = run_items(spec, items, LocalExecutor(jobs), listener)
     return [decode_conversion(item.asset, one) for item, one in zip(items, outcomes, strict=True)]

@@ -27,8 +27,7 @@ from simwright.app.jobs.running import LocalExecutor, run_items
 from simwright.app.report.json import build_document
 from simwright.app.report.report import TOOL_NAME, AssetReport, Report, replace_surrogates
 from simwright.checker.config import Config, find_config, read_config
-from simwright.checker.result import decode_finding
-from simwright.core.diag import Diagnostic, Fixable, Level, count_levels, declare
+from simwright.core.diag import Diagnostic, Fixable, Level, count_levels, declare, decode_finding
 from simwright.core.errors import UsageError
 from simwright.core.pool import NO_LIMITS, JobLimits
 from simwright.sanitizer.result import Change, FixResult

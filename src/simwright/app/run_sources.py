@@ -29,7 +29,7 @@ from simwright.engines.table import load_engine
 from simwright.formats.format import ReadOptions
 from simwright.formats.table import FORMATS, detect_format, read_asset
 from simwright.model.asset import Asset, Keyframe, Shape, scaled
-from simwright.model.geometry import Plane, box_bounds
+from simwright.model.geometry import Plane, box_bounds, find_lowest
 from simwright.model.joint import WORLD, Joint, JointKind
 from simwright.model.kinematics import build_tree, forward_kinematics
 from simwright.scenes.control import ControlSequence, TimedRows, load_control
@@ -143,12 +143,17 @@ def find_source(
         # packages around the file count as well, as for simwright.load: robots name meshes by package://
         packages = find_packages(near=[path.parent], allowed=parse_folders(allow_outside))
         asset = read_asset(path, options=ReadOptions(packages), reporter=reporter)
-    prepare = functools.partial(prepare_asset, floating=floating, ground=ground)
+    prepare = functools.partial(prepare_asset, floating=floating, ground=ground, keyframe=keyframe)
     return AssetSource(prepare(asset), name, num_worlds or 1, keyframe, prepare)
 
 
-def prepare_asset(asset: Asset, *, floating: bool | None = None, ground: bool = False) -> Asset:
-    """The asset with its base let go or held, and with a ground, where that is asked for; else as it is."""
+def prepare_asset(
+    asset: Asset, *, floating: bool | None = None, ground: bool = False, keyframe: str = ""
+) -> Asset:
+    """The asset with its base let go or held, and with a ground, where that is asked for; else as it is.
+
+    The ground is below everything at the start, which is the keyframe's if one is named.
+    """
     if floating is None and not ground:
         return asset
     # a copy: the caller's asset is not to have a ground, or lose its joint, because it was run once
@@ -175,23 +180,43 @@ def prepare_asset(asset: Asset, *, floating: bool | None = None, ground: bool = 
     if ground:
         # below the lowest collider: a ground at zero would cut through robots whose origin is at the hip,
         # and push them up
-        height = min(0.0, _find_lowest(asset))
+        height = min(0.0, _find_lowest(asset, keyframe))
         place = Pose.of((0.0, 0.0, height))
         asset.shapes.append(Shape(_GROUND, Plane(None), WORLD, place, collision=True))
     return asset
 
 
-def _find_lowest(asset: Asset) -> float:
-    """Height of the lowest corner of the boxes around colliders, at the start [m]."""
-    poses = {WORLD: Pose.identity(), **forward_kinematics(asset)}
-    lowest = [0.0]
-    for shape in asset.shapes:
-        bounds = box_bounds(shape.geometry) if shape.collision else None
-        if bounds is not None:
-            corners = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
-            points = np.take_along_axis(np.stack(bounds), corners, axis=0) * scaled(shape)
-            lowest.append(float((poses[shape.body] @ shape.pose).apply(points)[:, 2].min()))
-    return min(lowest)
+def _find_lowest(asset: Asset, keyframe: str) -> float:
+    """Height of the lowest point of colliders, at the start [m]."""
+    poses = {WORLD: Pose.identity(), **_find_start(asset, keyframe)}
+    found = [
+        find_lowest(shape.geometry, poses[shape.body] @ shape.pose, scaled(shape))
+        for shape in asset.shapes
+        if shape.collision
+    ]
+    return min((height for height in found if height is not None), default=0.0)
+
+
+def _find_start(asset: Asset, keyframe: str) -> dict[str, Pose]:
+    """Where the bodies are at a keyframe; where the file has them if none is named, or there is none of that name."""
+    kept = (
+        next((key.positions for key in asset.keyframes if key.name == keyframe), None) if keyframe else None
+    )
+    if not kept:
+        return forward_kinematics(asset)
+    moved = asset.copy()
+    coordinates: dict[str, list[float]] = {}
+    for freedom in Layout(asset).freedoms:
+        given = kept.get(freedom.name)
+        if freedom.joint is None:
+            if given is not None:
+                moved.body(freedom.body).pose = Pose.of(given[:3], given[3:])
+            continue
+        values = coordinates.setdefault(freedom.joint.name, [])
+        first, count = len(values), freedom.positions.stop - freedom.positions.start
+        initial = np.ravel(freedom.joint.initial())[first : first + count]
+        values.extend((initial if given is None else np.ravel(given)).tolist())
+    return forward_kinematics(moved, coordinates)
 
 
 class AssetSource:

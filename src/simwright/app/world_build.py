@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A world for every simulator: one scene of it, written as OpenUSD, MJCF, SDFormat, glTF and as a Nav2 map.
+"""A world for every simulator: one scene of it, as OpenUSD, MJCF, SDFormat and glTF; maps for Nav2 and Open-RMF.
 
 Each format has a folder of its own below the one that is named, and ``<name>.json`` beside them says what is where.
 """
@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simwright.app.worlds import describe_world, write_world_files
+from simwright.app.worlds import describe_world, load_world, write_world_files
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError, UnknownNameError, UsageError
 from simwright.core.files import write_staged
 from simwright.core.names import make_identifier
+from simwright.core.registry import import_object
 from simwright.core.swap import recover, write_folder
 
 if TYPE_CHECKING:
@@ -83,6 +84,60 @@ def save_world(world: World, folder: str | os.PathLike[str], *, reporter: Report
 
     reporter = Reporter() if reporter is None else reporter
     return write_world_files(Path(folder), encode_files(describe_files(world, reporter)))
+
+
+PLANS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "rmf": ("simwright.worlds.plans.rmf:read_building", (".building.yaml", ".building.yml")),
+    "nav2": ("simwright.worlds.plans.raster:read_map", (".yaml", ".yml")),
+    "svg": ("simwright.worlds.plans.drawing:read_svg", (".svg",)),
+    "dxf": ("simwright.worlds.plans.drawing:read_dxf", (".dxf",)),
+}
+"""Sources of floor plans: their readers, and how the names of their files end."""
+
+
+def import_plan(
+    path: str | os.PathLike[str],
+    folder: str | os.PathLike[str],
+    *,
+    source: str | None = None,
+    reporter: Reporter | None = None,
+    **options: Any,
+) -> tuple[Path, World]:
+    """Make a world of a floor plan (:data:`PLANS`), write it into a folder, and read it back.
+
+    ``level`` takes one level of a building only, ``scale`` is how many metres a unit of a drawing is, openings narrower
+    than ``door_width`` [m] are doors in maps and drawings.  Losses are reported.
+    """
+    from simwright.core.files import check_readable
+    from simwright.worlds.plans.storey import make_files
+    from simwright.worlds.writing import encode_files
+
+    reporter = Reporter() if reporter is None else reporter
+    file = check_readable(path)
+    word = source or _find_source(file)
+    if word not in PLANS:
+        raise UnknownNameError("source of floor plans", word, PLANS)
+    read: Any = import_object(PLANS[word][0])
+    building = read(file, options, reporter)
+    written = write_world_files(Path(folder), encode_files(make_files(building, reporter)))
+    return written, load_world(written, reporter=reporter)
+
+
+def _find_source(file: Path) -> str:
+    """By the ending of the name; buildings and maps, which are both YAML, by their keys."""
+    from simwright.core.documents.read import read_document
+
+    name = file.name.lower()
+    found = next((word for word, (_, ends) in PLANS.items() if name.endswith(ends)), None)
+    if found is None:
+        ends = ", ".join(end for _, rows in PLANS.values() for end in rows)
+        raise UsageError(
+            f"{file.name} is no floor plan that is known", hint=f"known endings: {ends}; or name it by --from"
+        )
+    if found == "nav2":
+        data = read_document(file).data
+        found = "rmf" if isinstance(data, dict) and "levels" in data else "nav2"
+    return found
 
 
 def make_scene(
@@ -162,6 +217,7 @@ def _write_merged(word: str) -> Callable[[World, Scene, Path, float, Reporter], 
 
 
 def _write_nav2(world: World, _scene: Scene, entry: Path, resolution: float, _reporter: Reporter) -> Path:
+    from simwright.worlds.floors import GROUND
     from simwright.worlds.graph import build_graph
     from simwright.worlds.grid import (
         encode_map,
@@ -169,19 +225,35 @@ def _write_nav2(world: World, _scene: Scene, entry: Path, resolution: float, _re
         encode_route_graph,
         encode_waypoints,
         find_outside,
-        make_grid,
+        make_floor_grid,
+        take_floor,
     )
 
-    grid = make_grid(world, resolution)
-    image = f"{entry.stem}.pgm"
-    files = {
-        entry.name: encode_map(grid, image).encode(),
-        image: encode_pgm(grid, find_outside(world, grid)),
-        "waypoints.yaml": encode_waypoints(world).encode(),
-        "route_graph.geojson": encode_route_graph(build_graph(world), world.name, world.hallways).encode(),
-    }
+    graph = build_graph(world)
+    files: dict[str, bytes] = {}
+    for number, floor in enumerate(world.floor_table.floors.values() or (GROUND,)):
+        # the first floor has the plain names; others add theirs
+        end = f"_{make_identifier(floor.name, 'floor')}" if number else ""
+        grid = make_floor_grid(world, floor, resolution)
+        image = f"{entry.stem}{end}.pgm"
+        outside = find_outside(world, grid)
+        moved = grid.moved(-floor.offset[0], -floor.offset[1])
+        files |= {
+            f"{entry.stem}{end}.yaml": encode_map(moved, image).encode(),
+            image: encode_pgm(grid, outside),
+            f"waypoints{end}.yaml": encode_waypoints(world, floor).encode(),
+            f"route_graph{end}.geojson": encode_route_graph(
+                take_floor(world, graph, floor), world.name, world.hallways, floor
+            ).encode(),
+        }
     with write_folder(entry.parent) as staging:
         write_staged(staging, files)
+    return entry
+
+
+def _write_rmf(world: World, _scene: Scene, entry: Path, _resolution: float, reporter: Reporter) -> Path:
+    encode: Any = import_object("simwright.worlds.plans.rmf_writing:encode_building")
+    write_staged(entry.parent, encode(world, reporter))
     return entry
 
 
@@ -191,6 +263,7 @@ _ENTRIES = {
     "sdf": "{name}.sdf",
     "glb": "{name}.glb",
     "nav2": "{name}.yaml",
+    "rmf": "{name}.building.yaml",
 }
 _WRITERS: dict[str, Callable[[World, Scene, Path, float, Reporter], Path]] = {
     "usd": _write_usd,
@@ -198,6 +271,7 @@ _WRITERS: dict[str, Callable[[World, Scene, Path, float, Reporter], Path]] = {
     "sdf": _write_merged("sdf"),
     "glb": _write_merged("glb"),
     "nav2": _write_nav2,
+    "rmf": _write_rmf,
 }
 FORMATS = tuple(_WRITERS)
 

@@ -336,6 +336,12 @@ def describe_path(answer: PathAnswer) -> dict[str, Any]:
         "length": None if path is None else path.length,
         "explored": answer.explored,
         "poses": [] if path is None else [_list_pose(pose) for pose in path.poses],
+        "rides": []
+        if path is None
+        else [
+            {"after": ride.index, "link": ride.link, "floor": ride.floor, "seconds": ride.seconds}
+            for ride in path.rides
+        ],
     }
 
 

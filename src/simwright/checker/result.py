@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from simwright import __version__
-from simwright.core.diag import Diagnostic, Fix, Fixable, Level, Where
+from simwright.core.diag import Diagnostic, Where, decode_finding, encode_finding
 from simwright.core.errors import NotFoundError, ParseError
 from simwright.core.files import read_bytes, write_atomic
 
@@ -76,39 +76,6 @@ def decode_result(path: str, plain: Mapping[str, Any]) -> AssetResult:
         findings=[decode_finding(item) for item in plain["findings"]],
         suppressed=[Suppressed(decode_finding(item), str(reason)) for item, reason in plain["suppressed"]],
         failed=bool(plain["failed"]),
-    )
-
-
-def encode_finding(finding: Diagnostic) -> dict[str, Any]:
-    """A finding as plain data; its values stay as they are."""
-    where = finding.where
-    fix = [finding.fix.title, finding.fix.grade.value] if finding.fix else None
-    return {
-        "kind": finding.kind,
-        "level": finding.level.value,
-        "message": finding.message,
-        "hint": finding.hint,
-        "where": [where.file, where.line, where.column, where.prim, where.prop],
-        "section": finding.section,
-        "data": {str(key): value for key, value in finding.data.items()},
-        "fix": fix,
-        **({"loss": True} if finding.loss else {}),
-    }
-
-
-def decode_finding(plain: Mapping[str, Any]) -> Diagnostic:
-    """The finding of :func:`encode_finding`."""
-    fix = plain["fix"]
-    return Diagnostic(
-        kind=plain["kind"],
-        level=Level(plain["level"]),
-        message=plain["message"],
-        hint=plain["hint"],
-        where=Where(*plain["where"]),
-        section=plain["section"],
-        data=plain["data"],
-        fix=Fix(fix[0], Fixable(fix[1])) if fix else None,
-        loss=bool(plain.get("loss")),
     )
 
 

@@ -268,3 +268,36 @@ def diagnostic_from_error(error: SimwrightError) -> Diagnostic:
 def relocate(diagnostic: Diagnostic, where: Where) -> Diagnostic:
     """The same finding at another place."""
     return dataclasses.replace(diagnostic, where=where)
+
+
+def encode_finding(finding: Diagnostic) -> dict[str, Any]:
+    """A finding as plain data; its values stay as they are."""
+    where = finding.where
+    fix = [finding.fix.title, finding.fix.grade.value] if finding.fix else None
+    return {
+        "kind": finding.kind,
+        "level": finding.level.value,
+        "message": finding.message,
+        "hint": finding.hint,
+        "where": [where.file, where.line, where.column, where.prim, where.prop],
+        "section": finding.section,
+        "data": {str(key): value for key, value in finding.data.items()},
+        "fix": fix,
+        **({"loss": True} if finding.loss else {}),
+    }
+
+
+def decode_finding(plain: Mapping[str, Any]) -> Diagnostic:
+    """The finding of :func:`encode_finding`."""
+    fix = plain["fix"]
+    return Diagnostic(
+        kind=plain["kind"],
+        level=Level(plain["level"]),
+        message=plain["message"],
+        hint=plain["hint"],
+        where=Where(*plain["where"]),
+        section=plain["section"],
+        data=plain["data"],
+        fix=Fix(fix[0], Fixable(fix[1])) if fix else None,
+        loss=bool(plain.get("loss")),
+    )

@@ -101,8 +101,10 @@ class WriteOptions:
     own: what the names of files beside the entry begin with.  ``collision`` writes colliders too, ``quantize`` stores
     meshes in fewer bits (glTF).  ``world`` decides between a world and a model, which is else decided by the content;
     ``sdf_version`` is a version such as 1.11, empty for the oldest one that has a word for everything (SDFormat).
-    ``zero_mass`` says of links without mass that they have none, for engines that make up one (URDF); ``loops`` lets
-    joints close loops, for which some engines have constraints of their own instead (SDFormat).
+    ``zero_mass`` says of links without mass that they have none, for engines that make up one (URDF);
+    ``possible_inertia`` writes the nearest possible one for an inertia that no solid has (URDF; the other formats
+    always do); ``loops`` lets joints close loops, for which some engines have constraints of their own instead
+    (SDFormat).
     """
 
     for_: str = ""
@@ -120,6 +122,7 @@ class WriteOptions:
     world: bool | None = None
     sdf_version: str = ""
     zero_mass: bool = False
+    possible_inertia: bool = False
     loops: bool = True
     approve: Callable[[], None] = _approve
     wrote: Callable[[Sequence[Path]], None] = _wrote

@@ -26,8 +26,8 @@ LOST_MOTION = declare(
     Level.WARNING,
     "{format} has no place for {what}, the first {first!r}; the result moves differently",
     hint="{advice}",
-    doc="Something that changes how the machine moves is in no place of the written file "
-    "([what each format can hold](formats.md)).",
+    doc="The written format has no place for something that changes how the machine moves; docs/formats.md lists what "
+    "each format can hold.",
     section="3.8",
     loss=True,
 )
@@ -36,8 +36,8 @@ LOST = declare(
     Level.INFO,
     "{format} has no place for {what}, the first {first!r}",
     hint="{advice}",
-    doc="Something that changes nothing about how the machine moves is in no place of the written file "
-    "([what each format can hold](formats.md)).",
+    doc="The written format has no place for something that does not change how the machine moves; docs/formats.md "
+    "lists what each format can hold.",
     section="3.8",
     loss=True,
 )

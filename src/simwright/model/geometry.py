@@ -8,6 +8,7 @@ At the end: points at one place and rows that repeat, found without sorting.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -18,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simwright.core.gate import Gate
-from simwright.core.math3d import Array, vec3
+from simwright.core.math3d import Array, Pose, vec3
 from simwright.model.display import Shown, show_file
 
 Faces: TypeAlias = npt.NDArray[np.int32]
@@ -378,6 +379,33 @@ def box_bounds(geometry: Geometry) -> tuple[Array, Array] | None:
             vertices = geometry.data.vertices
             return (vertices.min(axis=0), vertices.max(axis=0)) if len(vertices) else None
     return -half, half
+
+
+def find_lowest(geometry: Geometry, place: Pose, scale: Array) -> float | None:
+    """The height of the lowest point of a scaled geometry at a pose [m]; None where it has no bounds."""
+    bounds = box_bounds(geometry)
+    if bounds is None:
+        return None
+    # how much each local coordinate raises a point
+    x, y, z = up = scale * place.rotation[2]
+    match geometry:
+        case Sphere():
+            depth = -geometry.radius * float(np.linalg.norm(up))
+        case Ellipsoid():
+            depth = -float(np.linalg.norm(geometry.radii * up))
+        case Capsule():
+            # its caps stay round when it is scaled
+            depth = -abs(z) * geometry.length / 2 - geometry.radius * float(np.max(np.abs(scale)))
+        case Cylinder():
+            depth = -abs(z) * geometry.length / 2 - geometry.radius * math.hypot(x, y)
+        case Cone():
+            tip = z * geometry.length / 2
+            depth = min(tip, -tip - geometry.radius * math.hypot(x, y))
+        case Mesh():
+            depth = float((geometry.data.vertices @ up).min())
+        case _:
+            depth = float(np.minimum(bounds[0] * up, bounds[1] * up).sum())
+    return depth + float(place.p[2])
 
 
 @dataclass(frozen=True, slots=True, repr=False)

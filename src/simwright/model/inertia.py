@@ -163,6 +163,24 @@ def find_nearest_moments(moments: VectorLike) -> Array:
     return nearest
 
 
+_SLACK = 1e-9
+"""What a moment may exceed the sum of the others by, relative to the largest: parsers round no more."""
+
+
+def make_possible(inertial: Inertial) -> Inertial:
+    """The same, or with the nearest moments that a solid can have where those given are those of no solid."""
+    moments, axes = inertial.principal()
+    ordered = np.sort(moments)
+    if ordered[0] >= 0.0 and ordered[0] + ordered[1] >= ordered[2] * (1.0 - _SLACK):
+        return inertial
+    nearest = find_nearest_moments(moments)
+    if np.array_equal(nearest, moments):  # rounding: make the largest one fit
+        nearest = np.maximum(moments, 0.0)
+        largest = int(np.argmax(nearest))
+        nearest[largest] = min(nearest[largest], nearest.sum() - nearest[largest])
+    return Inertial.from_principal(inertial.mass, nearest, axes, inertial.com)
+
+
 LEAST_MASS = 1e-6
 """Mass of a link that moves and has none, where a format or an engine wants one above zero [kg]."""
 POINT_INERTIA = 1e-9

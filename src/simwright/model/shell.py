@@ -74,19 +74,19 @@ def measure_surface(geometry: Geometry, scale: VectorLike | None = None) -> Mome
         case Box():
             return _measure_sheet(*_box_sheet(geometry.size * np.abs(size)))
         case Sphere():
-            return _measure_round([_arc(geometry.radius, 0.0, 0.0, math.pi)], size)
+            return _measure_revolved([_arc(geometry.radius, 0.0, 0.0, math.pi)], size)
         case Ellipsoid():
-            return _measure_round([_arc(1.0, 0.0, 0.0, math.pi)], size * geometry.radii)
+            return _measure_revolved([_arc(1.0, 0.0, 0.0, math.pi)], size * geometry.radii)
         case Cylinder():
             r, h = geometry.radius, geometry.length / 2.0
-            return _measure_round([_line(0.0, h, r, h), _line(r, h, r, -h), _line(r, -h, 0.0, -h)], size)
+            return _measure_revolved([_line(0.0, h, r, h), _line(r, h, r, -h), _line(r, -h, 0.0, -h)], size)
         case Capsule():
             r, h = geometry.radius, geometry.length / 2.0
             caps = [_arc(r, h, 0.0, math.pi / 2.0), _arc(r, -h, math.pi / 2.0, math.pi)]
-            return _measure_round([*caps, _line(r, h, r, -h)], size)
+            return _measure_revolved([*caps, _line(r, h, r, -h)], size)
         case Cone():
             r, h = geometry.radius, geometry.length / 2.0
-            return _measure_round([_line(0.0, h, r, -h), _line(r, -h, 0.0, -h)], size)
+            return _measure_revolved([_line(0.0, h, r, -h), _line(r, -h, 0.0, -h)], size)
         case Mesh() | Heightfield():
             return _measure_sheet(*_load(geometry, size))
         case _:
@@ -286,7 +286,7 @@ def _arc(radius: float, z: float, start: float, end: float) -> tuple[Array, Arra
     return r, z + h, h, -r, _WEIGHTS * (end - start) / 2.0
 
 
-def _measure_round(profile: list[tuple[Array, Array, Array, Array, Array]], size: Array) -> Moments:
+def _measure_revolved(profile: list[tuple[Array, Array, Array, Array, Array]], size: Array) -> Moments:
     """A profile turned around Z and stretched: Gauss nodes along it, even ones around, exact to rounding."""
     area, first, second = 0.0, np.zeros(3), np.zeros((3, 3))
     for points, patch in _patches(profile, size):

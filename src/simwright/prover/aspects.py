@@ -134,9 +134,15 @@ def refuse(engine: str, reason: str) -> Outcome:
     return Outcome(engine, loads=False, differences={"loads": reason})
 
 
+EARTH = 9.81
+"""[m/s^2]"""
+
+
 @dataclass(frozen=True, slots=True)
 class Told:
     """All that an engine says of a robot: what it sees, and what it says in each configuration (or nothing)."""
 
     seen: Seen
     states: Sequence[Evaluated] = ()
+    gravity: float = EARTH
+    """Of its world [m/s^2]: biases are compared by what it could do."""

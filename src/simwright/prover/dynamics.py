@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from simwright.prover.aspects import Outcome, Told
+from simwright.prover.aspects import EARTH, Outcome, Told
 from simwright.prover.matching import FreedomPair
 from simwright.prover.workers.seen import Evaluated, Seen, SeenFreedom, rotate
 
@@ -77,8 +77,9 @@ def _compare_matrices(reference: Told, told: Told, pairs: list[FreedomPair], out
     _leave_untold(reference.states, told.states, outcome)
     orders = [_find_order(reference.seen, [pair.wanted[0] for pair in alone])]
     orders.append(_find_order(told.seen, [pair.found[0] for pair in alone]))
-    # the most that gravity could do at a joint: all of the mass at the radius that its own inertia has
-    weight = 9.81 * float(np.sqrt(max(sum(reference.seen.masses.values()), 1e-9)))
+    # the most that gravity could do at a joint: all of the mass at the radius that its own inertia has.  A file in
+    # centimetres has 981; one without gravity still has forces of speeds, which that of the Earth is a scale for
+    weight = max(reference.gravity, EARTH) * float(np.sqrt(max(sum(reference.seen.masses.values()), 1e-9)))
     for number, both in enumerate(zip(reference.states, told.states, strict=True)):
         for aspect, state, rows in _find_errors(both, orders, weight):
             name = alone[int(np.argmax(rows))].name

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -38,7 +39,7 @@ from simwright.prover.processes import EnginePool, NotSeenError
 from simwright.prover.scenarios import ScenarioRuns
 from simwright.prover.structure import compare_structure
 from simwright.prover.table import REFERENCE, IsolatedEngine, find_engine, list_engines
-from simwright.prover.workers.seen import name_of
+from simwright.prover.workers.seen import Evaluated, Seen, name_of
 
 TIMEOUT = 300.0
 """Seconds for one question: Newton compiles its kernels when it is first used."""
@@ -371,7 +372,7 @@ class _Questions:
             self.configurations = choose_configurations(
                 seen, settings.configurations, settings.seed, list_speed_limits(asset)
             )
-        self.own = Told(seen, robot.evaluate(self.configurations))
+        self.own = self._tell(seen, robot.evaluate(self.configurations))
         # URDF has no place for the pose of a root that floats, and PhysX may lose it: workers are told where it is.
         # Another link, or a frame that is written as a link, may be the root there, so that all are told
         for configuration in self.configurations:
@@ -398,7 +399,10 @@ class _Questions:
         states = []
         if self.configurations:
             states = worker.evaluate([_move(one, zeros) for one in self.configurations])
-        return Told(seen, states)
+        return self._tell(seen, states)
+
+    def _tell(self, seen: Seen, states: Sequence[Evaluated]) -> Told:
+        return Told(seen, states, math.hypot(*self.gravity))
 
     def list_notes(self, row: IsolatedEngine) -> tuple[Diagnostic, ...]:
         """What writing for it told: what its format has no place for, or says in other words."""

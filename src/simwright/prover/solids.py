@@ -4,17 +4,16 @@
 from __future__ import annotations
 
 import dataclasses
-import itertools
 import math
 from collections.abc import Mapping
 
 import numpy as np
 
 from simwright.core.math3d import Pose, vec3
-from simwright.model.asset import Asset
+from simwright.model.asset import Asset, scaled
 from simwright.model.elements import Shape
 from simwright.model.extras import Extras
-from simwright.model.geometry import Capsule, Geometry, Mesh, Plane, Sphere, box_bounds
+from simwright.model.geometry import Geometry, Mesh, Plane, find_lowest
 from simwright.model.inertia import Inertial, combine
 from simwright.model.joint import WORLD
 from simwright.model.kinematics import build_tree
@@ -90,7 +89,8 @@ def _make_solid(asset: Asset, gap: float) -> Asset:
         # what a shape weighs is in the body's numbers
         shape.mass = shape.density = None
     solid.bodies = [body]
-    low = min(find_lowest(shape, poses[root]) for shape in kept)
+    lows = [find_lowest(shape.geometry, poses[root] @ shape.pose, scaled(shape)) for shape in kept]
+    low = min((one for one in lows if one is not None), default=0.0)
     body.pose = Pose(poses[root].p + vec3(0.0, 0.0, gap - low), poses[root].q)
     solid.shapes.append(Shape(GROUND, Plane(), WORLD, visual=False, collision=True))
     solid.environment.gravity = vec3(0.0, 0.0, -_GRAVITY)
@@ -135,20 +135,3 @@ def _set_material(asset: Asset) -> None:
         shape.settings = {}
     # friction and softness of contacts in the words of one engine
     asset.extras = Extras()
-
-
-def find_lowest(shape: Shape, body: Pose) -> float:
-    """The height of the lowest point of a shape [m]; of a cylinder or an ellipsoid, that of the box about it."""
-    geometry, radius, place = shape.geometry, 0.0, body @ shape.pose
-    if isinstance(geometry, Mesh):
-        points = np.asarray(geometry.data.vertices, dtype=float)
-    elif isinstance(geometry, Sphere | Capsule):
-        radius = geometry.radius
-        half = geometry.length / 2.0 if isinstance(geometry, Capsule) else 0.0
-        points = np.array([[0.0, 0.0, -half], [0.0, 0.0, half]])
-    else:
-        low, high = box_bounds(geometry) or (vec3(), vec3())
-        points = np.array(list(itertools.product(*zip(low, high, strict=True))))
-    scale = np.ones(3) if shape.scale is None else shape.scale
-    heights = (points * scale) @ place.rotation[2]
-    return float(heights.min() + place.p[2] - radius * float(np.max(scale)))

@@ -287,6 +287,7 @@ class BatchRollout:
                     self._targets, self._goals, self.qpos, self.qvel
                 )
                 self.worlds.step()
+                controller.limiter.brake(self.worlds)
         self._seen = None
         self.steps += 1
         verdict = self.judge()

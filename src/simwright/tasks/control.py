@@ -18,7 +18,8 @@ import numpy as np
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
 from simwright.engines.mujoco.actuation import ActuatorInfo, ActuatorKind, make_motor
-from simwright.engines.mujoco.queries import MjData, MjModel, compute_forward, compute_inertia
+from simwright.engines.mujoco.batch import ModelBatch
+from simwright.engines.mujoco.queries import MjData, MjModel, compute_forward, compute_inertia, stop_joints
 from simwright.tasks.compose import Composed
 from simwright.tasks.inverse import ToolMover
 from simwright.tasks.manifest import ControlMode
@@ -43,7 +44,8 @@ class SpeedLimiter:
 
     Targets of servos move towards what an action asks for at no more than the largest speed.  A motor that is told a
     torque does not push a joint that moves beyond that speed, and brakes one that is faster.  What gravity, contacts
-    and the other joints do is not bounded.
+    and the other joints still add is taken away after each time step (:meth:`brake`), so that no step ends with a joint
+    beyond its speed: the convention of PhysX.  Forces of actuators are bounded by MuJoCo itself; that brake is not one.
 
     ``home`` are the coordinates at which the inertia that drives have to brake is measured.
     """
@@ -78,6 +80,10 @@ class SpeedLimiter:
         ]
         self._rates = float(model.opt.timestep) * np.array(rates)
         self._brake = self._measure_brakes(home)
+        # every joint with a limit, driven or not; free and ball joints have none
+        self._stopped = np.array([int(model.jnt_dofadr[joint]) for joint in limits], dtype=np.int32)
+        self._fastest = np.array(list(limits.values()), dtype=np.float64)
+        self._scratch: MjData | None = None
 
     def _find_speed(self, actuator: ActuatorInfo, limits: Mapping[int, float]) -> float:
         """The largest speed of a joint as its transmission sees it."""
@@ -96,7 +102,7 @@ class SpeedLimiter:
     @property
     def is_idle(self) -> bool:
         """Is there nothing to hold between two actions?"""
-        return not (self._bounded.any() or np.isfinite(self._rates).any())
+        return not (len(self._stopped) or self._bounded.any() or np.isfinite(self._rates).any())
 
     def _measure_brakes(self, home: Array) -> Array:
         """How hard drives may brake [N s/m or N m s/rad]."""
@@ -122,6 +128,25 @@ class SpeedLimiter:
         most = np.where(speeds > _MOVING * self._most, self._brake * (self._most - speeds), np.inf)
         controls = (np.clip(self._gain * moved + rest, least, most) - rest) / self._divisor
         return moved, np.where(self._bounded, controls, moved)
+
+    def brake(self, worlds: ModelBatch) -> bool:
+        """Hold the largest speeds after a time step, in all worlds; tells whether there was anything to do."""
+        if not len(self._stopped):
+            return False
+        speeds = np.abs(worlds.view("qvel")[:, self._stopped])
+        # worlds that broke down are no numbers, which compare as false
+        fast = np.flatnonzero((speeds > self._fastest).any(axis=1))
+        qpos, qvel = worlds.view("qpos"), worlds.view("qvel")
+        for world in fast.tolist():
+            self._scratch = stop_joints(
+                worlds.models[world],
+                qpos[world],
+                qvel[world],
+                self._stopped,
+                self._fastest,
+                scratch=self._scratch,
+            )
+        return bool(len(fast))
 
     def bound_force(self, number: int, control: float, speed: float) -> float:
         """The control of a motor or velocity servo that a controller between commands, within the largest speed."""

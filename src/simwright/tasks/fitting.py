@@ -2,7 +2,8 @@
 """What a robot reaches of a workspace, and drawing the workspace to the robot (``--fit``).
 
 Reaching is tried out by inverse kinematics inside the joints' limits, from where the robot starts and from other
-configurations; only the position of the tool counts, and nothing is in the way.
+configurations; only the position of the tool counts, and nothing is in the way.  Working on a table asks for more: a
+tool that points down, and an arm that is not folded into itself right before its base.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from simwright.core.errors import InputError
-from simwright.core.math3d import Array, Pose
+from simwright.core.math3d import Array, Pose, quat_rotate
 from simwright.engines.mujoco.actuation import list_actuators
 from simwright.engines.mujoco.queries import (
     SLIDE,
@@ -21,12 +22,14 @@ from simwright.engines.mujoco.queries import (
     MjModel,
     compute_site_jacobians,
     find_site,
+    measure_bottom,
     pose_bodies,
+    read_site,
 )
 from simwright.tasks.amending import TOOL
 from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import find_home
-from simwright.tasks.inverse import find_joints
+from simwright.tasks.inverse import DOWN, ToolMover, find_approach, find_joints, list_touching, point_along
 from simwright.tasks.robot import TaskRobot
 from simwright.tasks.scene import SceneOptions, TaskScene
 
@@ -38,9 +41,10 @@ _DAMPING = 0.03
 # largest step of a joint in one round [rad or m]
 _LONGEST = 0.4
 _LEAST, _LARGEST, _STEPS = 0.1, 3.0, 30
-_COARSE = 5
 # a fitted workspace stays this far inside of what is just reached
 _MARGIN = 0.97
+# cosine of how far a tool may lean from the vertical and still work on a table
+_LEANING = 0.64
 
 
 @dataclass(slots=True)
@@ -126,6 +130,46 @@ def make_reach_tester_in(robot: TaskRobot, model: MjModel, start: Array) -> Reac
     return ReachTester(model, start, site, joints)
 
 
+class WorkTester:
+    """Tries whether a tool comes down on places: pointing down as the scripts have it, the arm not folded into itself.
+
+    ``bodies`` is the number of the robot's bodies.
+    """
+
+    def __init__(self, reacher: ReachTester, bodies: int) -> None:
+        self._last = bodies
+        self._data = pose_bodies(reacher.model, reacher.start)
+        self._mover: ToolMover | None = None
+        if len(reacher.joints):
+            approach = find_approach(reacher.model, reacher.start, reacher.site, reacher.joints)
+            self._mover = ToolMover(reacher.model, reacher.site, reacher.joints, axis=approach)
+            self._mover.reset(self._data)
+            self._down = point_along(read_site(self._data, reacher.site), approach, DOWN)
+            self._home = self._mover.rest.copy()
+            self._own = self._list_touching(self._home)
+
+    def count(self, points: Array) -> int:
+        """At how many of the points (n x 3) the tool can work."""
+        return sum(self.test(point) for point in points)
+
+    def test(self, point: Array) -> bool:
+        """Can the tool work there?"""
+        mover = self._mover
+        if mover is None:
+            return False
+        assert mover.axis is not None
+        joints = mover.find(self._data, Pose.of(point, self._down), self._home, rounds=_ROUNDS)
+        found = mover.locate(self._data, joints)
+        if float(np.linalg.norm(found.p - point)) > NEAR:
+            return False
+        leaning = float(quat_rotate(found.q, mover.axis) @ DOWN)
+        return leaning > _LEANING and not self._list_touching(joints) - self._own
+
+    def _list_touching(self, joints: Array) -> set[tuple[int, int]]:
+        assert self._mover is not None
+        return list_touching(self._mover.model, self._mover.pose(self._data, joints), self._last)
+
+
 @dataclass(frozen=True, slots=True)
 class FittedScene:
     """Options of a scene that was drawn to a robot: ``factor`` of its distances from the base."""
@@ -139,55 +183,67 @@ class FittedScene:
 def fit_scene(
     scene: TaskScene, options: SceneOptions, robot: TaskRobot, base: Pose | None = None
 ) -> FittedScene:
-    """Draw the workspace of a scene towards or away from the base until the robot reaches all corners of it.
+    """Draw the workspace of a scene towards the base, or stand back from it, until the robot can work in it.
 
-    A workspace that is reached already stays as it is; so does a scene without one.
+    That is: it reaches all corners, and its tool comes down on the places where the scene has it work
+    (:attr:`TaskScene.work`).  A workspace that is as good already stays as it is; so does a scene without one.
     """
     if scene.workspace is None or scene.scale is None:
         return FittedScene(options, 1.0, 0, 0)
-    base = scene.base(options, robot.forward) if base is None else base
+    if base is None:
+        base = scene.base(options, robot.forward)
+        if scene.mount is not None:
+            options = scene.mount(options, _measure_lowest(make_reach_tester(robot, base)))
+            base = scene.base(options, robot.forward)
     reacher = make_reach_tester(robot, base)
-    factors = _list_factors()
-    for factor in factors:
+    worker = WorkTester(reacher, reacher.model.nbody - 1)
+    best: tuple[tuple[int, int], FittedScene] | None = None
+    for factor in _list_factors():
         scaled = _scale(scene, options, factor, base)
-        if _reaches_all(scene, scaled, reacher):
-            # a little nearer still: just reached means with the arm stretched out
-            inner = _scale(scene, options, factor * _MARGIN, base) if factor < 1.0 else scaled
-            if factor < 1.0 and _reaches_all(scene, inner, reacher):
-                scaled, factor = inner, factor * _MARGIN  # noqa: PLW2901 - a little less, to be safe
-            total = len(scene.workspace(scaled))
-            return FittedScene(scaled, factor, total, total)
-    choices = [(factor, _scale(scene, options, factor, base)) for factor in factors[::_COARSE]]
-    best = _choose_best(scene, choices, reacher)
-    if best.reached == 0:
+        reached = reacher.test(scene.workspace(scaled))
+        # what is reached by place alone comes first: without it there is nothing to work on
+        works = worker.count(scene.work(scaled)) if scene.work is not None and reached.any() else 0
+        rank = (int(reached.sum()), works)
+        if best is None or rank > best[0]:
+            best = rank, FittedScene(scaled, factor, rank[0], len(reached))
+        if reached.all() and (scene.work is None or works == len(scene.work(scaled))):
+            break
+    assert best is not None
+    if best[1].reached == 0:
         raise InputError(
             f"the robot {robot.id!r} reaches nothing of the task {scene.name!r}, however small it is made",
             hint="move the base by --set robot_base_xyz=...",
         )
-    return best
+    return _draw_a_little_nearer(scene, options, best[1], base, reacher)
 
 
-def _choose_best(
-    scene: TaskScene, choices: list[tuple[float, SceneOptions]], reacher: ReachTester
+def _measure_lowest(reacher: ReachTester) -> float:
+    """How low the moving parts of a robot come where it starts [m]; shoulders of some reach below their base."""
+    model, data = reacher.model, pose_bodies(reacher.model, reacher.start)
+    lowest = np.inf
+    for geom in range(model.ngeom):
+        collides = model.geom_contype[geom] or model.geom_conaffinity[geom]
+        if collides and model.body_weldid[model.geom_bodyid[geom]]:
+            lowest = min(lowest, measure_bottom(model, data, geom))
+    return float(lowest)
+
+
+def _draw_a_little_nearer(
+    scene: TaskScene, options: SceneOptions, found: FittedScene, base: Pose, reacher: ReachTester
 ) -> FittedScene:
-    """Where nothing lets the robot reach all, what lets it reach most."""
+    """Just reached means with the arm stretched out: a workspace that was drawn in is drawn in a little more."""
     assert scene.workspace is not None
-    found = []
-    for factor, scaled in choices:
-        reached = reacher.test(scene.workspace(scaled))
-        found.append(FittedScene(scaled, factor, int(reached.sum()), len(reached)))
-    return max(found, key=lambda fitted: fitted.reached)
+    factor = found.factor * _MARGIN
+    if found.factor >= 1.0:
+        return found
+    inner = _scale(scene, options, factor, base)
+    count = int(reacher.test(scene.workspace(inner)).sum())
+    return FittedScene(inner, factor, count, found.total) if count >= found.reached else found
 
 
 def _scale(scene: TaskScene, options: SceneOptions, factor: float, base: Pose) -> SceneOptions:
     assert scene.scale is not None
     return options if factor == 1.0 else scene.scale(options, factor, base)
-
-
-def _reaches_all(scene: TaskScene, options: SceneOptions, reacher: ReachTester) -> bool:
-    """Does it reach every corner?  The first that it does not decides."""
-    assert scene.workspace is not None
-    return all(bool(reacher.test(corner[None])[0]) for corner in scene.workspace(options))
 
 
 def _list_factors() -> list[float]:

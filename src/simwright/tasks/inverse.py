@@ -8,6 +8,7 @@ where they started.  Steps go on from the joints that were told last, not from w
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +18,7 @@ from simwright.core.math3d import (
     IDENTITY,
     Array,
     Pose,
+    quat_from_axis_angle,
     quat_from_rotation_vector,
     quat_multiply,
     quat_rotate,
@@ -27,9 +29,12 @@ from simwright.engines.mujoco.queries import (
     MjData,
     MjModel,
     compute_site_jacobians,
+    list_overlaps,
     pose_bodies,
     read_site,
 )
+
+DOWN = np.array([0.0, 0.0, -1.0])
 
 _DAMPING = 0.02
 _TURN_DAMPING = 0.1
@@ -45,6 +50,8 @@ _LONGEST = 0.3
 _LONGEST_TURN = 0.15
 # an error that is as good as none [m or rad]
 _EXACT = 1e-5
+# a joint that is nearer to the tool than this only rolls it [m]
+_ACROSS = 0.04
 
 
 @dataclass(slots=True)
@@ -221,3 +228,46 @@ def find_joints(model: MjModel, site: int, driven: set[int]) -> npt.NDArray[np.i
         found += [joint for joint in joints if joint in driven and model.jnt_type[joint] >= SLIDE]
         body = int(model.body_parentid[body])
     return np.array(sorted(found), dtype=np.intp)
+
+
+def find_approach(model: MjModel, home: Array, site: int, joints: npt.NDArray[np.intp]) -> Array:
+    """The direction in which a tool reaches, in its own frame, told by the joints that move it.
+
+    Along the axis of the last joint where that only rolls the tool, else away from the last joint that turns it across.
+    """
+    data = pose_bodies(model, home)
+    tool = data.site_xpos[site]
+    roll: Array | None = None
+    away = np.zeros(3)
+    for joint in reversed(joints.tolist()):
+        away = np.asarray(tool - data.xanchor[joint])
+        axis = np.asarray(data.xaxis[joint])
+        across = away - axis * float(away @ axis)
+        if np.linalg.norm(across) > _ACROSS:
+            break
+        roll = axis if roll is None else roll
+    if roll is not None and abs(float(roll @ away)) > _ACROSS:
+        away = roll * float(np.sign(roll @ away))
+    frame = np.asarray(data.site_xmat[site]).reshape(3, 3)
+    size = float(np.linalg.norm(away))
+    return np.asarray(frame.T @ away / size) if size > 0 else np.array([0.0, 0.0, 1.0])
+
+
+def point_along(pose: Pose, axis: Array, direction: Array) -> Array:
+    """The orientation nearest to a pose's in which an axis of it points along a direction."""
+    points = quat_rotate(pose.q, axis)
+    across = np.cross(points, direction)
+    size = float(np.linalg.norm(across))
+    angle = math.atan2(size, float(points @ direction))
+    if size < 1e-9:
+        if angle < 1.0:
+            return pose.q.copy()
+        across, size = np.cross(points, np.eye(3)[int(np.argmin(np.abs(points)))]), 1.0
+    return np.asarray(quat_multiply(quat_from_axis_angle(across / np.linalg.norm(across), angle), pose.q))
+
+
+def list_touching(model: MjModel, data: MjData, last: int) -> set[tuple[int, int]]:
+    """Pairs of bodies of a robot (1 to ``last``) that are inside each other where ``data`` has them."""
+    pairs = list_overlaps(model, data)
+    bodies = np.sort(np.asarray(model.geom_bodyid)[pairs], axis=1).reshape(-1, 2)
+    return {(int(a), int(b)) for a, b in bodies if a >= 1 and b <= last}

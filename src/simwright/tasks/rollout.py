@@ -17,7 +17,15 @@ from simwright.core.errors import UsageError
 from simwright.core.math3d import Array, Pose
 from simwright.engines.mujoco.actuation import hold_controls, list_actuators
 from simwright.engines.mujoco.batch import ModelBatch
-from simwright.engines.mujoco.queries import FREE, MjData, find_site, pose_bodies, read_body, read_site
+from simwright.engines.mujoco.queries import (
+    FREE,
+    MjData,
+    find_site,
+    measure_bottom,
+    pose_bodies,
+    read_body,
+    read_site,
+)
 from simwright.tasks.amending import TOOL
 from simwright.tasks.compose import PREFIX, Composed, compose_scene
 from simwright.tasks.control import ActionController
@@ -214,6 +222,9 @@ class SimRollout:
         if self.watch is not None:
             self.watch.before_step()
         self.worlds.step()
+        if self.controller.limiter.brake(self.worlds):
+            # what controllers look at between two time steps
+            self.data.qpos[:], self.data.qvel[:] = self.qpos, self.qvel
         if self.watch is not None:
             self.watch.after_step()
 
@@ -308,11 +319,7 @@ class SimRollout:
         for geom in range(self.model.ngeom):
             collides = self.model.geom_contype[geom] or self.model.geom_conaffinity[geom]
             if 1 <= self.model.geom_bodyid[geom] <= self.composed.robot_nbody and collides:
-                turn = np.asarray(data.geom_xmat[geom]).reshape(3, 3)
-                center, half = self.model.geom_aabb[geom][:3], self.model.geom_aabb[geom][3:]
-                middle = data.geom_xpos[geom] + turn @ center
-                # the lowest corner of the geom's box
-                lowest = min(lowest, float(middle[2] - np.abs(turn[2]) @ half))
+                lowest = min(lowest, measure_bottom(self.model, data, geom))
         floor = float(self.base.p[2])
         # a millimetre above the floor: contacts at the start push
         return floor - lowest + 1e-3 if np.isfinite(lowest) else 0.0

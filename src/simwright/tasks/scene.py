@@ -43,6 +43,8 @@ class RobotNeeds:
     """``fixed``, ``floating`` or ``any``."""
     tool: bool = False
     gripper: bool = False
+    grasp: str = ""
+    """The body of the task that a gripper has to take; its fingers have to open that far."""
     reach: float = 0.0
     """How far from its base the robot has to get to do anything at all [m]."""
 
@@ -113,7 +115,13 @@ class TaskScene:
     workspace: Callable[[Any], Array] | None = None
     """Corners of the region (n x 3) that the robot has to reach, for the pre-flight report."""
     scale: Callable[[Any, float, Pose], Any] | None = None
-    """``scale(options, factor, base)``: the options with the workspace drawn towards the base, for ``--fit``."""
+    """``scale(options, factor, base)``: the options with the workspace drawn towards the base (below 1), or set back
+    from it (above 1), for ``--fit``."""
+    mount: Callable[[Any, float], Any] | None = None
+    """``mount(options, lowest)``: the options with a base that is raised until no moving part of the robot, the lowest
+    of which is at ``lowest`` [m], starts inside the table, for ``--fit``."""
+    work: Callable[[Any], Array] | None = None
+    """Places (n x 3) where the tool has to come down, pointing down, for ``--fit`` and the pre-flight report."""
 
 
 def measure_distance(a: Array, b: Array) -> Array:

@@ -17,7 +17,7 @@ import numpy as np
 from simwright.compare.difference import Difference, DifferenceItem
 from simwright.model.asset import Asset
 from simwright.model.joint import Motion
-from simwright.view.configuration import Configuration
+from simwright.view.configuration import Configuration, choose_step, mark_ends
 from simwright.view.drawing import draw_asset
 from simwright.view.figure import LAYERS, AssetFigure, Picked, at_offsets
 from simwright.view.panel import describe_link
@@ -135,11 +135,13 @@ class ComparePage:
             for name, found in dofs.items():
                 lower, upper = min(one.range[0] for one in found), max(one.range[1] for one in found)
                 unit = "rad" if found[0].dof.motion is Motion.HINGE else "m"
-                step = max((upper - lower) / 1000, 1e-6)
+                step = choose_step(lower, upper)
                 side = "" if len(found) == 2 else " (A)" if name in self.configurations[0].dofs else " (B)"
                 now = next(one.get(name) for one in self.configurations if one.has(name))
                 label, value = f"{short(name, 40)} [{unit}]{side}", float(np.clip(now, lower, upper))
-                slider = gui.add_slider(label, lower, max(upper, lower + step), step, value)
+                slider = gui.add_slider(
+                    label, lower, max(upper, lower + step), step, value, marks=mark_ends(lower, upper)
+                )
                 slider.on_update(lambda event, name=name: self._drag(name, event))
                 self._sliders[name] = slider
 
@@ -240,13 +242,19 @@ def list_items(difference: Difference) -> Iterator[tuple[str, DifferenceItem]]:
 
 
 def _shorten(file: str) -> str:
-    """The end of a path, which tells files apart."""
+    """The end of a path, which tells files apart, cut between folders where it can be."""
     shown = short(file, 1000)
-    return shown if len(shown) <= 34 else f"\u2026{shown[-33:]}"
+    if len(shown) <= 34:
+        return shown
+    end = shown[-33:]
+    return f"\u2026{end[end.index('/') :] if '/' in end[:-1] else end}"
 
 
 def _tell(item: DifferenceItem) -> str:
-    return f"{item.what}: {_spell(item.a)} / {_spell(item.b)}"
+    if (item.a is None) != (item.b is None):
+        side, value = ("B", item.b) if item.a is None else ("A", item.a)
+        return f"{item.what}: only in {side}, {_spell(value)}"
+    return f"{item.what}: {_spell(item.a)} in A, {_spell(item.b)} in B"
 
 
 def _spell(value: Any) -> str:

@@ -48,6 +48,16 @@ class MovableDof:
         return lower, upper
 
 
+def choose_step(lower: float, upper: float) -> float:
+    """Of a slider between two numbers: a thousandth of them or less, with one digit, so that labels stay short."""
+    return max(10.0 ** math.floor(math.log10(max(upper - lower, 1e-6) / 1000)), 1e-6)
+
+
+def mark_ends(lower: float, upper: float) -> tuple[tuple[float, str], ...]:
+    """The labels below the ends of a slider; all digits of two limits would run into each other."""
+    return ((lower, f"{lower:.4g}"), (upper, f"{upper:.4g}"))
+
+
 class Configuration:
     """Where all joints of an asset are; it starts as the file says.
 

@@ -21,6 +21,7 @@ from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Motion
 from simwright.model.kinematics import build_tree
 from simwright.model.mass import body_inertials
+from simwright.view.configuration import choose_step, mark_ends
 from simwright.view.drawing import draw_asset
 from simwright.view.figure import LAYERS, AssetFigure, Dragged, Picked, at_offsets
 from simwright.view.overlay import ContactArrows
@@ -157,9 +158,14 @@ class LivePage:
             by_hand = gui.add_checkbox("By hand", False, hint="Else the control file or the policy commands")
             by_hand.on_update(lambda event: self._command_by_hand(event.target.value))
             for name, (lower, upper, value) in list(found.items())[:_MOST_COMMANDS]:
-                step = max((upper - lower) / 1000, 1e-6)
+                step = choose_step(lower, upper)
                 slider = gui.add_slider(
-                    short(name, 40), lower, upper, step, float(np.clip(value, lower, upper))
+                    short(name, 40),
+                    lower,
+                    upper,
+                    step,
+                    float(np.clip(value, lower, upper)),
+                    marks=mark_ends(lower, upper),
                 )
                 slider.on_update(lambda event, name=name: self.command(name, float(event.target.value)))
                 self._commands[name] = float(slider.value)

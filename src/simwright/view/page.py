@@ -17,7 +17,7 @@ from simwright.formats.gltf.meshes import make_mesh
 from simwright.model.asset import Asset, Shape, scaled
 from simwright.model.joint import Motion
 from simwright.model.mass import body_inertials
-from simwright.view.configuration import Configuration, MovableDof
+from simwright.view.configuration import Configuration, MovableDof, choose_step, mark_ends
 from simwright.view.drawing import draw_asset
 from simwright.view.figure import LAYERS, AssetFigure, Picked
 from simwright.view.overlay import ConfigurationContacts, ContactArrows
@@ -136,8 +136,8 @@ class ViewPage:
         self._gap: Any = None
         gui.set_panel_label(short(asset.name, 40))
         gui.add_markdown(
-            f"**{plain(asset.name)}**  \n{len(asset.bodies)} links, {len(asset.joints)} joints, "
-            f"{len(dofs)} of them to move, {sum(each.mass for each in self._inertials.values()):.4g} kg"
+            f"**{plain(asset.name)}**  \n{len(asset.bodies)} links, {len(asset.joints)} joints "
+            f"({len(dofs)} with a slider), {sum(each.mass for each in self._inertials.values()):.4g} kg"
         )
         self._add_variants()
         if dofs:
@@ -178,10 +178,11 @@ class ViewPage:
             lower, upper = dof.range
             value = float(np.clip(self.configuration.get(name), lower, upper))
             unit = "rad" if dof.dof.motion is Motion.HINGE else "m"
-            step = max((upper - lower) / 1000, 1e-6)
+            step = choose_step(lower, upper)
             follows = name in self.configuration.followers
             slider = gui.add_slider(
                 f"{short(name, 40)} [{unit}]", lower, max(upper, lower + step), step, value,
+                marks=mark_ends(lower, upper),
                 hint="follows another joint" if follows else f"{lower:.4g} to {upper:.4g} {unit}",
             )  # fmt: skip
             slider.on_update(lambda event, name=name: self._drag(name, event))

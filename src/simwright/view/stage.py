@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import math
 from typing import Any
 
@@ -18,12 +19,19 @@ FROM_ABOVE = (0.15, -0.75, 1.4)
 """As a plan is looked at."""
 
 
-def dress(server: Any, lower: Array, upper: Array, toward: tuple[float, float, float] = FROM_FRONT) -> None:
+_PANEL = 340.0
+"""Width of the panel of controls on a wide page [pixels]; viser 1.0 has it on the right, over the scene."""
+_SHEET = 0.6
+"""Part of the height that the same panel covers on a narrow page, at its lower end."""
+_NOTICE = 0.02
+"""Part of the height that is left free above."""
+
+
+def dress(server: Any, lower: Array, upper: Array, toward: tuple[float, float, float] | None = None) -> None:
     """Floor, light and the first camera, for things between two corners [m], seen from the side of ``toward``."""
     scene = server.scene
     size = float(np.max(upper - lower))
     cell = 10.0 ** math.floor(math.log10(size)) / 2
-    middle = (lower + upper) / 2
     scene.add_grid(
         "/floor", infinite_grid=True, cell_size=cell, section_size=10 * cell, plane="xy",
         fade_distance=12 * size, fade_from="camera", cell_color=(205, 208, 212), section_color=(165, 170, 178),
@@ -31,27 +39,58 @@ def dress(server: Any, lower: Array, upper: Array, toward: tuple[float, float, f
         position=(0.0, 0.0, min(0.0, float(lower[2])) - 1e-3 * size),
     )  # fmt: skip
     scene.configure_default_lights(enabled=True, cast_shadow=True)
-    frame(server.initial_camera, middle, float(np.linalg.norm(upper - lower)) / 2, toward)
-    server.on_client_connect(lambda client: _step_back(client, middle, upper - lower, toward))
+    side = toward or choose_side(lower, upper)
+    frame(server.initial_camera, lower, upper, side, (1280.0, 800.0))
+    # how large the page is, only the browser can tell
+    server.on_client_connect(lambda client: _frame_again(client, lower, upper, side))
     server.initial_camera.near, server.initial_camera.far = 0.002 * size, 200.0 * size
 
 
-def frame(camera: Any, middle: Array, radius: float, toward: tuple[float, float, float]) -> None:
-    """Turn a camera to what is in a ball."""
-    distance = 1.15 * radius / math.sin(_FOV / 2)
+def choose_side(lower: Array, upper: Array) -> tuple[float, float, float]:
+    """From where to look: into a building from above, since its walls would hide what is in it, else at the front."""
+    width, depth, height = (upper - lower).tolist()
+    return FROM_ABOVE if min(width, depth) > max(2.0 * height, 3.0) else FROM_FRONT
+
+
+def frame(
+    camera: Any, lower: Array, upper: Array, toward: tuple[float, float, float], page: tuple[float, float]
+) -> None:
+    """Turn a camera such that a box fills what the panel leaves of a page [pixels]."""
+    width, height = page
+    left, right, low, high = _find_free(width, height)
+    back = np.array(toward) / np.linalg.norm(toward)
+    across = np.cross((0.0, 0.0, 1.0), back)
+    across /= np.linalg.norm(across)
+    axes = np.stack([across, np.cross(back, across), back])
+    corners = np.array(list(itertools.product(*zip(lower, upper, strict=True)))) @ axes.T
+    tangent = math.tan(_FOV / 2)
+    slopes = np.array(((left, right), (low, high))) * tangent
+    slopes[0] *= width / height
+    # an eye at (a, t) sees a corner at (x, z) between two borders if s0 (t - z) <= x - a <= s1 (t - z), so
+    # a + s0 t <= least and a + s1 t >= most
+    least = [np.min(corners[:, i] + slopes[i, 0] * corners[:, 2]) for i in (0, 1)]
+    most = [np.max(corners[:, i] + slopes[i, 1] * corners[:, 2]) for i in (0, 1)]
+    distance = max((most[i] - least[i]) / (slopes[i, 1] - slopes[i, 0]) for i in (0, 1))
+    beside = [(least[i] + most[i] - (slopes[i, 0] + slopes[i, 1]) * distance) / 2 for i in (0, 1)]
     camera.fov = _FOV
-    camera.position = tuple(
-        float(value) for value in middle + distance * np.array(toward) / np.linalg.norm(toward)
-    )
-    camera.look_at = tuple(float(value) for value in middle)
+    camera.position = tuple((np.array((*beside, distance)) @ axes).tolist())
+    camera.look_at = tuple((np.array((*beside, np.mean(corners[:, 2]))) @ axes).tolist())
 
 
-def _step_back(client: Any, middle: Array, size: Array, toward: tuple[float, float, float]) -> None:
-    """On a screen that is higher than wide, such as a phone's: further away, and higher, above the panel."""
-    aspect = float(client.camera.aspect)
-    if aspect < 1.0:
-        radius = float(np.linalg.norm(size)) / 2 / max(aspect, 0.2)
-        frame(client.camera, middle - np.array((0.0, 0.0, 0.7 * radius)), radius, toward)
+def _frame_again(client: Any, lower: Array, upper: Array, toward: tuple[float, float, float]) -> None:
+    """Fit the camera of a person to the size of their page."""
+    page = float(client.camera.image_width), float(client.camera.image_height)
+    if min(page) > 0.0:
+        frame(client.camera, lower, upper, toward, page)
+
+
+def _find_free(width: float, height: float) -> tuple[float, float, float, float]:
+    """What the panel leaves free: left, right, low and high, from -1 to 1."""
+    if width < height:
+        return -0.94, 0.94, 2.0 * _SHEET - 1.0 + 0.04, 1.0 - 2.0 * _NOTICE
+    # the same on both sides, so that turning the view turns about the middle of what is shown
+    side = max(0.3, 1.0 - 2.0 * (_PANEL + 20.0) / width)
+    return -side, side, -0.9, 0.9
 
 
 def save_picture(client: Any) -> None:

@@ -21,6 +21,7 @@ poses           position, rotation and yaw of things in a world
 polygons        polygons moved, grown, cut into convex pieces, their edges, and which of many may meet
 entities        rooms, hallways, locations, surfaces, objects and robots as data
 free_space      where robots can be, where beams go, what is solid
+floors          several floors, lifts and stairs between them, named points
 world           the resolved world: lookup, derived polygons, doors, snapshots
 writing         worlds drawn at random in a style, and any world saved as PyRoboSim's files
 grid            occupancy grids; maps, way points and route graphs for Nav2
@@ -30,6 +31,7 @@ picture_world   the top view of a world as a drawing
 environments    the fetch task as a Gymnasium environment; imported only when asked
 acting          actions in simulated time, plans, and the simulation itself
 execution       moving along a path, and under velocity commands
+plans           floor plans of other programs: Open-RMF, Nav2 maps, SVG and DXF drawings
 planning        path planners and what their goals mean
 sensing         lidar and field of view
 space           the world as a scene of solids

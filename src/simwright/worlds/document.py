@@ -202,7 +202,9 @@ def shorten(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-_BLOCK_KEYS = frozenset({"seed", "relative_mode", "entities", "categories"})
+_BLOCK_KEYS = frozenset(
+    {"seed", "relative_mode", "entities", "categories", "floors", "lifts", "stairs", "places"}
+)
 ENTITY_KEYS = frozenset({"height", "asset", "mass", "friction"})
 """Wall height [m], the file of a robot or prop, mass [kg], friction."""
 

@@ -11,6 +11,7 @@ the YAML, so the two can be moved together.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ import shapely
 
 from simwright.core.errors import UsageError
 from simwright.worlds.entities import Hallway, Room, Spawn, WorldRobot
+from simwright.worlds.floors import GROUND, WorldFloor
 from simwright.worlds.free_space import compute_building, compute_free_space
 from simwright.worlds.graph import WorldGraph
 from simwright.worlds.polygons import Geometry, list_edges
@@ -50,6 +52,10 @@ class Grid:
     def shape(self) -> tuple[int, int]:
         """Cells along x and along y."""
         return self.occupied.shape[0], self.occupied.shape[1]
+
+    def moved(self, x: float, y: float) -> Grid:
+        """The same cells elsewhere [m]."""
+        return Grid(self.occupied, self.resolution, (self.origin[0] + x, self.origin[1] + y), self.sample)
 
     def to_cell(self, x: float, y: float) -> tuple[int, int]:
         """The cell that a point [m] is in, which may lie outside of the grid."""
@@ -102,6 +108,19 @@ def make_grid(
         closed = None if robot is None else [h for h in world.hallways if robot.knows_closed(h)]
         space = compute_free_space(world, inflation, closed)
     return Grid(~rasterize(space, x, y), resolution, (x_limits[0], y_limits[0]), sample)
+
+
+def make_floor_grid(world: World, floor: WorldFloor, resolution: float) -> Grid:
+    """The occupancy of one floor, in the plane of the world; of all of it where there is only one."""
+    parts = [part.polygon.bounds for part in world.floors if world.floor_table.find(part) is floor]
+    if floor is GROUND or not parts:
+        return make_grid(world, resolution)
+    low, high = np.min(parts, axis=0)[:2], np.max(parts, axis=0)[2:]
+    margin = (high - low) * PADDING
+    x, y = zip(low - margin, high + margin, strict=True)
+    return make_grid(
+        world, resolution, x_limits=(float(x[0]), float(x[1])), y_limits=(float(y[0]), float(y[1]))
+    )
 
 
 def rasterize(
@@ -217,13 +236,15 @@ def encode_map(grid: Grid, image: str) -> str:
     )
 
 
-def list_waypoints(world: World) -> list[dict[str, Any]]:
-    """Every navigation pose with the place it belongs to; several of one place are numbered."""
+def list_waypoints(world: World, floor: WorldFloor = GROUND) -> list[dict[str, Any]]:
+    """Every navigation pose of a floor with the place it belongs to; several of one place are numbered."""
     rows: list[dict[str, Any]] = []
     places: list[tuple[str, Room | Hallway | Spawn]] = [("room", room) for room in world.rooms]
     places += [("hallway", hallway) for hallway in world.hallways]
     places += [("surface", spawn) for spawn in world.spawns]
     for kind, entity in places:
+        if not _is_on(world, floor, entity):
+            continue
         for number, pose in enumerate(entity.nav_poses):
             row: dict[str, Any] = {
                 "name": f"{entity.name}_{number}",
@@ -233,22 +254,47 @@ def list_waypoints(world: World) -> list[dict[str, Any]]:
             }
             if isinstance(entity, Spawn):
                 row["is_charger"] = entity.location.is_charger
-            rows.append({**row, **_describe_pose(pose)})
+            rows.append({**row, **_describe_pose(_move_pose(pose, floor))})
     return rows
 
 
-def encode_waypoints(world: World) -> str:
+def encode_waypoints(world: World, floor: WorldFloor = GROUND) -> str:
     """The way points as YAML."""
     import yaml
 
     # the one in C is ten times as fast, and not in every build
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    rows = {"waypoints": list_waypoints(world)}
+    rows = {"waypoints": list_waypoints(world, floor)}
     text: str = yaml.dump(rows, Dumper=dumper, sort_keys=False, allow_unicode=True)
     return f"# Navigation poses of {world.name}\n{text}"
 
 
-def encode_route_graph(graph: WorldGraph, name: str, hallways: Sequence[Hallway] = ()) -> str:
+def _is_on(world: World, floor: WorldFloor, entity: Room | Hallway | Spawn) -> bool:
+    return (
+        floor is GROUND
+        or world.floor_table.find(entity.room if isinstance(entity, Spawn) else entity) is floor
+    )
+
+
+def _move_pose(pose: WorldPose, floor: WorldFloor) -> WorldPose:
+    """A pose of the plane on the map of its floor."""
+    return dataclasses.replace(pose, x=pose.x - floor.offset[0], y=pose.y - floor.offset[1])
+
+
+def take_floor(world: World, graph: WorldGraph, floor: WorldFloor) -> WorldGraph:
+    """The part of a graph that is on a floor."""
+    if floor is GROUND:
+        return graph
+    kept = np.array([_is_on(world, floor, node.entity) for node in graph.nodes], dtype=bool)
+    numbers = np.cumsum(kept) - 1
+    inside = kept[graph.edges].all(axis=1) if len(graph.edges) else np.zeros(0, dtype=bool)
+    nodes = [node for node, keep in zip(graph.nodes, kept, strict=True) if keep]
+    return WorldGraph(nodes, numbers[graph.edges[inside]], graph.lengths[inside])
+
+
+def encode_route_graph(
+    graph: WorldGraph, name: str, hallways: Sequence[Hallway] = (), floor: WorldFloor = GROUND
+) -> str:
     """The world graph as Nav2's route server reads it: points, and a line for every way and direction.
 
     Ways through the door of one of ``hallways`` have its name and state in their metadata.
@@ -257,14 +303,14 @@ def encode_route_graph(graph: WorldGraph, name: str, hallways: Sequence[Hallway]
     facts: dict[str, Any]
     for number, node in enumerate(graph.nodes):
         facts = {"id": number, "frame": FRAME, "metadata": {"place": node.entity.name, "yaw": node.pose.yaw}}
-        features.append(_make_feature(facts, "Point", [node.pose.x, node.pose.y]))
+        features.append(_make_feature(facts, "Point", list(_move_pose(node.pose, floor).xy)))
     number = len(graph.nodes)
-    doors = _find_doors(graph, hallways)
+    doors = find_doors(graph, hallways)
     for edge, (start, end) in enumerate(graph.edges.tolist()):
         # edges of a route graph are one-way
         for a, b in ((start, end), (end, start)):
             # a MultiLineString, not a LineString: that is what the route server reads
-            line = [[list(graph.nodes[a].pose.xy), list(graph.nodes[b].pose.xy)]]
+            line = [[list(_move_pose(graph.nodes[k].pose, floor).xy) for k in (a, b)]]
             facts = {"id": number, "startid": a, "endid": b}
             if edge in doors:
                 facts["metadata"] = doors[edge]
@@ -275,7 +321,7 @@ def encode_route_graph(graph: WorldGraph, name: str, hallways: Sequence[Hallway]
     return f'{{"type": "FeatureCollection", "name": {json.dumps(name)}, "features": [\n{rows}\n]}}\n'
 
 
-def _find_doors(graph: WorldGraph, hallways: Sequence[Hallway]) -> dict[int, dict[str, Any]]:
+def find_doors(graph: WorldGraph, hallways: Sequence[Hallway]) -> dict[int, dict[str, Any]]:
     """For every way through a door, the door."""
     if not len(graph.edges) or not hallways:
         return {}

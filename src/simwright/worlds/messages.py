@@ -408,3 +408,55 @@ HELD_LEFT = declare(
     doc="PyRoboSim's format puts objects on surfaces; one without a surface comes to stand on any.",
     loss=True,
 )
+
+# -- floor plans of other programs -------------------------------------------------------------------------------
+
+PLAN_LEFT = declare(
+    "world-import-left",
+    Level.WARNING,
+    "{what} left out: {reason}",
+    doc="Something of a floor plan that a world has no place for, or that could not be made out.",
+    loss=True,
+)
+RMF_LEFT = declare(
+    "world-rmf-left",
+    Level.INFO,
+    "the building of RMF is without {what}: {reason}",
+    doc="Buildings of Open-RMF have floors, walls, doors, lanes and lifts; everything else has no place there.",
+    loss=True,
+)
+PLAN_DOOR = declare(
+    "world-import-door",
+    Level.WARNING,
+    "the door {name!r} is left out: {reason}",
+    hint="a door is a line across an opening between two rooms",
+    doc="A door of a floor plan that separates no two rooms.",
+    loss=True,
+)
+PLAN_ASSUMED = declare(
+    "world-import-assumed",
+    Level.INFO,
+    "the plan does not say {what}: {value} is taken",
+    hint="{option}",
+    doc="A measure that a floor plan of this format does not have.",
+)
+PLAN_EDGE = declare(
+    "world-import-edge",
+    Level.INFO,
+    "{length:.1f} m of the edge of {name!r} have no wall in the plan and get one: rooms are closed",
+    doc="Rooms of a world have walls all around; a floor that ends without a wall does not.",
+)
+
+FLOOR_WRONG = declare(
+    "world-floors",
+    Level.ERROR,
+    "{name!r}: {reason}",
+    doc="Floors, lifts and stairs of the simwright block that cannot be as they are written.",
+)
+FLOOR_ROOM = declare(
+    "world-room-without-floor",
+    Level.WARNING,
+    "the room {name!r} is on none of the floors and counts as ground",
+    hint="list it in the rooms of a floor",
+    doc="In a world with several floors every room is on one of them.",
+)

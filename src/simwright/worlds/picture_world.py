@@ -128,7 +128,8 @@ def draw_world(
         _draw_location(picture, view, location)
     if nav_poses:
         _draw_nav_poses(picture, view, world)
-    _draw_paths(picture, view, list(paths.values() if isinstance(paths, Mapping) else paths))
+    ways = list(paths.values() if isinstance(paths, Mapping) else paths)
+    _draw_paths(picture, view, [part for way in ways for part in _split_floors(world, way)])
     _draw_robots(picture, view, world)
     if names:
         _draw_names(labels, view, world)
@@ -240,6 +241,15 @@ def _draw_arrow(
     # y of pixels goes down, so the turn is the other way round
     points = [(x + size * (a * cosine - b * sine), y - size * (a * sine + b * cosine)) for a, b in shape]
     picture.add(Area(points, *colors, 1.0))
+
+
+def _split_floors(world: World, poses: Sequence[WorldPose]) -> list[Sequence[WorldPose]]:
+    """A way cut where it goes on on another floor: rides are no lines in the plane."""
+    if not world.floor_table.floors:
+        return [poses]
+    floors = [world.floor_table.locate(world, pose).name for pose in poses]
+    ends = [number for number in range(1, len(poses)) if floors[number] != floors[number - 1]]
+    return [poses[a:b] for a, b in zip([0, *ends], [*ends, len(poses)], strict=True)]
 
 
 def _draw_paths(picture: Drawing, view: _PixelView, paths: Sequence[Sequence[WorldPose]]) -> None:

@@ -41,6 +41,7 @@ from simwright.core.errors import ParseError, StrictError, UsageError
 from simwright.worlds import messages
 from simwright.worlds.document import Refusal, WorldEntry, read_extensions
 from simwright.worlds.entities import Hallway, Location, Params, Room, Spawn
+from simwright.worlds.floors import read_floors
 from simwright.worlds.free_space import blocks_way, compute_free_space, update_free_polygons
 from simwright.worlds.metadata import read_metadata
 from simwright.worlds.polygons import Geometry, cut_polygons, grow, join_polygons
@@ -162,6 +163,7 @@ def _read_sections(reading: WorldReading, root: WorldEntry) -> None:
     _take(reading, lambda: read_metadata(reading, root))
     for section, add in _ADDERS.items():
         _take(reading, partial(_read_list, reading, root, section, add))
+    reading.world.floor_table = read_floors(reading, root)
     # robots are placed in the free space of the furnished world
     update_free_polygons(reading.world)
     _take(reading, lambda: add_robots(reading, root))

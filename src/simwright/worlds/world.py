@@ -40,6 +40,7 @@ from simwright.worlds.entities import (
     WorldObject,
     WorldRobot,
 )
+from simwright.worlds.floors import FloorTable
 from simwright.worlds.free_space import (
     compute_free_space,
     compute_open_space,
@@ -66,6 +67,8 @@ class World(FloorPlan):
     object_categories: dict[str, Category] = field(default_factory=dict)
     extensions: Extensions = NOTHING_MORE
     """What the ``simwright`` block of the file says of entities and categories."""
+    floor_table: FloorTable = field(default_factory=FloorTable)
+    """Floors, lifts, stairs and named points, as far as the ``simwright`` block has any."""
     file: str = ""
     names: dict[str, Entity] = field(default_factory=dict, repr=False)
     """Every entity by its names; hallways have two."""

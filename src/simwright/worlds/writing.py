@@ -482,6 +482,32 @@ def _describe_extensions(world: World) -> dict[str, Any]:
     for key, rows in (("entities", world.extensions.entities), ("categories", world.extensions.categories)):
         if rows:
             found[key] = {name: dict(row) for name, row in rows.items()}
+    return found | _describe_floors(world)
+
+
+def _describe_floors(world: World) -> dict[str, Any]:
+    table = world.floor_table
+    found: dict[str, Any] = {}
+    if table.floors:
+        found["floors"] = {
+            floor.name: {
+                "elevation": floor.elevation,
+                "offset": list(floor.offset),
+                "rooms": list(floor.rooms),
+            }
+            for floor in table.floors.values()
+        }
+    for key, kind in (("lifts", "lift"), ("stairs", "stairs")):
+        rows = {
+            link.name: {"stops": dict(link.stops), "speed": link.speed, "door_time": link.door_time}
+            | ({} if link.robots is None else {"robots": list(link.robots)})
+            for link in table.links.values()
+            if link.kind == kind
+        }
+        if rows:
+            found[key] = rows
+    if table.places:
+        found["places"] = {name: [pose.x, pose.y, pose.yaw] for name, pose in table.places.items()}
     return found
 
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+import trimesh
 
 from simwright.core.errors import ParseError
+from simwright.core.gate import Gate
+from simwright.core.math3d import Pose
+from simwright.formats.mesh.load import load_mesh
+from simwright.formats.mjcf.compiler import find_mesh_frame
 from simwright.model.asset import scaled
 from simwright.model.kinematics import forward_kinematics
 from simwright.model.moments import compute_moments
@@ -202,3 +207,42 @@ def test_faces_with_many_corners_are_cut_as_mujoco_does(read_text, tmp_path):
     compiled = mujoco.MjModel.from_xml_path(str(tmp_path / "model.xml"))
     found = {tuple(sorted(row)) for row in shape.geometry.data.triangles().tolist()}
     assert found == {tuple(sorted(row)) for row in compiled.mesh_face.tolist()}
+
+
+SOLIDS = {
+    "a slanted box": trimesh.creation.box(
+        (1.0, 2.0, 3.0), transform=trimesh.transformations.euler_matrix(1, 2, 3)
+    ),
+    "two boxes that overlap": trimesh.util.concatenate(
+        [
+            trimesh.creation.box((1.0, 2.0, 3.0)),
+            trimesh.creation.box((2.0, 0.5, 1.0)).apply_translation((1, 1, 0.2)),
+        ]
+    ),
+    "a sheet": trimesh.creation.box((1.0, 0.5, 0.01)).apply_translation((3.0, 0.0, 0.0)),
+    "a round one": trimesh.creation.cylinder(0.3, 1.0),
+    "a ball": trimesh.creation.icosphere(subdivisions=1),
+}
+
+
+@pytest.mark.parametrize("scale", [(1.0, 1.0, 1.0), (0.5, -2.0, 3.0)])
+@pytest.mark.parametrize("name", SOLIDS)
+def test_the_frame_of_a_mesh_is_that_of_mujoco(name, scale, tmp_path):
+    """Images without coordinates lie on a mesh by it."""
+    file = tmp_path / "m.stl"
+    SOLIDS[name].export(file)
+    data = load_mesh(file, Gate.around(file))
+    frame, half = find_mesh_frame(data.vertices, data.triangles(), np.array(scale))
+    words = " ".join(map(str, scale))
+    compiled = mujoco.MjModel.from_xml_string(
+        f'<mujoco><asset><mesh name="m" file="{file}" scale="{words}"/></asset>'
+        '<worldbody><geom type="mesh" mesh="m"/></worldbody></mujoco>'
+    )
+    assert frame.is_close(Pose.of(compiled.mesh_pos[0], compiled.mesh_quat[0]), 1e-5)
+    assert np.allclose(half, compiled.geom_size[0], atol=1e-5)
+
+
+def test_a_mesh_that_mujoco_refuses_has_its_frame_in_its_middle():
+    frame, half = find_mesh_frame(np.ones((3, 3)), np.array([(0, 1, 2)]), np.array((1.0, 2.0, 3.0)))
+    assert frame.p.tolist() == [1.0, 2.0, 3.0]
+    assert half.tolist() == [0.0, 0.0, 0.0]

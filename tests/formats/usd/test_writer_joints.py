@@ -15,6 +15,7 @@ from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose, quat_from_rpy
 from simwright.formats.format import WriteOptions
 from simwright.formats.usd.writer.entry import write
+from simwright.formats.usd.writer.joints import find_single
 from simwright.model.asset import Actuator, Articulation, Asset, Body, Keyframe, Shape
 from simwright.model.geometry import Box
 from simwright.model.inertia import Inertial
@@ -69,6 +70,18 @@ def test_any_axis(axis, kind, motion, tmp_path):
     assert_same_joints(trip)
     assert trip.back.joints[0].kind is kind
     assert len(trip.said) == 0
+
+
+@pytest.mark.parametrize(("axis", "letter"), [((-1, 0, 0), "X"), ((0, -1, 0), "Y"), ((0, 0, -1), "Z")])
+def test_an_axis_that_points_back_is_a_half_turn(axis, letter):
+    """Single precision holds half turns as they are; quarter turns, which Z would need, it rounds."""
+    freedom = dof(HINGE, axis)
+    joint = Joint("j", JointKind.REVOLUTE, "a", "b", dofs=[freedom])
+    prim = find_single(joint, freedom)
+    assert prim.axis == letter
+    for frame in (prim.parent_frame, prim.child_frame):
+        assert sorted(np.abs(frame.q)) == [0.0, 0.0, 0.0, 1.0]
+        assert np.array_equal(frame.rotation @ np.eye(3)["XYZ".index(letter)], axis)
 
 
 def test_continuous_joint_says_its_infinite_limits(tmp_path):

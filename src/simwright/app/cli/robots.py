@@ -344,7 +344,9 @@ def _draft_text(file: str, folder: Path, *, name: str = "") -> str:
 
     robot = open_robot(file)
     comments = [
-        f"Inferred from {file}: correct what is wrong; what is right may be deleted, it is inferred again."
+        "yaml-language-server: $schema=robot.schema.json",  # read by editors; has to be a line of its own
+        f"Inferred from {file}. Correct what is wrong; lines that are right may be deleted, they are inferred again.",
+        "'simwright robots schema > robot.schema.json' lets editors complete and check this file.",
     ]
     if str(robot.facts.mode) != "position":
         comments.append(f"Its actuators take {robot.facts.mode}: a controller turns positions into it.")

@@ -19,6 +19,7 @@ from simwright.app.cli.options import (
     report_option,
     ros_options,
 )
+from simwright.core.registry import import_object
 
 if TYPE_CHECKING:
     from simwright.app.bridging import RosOptions
@@ -32,6 +33,7 @@ Examples:
   simwright world check flat.yaml
   simwright world render flat.yaml -o flat.png
   simwright world build flat.yaml -o flat
+  simwright world import office.building.yaml -o office
   simwright world plan flat.yaml --robot cleaner --to kitchen --picture way.png
   simwright world run flat.yaml --plan plan.yaml
   simwright world generate --rooms 12 --style office --seed 7 -o office
@@ -47,12 +49,6 @@ Examples:
   simwright world render flat.yaml -o flat.png
   simwright world render flat.yaml -o flat.svg --seed 7 --no-nav-poses
   simwright world render site.yaml -o site.png --size 4000 --no-names
-"""
-BUILD_EPILOG = """\b
-Examples:
-  simwright world build flat.yaml -o flat
-  simwright world build flat.yaml -o flat --format usd --format nav2 --seed 7
-  simwright world build site.yaml -o site --format nav2 --resolution 0.1
 """
 PLAN_EPILOG = """\b
 Examples:
@@ -70,24 +66,38 @@ Examples:
   simwright world run lab.yaml --plan plan.yaml --bag run.mcap
   simwright world run lab.yaml --view
 """
-GENERATE_EPILOG = """\b
-Examples:
-  simwright world generate --rooms 12 --style office --seed 7 -o office
-  simwright world generate --rooms 40 --style hospital --seed 1 --count 100 -o hospitals
-"""
-SAVE_EPILOG = """\b
-Examples:
-  simwright world save lab.yaml -o copy
-  simwright world save lab.yaml --plan plan.yaml -o after --seed 7
-"""
 
 
-@click.group("world", epilog=EPILOG)
+_OF_FILES = "simwright.app.cli.world_files"
+OTHERS = {word: f"{_OF_FILES}:{name}" for word, name in (
+    ("build", "build"), ("import", "import_plan"), ("generate", "generate"), ("save", "save")
+)}  # fmt: skip
+"""Commands that write files: imported when they are run."""
+
+
+class WorldGroup(click.Group):
+    """The commands of this file, then those of :data:`OTHERS`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names: what looks at a world, what makes one, what moves in one."""
+        own = list(self.commands)
+        return [*own[:2], *OTHERS, *own[2:]]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import one command."""
+        if cmd_name not in OTHERS:
+            return super().get_command(ctx, cmd_name)
+        command = import_object(OTHERS[cmd_name])
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group("world", cls=WorldGroup, epilog=EPILOG)
 def world() -> None:
     """Check, draw, build, plan in and run 2D world files (PyRoboSim's format)."""
 
 
-def _world_options(command: F) -> F:
+def world_options(command: F) -> F:
     """What every command takes that reads a world."""
     options = (
         click.argument("file", type=click.Path()),
@@ -104,7 +114,7 @@ def _world_options(command: F) -> F:
 
 
 @world.command("check", epilog=CHECK_EPILOG)
-@_world_options
+@world_options
 @click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
 @report_option
 def check(
@@ -145,7 +155,7 @@ def check(
 
 
 @world.command("render", epilog=RENDER_EPILOG)
-@_world_options
+@world_options
 @click.option("-o", "--output", required=True, type=click.Path(), help="The picture, .png or .svg.")
 @click.option(
     "--size", type=click.IntRange(200, 8000), default=1600, show_default=True, help="Longer side [px]."
@@ -189,131 +199,8 @@ def render(
     return exit_code(reporter)
 
 
-@world.command("build", epilog=BUILD_EPILOG)
-@_world_options
-@click.option("-o", "--output", required=True, type=click.Path(), help="A folder; each format has one in it.")
-@click.option(
-    "--format",
-    "formats",
-    multiple=True,
-    default=("all",),
-    show_default=True,
-    type=click.Choice(("all", "usd", "mjcf", "sdf", "glb", "nav2")),
-    help="What to write; may be given several times.",
-)
-@click.option("--resolution", type=float, default=0.05, show_default=True, help="Cells of the Nav2 map [m].")
-@click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
-def build(
-    file: str,
-    seed: int | None,
-    reference: bool,
-    data_folder: str | None,
-    strict: bool,
-    output: str,
-    formats: tuple[str, ...],
-    resolution: float,
-    notes: bool,
-) -> int:
-    """Write the world in FILE as real scenes: OpenUSD, MJCF, SDFormat, glTF, and a map for Nav2.
-
-    Walls, floors, closed doors and furniture stand still; objects are free bodies; robots are the files that the
-    simwright block names, or drums of their size.
-    """
-    from simwright.app.cli.findings import exit_code, print_findings
-    from simwright.app.world_build import build_world
-    from simwright.app.worlds import load_world
-    from simwright.core.diag import Level, Reporter, sort_diagnostics
-
-    reporter = Reporter()
-    found = load_world(
-        file, seed=seed, reference=reference, data_folder=data_folder, strict=strict, reporter=reporter
-    )
-    built = build_world(
-        found, output, formats, resolution=resolution, data_folder=data_folder, reporter=reporter
-    )
-    shown = [item for item in sort_diagnostics(reporter) if notes or item.level is not Level.INFO]
-    if shown:
-        print_findings(file, shown)
-    for path in (*built.entries.values(), built.facts):
-        echo(f"wrote {path}")
-    return exit_code(reporter)
-
-
-@world.command("generate", epilog=GENERATE_EPILOG)
-@click.option("-o", "--output", required=True, type=click.Path(), help="The folder to write.")
-@click.option(
-    "--style",
-    type=click.Choice(("office", "home", "warehouse", "hospital")),
-    default="office",
-    show_default=True,
-    help="Rooms, furniture and things.",
-)
-@click.option(
-    "--rooms", type=click.IntRange(1, 5000), default=12, show_default=True, help="Besides corridors."
-)
-@click.option(
-    "--seed", type=click.IntRange(0, 2**31), default=0, show_default=True, help="What it is drawn from."
-)
-@click.option(
-    "--count",
-    type=click.IntRange(1, 100_000),
-    default=1,
-    show_default=True,
-    help="Worlds, with seeds in a row.",
-)
-@format_option("text", "json")
-def generate(output: str, style: str, rooms: int, seed: int, count: int, output_format: str) -> int:
-    """Draw worlds at random: rooms along corridors, with doors, furniture and things on it.
-
-    Every room and every surface can be reached.  The same style, number of rooms and seed give the same files, in
-    PyRoboSim's format.
-    """
-    from simwright.app.worlds import generate_worlds
-
-    files = generate_worlds(output, style, rooms, seed, count)
-    if output_format == "json":
-        print_json({"files": [str(file) for file in files]})
-    else:
-        echo(f"wrote {files[0]}" if count == 1 else f"wrote {count} worlds, {files[0]} to {files[-1]}")
-    return 0
-
-
-@world.command("save", epilog=SAVE_EPILOG)
-@_world_options
-@click.option("-o", "--output", required=True, type=click.Path(), help="The folder to write.")
-@click.option("--plan", "plan_file", type=click.Path(), help="Run a plan first, and save what came of it.")
-@click.option("--robot", default="", help="Who acts, for plans without names.")
-def save(
-    file: str,
-    seed: int | None,
-    reference: bool,
-    data_folder: str | None,
-    strict: bool,
-    output: str,
-    plan_file: str | None,
-    robot: str,
-) -> int:
-    """Save the world of FILE in PyRoboSim's format, every random choice made and every pose absolute.
-
-    Doors and furniture are in their states, objects where they stand, batteries as full as they are.
-    """
-    from simwright.app.world_build import save_world
-    from simwright.app.worlds import run_plans
-    from simwright.core.diag import Reporter
-    from simwright.worlds.acting.task_plan import read_plan
-
-    found = _load_quietly(file, seed=seed, reference=reference, data_folder=data_folder, strict=strict)
-    if plan_file is not None:
-        run_plans(found, read_plan(plan_file, found, robot), seed=seed)
-    reporter = Reporter()
-    written = save_world(found, output, reporter=reporter)
-    _print_problems(reporter)
-    echo(f"wrote {written}")
-    return 0
-
-
 @world.command("plan", epilog=PLAN_EPILOG)
-@_world_options
+@world_options
 @click.option("--robot", default="", help="Who goes; not needed where there is only one.")
 @click.option("--from", "start", help="A place or x,y[,yaw]; where the robot is, unless given.")
 @click.option("--to", "target", required=True, help="A place or x,y[,yaw].")
@@ -342,29 +229,37 @@ def plan(
     from simwright.app.worlds import describe_path, find_path, render_world
     from simwright.worlds.acting.task_plan import choose_robot
 
-    found = _load_quietly(file, seed=seed, reference=reference, data_folder=data_folder, strict=strict)
+    # one function: the answer is printed as text, as JSON and as a picture
+    found = load_quietly(file, seed=seed, reference=reference, data_folder=data_folder, strict=strict)
     name = choose_robot(found, robot)
     who = next(other for other in found.robots if other.name == name)
     answer = find_path(
         found, who, target, start=start, planner=planner, options=_read_values(pairs), seed=found.seed
     )
     if picture is not None:
-        render_world(found, picture, paths=[] if answer.path is None else [answer.path.poses])
+        render_world(
+            found,
+            picture,
+            paths=[] if answer.path is None else [leg.poses for leg in answer.path.list_legs()],
+        )
     if output_format == "json":
         print_json({"robot": who.name, **describe_path(answer)})
     elif answer.path is None:
         echo(f"{who.name}: no path to {target}: {answer.reason}")
     else:
         echo(f"{who.name}: {answer.path.length:.3f} m over {len(answer.path.poses)} poses to {target}")
-        for pose in answer.path.poses:
+        rides = {ride.index: ride for ride in answer.path.rides}
+        for number, pose in enumerate(answer.path.poses):
             echo(f"  {pose.x:9.3f} {pose.y:9.3f}  yaw {pose.yaw:7.3f}")
+            if number in rides:
+                echo(f"  {rides[number].link} to {rides[number].floor}, {rides[number].seconds:.1f} s")
     if picture is not None and output_format == "text":
         echo(f"wrote {picture}")
     return 0 if answer.found else 1
 
 
 @world.command("run", epilog=RUN_EPILOG)
-@_world_options
+@world_options
 @click.option("--plan", "plan_file", type=click.Path(), help="What each robot does, YAML or JSON.")
 @click.option(
     "--goal", "goals", multiple=True, help="'at PLACE', 'OBJECT at PLACE', 'PLACE open' or 'PLACE closed'."
@@ -408,7 +303,7 @@ def run(
         raise UsageError(
             "a plan or goals are needed, not both", hint="--plan plan.yaml, or --goal 'at kitchen'"
         )
-    found = _load_quietly(file, seed=seed, reference=reference, data_folder=data_folder, strict=strict)
+    found = load_quietly(file, seed=seed, reference=reference, data_folder=data_folder, strict=strict)
     interrupted = False
     if view is not None:
         simulation, answers = _watch(
@@ -459,7 +354,7 @@ def _serve(
         answers, interrupted = serve_world(
             simulation, ros, plans=plans, goals=goals, robot=robot, seconds=seconds, reporter=reporter
         )
-    _print_problems(reporter)
+    print_problems(reporter)
     return simulation, answers, interrupted
 
 
@@ -490,7 +385,7 @@ def _watch(
             simulation, view, plans=plans, goals=goals, robot=robot, seconds=seconds, data_folder=data_folder,
             ros=ros if ros.is_asked else None, reporter=reporter,
         )  # fmt: skip
-    _print_problems(reporter)
+    print_problems(reporter)
     return simulation, answers
 
 
@@ -559,23 +454,24 @@ def _print_run(simulation: Any, answers: Any) -> None:
         echo(f"{name}: {answer.completed} of {answer.total} actions in {answer.finished:.2f} s, {words}")
 
 
-def _load_quietly(file: str, **options: Any) -> Any:
+def load_quietly(file: str, **options: Any) -> Any:
     """Load a world; what is wrong with it goes to standard error, errors and warnings only."""
     from simwright.app.worlds import load_world
     from simwright.core.diag import Reporter
 
     reporter = Reporter()
     world = load_world(file, reporter=reporter, **options)
-    _print_problems(reporter)
+    print_problems(reporter)
     return world
 
 
-def _print_problems(reporter: Reporter) -> None:
+def print_problems(reporter: Reporter, *, notes: bool = False) -> None:
+    """Errors and warnings on standard error; with ``notes`` what is for information too."""
     from simwright.core.diag import Level, sort_diagnostics
 
     out = console(stderr=True)
     for item in sort_diagnostics(reporter):
-        if item.level is not Level.INFO:
+        if notes or item.level is not Level.INFO:
             out.print(f"{item.where}: {item.level}: {item.message}")
 
 

@@ -26,7 +26,6 @@ from typing import Any, TypeAlias
 
 from simwright.app.jobs.model import Words
 from simwright.core.diag import Where
-from simwright.core.documents.read import read_document
 from simwright.core.errors import NotFoundError, ParseError, UnknownNameError, UsageError
 from simwright.core.files import suggest_sibling
 
@@ -91,6 +90,9 @@ def _list_entries(file: Path) -> Iterator[tuple[Any, Where]]:
     if file.suffix.lower() in (".jsonl", ".ndjson"):
         yield from _list_lines(file)
         return
+    # loaded for manifests only: a command on one file, which asks whether it is one, starts sooner without it
+    from simwright.core.documents.read import read_document
+
     document = read_document(file)
     data = document.data
     path: tuple[str, ...] = ()

@@ -19,8 +19,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-from simwright.checker.result import decode_finding, encode_finding
-from simwright.core.diag import Diagnostic, Kind, Level, Reporter, Where, declare, diagnostic_from_error
+from simwright.core.diag import (
+    Diagnostic,
+    Kind,
+    Level,
+    Reporter,
+    Where,
+    declare,
+    decode_finding,
+    diagnostic_from_error,
+    encode_finding,
+)
 from simwright.core.errors import (
     EXIT_BAD_INPUT,
     EXIT_CLEAN,

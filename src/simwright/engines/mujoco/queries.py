@@ -72,6 +72,7 @@ class MjModel(Protocol):
     jnt_actfrcrange: Array
     jnt_solref: Array
     jnt_solimp: Array
+    dof_damping: Array
     dof_frictionloss: Array
     dof_invweight0: Array
     dof_solref: Array
@@ -153,6 +154,7 @@ class MjData(Protocol):
     qvel: Array
     ctrl: Array
     qfrc_bias: Array
+    qfrc_passive: Array
     qfrc_actuator: Array
     actuator_length: Array
     actuator_velocity: Array
@@ -255,6 +257,13 @@ def measure_gap(model: MjModel, data: MjData, geom: int, other: int, most: float
     return float(mujoco.mj_geomDistance(model, data, geom, other, most, None))
 
 
+def measure_bottom(model: MjModel, data: MjData, geom: int) -> float:
+    """The lowest corner of a geom's own box [m]; the bodies have to be posed."""
+    turn = np.asarray(data.geom_xmat[geom]).reshape(3, 3)
+    center, half = model.geom_aabb[geom][:3], model.geom_aabb[geom][3:]
+    return float((data.geom_xpos[geom] + turn @ center)[2] - np.abs(turn[2]) @ half)
+
+
 def list_overlaps(model: MjModel, data: MjData) -> Ints:
     """Pairs of geoms that are inside each other (pairs x 2); the bodies have to be posed."""
     import mujoco
@@ -262,6 +271,48 @@ def list_overlaps(model: MjModel, data: MjData) -> Ints:
     mujoco.mj_collision(model, data)
     pairs = np.array([data.contact.geom1, data.contact.geom2], dtype=np.int32).T
     return np.asarray(pairs[np.asarray(data.contact.dist) < 0.0])
+
+
+# rounds in which joints are stopped: stopping one may make another too fast
+_STOPS = 6
+
+
+def stop_joints(
+    model: MjModel, qpos: Array, qvel: Array, dofs: Ints, limits: Array, *, scratch: MjData | None = None
+) -> MjData:
+    """Change velocities in place so that given degrees of freedom are no faster than their limits after a time step.
+
+    As if the drives of those that are faster braked in that step, as hard as it takes: impulses at the joints, which
+    the rest of the mechanism feels through the mass matrix, so that momentum goes nowhere else.  Coordinates are moved
+    back by what the step moved them too far (exact for Euler and the implicit integrators).  Gives the
+    scratch space for the next time.
+    """
+    import mujoco
+
+    data: MjData = mujoco.MjData(model) if scratch is None else scratch
+    data.qpos[:] = qpos
+    mujoco.mj_kinematics(model, data)
+    mujoco.mj_comPos(model, data)
+    mujoco.mj_makeM(model, data)
+    mujoco.mj_factorM(model, data)
+    first, now = qvel.copy(), qvel.copy()
+    active = np.zeros(len(dofs), dtype=bool)
+    for _ in range(_STOPS):
+        fast = np.abs(now[dofs]) > limits
+        if not (fast & ~active).any():
+            break
+        active |= fast
+        chosen = dofs[active]
+        units, answers = np.zeros((len(chosen), model.nv)), np.zeros((len(chosen), model.nv))
+        units[np.arange(len(chosen)), chosen] = 1.0
+        mujoco.mj_solveM(model, data, answers, units)
+        wanted = np.clip(first[chosen], -limits[active], limits[active]) - first[chosen]
+        now = first + np.linalg.solve(answers[:, chosen], wanted) @ answers
+    # rounding, and what the rounds left
+    now[dofs] = np.clip(now[dofs], -limits, limits)
+    mujoco.mj_integratePos(model, qpos, now - first, float(model.opt.timestep))
+    qvel[:] = now
+    return data
 
 
 def measure_velocities(model: MjModel, data: MjData, bodies: Sequence[int]) -> Array:

@@ -37,7 +37,7 @@ _REFUSALS = (ValueError, TypeError, RuntimeError, IndexError, KeyError)
 
 
 @dataclass(frozen=True, slots=True)
-class SeenMesh:
+class VisualMesh:
     """A mesh to be drawn under a label; its colour is that of the shape unless it is a part with its own material."""
 
     label: str
@@ -67,7 +67,7 @@ class StageLooks:
             )
         return known[key]
 
-    def find_meshes(self, path: str, *, parts: bool) -> list[SeenMesh]:
+    def find_meshes(self, path: str, *, parts: bool) -> list[VisualMesh]:
         """The meshes of a prim: one for each material of its faces (``parts``), or one; none if Newton refuses it."""
         prim = self._stage.GetPrimAtPath(path)
         if not prim or prim.GetTypeName() != "Mesh":
@@ -75,8 +75,8 @@ class StageLooks:
         try:
             subsets = self._theirs.get_visual_material_subset_meshes(prim) if parts else []
             if subsets:
-                return [SeenMesh(label, mesh, is_part=True) for label, mesh in subsets]
-            return [SeenMesh(path, self._theirs.get_mesh_with_visual_material(prim, path_name=path))]
+                return [VisualMesh(label, mesh, is_part=True) for label, mesh in subsets]
+            return [VisualMesh(path, self._theirs.get_mesh_with_visual_material(prim, path_name=path))]
         except _REFUSALS:
             return []
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from simwright.core.diag import Level, Reporter, declare
 from simwright.core.math3d import Pose, pose_to_seven
 from simwright.engines.newton.hulls import ColliderHull, is_hull, make_hull
-from simwright.engines.newton.looks import SeenMesh, StageLooks
+from simwright.engines.newton.looks import StageLooks, VisualMesh
 from simwright.engines.newton.messages import GEOMETRY_LOST, GEOMETRY_MESHED
 from simwright.engines.newton.types import ModelBuilder
 from simwright.model.asset import Asset, Shape, Site, scaled
@@ -108,7 +108,7 @@ class NewtonShapeMaker:
 
     def add_shape(self, shape: Shape, body: int) -> int | None:
         """The index of a shape; None (reported) where Newton has none."""
-        seen, hull = self._find_seen(shape), self._find_hull(shape)
+        seen, hull = self._find_visual_meshes(shape), self._find_hull(shape)
         described = self._describe(shape, body, seen, hull)
         if described is None:
             return None
@@ -138,7 +138,7 @@ class NewtonShapeMaker:
             )
         return index
 
-    def _find_seen(self, shape: Shape) -> list[SeenMesh]:
+    def _find_visual_meshes(self, shape: Shape) -> list[VisualMesh]:
         """Newton's own meshes for a shape that is drawn."""
         if self._seen_by is None or not isinstance(shape.geometry, Mesh) or not shape.path:
             return []
@@ -158,7 +158,7 @@ class NewtonShapeMaker:
             self._hulls[key] = make_hull(shape.geometry.solid().vertices, limit)
         return self._hulls[key]
 
-    def _take_seen(self, seen: list[SeenMesh], shape: Shape) -> Any:
+    def _take_visual_mesh(self, seen: list[VisualMesh], shape: Shape) -> Any:
         """Newton's mesh for a shape; its material is drawn if it has a picture and coordinates."""
         if any(part.mesh.texture is not None and part.mesh.uvs is not None for part in seen):
             self.pictured.add(shape.material)
@@ -168,7 +168,7 @@ class NewtonShapeMaker:
             mesh.maxhullvert = int(limit)
         return mesh
 
-    def _add_parts(self, seen: list[SeenMesh], common: dict[str, Any], shape: Shape) -> int:
+    def _add_parts(self, seen: list[VisualMesh], common: dict[str, Any], shape: Shape) -> int:
         """A shape for each part of a mesh that has a material of its own; gives the first one."""
         for part in seen:
             self.parts[part.label] = int(
@@ -203,7 +203,7 @@ class NewtonShapeMaker:
         return index
 
     def _describe(
-        self, shape: Shape, body: int, seen: list[SeenMesh], hull: ColliderHull | None
+        self, shape: Shape, body: int, seen: list[VisualMesh], hull: ColliderHull | None
     ) -> tuple[Any, tuple[float, ...], Any] | None:
         """Kind, scale and source; Newton's own mesh (``seen``) or a hull comes before that of the model."""
         import newton
@@ -212,7 +212,7 @@ class NewtonShapeMaker:
         if hull is not None:
             return newton.GeoType.CONVEX_MESH, scale, hull.mesh
         if seen:
-            return newton.GeoType.MESH, scale, self._take_seen(seen, shape)
+            return newton.GeoType.MESH, scale, self._take_visual_mesh(seen, shape)
         # colliding planes have no end in Newton
         if isinstance(geometry, Plane) and shape.collision:
             return newton.GeoType.PLANE, (0.0, 0.0, 0.0), None

@@ -82,6 +82,16 @@ class NewtonEngine(EngineAdapter["NewtonSimulation"]):
         return NewtonSimulation(as_world_set(source, worlds), settings, reporter)
 
 
+def search_all_pairs(solver: Any) -> None:
+    """Let MuJoCo look for contacts of all shapes of two bodies that are near each other.
+
+    Newton 1.7 gives the bodies of a compiled model other principal axes.  MuJoCo's trees of boxes about the shapes of a
+    body are in those axes, so they are turned away from the shapes, and bodies of several shapes fall through a ground.
+    """
+    mujoco, _ = solver.import_mujoco()
+    solver.mj_model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
+
+
 class NewtonSimulation(Simulation):
     """Worlds moved by one of Newton's solvers; see :class:`~simwright.engines.protocol.Simulation`."""
 
@@ -111,6 +121,8 @@ class NewtonSimulation(Simulation):
                 f"the solver {self._solver_name!r} of Newton cannot be loaded: {error}",
                 hint="pip install 'newton[sim]'",
             ) from None
+        if options.get("use_mujoco_cpu"):
+            search_all_pairs(self._solver)
         self._now, self._next = self._their.state(), self._their.state()
         self._asked = self._their.control()
         # Newton's MuJoCo solver finds contacts itself

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import ParseError
 from simwright.core.files import read_bytes
-from simwright.core.math3d import Array
+from simwright.core.math3d import Array, Pose
 from simwright.formats.images import MAX_BYTES, is_png
 from simwright.formats.mesh.load import MAX_MESH_BYTES
 from simwright.formats.mesh.obj import has_several_objects
@@ -244,7 +245,14 @@ def _list_projected(mujoco: Any, spec: Any, source: MjcfSource) -> set[str]:
         file = source.files.get(("mesh", name))
         if file is None or not _has_coordinates(file):
             found.add(name)
-    return found
+    return found - _list_framed(mujoco, spec, source)
+
+
+def _list_framed(mujoco: Any, spec: Any, source: MjcfSource) -> set[str]:
+    """Names of meshes whose frame is found without MuJoCo: all points of an STL file are corners of faces."""
+    usual = int(mujoco.mjtMeshInertia.mjMESH_INERTIA_LEGACY)
+    names = [str(mesh.name) for mesh in spec.meshes if int(mesh.inertia) == usual]
+    return {name for name in names if (file := source.files.get(("mesh", name))) and is_stl(file)}
 
 
 def _list_stretched(mujoco: Any, spec: Any, images: dict[str, set[str]]) -> set[str]:
@@ -252,6 +260,66 @@ def _list_stretched(mujoco: Any, spec: Any, images: dict[str, set[str]]) -> set[
     flat = int(mujoco.mjtTexture.mjTEXTURE_2D)
     cubes = {str(texture.name) for texture in spec.textures if int(texture.type) != flat}
     return {str(m.name) for m in spec.materials if m.texuniform or cubes & images[str(m.name)]}
+
+
+def is_stl(file: Path) -> bool:
+    """Is it a mesh file that never has texture coordinates, nor points without a face?"""
+    return file.suffix.lower() == ".stl"
+
+
+def find_mesh_frame(vertices: Array, triangles: npt.NDArray[np.int32], scale: Array) -> tuple[Pose, Array]:
+    """Where MuJoCo puts the frame of a mesh, and how far the mesh reaches from it along its axes [m].
+
+    The centre and principal axes of the solid, with every tetrahedron counted as positive (inertia ``legacy``, the
+    usual one).  A round solid has its axes where rounding puts them: then MuJoCo compiles the mesh.
+    """
+    # MuJoCo takes a moment to import
+    import mujoco
+
+    points = vertices * scale
+    corners = [points.take(column, axis=0) for column in triangles.T]
+    # products by columns and matrices: np.cross and einsum of three take several times as long
+    (ax, ay, az), (bx, by, bz) = ((corner - corners[0]).T for corner in corners[1:])
+    normals = np.stack((ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx), axis=1)
+    total = corners[0] + corners[1] + corners[2]
+    areas = np.sqrt(np.einsum("ij,ij->i", normals, normals))
+    inner = areas @ total / max(3.0 * float(areas.sum()), _LEAST)
+    volumes = np.abs(np.einsum("ij,ij->i", total / 3.0 - inner, normals))
+    center = 0.25 * inner + volumes @ total / max(4.0 * float(volumes.sum()), _LEAST)
+    shares = np.abs(np.einsum("ij,ij->i", total / 3.0 - center, normals))[:, None] / 120.0
+    arms = [*(corner - center for corner in corners), total - 3.0 * center]
+    second = sum(((shares * arm).T @ arm for arm in arms), np.zeros((3, 3)))
+    moments, axes, turn = np.zeros(3), np.zeros(9), np.zeros(4)
+    mujoco.mju_eig3(moments, axes, turn, (np.eye(3) * np.trace(second) - second).reshape(-1))
+    gaps = np.abs(np.diff(moments))
+    if not gaps.min() > _ROUND * float(moments.max()):
+        return _compile_mesh_frame(mujoco, vertices, triangles, scale)
+    frame = Pose.of(center, turn)
+    return frame, np.abs((points - center) @ frame.rotation).max(axis=0)
+
+
+def _compile_mesh_frame(
+    mujoco: Any, vertices: Array, triangles: npt.NDArray[np.int32], scale: Array
+) -> tuple[Pose, Array]:
+    spec = mujoco.MjSpec()
+    mesh = spec.add_mesh(name="mesh")
+    mesh.uservert, mesh.userface = vertices.reshape(-1), triangles.reshape(-1)
+    mesh.scale = scale
+    spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname="mesh", contype=0, conaffinity=0)
+    with quiet_mujoco():
+        try:
+            model = spec.compile()
+        except list_refusals(mujoco):
+            # it has no solid to have axes; MuJoCo would show nothing, and whoever looks sees an image somewhere
+            points = vertices * scale if len(vertices) else np.zeros((1, 3))
+            middle = (points.min(axis=0) + points.max(axis=0)) / 2.0
+            return Pose.of(middle), np.abs(points - middle).max(axis=0)
+    return Pose.of(model.mesh_pos[0], model.mesh_quat[0]), np.array(model.geom_size[0], dtype=np.float64)
+
+
+_ROUND = 1e-3
+"""Principal moments that differ by less, relative to the largest, are those of a round solid."""
+_LEAST = 1e-300
 
 
 def _has_coordinates(file: Path) -> bool:

@@ -30,7 +30,7 @@ from simwright.core.math3d import IDENTITY, Array, Pose, quat_rotate
 from simwright.core.names import NameScope
 from simwright.formats.mesh import load_mesh
 from simwright.formats.mjcf.bodies import SOLIMP, SOLREF
-from simwright.formats.mjcf.compiler import is_plain_file
+from simwright.formats.mjcf.compiler import find_mesh_frame, is_plain_file, is_stl
 from simwright.formats.mjcf.quiet import list_refusals
 from simwright.formats.mjcf.reader import DEFAULT_RGBA, NAMESPACE, MjcfReader, make_plain, read_floats
 from simwright.formats.parts.coordinates import (
@@ -228,15 +228,17 @@ class _GeomReader:
         mesh = self.meshes[data]
         material = self.looks.get(reader.name("material", int(reader.model.geom_matid[index])))
         texture = find_made_texture(material)
-        # a mesh that MuJoCo did not load has coordinates: it is loaded where it has none
-        has_own = (
-            reader.name("mesh", data) in reader.mesh_scales or int(reader.model.mesh_texcoordadr[data]) >= 0
-        )
+        stands_in = reader.name("mesh", data) in reader.mesh_scales
+        # a mesh that MuJoCo did not load has coordinates unless its file cannot have any
+        has_own = int(reader.model.mesh_texcoordadr[data]) >= 0
+        if stands_in:
+            has_own = not is_stl(Path(mesh.geometry.file))
         if texture is None or (has_own and texture.uv_set not in MADE):
             return mesh
         key = (data, texture.uv_set, texture.scale)
         if key not in self.covered:
-            half = np.array(reader.model.geom_size[index], dtype=np.float64)
+            # that of a mesh that MuJoCo did not load is found with its points
+            half = None if stands_in else np.array(reader.model.geom_size[index], dtype=np.float64)
             load = partial(_load_covered, mesh, half, texture, has_own)
             plain = mesh.geometry
             covered = Mesh(
@@ -361,11 +363,14 @@ def _read_mesh(reader: MjcfReader, index: int) -> PlacedMesh:
     return PlacedMesh(Mesh(_read_data(model, index, moved), source=source, recipe=recipe), None, moved)
 
 
-def _load_covered(mesh: PlacedMesh, half: Array, texture: Texture, has_own: bool) -> MeshData:
+def _load_covered(mesh: PlacedMesh, half: Array | None, texture: Texture, has_own: bool) -> MeshData:
     """A mesh with the coordinates that MuJoCo makes for an image, where it is in MuJoCo's own frame."""
     data = mesh.geometry.data
     scale = np.ones(3) if mesh.scale is None else mesh.scale
-    back = ~mesh.moved
+    moved = mesh.moved
+    if half is None:
+        moved, half = find_mesh_frame(data.vertices, data.triangles(), scale)
+    back = ~moved
     points = (data.vertices * scale) @ back.rotation.T + back.p
     if texture.uv_set in (CUBE, CUBE_UNIFORM):
         directions = points * half if texture.uv_set == CUBE_UNIFORM else points

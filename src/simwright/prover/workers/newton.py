@@ -180,7 +180,12 @@ def _read_poses(model: Any, state: Any) -> dict[str, list[float]]:
 
 
 def _make_mujoco_solver(model: Any) -> Any:
-    return newton.solvers.SolverMuJoCo(model, use_mujoco_cpu=True)
+    solver = newton.solvers.SolverMuJoCo(model, use_mujoco_cpu=True)
+    # Newton 1.7 changes the principal axes of compiled bodies; MuJoCo's trees of boxes about their shapes are in those
+    # axes, so bodies of several shapes fell through the ground
+    mujoco, _ = solver.import_mujoco()
+    solver.mj_model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
+    return solver
 
 
 def _make_xpbd_solver(model: Any) -> Any:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """An arm as scripted policies drive it: its tool is told to go somewhere, and the joints' targets are the action.
 
-The policy's own inverse kinematics goes on from what was told last; what the arm sags by is made up for slowly.  Poses
+The policy's own inverse kinematics goes on from what was told last; what servos carry and what their damping holds them
+back by is told ahead, and what is left of it where the tool stays is made up for slowly.  Poses
 can be tried out before they are driven to: can they be reached, and what would be touched there?
 """
 
@@ -11,18 +12,12 @@ import math
 
 import numpy as np
 
-from simwright.core.math3d import (
-    Array,
-    Pose,
-    quat_from_axis_angle,
-    quat_multiply,
-    quat_rotate,
-)
-from simwright.engines.mujoco.queries import list_overlaps, measure_gap, pose_bodies, read_site
-from simwright.tasks.inverse import ToolMover
+from simwright.core.math3d import Array, Pose
+from simwright.engines.mujoco.actuation import ActuatorInfo, ActuatorKind
+from simwright.engines.mujoco.queries import measure_gap, read_site
+from simwright.tasks.inverse import DOWN, ToolMover, find_approach, list_touching, point_along
 from simwright.tasks.rollout import Observation, SimRollout
 
-DOWN = np.array([0.0, 0.0, -1.0])
 # how far the tool goes in one action where nothing is touched [m]
 _PACE = 0.014
 # how far the set point may run ahead of the tool [m]
@@ -30,12 +25,18 @@ _LAG = 0.05
 # at most this is made up for [m]
 _SAG = 0.08
 _LEARN = 0.06
+# how fast the speed that servos are told ahead of follows that of the targets
+_SMOOTH = 0.4
+# how far a joint goes in one action on a far way, and at most [rad or m]
+_TURN = 0.035
+_FASTEST = 0.08
+# at how many places a way is looked at, and how far from things it stays there [m]
+_LOOKS = 6
+_PASS = 0.004
 # a pose whose place is missed by more cannot be reached [m]
 _MISSED = 0.006
 # distances are measured up to this [m]
 _FAR = 0.2
-# a joint that is nearer to the tool than this only rolls it [m]
-_ACROSS = 0.04
 
 
 class ScriptedArm:
@@ -45,17 +46,18 @@ class ScriptedArm:
         mover = rollout.controller.mover
         assert mover is not None, "pre-flight: the task needs a tool"
         self.rollout = rollout
-        self.approach = find_approach(rollout)
+        self.approach = find_approach(rollout.model, rollout.home.qpos, mover.site, mover.joints)
         self.mover = ToolMover(rollout.model, mover.site, mover.joints, axis=self.approach)
         self.mover.reset(rollout.data)
         self.home = self.mover.rest.copy()
         start = read_site(rollout.data, mover.site)
-        self.straight = _point(start, self.approach, DOWN)
+        self.straight = point_along(start, self.approach, DOWN)
         self.down = self.straight.copy()
         self.point = start.p.copy()
         """Where the tool is told to be [m]."""
         self.turn = start.q.copy()
         self._sag = np.zeros(3)
+        self._speed = np.zeros_like(self.home)
         self._hold = rollout.controller.hold()
         self._centre = rollout.read_base().p[:2]
 
@@ -76,8 +78,9 @@ class ScriptedArm:
             self.point = self.point + way * min(1.0, pace / far)
         ahead = self.point - tool
         self.point = tool + ahead * min(1.0, lag / max(float(np.linalg.norm(ahead)), 1e-9))
-        slow = 1.0 if far < pace else 0.3
-        self._sag = np.clip(self._sag + slow * _LEARN * (self.point - tool), -_SAG, _SAG)
+        if far < pace:
+            # only where it is to stay: on the way it lags behind, which is no sag
+            self._sag = np.clip(self._sag + _LEARN * (self.point - tool), -_SAG, _SAG)
         return self._tell(grip)
 
     def travel(
@@ -98,22 +101,46 @@ class ScriptedArm:
         """Is the tool there?"""
         return float(np.linalg.norm(np.asarray(observation["tool"])[:3] - goal)) < tolerance
 
-    def rest(self, *, pace: float = 0.05, grip: float = -1.0) -> Array:
+    def rest(self, *, grip: float = -1.0) -> Array:
         """An action towards where the arm started, joint by joint."""
-        away = self.home - self.mover.told
+        return self.steer(self.home, grip=grip)
+
+    def steer(self, joints: Array, *, pace: float = _TURN, grip: float = -1.0) -> Array:
+        """An action towards a posture, all joints in step.
+
+        Far ways are gone like this: along a straight line of the tool, joints run into their limits.
+        """
+        away = joints - self.mover.told
         largest = float(np.abs(away).max())
-        self.mover.told = self.mover.told + away * min(1.0, pace / largest if largest > 0 else 1.0)
+        before = self.mover.told
+        self.mover.told = before + away * min(1.0, pace / largest if largest > 0 else 1.0)
+        self._follow_speed(before)
         pose = self.mover.locate(self.rollout.data, self.mover.told)
         self.point, self.turn, self._sag = pose.p.copy(), pose.q.copy(), np.zeros(3)
         action = self._hold.copy()
         self._write(action, grip)
         return action
 
-    def try_pose(self, goal: Array, start: Array | None = None) -> Array | None:
-        """The joints that bring the tool there, pointing as well down as they can; None where it cannot be reached."""
+    @property
+    def is_home(self) -> bool:
+        """Is the arm told to be where it started?"""
+        return bool(np.allclose(self.mover.told, self.home, atol=1e-6))
+
+    def is_free(self, joints: Array, geoms: list[int]) -> bool:
+        """Does the way of :meth:`steer` to a posture pass given geoms, and the arm itself, without touching them?"""
+        shares = np.linspace(0.0, 1.0, _LOOKS + 1)[1:]
+        ways = [self.mover.told + share * (joints - self.mover.told) for share in shares]
+        return all(self.measure_gap(way, geoms) > _PASS and not self.is_folded(way) for way in ways)
+
+    def try_pose(self, goal: Array, start: Array | None = None, turn: Array | None = None) -> Array | None:
+        """The joints that bring the tool there, pointing as well down as they can; None where it cannot be reached.
+
+        ``turn`` is how the tool is to be turned where that matters (a quaternion).
+        """
         first = self.mover.told if start is None else start
         self.mover.rest = self.home
-        joints = self.mover.find(self.rollout.data, Pose.of(goal, self.straight), first, rounds=60)
+        wanted = Pose.of(goal, self.straight if turn is None else turn)
+        joints = self.mover.find(self.rollout.data, wanted, first, rounds=60)
         found = self.mover.locate(self.rollout.data, joints)
         return joints if float(np.linalg.norm(found.p - goal)) < _MISSED else None
 
@@ -126,22 +153,18 @@ class ScriptedArm:
         """How far from given geoms the robot would be at a pose; negative inside [m]."""
         posed = self.mover.pose(self.rollout.data, joints)
         least = _FAR
-        for geom in self._list_own():
+        for geom in self.list_own():
             for other in geoms:
                 least = min(least, measure_gap(self.rollout.model, posed, geom, other, least))
         return least
 
     def is_folded(self, joints: Array) -> bool:
         """Would parts of the robot touch each other that do not where it starts?"""
-        return bool(self._list_touching(joints) - self._list_touching(self.home))
+        mover, last = self.mover, self.rollout.composed.robot_nbody
+        found = list_touching(mover.model, mover.pose(self.rollout.data, joints), last)
+        return bool(found - list_touching(mover.model, mover.pose(self.rollout.data, self.home), last))
 
-    def _list_touching(self, joints: Array) -> set[tuple[int, int]]:
-        model, last = self.rollout.model, self.rollout.composed.robot_nbody
-        pairs = list_overlaps(model, self.mover.pose(self.rollout.data, joints))
-        bodies = np.sort(np.asarray(model.geom_bodyid)[pairs], axis=1).reshape(-1, 2)
-        return {(int(a), int(b)) for a, b in bodies if a >= 1 and b <= last}
-
-    def _list_own(self) -> list[int]:
+    def list_own(self) -> list[int]:
         """Geoms of the robot that collide and that its joints move."""
         model, first = self.rollout.model, int(self.mover.joints[0])
         top = int(model.jnt_bodyid[first])
@@ -156,53 +179,46 @@ class ScriptedArm:
     def _tell(self, grip: float) -> Array:
         action = self._hold.copy()
         turn = self.down if self.mover.axis is not None else self.turn
+        before = self.mover.told
         self.mover.follow(self.rollout.data, Pose.of(self.point + self._sag, turn))
+        # a tool that is to point elsewhere would be thrown there: inverse kinematics knows no speeds
+        self.mover.told = before + np.clip(self.mover.told - before, -_FASTEST, _FASTEST)
+        self._follow_speed(before)
         self._write(action, grip)
         return action
 
+    def _follow_speed(self, before: Array) -> None:
+        """How fast the targets move, smoothed: no arm follows every step of theirs."""
+        speed = (self.mover.told - before) / self.rollout.composed.period
+        self._speed = self._speed + _SMOOTH * (speed - self._speed)
+
+    def _lead(self, actuator: ActuatorInfo, speed: float) -> float:
+        """How far the control of a servo has to be ahead of a place for the joint to be there, not to hang below it.
+
+        A servo pushes with its spring, so it is off by what it carries; and its damping holds it back on the way.
+        """
+        if actuator.kind is not ActuatorKind.POSITION:
+            return 0.0
+        model, data = self.rollout.model, self.rollout.data
+        dof, gear = int(model.jnt_dofadr[actuator.joint]), float(model.actuator_gear[actuator.index, 0])
+        gain = float(model.actuator_gainprm[actuator.index, 0])
+        if not gain or not gear:
+            return 0.0
+        damping = float(model.dof_damping[dof])
+        # of what passes through the joint only the damping belongs to the speed, which is to be the wanted one
+        passive = float(data.qfrc_passive[dof] + damping * data.qvel[dof])
+        carried = (float(data.qfrc_bias[dof]) - passive + damping * speed) / gear
+        held = -float(model.actuator_biasprm[actuator.index, 2]) * speed * gear
+        return (carried + held) / gain
+
     def _write(self, action: Array, grip: float) -> None:
-        by_joint = dict(zip(self.mover.joints.tolist(), self.mover.told.tolist(), strict=True))
+        told = zip(self.mover.told.tolist(), self._speed.tolist(), strict=True)
+        by_joint = dict(zip(self.mover.joints.tolist(), told, strict=True))
         controller = self.rollout.controller
         for number, actuator in enumerate(controller.actuators):
             if actuator.joint in by_joint:
-                action[number] = actuator.scale * by_joint[actuator.joint] + actuator.offset
+                place, speed = by_joint[actuator.joint]
+                action[number] = actuator.scale * place + actuator.offset + self._lead(actuator, speed)
             elif controller.grip is not None and actuator.index in controller.grip[0]:
                 _, opened, closed = controller.grip
                 action[number] = closed + 0.5 * (grip + 1.0) * (opened - closed)
-
-
-def find_approach(rollout: SimRollout) -> Array:
-    """The direction in which the tool reaches, in its own frame.
-
-    Along the axis of the last joint where that only rolls the tool, else away from the last joint that turns it across.
-    """
-    data = pose_bodies(rollout.model, rollout.home.qpos)
-    tool = data.site_xpos[rollout.tool_site]
-    mover = rollout.controller.mover
-    roll: Array | None = None
-    away = np.zeros(3)
-    for joint in reversed([] if mover is None else mover.joints.tolist()):
-        away = np.asarray(tool - data.xanchor[joint])
-        axis = np.asarray(data.xaxis[joint])
-        across = away - axis * float(away @ axis)
-        if np.linalg.norm(across) > _ACROSS:
-            break
-        roll = axis if roll is None else roll
-    if roll is not None and abs(float(roll @ away)) > _ACROSS:
-        away = roll * float(np.sign(roll @ away))
-    frame = np.asarray(data.site_xmat[rollout.tool_site]).reshape(3, 3)
-    size = float(np.linalg.norm(away))
-    return np.asarray(frame.T @ away / size) if size > 0 else np.array([0.0, 0.0, 1.0])
-
-
-def _point(pose: Pose, axis: Array, direction: Array) -> Array:
-    """The orientation nearest to a pose's in which an axis of it points along a direction."""
-    points = quat_rotate(pose.q, axis)
-    across = np.cross(points, direction)
-    size = float(np.linalg.norm(across))
-    angle = math.atan2(size, float(points @ direction))
-    if size < 1e-9:
-        if angle < 1.0:
-            return pose.q.copy()
-        across, size = np.cross(points, np.eye(3)[int(np.argmin(np.abs(points)))]), 1.0
-    return np.asarray(quat_multiply(quat_from_axis_angle(across / np.linalg.norm(across), angle), pose.q))

@@ -60,7 +60,7 @@ class PushPolicy:
         self._high = self._top + 4.0 * float(self._half[2]) + _CLEAR
         self._phase, self._age, self._skip = "plan", 0, 0
         self._behind, self._low, self._reach = np.zeros(3), 0.0, 0.0
-        self._angle, self._from = 0.0, np.zeros(2)
+        self._angle, self._from, self._above = 0.0, np.zeros(2), self._arm.home
         self._last, self._lead, self._lift = np.zeros(2), 0.0, 0.0
 
     def act(self, observation: Observation) -> Array:
@@ -75,7 +75,7 @@ class PushPolicy:
             case "rest":
                 action = arm.rest()
             case "travel":
-                action = arm.travel(observation, np.array([behind[0], behind[1], self._high]))
+                action = arm.steer(self._above)
             case "down":
                 action = arm.go(observation, behind)
             case _:
@@ -114,10 +114,10 @@ class PushPolicy:
             case "rise" if not (tool[2] > self._high - _NEAR or self._age > _PATIENCE):
                 return "rise"
             case "rise" | "plan":
-                return "travel" if self._plan(cube, goal) else "rest"
-            case "rest" if self._age >= _REST:
+                return self._start(cube, goal)
+            case "rest" if arm.is_home or self._age >= _REST:
                 self._age = 0
-                return "travel" if self._plan(cube, goal) else "rest"
+                return self._start(cube, goal)
             case "travel" if arm.is_at(observation, np.array([*behind[:2], self._high]), _NEAR):
                 return "down"
             case "down" if arm.is_at(observation, behind, _NEAR):
@@ -126,6 +126,13 @@ class PushPolicy:
             case "push" if self._has_slipped(tool, cube, goal):
                 return "rise"
         return self._phase
+
+    def _start(self, cube: Array, goal: Array) -> str:
+        """Travel, or rest first where there is no way, or none that is free from here."""
+        if not self._plan(cube, goal):
+            return "rest"
+        arm = self._arm
+        return "travel" if arm.is_home or arm.is_free(self._above, [self._table, self._cube]) else "rest"
 
     def _has_slipped(self, tool: Array, cube: Array, goal: Array) -> bool:
         """Is the cube no longer before the tool, or a push at an angle long enough?"""
@@ -175,7 +182,10 @@ class PushPolicy:
     def _is_open(self, joints: Array, spot: Array) -> bool:
         """Can the tool come straight down there, without the arm swinging over?"""
         above = self._arm.try_pose(np.array([*spot, self._high]), joints)
-        return above is not None and float(np.abs(above - joints).max()) < _SWING
+        if above is None or float(np.abs(above - joints).max()) > _SWING:
+            return False
+        self._above = above
+        return True
 
 
 def _turn(direction: Array, angle: float) -> Array:

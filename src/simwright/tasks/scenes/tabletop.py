@@ -40,6 +40,11 @@ class TableOptions(SceneOptions):
     side_camera_fovy: Positive = 58.0
 
 
+_CAMERA_PLACES = ("top_camera_pos", "front_camera_pos", "side_camera_pos")
+# how far above the table a raised robot starts [m], and the highest plate that it is put on
+_PLATE, _HIGHEST = 0.003, 0.15
+# how high above the corners things are carried [m]
+_CARRIED = 0.10
 CAMERAS = ("top", "front", "side")
 """From above, from behind the robot, and from across the table."""
 T = TypeVar("T", bound=TableOptions)
@@ -98,7 +103,7 @@ def pull_range(ranges: tuple[Pair, Pair], factor: float, base: Pose) -> tuple[Pa
 
 
 def pull_table(options: T, factor: float, base: Pose, **ranges: Any) -> T:
-    """The options with other regions, and a table that is as much larger or smaller with its cameras."""
+    """The options with other regions, and a table that is as much smaller with its cameras."""
     x, y = float(base.p[0]), float(base.p[1])
     update: dict[str, Any] = {
         "table_size_xy": tuple(factor * value for value in options.table_size_xy),
@@ -107,10 +112,28 @@ def pull_table(options: T, factor: float, base: Pose, **ranges: Any) -> T:
             y + factor * (options.table_center_xy[1] - y),
         ),
     }
-    for name in ("top_camera_pos", "front_camera_pos", "side_camera_pos"):
+    for name in _CAMERA_PLACES:
         px, py, pz = getattr(options, name)
         update[name] = (x + factor * (px - x), y + factor * (py - y), factor * pz)
     return options.model_copy(update={**update, **ranges})
+
+
+def set_back(options: T, shift: Array, regions: Sequence[str]) -> T:
+    """The same task farther away by ``shift`` (x, y) [m], on a table that is as much longer."""
+    x, y = (float(part) for part in shift)
+    update: dict[str, Any] = {
+        "table_size_xy": tuple(
+            size + abs(part) for size, part in zip(options.table_size_xy, (x, y), strict=True)
+        ),
+        "table_center_xy": (options.table_center_xy[0] + 0.5 * x, options.table_center_xy[1] + 0.5 * y),
+    }
+    for name in regions:
+        (x0, x1), (y0, y1) = getattr(options, name)
+        update[name] = ((x0 + x, x1 + x), (y0 + y, y1 + y))
+    for name in _CAMERA_PLACES:
+        px, py, pz = getattr(options, name)
+        update[name] = (px + x, py + y, pz)
+    return options.model_copy(update=update)
 
 
 def make_table_scene(
@@ -118,23 +141,46 @@ def make_table_scene(
     regions: Sequence[str],
     corners: Callable[[Any], Array],
     gripper: bool = False,
+    grasp: str = "",
     shrink: Sequence[str] = (),
+    work: Callable[[Any], Array] | None = None,
     **scene: Any,
 ) -> TaskScene:
     """A task on a table: what it needs, where the robot stands and how it is drawn to a robot follow from its regions.
 
     ``regions`` name the options that say where things may be; ``corners(options)`` are the points that have to be
-    reached; ``shrink`` names distances between things, which become shorter with the regions but never longer.
+    reached; ``shrink`` names distances between things, which become shorter with the regions but never longer;
+    ``grasp`` names what a gripper has to take;
+    ``work(options)`` are the places where the tool comes down (the corners, and above them, by default).
     """
 
     def find_needs(options: TableOptions) -> RobotNeeds:
-        return RobotNeeds("fixed", tool=True, gripper=gripper, reach=measure_nearest(corners(options)))
+        reach = measure_nearest(corners(options))
+        return RobotNeeds("fixed", tool=True, gripper=gripper or bool(grasp), grasp=grasp, reach=reach)
 
     def scale(options: TableOptions, factor: float, base: Pose) -> TableOptions:
+        if factor > 1.0:
+            # a large arm needs room before it, not longer ways: things keep their distances from each other
+            away = corners(options).mean(axis=0)[:2] - np.asarray(base.p)[:2]
+            return set_back(options, (factor - 1.0) * away, regions)
         pulled: dict[str, Any] = {name: pull_range(getattr(options, name), factor, base) for name in regions}
-        # distances between things may shrink with the table; growing them would leave no place
-        pulled |= {name: min(1.0, factor) * getattr(options, name) for name in shrink}
+        pulled |= {name: factor * getattr(options, name) for name in shrink}
         return pull_table(options, factor, base, **pulled)
+
+    def mount(options: TableOptions, lowest: float) -> TableOptions:
+        sunk = options.table_top_z + _PLATE - lowest
+        if not 0.0 < sunk <= _HIGHEST:
+            return options
+        x, y, z = options.robot_base_xyz
+        return options.model_copy(update={"robot_base_xyz": (x, y, z + sunk)})
+
+    def find_work(options: TableOptions) -> Array:
+        found = corners(options)
+        # the middle of the near side too: right before the base an arm is folded most
+        low = np.array(
+            [*found, [float(found[:, 0].mean()), float(found[:, 1].min()), float(found[:, 2].mean())]]
+        )
+        return np.concatenate([low, low + np.array([0.0, 0.0, _CARRIED])])
 
     return TaskScene(
         needs=find_needs,
@@ -142,5 +188,7 @@ def make_table_scene(
         base=lambda options, forward: find_base(options, corners(options), forward),
         workspace=corners,
         scale=scale,
+        mount=mount,
+        work=find_work if work is None else work,
         **scene,
     )

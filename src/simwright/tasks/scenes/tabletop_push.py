@@ -23,6 +23,11 @@ from simwright.tasks.scenes.tabletop import (
 )
 from simwright.tasks.specs import MjSpec
 
+# how far behind the cube's corner a tool comes down [m]
+_BEHIND = 0.05
+# how high it travels over the cube [m]
+_ABOVE = 0.08
+
 
 class PushOptions(TableOptions):
     """Cube and goal; lengths [m], masses [kg]."""
@@ -75,6 +80,17 @@ def list_corners(options: PushOptions) -> Array:
     return list_range_corners((options.cube_spawn_xy_range, options.goal_spawn_xy_range), height)
 
 
+def list_work(options: PushOptions) -> Array:
+    """Where the tool comes down: around the cube but for its far side, and where it leaves the cube, and above."""
+    room = float(np.hypot(*options.cube_size[:2])) + _BEHIND
+    (x0, x1), (y0, y1) = options.cube_spawn_xy_range
+    height = options.table_top_z + options.cube_size[2]
+    # the middle too: right before the base an arm is folded most
+    around = [[x, y, height] for x in (x0 - room, 0.5 * (x0 + x1), x1 + room) for y in (y0 - room, y1)]
+    low = np.array([*around, *list_range_corners((options.goal_spawn_xy_range,), height)])
+    return np.concatenate([low, low + np.array([0.0, 0.0, _ABOVE])])
+
+
 SCENE = make_table_scene(
     name="tabletop_push",
     title="push a cube onto a mark",
@@ -90,4 +106,5 @@ SCENE = make_table_scene(
     corners=list_corners,
     regions=("cube_spawn_xy_range", "goal_spawn_xy_range"),
     shrink=("goal_min_separation",),
+    work=list_work,
 )

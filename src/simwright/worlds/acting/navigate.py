@@ -34,6 +34,7 @@ from simwright.worlds.acting.action import (
 from simwright.worlds.acting.moving import find_closed_door, is_blocked, pass_through
 from simwright.worlds.entities import Spawn, WorldRobot
 from simwright.worlds.execution.executor import Executor, Trajectory, make_executor, mix_poses
+from simwright.worlds.floors import Ride, time_ride
 from simwright.worlds.graph import find_free_ways
 from simwright.worlds.planning.goals import GoalPose, find_goals, plan_to
 from simwright.worlds.planning.path import Path
@@ -67,8 +68,10 @@ def navigate(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> 
     if isinstance(path, Result):
         return path
     options = robot.actions.get("navigate", NOTHING_SAID)
+    # one leg on every floor, with a ride between two
+    legs = path.list_legs()
     try:
-        trip = _Trip(simulation, robot, executor, path, options.battery_usage)
+        trip = _Trip(simulation, robot, executor, legs[0], options.battery_usage)
     # a speed of zero makes no trajectory
     except UsageError as error:
         return refuse("no-speed", f"{robot.name!r} cannot move: {error.message}")
@@ -78,6 +81,10 @@ def navigate(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> 
         return fail("chance", "the attempt to navigate failed (success_probability)", path=path)
     simulation.log(robot, "path", f"{path.length:.2f} m", length=path.length, poses=len(path.poses))
     failure = yield from trip.follow()
+    for ride, leg in zip(path.rides, legs[1:], strict=True):
+        if failure is None:
+            yield from _ride(simulation, robot, ride, leg.poses[0])
+            failure = yield from _Trip(simulation, robot, executor, leg, options.battery_usage).follow()
     if failure is not None:
         # a robot that stopped on the way is wherever its pose says
         simulation.settle(robot)
@@ -89,6 +96,26 @@ def navigate(simulation: WorldSimulation, robot: WorldRobot, action: Action) -> 
         robot.charge()
         simulation.log(robot, "charge", f"charged at {place.location.name!r}", place=place.location.name)
     return succeed(path=path)
+
+
+def _ride(
+    simulation: WorldSimulation, robot: WorldRobot, ride: Ride, door: WorldPose
+) -> Generator[float, None, None]:
+    """Wait for the cabin, ride, and stand at the other stop; stairs are free for everybody at once."""
+    world = simulation.world
+    link = world.floor_table.links[ride.link]
+    here = world.floor_table.locate(world, robot.pose).name
+    if link.kind == "lift":
+        # one robot rides at a time; the cabin comes from where the last ride led
+        until, floor = simulation.cabins.get(link.name, (0.0, here))
+        come = 0.0 if floor == here else time_ride(world, link, floor, here) - link.door_time
+        wait = max(0.0, until - simulation.time) + come
+        simulation.cabins[link.name] = (simulation.time + wait + ride.seconds, ride.floor)
+        if wait > 0.0:
+            yield wait
+    simulation.log(robot, "ride", f"{link.name!r} to {ride.floor!r}", link=link.name, floor=ride.floor)
+    yield ride.seconds
+    simulation.move(robot, door)
 
 
 def _choose_path(

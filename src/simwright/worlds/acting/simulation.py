@@ -42,7 +42,7 @@ from simwright.worlds.world import World, restore_snapshot, take_snapshot
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """``kind``: start, finish, path, detour, open, close, charge, observe or contact."""
+    """``kind``: start, finish, path, detour, ride, open, close, charge, observe or contact."""
 
     time: float
     """Simulated time [s]."""
@@ -182,6 +182,8 @@ class WorldSimulation:
         self._touching: set[frozenset[str]] = set()
         self.trips: dict[str, Any] = {}
         """Robots on their way, by name (:mod:`simwright.worlds.acting.navigate`)."""
+        self.cabins: dict[str, tuple[float, str]] = {}
+        """For every lift that was used: until when it is taken [s], and the floor where it is then."""
         self.forgotten: set[str] = set()
         """Objects that PyRoboSim has lost from its list; reference mode only."""
         self.outlines: dict[str, Geometry] = {}

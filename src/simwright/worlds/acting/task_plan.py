@@ -248,7 +248,8 @@ def _find_doors(
     answer, reached = plan_to(make_planner(world, hopeful, "astar"), goals, start)
     if answer.path is None or reached is None:
         return [], goals.poses[0].pose
-    line = shapely.LineString(answer.path.points)
+    # leg by leg: between floors there is no line that doors could be on
+    line = shapely.MultiLineString([leg.points for leg in answer.path.list_legs() if len(leg.poses) > 1])
     shut = [hallway for hallway in world.hallways if not hallway.is_open and line.intersects(hallway.slab)]
     # in the order in which the path meets them
     shut.sort(key=lambda hallway: line.project(hallway.slab.centroid))

@@ -48,6 +48,9 @@ def find_goals(world: World, robot: WorldRobot, goal: Goal, origin: WorldPose | 
     if isinstance(goal, (list, tuple)):
         x, y, *yaw = (float(value) for value in goal)
         return GoalPoses((GoalPose(WorldPose.from_yaw(x, y, 0.0, yaw[0] if yaw else 0.0)),))
+    # a named point first: it means nothing but itself
+    if isinstance(goal, str) and (spot := world.floor_table.places.get(goal.strip())) is not None:
+        return GoalPoses((GoalPose(spot),))
     if isinstance(goal, str):
         places, reason = list_places(world, robot, goal)
     else:
@@ -95,7 +98,8 @@ def list_places(world: World, robot: WorldRobot, query: str) -> tuple[list[Place
 
     Words are names of places or objects, or categories: ``"table0"``, ``"kitchen table"``, ``"desk apple"``.
     """
-    words = query.split()
+    # a name may have blanks: the whole text first, then its words
+    words = [query.strip()] if query.strip() in world.names else query.split()
     if not words:
         return [], "no place is named"
     named = [world.names[word] for word in words if word in world.names]
@@ -125,7 +129,8 @@ def _sort_places(named: Iterable[Entity]) -> tuple[list[Room], list[Hallway | Lo
 
 
 def _explain_unknown(world: World, word: str) -> str:
-    close = difflib.get_close_matches(word, [*world.names, *world.location_categories], n=1)
+    known = [*world.names, *world.location_categories, *world.floor_table.places]
+    close = difflib.get_close_matches(word, known, n=1)
     meant = f"; did you mean {close[0]!r}?" if close else ""
     return f"{word!r} is neither a name nor a category{meant}"
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import shapely
 
+from simwright.worlds.floors import Ride, measure
 from simwright.worlds.polygons import Geometry
 from simwright.worlds.poses import WorldPose
 
@@ -25,11 +26,18 @@ class Path:
     """At least one pose; the first and the last one as they were asked for, the others look along the way."""
 
     poses: tuple[WorldPose, ...]
+    rides: tuple[Ride, ...] = ()
+    """Lifts and stairs on the way: the pose after a ride is on another floor."""
 
     @property
     def length(self) -> float:
-        """The way in the plane [m]."""
-        return sum(math.dist(a.xy, b.xy) for a, b in zip(self.poses, self.poses[1:], strict=False))
+        """The way in the plane [m]; rides do not count."""
+        return measure(self.poses, self.rides)
+
+    def list_legs(self) -> list[Path]:
+        """The parts between rides, one more than there are rides."""
+        ends = [ride.index + 1 for ride in self.rides]
+        return [Path(self.poses[a:b]) for a, b in zip([0, *ends], [*ends, len(self.poses)], strict=True)]
 
     @property
     def points(self) -> Points:

@@ -18,6 +18,7 @@ import shapely
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.registry import Registry, import_object
 from simwright.worlds.entities import ComponentOptions, WorldRobot
+from simwright.worlds.floors import FloorLink, Ride, find_stop, list_routes, time_ride
 from simwright.worlds.graph import find_free_ways
 from simwright.worlds.planning.path import Path, PathAnswer, Points, make_path, refuse
 from simwright.worlds.polygons import Geometry
@@ -85,8 +86,45 @@ class Planner(ABC):
             return PathAnswer(Path((start, goal)))
         # answers at once what searching would find out only by looking everywhere
         if not self._parts_joined(start, goal):
-            return refuse("no-path", self._explain_split())
+            across = self._plan_across(start, goal)
+            return refuse("no-path", self._explain_split()) if across is None else across
         return self.search(start, goal, space)
+
+    def _plan_across(self, start: WorldPose, goal: WorldPose) -> PathAnswer | None:
+        """A path over lifts and stairs; None where both poses are on one floor."""
+        table = self.world.floor_table
+        here, there = (table.locate(self.world, pose).name for pose in (start, goal))
+        if here == there:
+            return None
+        reason = f"no lift or stairs that {self.robot.name!r} may use lead from {here!r} to {there!r}"
+        for route in list_routes(self.world, self.robot, here, there):
+            answer = self._follow_route(start, goal, route)
+            if answer.found:
+                return answer
+            reason = answer.reason
+        return refuse("no-path", reason)
+
+    def _follow_route(
+        self, start: WorldPose, goal: WorldPose, route: list[tuple[FloorLink, str, str]]
+    ) -> PathAnswer:
+        poses: list[WorldPose] = []
+        rides: list[Ride] = []
+        explored = 0
+        for link, floor, stop in route:
+            gate, door = find_stop(self.world, link, floor), find_stop(self.world, link, stop)
+            if gate is None or door is None:
+                return refuse("no-path", f"{link.name!r} has a stop without a navigation pose")
+            leg = self.plan(start, gate)
+            explored += leg.explored
+            if leg.path is None:
+                return refuse("no-path", f"{link.name!r} cannot be reached: {leg.reason}")
+            poses += leg.path.poses
+            rides.append(Ride(len(poses) - 1, link.name, stop, time_ride(self.world, link, floor, stop)))
+            start = door
+        last = self.plan(start, goal)
+        if last.path is None:
+            return last
+        return PathAnswer(Path((*poses, *last.path.poses), tuple(rides)), explored=explored + last.explored)
 
     def _parts_joined(self, start: WorldPose, goal: WorldPose) -> bool:
         """Are two free poses in one part of the free space?"""

@@ -24,6 +24,7 @@ from simwright.model.inertia import Inertial
 from simwright.model.scene import Placement, Scene
 from simwright.worlds import messages
 from simwright.worlds.entities import Hallway, Location, WorldObject, WorldRobot
+from simwright.worlds.floors import GROUND, WorldFloor, place_in_space
 from simwright.worlds.metadata import locate_file
 from simwright.worlds.polygons import Geometry, move_polygon
 from simwright.worlds.poses import WorldPose
@@ -77,9 +78,12 @@ class _WorldSceneBuilder:
     def build(self) -> Scene:
         """The scene."""
         world, scene = self._world, self._scene
-        shell = make_building(world)
-        if shell.shapes:
-            self._place_part("building", shell, group="")
+        for floor in world.floor_table.floors.values() or (GROUND,):
+            shell = make_building(world, floor)
+            if shell.shapes:
+                self._place_part(
+                    f"building_{floor.name}" if floor.name else "building", shell, floor, group=""
+                )
         for hallway in world.hallways:
             self._place_door(hallway)
         for location in world.locations:
@@ -96,11 +100,11 @@ class _WorldSceneBuilder:
 
     # -- the parts -----------------------------------------------------------------------------------------------
 
-    def _place_part(self, name: str, part: SolidPart, **options: Any) -> None:
+    def _place_part(self, name: str, part: SolidPart, floor: WorldFloor, **options: Any) -> None:
         """A thing that is there once."""
         part.settle()
         part.name = self._name_asset(part.name)
-        self._place(name, part.finish(), Pose.of(part.shift), **options)
+        self._place(name, part.finish(), Pose.of(part.shift), floor, **options)
 
     def _place_door(self, hallway: Hallway) -> None:
         part = make_door(self._world, hallway)
@@ -120,6 +124,7 @@ class _WorldSceneBuilder:
             f"door_{hallway.name}",
             self._assets[key][0],
             Pose.of(part.shift),
+            self._world.floor_table.find(hallway),
             group=DOORS,
             variant=("door", "closed", "open"),
             present=not hallway.is_open,
@@ -136,7 +141,8 @@ class _WorldSceneBuilder:
             "surfaces": [spawn.name for spawn in location.spawns],
         }
         self._check_upright(location)
-        options: dict[str, Any] = {"group": FURNITURE, "facts": facts}
+        floor = self._world.floor_table.find(location.room)
+        options: dict[str, Any] = {"group": FURNITURE, "facts": facts, "floor": floor}
         if self._place_file(location, location.category.name, location.pose, **options):
             return
         pose, outline, surfaces = _localize(location)
@@ -165,7 +171,8 @@ class _WorldSceneBuilder:
             "surface": "" if item.spawn is None else item.spawn.name,
             "room": "" if item.room is None else item.room.name,
         }
-        options: dict[str, Any] = {"group": OBJECTS, "facts": facts}
+        floor = self._world.floor_table.find(item.room)
+        options: dict[str, Any] = {"group": OBJECTS, "facts": facts, "floor": floor}
         if item.spawn is not None and item.pose.z - item.spawn.elevation > 1e-6:
             height = item.pose.z - item.spawn.elevation
             self._reporter.report(messages.FLOATING, item.where, name=item.name, height=height)
@@ -184,7 +191,8 @@ class _WorldSceneBuilder:
         )
 
     def _place_robot(self, robot: WorldRobot) -> None:
-        options: dict[str, Any] = {"group": ROBOTS, "facts": _describe_robot(robot)}
+        floor = self._world.floor_table.locate(self._world, robot.pose)
+        options: dict[str, Any] = {"group": ROBOTS, "facts": _describe_robot(robot), "floor": floor}
         options["namespace"] = self._spaces.claim(make_identifier(robot.name, "robot"))
         self._check_upright(robot)
         if self._place_file(robot, "", robot.pose, robot=robot, **options):
@@ -198,7 +206,12 @@ class _WorldSceneBuilder:
 
     # -- placing -------------------------------------------------------------------------------------------------
 
-    def _place(self, name: str, asset: Asset, pose: Pose, **options: Any) -> None:
+    def _place(self, name: str, asset: Asset, pose: Pose, floor: WorldFloor = GROUND, **options: Any) -> None:
+        """Place an asset that was made in the plane: its floor is at its height, one above the other."""
+        if floor is not GROUND:
+            x, y, z = (float(value) for value in pose.p)
+            pose = Pose.of(place_in_space(floor, (x, y, z)), pose.q)
+            options["facts"] = {**options.get("facts", {}), "floor": floor.name}
         self._scene.placements.append(Placement(self._names.claim(name), asset, pose, **options))
 
     def _place_shared(
@@ -319,8 +332,10 @@ def list_corners(world: World) -> Array:
     """The corners of all walls, at the floor and at the top [m]."""
     rows = [(0.0, 0.0, 0.0), (1.0, 1.0, 1.0)] if not world.floors else []
     for part in world.floors:
-        points = shapely.get_coordinates(part.outer)
-        rows += [(x, y, z) for x, y in points for z in (0.0, world.wall_height(part))]
+        floor = world.floor_table.find(part)
+        points = shapely.get_coordinates(part.outer) - floor.offset
+        heights = (floor.elevation, floor.elevation + world.wall_height(part))
+        rows += [(x, y, z) for x, y in points for z in heights]
     return np.array(rows)
 
 

@@ -34,6 +34,7 @@ from simwright.model.joint import WORLD
 from simwright.model.mass import shape_inertial
 from simwright.model.material import PhysicsMaterial, RenderMaterial, Rgb
 from simwright.worlds.entities import Hallway, Room
+from simwright.worlds.floors import GROUND, WorldFloor
 from simwright.worlds.polygons import (
     GRID,
     Geometry,
@@ -338,13 +339,18 @@ def _list_lintels(world: World, room: Room) -> list[Wall]:
     return lintels
 
 
-def make_building(world: World) -> SolidPart:
-    """All floors and walls, which stand still."""
+def make_building(world: World, floor: WorldFloor = GROUND) -> SolidPart:
+    """All floors and walls of one floor, which stand still."""
     part = SolidPart("building", round_shapes=False)
+    table = world.floor_table
     for owner, outline in list_floors(world):
+        if table.find(owner) is not floor:
+            continue
         color = mix(owner.color, WHITE, FLOOR_TINT)
         part.raise_outline(f"{owner.name}_floor", outline, -FLOOR_THICKNESS, 0.0, color)
     for wall in list_walls(world):
+        if table.find(wall.owner) is not floor:
+            continue
         word = "wall" if wall.bottom == 0.0 else "lintel"
         color = mix(wall.owner.color, WHITE, WALL_TINT)
         part.raise_outline(f"{wall.owner.name}_{word}", wall.outline, wall.bottom, wall.top, color)

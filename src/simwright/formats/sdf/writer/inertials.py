@@ -14,13 +14,11 @@ from simwright.formats.sdf.writer.context import SdfWriteContext, WrittenLink, a
 from simwright.formats.sdf.writer.messages import INERTIA_ADJUSTED, MASS_INVENTED
 from simwright.formats.xml import Element
 from simwright.model.asset import Body
-from simwright.model.inertia import LEAST_MASS, POINT_INERTIA, Inertial, find_nearest_moments
+from simwright.model.inertia import LEAST_MASS, POINT_INERTIA, Inertial, make_possible
 
 _RADIUS = 0.01
 _SIX = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 _ORDER = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-_SLACK = 1e-9
-"""What a moment may exceed the sum of the others by, relative to the largest: libsdformat rounds no more."""
 
 
 def is_massless(inertial: Inertial | None) -> bool:
@@ -68,19 +66,11 @@ def add_inertial(link: Element, inertial: Inertial) -> None:
 
 
 def _settle(context: SdfWriteContext, body: Body, inertial: Inertial) -> Inertial:
-    """The same, or with the nearest moments that a solid can have."""
-    moments, axes = inertial.principal()
-    ordered = np.sort(moments)
-    # libsdformat refuses a link whose moments break the triangle inequality.
-    if ordered[0] >= 0.0 and ordered[0] + ordered[1] >= ordered[2] * (1.0 - _SLACK):
-        return inertial
-    nearest = find_nearest_moments(moments)
-    if np.array_equal(nearest, moments):  # rounding: make the largest one fit
-        nearest = np.maximum(moments, 0.0)
-        largest = int(np.argmax(nearest))
-        nearest[largest] = min(nearest[largest], nearest.sum() - nearest[largest])
-    context.adjusted.append((body, moments, nearest))
-    return Inertial.from_principal(inertial.mass, nearest, axes, inertial.com)
+    """The same, or with the nearest moments that a solid can have: libsdformat refuses a link with others."""
+    possible = make_possible(inertial)
+    if possible is not inertial:
+        context.adjusted.append((body, inertial.principal()[0], possible.principal()[0]))
+    return possible
 
 
 def _show(moments: Array) -> str:

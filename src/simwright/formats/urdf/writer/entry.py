@@ -48,6 +48,7 @@ from simwright.formats.urdf.writer.joints import write_control, write_joints
 from simwright.formats.urdf.writer.messages import (
     EXTRAS_LOST,
     GEOMETRY_LEFT_OUT,
+    INERTIA_ADJUSTED,
     LOOK_UNREADABLE,
     LOOKS_LEFT_OUT,
     SHAPE_COMPOSED,
@@ -59,7 +60,7 @@ from simwright.formats.xml import Element
 from simwright.model.asset import Asset, Shape, scaled
 from simwright.model.folding import unfold_frames
 from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
-from simwright.model.inertia import Inertial
+from simwright.model.inertia import Inertial, make_possible
 from simwright.model.joint import WORLD
 from simwright.model.kinematics import build_tree
 from simwright.model.mass import body_inertials
@@ -187,8 +188,7 @@ def write_links(document: UrdfDocument) -> None:
         node = etree.Element("link", {"name": WORLD_LINK})
         writer.write(node, WORLD, shapes.get(WORLD, []))
         nodes.append(node)
-    # with the mass of shapes that say one: URDF computes none
-    inertials = body_inertials(document.asset)
+    inertials = _settle_inertials(document)
     for body in document.asset.bodies:
         node = etree.Element("link", {"name": document.links[body.name]})
         _write_inertial(node, inertials.get(body.name))
@@ -202,6 +202,27 @@ def write_links(document: UrdfDocument) -> None:
     # after the materials, so that they stand first in the file
     document.root.extend(nodes)
     writer.report()
+
+
+def _settle_inertials(document: UrdfDocument) -> dict[str, Inertial]:
+    """Of all bodies, with the mass of shapes that say one (URDF computes none); possible ones if that is asked for."""
+    given = body_inertials(document.asset)
+    if not document.options.possible_inertia:
+        return given
+    settled = {
+        name: make_possible(inertial) if inertial.mass > 0.0 else inertial for name, inertial in given.items()
+    }
+    changed = [name for name in given if settled[name] is not given[name]]
+    if changed:
+        found, written = (
+            " ".join(f"{moment:.6g}" for moment in all_[changed[0]].principal()[0])
+            for all_ in (given, settled)
+        )
+        source = document.asset.body(changed[0]).source
+        document.reporter.report(
+            INERTIA_ADJUSTED, source, count=len(changed), first=changed[0], found=found, written=written
+        )
+    return settled
 
 
 def _write_inertial(link: Element, inertial: Inertial | None) -> None:

@@ -14,6 +14,14 @@ EXTRAS_LOST = declare(
     section="3.8",
     loss=True,
 )
+INERTIA_ADJUSTED = declare(
+    "urdf-write-inertia-adjusted",
+    Level.WARNING,
+    "{count} inertia(s) are those of no solid, the first of link {first!r} ({found}); {written} is written",
+    hint="correct the inertia: each moment is at most the sum of the other two",
+    doc="Simulators refuse or replace inertias that break the triangle inequality, each in its own way (Drake 1.51 "
+    "takes a ball, PyBullet 3.2 none); the nearest possible one is written, as in the other formats.",
+)
 LOOP_LEFT_OUT = declare(
     "urdf-write-loop",
     Level.WARNING,

@@ -121,6 +121,15 @@ def find_single(joint: Joint, dof: Dof) -> JointPrim:
     return form
 
 
+_HALF_TURNS = {
+    "X": Pose.of(q=(0.0, 0.0, 1.0, 0.0)),
+    "Y": Pose.of(q=(0.0, 1.0, 0.0, 0.0)),
+    "Z": Pose.of(q=(0.0, 0.0, 1.0, 0.0)),
+}
+"""Turns that point an axis the other way.  Single precision holds them as they are; of a quarter turn it keeps a
+quaternion that is too long by 7e-8 once Newton (1.7) has made it a unit again, and a chain of them adds up."""
+
+
 def _align(axis: Array) -> tuple[str, Pose]:
     """The letter of an axis and the turn of the frame that makes it so."""
     unit = np.asarray(axis, dtype=np.float64) / np.linalg.norm(axis)
@@ -128,6 +137,8 @@ def _align(axis: Array) -> tuple[str, Pose]:
     for number, letter in enumerate(_LETTERS):
         if all(abs(value - (place == number)) <= 1e-12 for place, value in enumerate(values)):
             return letter, IDENTITY
+        if all(abs(value + (place == number)) <= 1e-12 for place, value in enumerate(values)):
+            return letter, _HALF_TURNS[letter]
     return "Z", Pose.of(q=quat_between((0.0, 0.0, 1.0), unit))
 
 
