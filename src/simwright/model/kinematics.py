@@ -219,18 +219,7 @@ def count_freedoms(asset: Asset) -> int:
     for edge in tree.edges:
         paths[edge.child], parts[edge.child] = [*paths[edge.parent], len(columns)], parts[edge.parent]
         columns.append(_span_motion(edge.joint, poses[edge.joint.parent], size))
-    loops = [
-        (joint.parent, joint.child, _span_motion(joint, poses[joint.parent], size))
-        for joint in tree.loops
-        if joint.kind is not JointKind.DISTANCE and joint.parent != joint.child
-    ]
-    held = (equality for equality in asset.equalities if equality.enabled and equality.kind in _HOLDING)
-    for equality in held:
-        if equality.a in paths and equality.b in paths:
-            joint = Joint(equality.name, _HOLDING[equality.kind], equality.a, equality.b, equality.frame_a)
-            if joint.kind is JointKind.BALL:
-                joint.dofs = [Dof(Motion.BALL)]
-            loops.append((equality.a, equality.b, _span_motion(joint, poses[equality.a], size)))
+    loops = _list_closures(asset, tree, poses, size)
     for a, b, _ in loops:
         old, new = parts[a], parts[b]
         # the world stays what a part is known by: it is held
@@ -242,6 +231,25 @@ def count_freedoms(asset: Asset) -> int:
 
 
 _HOLDING = {EqualityKind.CONNECT: JointKind.BALL, EqualityKind.WELD: JointKind.FIXED}
+
+
+def _list_closures(
+    asset: Asset, tree: Tree, poses: Mapping[str, Pose], size: float
+) -> list[tuple[str, str, Array]]:
+    """What holds two bodies beside the tree: both names, and the motion that is left to them."""
+    loops = [
+        (joint.parent, joint.child, _span_motion(joint, poses[joint.parent], size))
+        for joint in tree.loops
+        if joint.kind is not JointKind.DISTANCE and joint.parent != joint.child
+    ]
+    for equality in asset.equalities:
+        kind = _HOLDING.get(equality.kind)
+        if kind is not None and equality.enabled and equality.a in poses and equality.b in poses:
+            joint = Joint(equality.name, kind, equality.a, equality.b, equality.frame_a)
+            if kind is JointKind.BALL:
+                joint.dofs = [Dof(Motion.BALL)]
+            loops.append((equality.a, equality.b, _span_motion(joint, poses[equality.a], size)))
+    return loops
 
 
 def _span_motion(joint: Joint, parent: Pose, size: float) -> Array:

@@ -323,9 +323,25 @@ def chain_joints(editor: Editor, paths: list[str]) -> None:
         editor.set_targets(child, _PAIRS, [*pairs, *({host.GetPath()} - set(pairs))])
 
 
-# one function: nothing may be asked for before all of these refusals were passed
 def _check_stack(joints: list[UsdPhysics.Joint]) -> tuple[Usd.Prim, Usd.Prim]:
     """The prims that all joints name, if the chain is the same machine as what engines make of the stack."""
+    host, child = _find_hosts(joints)
+    kinds = [str(joint.GetPrim().GetTypeName()) for joint in joints]
+    if not set(kinds) <= set(_STACKED):
+        raise Refused("not all of the joints are hinges or slides; put a link between them by hand")
+    # by MuJoCo the order of the prims counts, Newton (1.7) has slides first
+    if kinds != sorted(kinds, key=lambda kind: kind == _STACKED[0]):
+        raise Refused(
+            "a hinge comes before a slide, which engines read in different orders; say which is meant"
+        )
+    if any(_breaks(joint) for joint in joints):
+        raise Refused("one of the joints can break; put a link between them by hand")
+    _check_frames(joints, host, child)
+    return host, child
+
+
+def _find_hosts(joints: list[UsdPhysics.Joint]) -> tuple[Usd.Prim, Usd.Prim]:
+    """The prim that the first link stands in for, and the child link."""
     stage = joints[0].GetPrim().GetStage()
     first, second = (
         [tuple(rel.GetTargets()) for rel in rels] for rels in zip(*map(_list_ends, joints), strict=True)
@@ -341,16 +357,10 @@ def _check_stack(joints: list[UsdPhysics.Joint]) -> tuple[Usd.Prim, Usd.Prim]:
         raise Refused("body1 of the joints is not the child link; let body0 be the parent")
     if not first[0] and (host.IsPseudoRoot() or not read_world(host).pose.is_close(IDENTITY, _NEAR)):
         raise Refused("the joints hold the link to the world; put a link between them by hand")
-    kinds = [str(joint.GetPrim().GetTypeName()) for joint in joints]
-    if not set(kinds) <= set(_STACKED):
-        raise Refused("not all of the joints are hinges or slides; put a link between them by hand")
-    # by MuJoCo the order of the prims counts, Newton (1.7) has slides first
-    if kinds != sorted(kinds, key=lambda kind: kind == _STACKED[0]):
-        raise Refused(
-            "a hinge comes before a slide, which engines read in different orders; say which is meant"
-        )
-    if any(_breaks(joint) for joint in joints):
-        raise Refused("one of the joints can break; put a link between them by hand")
+    return host, child
+
+
+def _check_frames(joints: list[UsdPhysics.Joint], host: Usd.Prim, child: Usd.Prim) -> None:
     places = [read_world(prim) for prim in (host, child)]
     if not all(place.is_rigid for place in places):
         raise Refused("a link is scaled; put a link between the joints by hand")
@@ -358,7 +368,6 @@ def _check_stack(joints: list[UsdPhysics.Joint]) -> tuple[Usd.Prim, Usd.Prim]:
         here, there = (place.pose @ _read_pose(joint, side) for side, place in enumerate(places))
         if not here.is_close(there, _NEAR):
             raise Refused(f"the frames of {joint.GetPath()} do not meet where the links stand")
-    return host, child
 
 
 def _list_ends(joint: UsdPhysics.Joint) -> tuple[Usd.Relationship, Usd.Relationship]:
