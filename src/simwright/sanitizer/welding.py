@@ -295,6 +295,7 @@ _NEAR = 1e-5
 """What single precision leaves between joint frames that meet [stage units, rad]."""
 
 
+# one function: the links between and the joints that they belong to are told of in one walk over the stack
 def chain_joints(editor: Editor, paths: list[str]) -> None:
     """Let each of several joints between two bodies connect two bodies of its own, in the order they are applied."""
     known: set[str] = editor.memory.setdefault("chained", set())

@@ -126,6 +126,7 @@ class JointGraph:
         ]
         if any(edge.is_fixed for edge in beside):
             return []
+        # the first of those that leave the same freedom stands for all of them
         stack: list[JointEdge] = []
         for edge in beside:
             if not any(_are_doubled(edge, other) for other in stack):
