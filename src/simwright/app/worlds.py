@@ -83,9 +83,14 @@ def generate_worlds(
     found = []
     for number in range(count):
         files = encode_files(generate_world(style, rooms, seed + number))
-        place = Path(folder) / f"{style}_{rooms}_{seed + number}" if count > 1 else Path(folder)
+        place = Path(folder) / name_world(style, rooms, seed + number) if count > 1 else Path(folder)
         found.append(write_world_files(place, files))
     return found
+
+
+def name_world(style: str, rooms: int, seed: int) -> str:
+    """The folder of one of several worlds."""
+    return f"{style}_{rooms}_{seed}"
 
 
 def write_world_files(place: Path, files: dict[str, bytes]) -> Path:

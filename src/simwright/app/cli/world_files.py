@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import click
 
-from simwright.app.cli.options import echo, format_option, print_json
+from simwright.app.cli.job_options import FORMATS, is_job, job_options, own_format, run_job
+from simwright.app.cli.options import echo, format_option, print_json, read_limits
 from simwright.app.cli.world import load_quietly, print_problems, world_options
 
 BUILD_EPILOG = """\b
@@ -26,6 +30,7 @@ GENERATE_EPILOG = """\b
 Examples:
   simwright world generate --rooms 12 --style office --seed 7 -o office
   simwright world generate --rooms 40 --style hospital --seed 1 --count 100 -o hospitals
+  simwright world generate --rooms 8 --style home --count 1000 -o homes --job homes-job --jobs 2
 """
 SAVE_EPILOG = """\b
 Examples:
@@ -171,21 +176,42 @@ def import_plan(
     show_default=True,
     help="Worlds, with seeds in a row.",
 )
-@format_option("text", "json")
-def generate(output: str, style: str, rooms: int, seed: int, count: int, output_format: str) -> int:
+@click.option("--jobs", type=click.IntRange(1, 256), help="Processes at once.  [one for each core]")
+@job_options
+@format_option(*FORMATS)
+def generate(
+    output: str, style: str, rooms: int, seed: int, count: int, output_format: str, **options: Any
+) -> int:
     """Draw worlds at random: rooms along corridors, with doors, furniture and things on it.
 
     Every room and every surface can be reached.  The same style, number of rooms and seed give the same files, in
     PyRoboSim's format.
     """
+    if options["manifest"]:
+        raise click.UsageError("worlds are drawn from --seed and --count, not from a manifest")
+    if is_job(options, output_format) or options["jobs"]:
+        return _generate_many(Path(output), style, rooms, seed, count, output_format, options)
     from simwright.app.worlds import generate_worlds
 
+    output_format = own_format(output_format, "text", "json")
     files = generate_worlds(output, style, rooms, seed, count)
     if output_format == "json":
         print_json({"files": [str(file) for file in files]})
     else:
         echo(f"wrote {files[0]}" if count == 1 else f"wrote {count} worlds, {files[0]} to {files[-1]}")
     return 0
+
+
+def _generate_many(
+    folder: Path, style: str, rooms: int, seed: int, count: int, output_format: str, options: dict[str, Any]
+) -> int:
+    """Several worlds as a job."""
+    from simwright.app.jobs.kinds import plan_worlds
+    from simwright.app.jobs.model import JobSpec, note_environment
+
+    words, items = plan_worlds(folder, style, rooms, seed, count)
+    spec = JobSpec("generate", words, read_limits(options), options["retries"], note_environment())
+    return run_job(spec, items, {**options, "inputs": [str(folder)]}, output_format, word="drawing worlds")
 
 
 @click.command("save", epilog=SAVE_EPILOG)
