@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _SAME_AXIS = 0.999
 """Cosine of the angle below which two axes are one: files round."""
+NEXT_TO_NONE = 1e-5
+"""Share of the mass beside it below which a link without parts only divides a joint of several axes."""
 _SAME_PLACE = 1e-5
 """Distance of anchors that are one [stage units]."""
 

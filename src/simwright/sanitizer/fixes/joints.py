@@ -14,7 +14,7 @@ from typing import Any
 
 from pxr import Gf, Sdf, Usd, UsdPhysics
 
-from simwright.checker.rules.s1_3.joint_placement import NEXT_TO_NONE
+from simwright.checker.facts.graph import NEXT_TO_NONE
 from simwright.core.diag import Diagnostic
 from simwright.core.math3d import Pose
 from simwright.core.names import make_identifier

@@ -19,12 +19,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.graph import JointEdge
+from simwright.checker.facts.graph import NEXT_TO_NONE, JointEdge
 from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
-
-NEXT_TO_NONE = 1e-5
-"""Share of the child's mass below which a link only divides a joint."""
 
 
 @rule(
