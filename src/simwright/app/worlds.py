@@ -245,6 +245,31 @@ def run_plans(
     return simulation, simulation.run(plans)
 
 
+def write_plan(target: str | os.PathLike[str], plans: Mapping[str, Sequence[Action]]) -> Path:
+    """Write plans as the YAML that ``world run --plan`` reads; goals have to be names."""
+    import yaml
+
+    rows = {
+        name: [
+            {"type": action.type}
+            | ({"object": action.object} if action.object else {})
+            | ({"target": action.target} if isinstance(action.target, str) else {})
+            for action in actions
+        ]
+        for name, actions in plans.items()
+    }
+    return write_atomic(
+        target, yaml.safe_dump(rows, sort_keys=False, allow_unicode=True, default_flow_style=None)
+    )
+
+
+def solve_goals(world: World, robot: WorldRobot, goals: Sequence[str], **options: Any) -> list[Action]:
+    """Actions that bring all goals about (:func:`simwright.worlds.acting.solving.solve_goals`)."""
+    from simwright.worlds.acting.solving import solve_goals as solve
+
+    return solve(world, robot, goals, **options)
+
+
 def open_world(world: World, *, seed: int | None = None) -> WorldSimulation:
     """A world ready to run; robots without a planner use A*."""
     from simwright.worlds.acting.simulation import WorldSimulation

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``simwright world build``, ``import``, ``generate`` and ``save``: commands that write the files of worlds."""
+"""``simwright world build``, ``import``, ``generate``, ``save`` and ``solve``: commands that write files of worlds."""
 
 from __future__ import annotations
 
@@ -25,6 +25,12 @@ Examples:
   simwright world import warehouse.yaml -o warehouse --door-width 1.5
   simwright world import flat.svg -o flat --scale 0.01
   simwright world import flat.dxf -o flat
+"""
+SOLVE_EPILOG = """\b
+Examples:
+  simwright world solve lab.yaml --robot tender --goal "all mugs on desk0" -o plan.yaml
+  simwright world solve lab.yaml --robot tender --goal "gear0 at desk0" --goal "at dock" --run
+  simwright world solve lab.yaml --robot tender --goal "all gears in the office" --pddl task
 """
 GENERATE_EPILOG = """\b
 Examples:
@@ -252,3 +258,90 @@ def save(
     print_problems(reporter)
     echo(f"wrote {written}")
     return 0
+
+
+@click.command("solve", epilog=SOLVE_EPILOG)
+@world_options
+@click.option(
+    "--goal",
+    "goals",
+    multiple=True,
+    required=True,
+    help="'all CATEGORY at PLACE', 'OBJECT at PLACE', 'at PLACE', 'PLACE open' or 'PLACE closed'; all hold at the end.",
+)
+@click.option("--robot", default="", help="Who acts; not needed where there is only one.")
+@click.option(
+    "--pddl", type=click.Path(), help="Write domain.pddl and problem.pddl to a folder, and solve nothing."
+)
+@click.option(
+    "--solver", default="", help="An engine of unified-planning, such as aries; any that fits, unless given."
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=60.0,
+    show_default=True,
+    help="For the solver [s].",
+)
+@click.option("-o", "--output", type=click.Path(), help="Write the plan as YAML, for world run --plan.")
+@click.option("--run", "runs", is_flag=True, help="Run the plan.")
+@format_option("text", "json")
+def solve(
+    file: str,
+    seed: int | None,
+    reference: bool,
+    data_folder: str | None,
+    strict: bool,
+    goals: tuple[str, ...],
+    robot: str,
+    pddl: str | None,
+    solver: str,
+    timeout: float,
+    output: str | None,
+    runs: bool,
+    output_format: str,
+) -> int:
+    """Find the actions that bring goals about, all of them together, by a PDDL solver (extra planning).
+
+    Exit code 1 means that the plan failed when it ran; without a plan it is 2.
+    """
+    from simwright.app.worlds import describe_run, run_plans, write_plan
+    from simwright.core.files import write_staged
+    from simwright.core.swap import write_folder
+    from simwright.worlds.acting.solving import DOMAIN, describe_problem, solve_goals
+    from simwright.worlds.acting.task_plan import choose_robot
+
+    # one function: what is found is written, run and printed
+    found = load_quietly(file, seed=seed, reference=reference, data_folder=data_folder, strict=strict)
+    who = next(other for other in found.robots if other.name == choose_robot(found, robot))
+    if pddl is not None:
+        texts = {"domain.pddl": DOMAIN, "problem.pddl": describe_problem(found, who, goals).text}
+        with write_folder(Path(pddl)) as staging:
+            write_staged(staging, {name: text.encode() for name, text in texts.items()})
+        echo(f"wrote {Path(pddl) / 'domain.pddl'} and problem.pddl")
+        return 0
+    actions = solve_goals(found, who, goals, solver=solver, timeout=timeout)
+    if output is not None:
+        write_plan(output, {who.name: actions})
+    simulation: Any = None
+    answer: Any = None
+    if runs:
+        simulation, answers = run_plans(found, {who.name: actions}, seed=seed)
+        answer = answers[who.name]
+    if output_format == "json":
+        plan = {"robot": who.name, "plan": [str(action) for action in actions]}
+        ran = {} if simulation is None else {"run": describe_run(simulation, {who.name: answer})}
+        print_json(plan | ran)
+    else:
+        _print_solution(who.name, actions, output, answer)
+    return 0 if answer is None or answer.ok else 1
+
+
+def _print_solution(name: str, actions: list[Any], output: str | None, answer: Any) -> None:
+    for action in actions:
+        echo(f"{name}: {action}")
+    if output is not None:
+        echo(f"wrote {output}")
+    if answer is not None:
+        said = "done" if answer.ok else f"stopped: {answer.results[-1].message}"
+        echo(f"{name}: {answer.completed} of {answer.total} actions in {answer.finished:.2f} s, {said}")
