@@ -129,6 +129,12 @@ def test_an_arm_that_cannot_come_down_is_told_before(toy):
     assert "preflight-tool-cannot-work" in codes(preflight("tabletop_push", toy, options=near))
 
 
+def test_what_does_not_go_between_the_fingers_is_told_before(arm):
+    assert "preflight-gripper-too-small" not in codes(preflight("pick_place", arm, mode="position"))
+    wide = preflight("pick_place", arm, mode="position", options={"cube_half": 0.06})
+    assert "preflight-gripper-too-small" in codes(wide, "warning")
+
+
 def test_a_task_that_is_set_back_keeps_its_distances():
     scene = SCENES.get("tabletop_push")
     options = scene.options.model_validate({})

@@ -111,7 +111,8 @@ class FixRun:
                 self._report_unstable(jobs)
                 break
             seen.add(state)
-            if not self._fix_round(jobs):
+            # findings whose fixes ask for nothing must not keep refused ones from being tried again
+            if not self._fix_round(jobs) and not self._fix_round(self._plan_refused(findings)):
                 break
             progress.rounds += 1
             findings = progress.after = self._check()

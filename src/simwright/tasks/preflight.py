@@ -18,6 +18,7 @@ from simwright.core.errors import InputError, SimwrightError
 from simwright.core.math3d import Array, Pose
 from simwright.engines.mujoco.actuation import ActuatorInfo, ActuatorKind
 from simwright.engines.mujoco.queries import BOX, SLIDE, MjData, MjModel
+from simwright.tasks.baselines.scripted import measure_grasp
 from simwright.tasks.compose import PREFIX
 from simwright.tasks.environments import validate_options
 from simwright.tasks.fitting import WorkTester, fit_scene, make_reach_tester_in
@@ -96,6 +97,15 @@ CANNOT_WORK = declare(
     doc="Tasks on a table are worked on from above.  An arm that reaches a place only sideways, or with its links "
     "inside each other, loses episodes there.  Told where it is more than a quarter of the places.",
 )
+GRIPPER_TOO_SMALL = declare(
+    "preflight-gripper-too-small",
+    Level.WARNING,
+    "what is to be taken does not go between the open fingers: {thing!r} at the tool would be {depth:.3f} m inside "
+    "{part!r}",
+    hint="make it smaller by --set, or say in the manifest where the tool is (end_effector) and how it opens (gripper)",
+    doc="The thing that the task wants grasped is put where the tool is, between open fingers, and overlaps them: the "
+    "gripper opens too little, or the tool's frame is not between its finger tips.",
+)
 START_OUTSIDE_LIMITS = declare(
     "preflight-start-outside-limits",
     Level.WARNING,
@@ -171,6 +181,8 @@ _SLACK = 1e-4
 _SHOWN = 6
 # a share of places that an arm may miss without a word: others are beside them
 _FEW = 0.25
+# how far a thing may overlap open fingers: they are pushed aside [m]
+_TIGHT = 4e-3
 _SEEDS = 4
 # less than this is contact as any other [m]
 _TOUCH = 2e-3
@@ -273,6 +285,7 @@ def inspect_rollout(rollout: SimRollout, reporter: Reporter) -> None:
     _report_reach(rollout, reporter)
     _report_limits(rollout, reporter)
     _report_start_contacts(rollout, reporter)
+    _report_grasp(rollout, reporter)
     _report_actuators(rollout, reporter)
     _report_step(rollout, reporter)
 
@@ -345,6 +358,19 @@ def _report_work(rollout: SimRollout, reporter: Reporter) -> None:
     if len(missed) > _FEW * len(places):
         spot = "({:.3g}, {:.3g}, {:.3g})".format(*missed[0])
         reporter.report(CANNOT_WORK, _where(robot), missed=len(missed), total=len(places), place=spot)
+
+
+def _report_grasp(rollout: SimRollout, reporter: Reporter) -> None:
+    """Would the thing go between the fingers?"""
+    thing = rollout.scene.needs(rollout.options).grasp
+    if not thing or not rollout.robot.has_gripper or rollout.controller.mover is None:
+        return
+    if rollout.mode is not ControlMode.POSITION:
+        return
+    depth, part = measure_grasp(rollout, thing)
+    if depth > _TIGHT:
+        name = rollout.model.body(part).name.removeprefix(PREFIX)
+        reporter.report(GRIPPER_TOO_SMALL, _where(rollout.robot), thing=thing, depth=depth, part=name)
 
 
 def _report_limits(rollout: SimRollout, reporter: Reporter) -> None:

@@ -43,6 +43,8 @@ class RobotNeeds:
     """``fixed``, ``floating`` or ``any``."""
     tool: bool = False
     gripper: bool = False
+    grasp: str = ""
+    """The body of the task that a gripper has to take; its fingers have to open that far."""
     reach: float = 0.0
     """How far from its base the robot has to get to do anything at all [m]."""
 

@@ -70,7 +70,7 @@ Examples:
 
 _OF_FILES = "simwright.app.cli.world_files"
 OTHERS = {word: f"{_OF_FILES}:{name}" for word, name in (
-    ("build", "build"), ("import", "import_plan"), ("generate", "generate"), ("save", "save")
+    ("build", "build"), ("import", "import_plan"), ("generate", "generate"), ("save", "save"), ("solve", "solve")
 )}  # fmt: skip
 """Commands that write files: imported when they are run."""
 

@@ -54,7 +54,8 @@ def share_mesh(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
             continue
         groups.setdefault((member.top, member.signature), []).append(member)
     if not groups:
-        raise Refused(reasons[0] if reasons else "the meshes are not there any more")
+        told = "each is in an instance of its own; let one prototype do for all of them"
+        raise Refused(reasons[0] if reasons else told)
     for members in groups.values():
         share_prototype(editor, members)
 
@@ -78,11 +79,15 @@ def _sketch(prim: Usd.Prim) -> bytes:
         attribute = prim.GetAttribute(name)
         value = attribute.Get() if attribute else None
         digest.update(name.encode())
-        try:
-            digest.update(np.asarray(value).tobytes())
-        except (TypeError, ValueError):
-            digest.update(str(value).encode())
+        _digest_value(digest, value)
     return digest.digest()
+
+
+def _digest_value(digest: Any, value: Any) -> None:
+    try:
+        digest.update(np.asarray(value).tobytes())
+    except (TypeError, ValueError):
+        digest.update(str(value).encode())
 
 
 def _collides(prim: Usd.Prim) -> bool:
@@ -99,6 +104,8 @@ _TRANSFORM, _ORDER = "xformOp", "xformOpOrder"
 _BINDING_API = "MaterialBindingAPI"
 _KEPT = (_TRANSFORM, "material:binding", "visibility", "purpose")
 _ARCS = ("references", "payload", "inheritPaths", "specializes", "variantSelection", "variantSetNames")
+_LIBRARY = ("references", "payload")
+"""Arcs that bring a mesh from a library."""
 _MOVED_INFO = frozenset({"typeName", "apiSchemas", "active", "clips", "clipSets", *_ARCS})
 
 
@@ -120,17 +127,41 @@ class SharedMesh:
 
     @property
     def signature(self) -> tuple[tuple[str, str], ...]:
-        """What the prototype has to say, by layer."""
-        found = []
+        """What the prototype has to say, by layer; two meshes of a library that say the same count as one."""
+        found = [("moved", str(self.is_moved))]
+        # what is below a referenced mesh is known by its reference alone
+        borrows = not self.prim.GetAllChildren() and any(
+            spec.HasInfo(arc) for spec in self.specs for arc in _LIBRARY
+        )
+        if borrows:
+            found.append(("borrowed", self._digest_borrowed()))
         for spec in self.specs:
             scratch = Sdf.Layer.CreateAnonymous(".usda")
             place = Sdf.Path("/mesh")
             Sdf.CopySpec(spec.layer, spec.path, scratch, place)
-            strip_instance(scratch.GetPrimAtPath(place), self.kept)
-            text = scratch.ExportToString()
-            if says_something(scratch.GetPrimAtPath(place)):
-                found.append((spec.layer.identifier, text))
+            copy = scratch.GetPrimAtPath(place)
+            strip_instance(copy, self.kept)
+            if says_something(copy):
+                for arc in _LIBRARY if borrows else ():
+                    copy.ClearInfo(arc)
+                found.append((spec.layer.identifier, scratch.ExportToString()))
         return tuple(found)
+
+    def _digest_borrowed(self) -> str:
+        """All that comes by reference and stays with the mesh."""
+        digest = hashlib.blake2b(digest_size=16)
+        digest.update(" ".join(self.prim.GetAppliedSchemas()).encode())
+        for name in sorted(_list_borrowed(self.prim, self.specs) - self.kept):
+            digest.update(name.encode())
+            attribute, relation = self.prim.GetAttribute(name), self.prim.GetRelationship(name)
+            if attribute and attribute.GetNumTimeSamples():
+                digest.update(str(self.prim.GetPath()).encode())  # like no other
+            elif attribute:
+                digest.update(f"{attribute.GetTypeName()} {attribute.GetAllMetadata()}".encode())
+                _digest_value(digest, attribute.Get())
+            else:
+                digest.update(str(relation.GetTargets()).encode())
+        return digest.hexdigest()
 
 
 def read_member(editor: Editor, prim: Usd.Prim) -> SharedMesh:

@@ -132,11 +132,15 @@ class ScriptedArm:
         ways = [self.mover.told + share * (joints - self.mover.told) for share in shares]
         return all(self.measure_gap(way, geoms) > _PASS and not self.is_folded(way) for way in ways)
 
-    def try_pose(self, goal: Array, start: Array | None = None) -> Array | None:
-        """The joints that bring the tool there, pointing as well down as they can; None where it cannot be reached."""
+    def try_pose(self, goal: Array, start: Array | None = None, turn: Array | None = None) -> Array | None:
+        """The joints that bring the tool there, pointing as well down as they can; None where it cannot be reached.
+
+        ``turn`` is how the tool is to be turned where that matters (a quaternion).
+        """
         first = self.mover.told if start is None else start
         self.mover.rest = self.home
-        joints = self.mover.find(self.rollout.data, Pose.of(goal, self.straight), first, rounds=60)
+        wanted = Pose.of(goal, self.straight if turn is None else turn)
+        joints = self.mover.find(self.rollout.data, wanted, first, rounds=60)
         found = self.mover.locate(self.rollout.data, joints)
         return joints if float(np.linalg.norm(found.p - goal)) < _MISSED else None
 
@@ -149,7 +153,7 @@ class ScriptedArm:
         """How far from given geoms the robot would be at a pose; negative inside [m]."""
         posed = self.mover.pose(self.rollout.data, joints)
         least = _FAR
-        for geom in self._list_own():
+        for geom in self.list_own():
             for other in geoms:
                 least = min(least, measure_gap(self.rollout.model, posed, geom, other, least))
         return least
@@ -160,7 +164,7 @@ class ScriptedArm:
         found = list_touching(mover.model, mover.pose(self.rollout.data, joints), last)
         return bool(found - list_touching(mover.model, mover.pose(self.rollout.data, self.home), last))
 
-    def _list_own(self) -> list[int]:
+    def list_own(self) -> list[int]:
         """Geoms of the robot that collide and that its joints move."""
         model, first = self.rollout.model, int(self.mover.joints[0])
         top = int(model.jnt_bodyid[first])

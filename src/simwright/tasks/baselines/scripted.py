@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from simwright.core.math3d import Array, matrix_from_quat, quat_from_matrix, quat_rotate
-from simwright.engines.mujoco.queries import SLIDE, pose_bodies
+from simwright.core.math3d import Array, matrix_from_quat, quat_from_matrix, quat_multiply, quat_rotate
+from simwright.engines.mujoco.queries import SLIDE, measure_gap, pose_bodies
 from simwright.tasks.baselines.arm import ScriptedArm
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.rollout import Observation, SimRollout
@@ -79,6 +79,29 @@ class ScriptedPolicy(ABC):
             if self.arm.is_at(self.now, goal, near):
                 return
 
+    def approach(self, place: Array, grip: float, *, near: float = 0.015) -> Iterator[Array]:
+        """Go a far way, joint by joint, with the turn that is wanted; through where the arm started if need be."""
+        arm, turn = self.arm, self.arm.turn
+        joints = arm.try_pose(place, turn=turn)
+        if joints is None or not arm.is_free(joints, [self.table]):
+            again = arm.try_pose(place, arm.home, turn)
+            if again is not None:
+                yield from self._steer(arm.home, grip)
+                joints = again
+        if joints is not None:
+            yield from self._steer(joints, grip)
+        arm.turn = turn
+        yield from self.move(lambda: place, grip, near=near, around=joints is None)
+
+    def _steer(self, joints: Array, grip: float) -> Iterator[Array]:
+        while not np.allclose(self.arm.mover.told, joints, atol=1e-6):
+            yield self.arm.steer(joints, grip=grip)
+
+    @property
+    def table(self) -> int:
+        """The geom of the table."""
+        return int(self.rollout.model.geom("table_top").id)
+
     def wait(self, grip: float, actions: int) -> Iterator[Array]:
         """Stay, and open or close."""
         point = self.arm.point.copy()
@@ -111,11 +134,10 @@ class ScriptedPolicy(ABC):
 
     def find_low(self, place: Array) -> Array:
         """A place, raised where the gripper would touch the table there."""
-        table = int(self.rollout.model.geom("table_top").id)
-        joints = self.arm.try_pose(place)
+        joints = self.arm.try_pose(place, turn=self.arm.turn)
         if joints is None:
             return place
-        return np.asarray(place + max(0.0, _OVER - self.arm.measure_gap(joints, [table])) * UP)
+        return np.asarray(place + max(0.0, _OVER - self.arm.measure_gap(joints, [self.table])) * UP)
 
 
 def find_closing(rollout: SimRollout, arm: ScriptedArm) -> Array:
@@ -143,6 +165,46 @@ def find_closing(rollout: SimRollout, arm: ScriptedArm) -> Array:
     return np.asarray(axis / size)
 
 
+# actions that opening takes
+_OPENING = 60
+# places along the tool's approach at which a thing is tried, in parts of its half size
+_OFFSETS = (0.0, 0.25, 0.5, 0.75, 1.0)
+
+
+def measure_grasp(rollout: SimRollout, thing: str) -> tuple[float, int]:
+    """How deep a thing at the tool would be inside a robot whose fingers are open [m], and in which body.
+
+    It is turned along the fingers and tried at a few places before the tool; the best of them counts.
+    """
+    rollout.reset(seed=0)
+    controller, action = rollout.controller, rollout.controller.hold()
+    assert controller.grip is not None
+    for number, actuator in enumerate(controller.actuators):
+        if actuator.index in controller.grip[0]:
+            action[number] = controller.grip[1]
+    for _ in range(_OPENING):
+        rollout.step(action)
+    arm = ScriptedArm(rollout)
+    closing, model = find_closing(rollout, arm), rollout.model
+    tool, address = rollout.read_tool(), int(model.jnt_qposadr[model.joint(thing).id])
+    own = np.stack([closing, np.cross(arm.approach, closing), arm.approach], axis=1)
+    turn = quat_multiply(tool.q, quat_from_matrix(own))
+    geoms = [geom for geom in range(model.ngeom) if model.geom_bodyid[geom] == model.body(thing).id]
+    size = float(np.max(model.geom_size[geoms[0]]))
+    best, where = np.inf, 0
+    for offset in _OFFSETS:
+        qpos = rollout.qpos.copy()
+        place = tool.p + quat_rotate(tool.q, arm.approach) * offset * size
+        qpos[address : address + 7] = (*place, *turn)
+        data = pose_bodies(model, qpos)
+        gap, geom = min(
+            (measure_gap(model, data, mine, theirs, 0.1), mine) for mine in arm.list_own() for theirs in geoms
+        )
+        if -gap < best:
+            best, where = -gap, int(model.geom_bodyid[geom])
+    return best, where
+
+
 def find_yaw(pose: Array) -> float:
     """How a thing is turned about the vertical [rad]."""
     turn = matrix_from_quat(pose[3:])
@@ -152,7 +214,11 @@ def find_yaw(pose: Array) -> float:
 # how high above the table things are carried [m]
 _CARRY_HEIGHT = 0.10
 # actions that closing and opening take
-_GRASP = 18
+_GRASP = 22
+# how far things go in one action when they are lifted, and when they are carried [m]
+_GENTLE, _CARRY = 0.004, 0.005
+# a thing that is farther from the tool is not in the hand [m]
+_HELD = 0.06
 
 
 class CarryPolicy(ScriptedPolicy):
@@ -169,21 +235,36 @@ class CarryPolicy(ScriptedPolicy):
         grasp = self.find_low(thing[:3] + self.above * UP)
         # looked up once: the thing moves when the fingers touch it
         over = grasp + _CARRY_HEIGHT * UP
-        yield from self.move(lambda: over, OPEN, around=True, near=0.015)
-        yield from self.move(lambda: grasp, OPEN, near=0.006)
+        yield from self.approach(over, OPEN)
+        yield from self.move(lambda: grasp, OPEN, pace=_GENTLE, near=0.004)
         yield from self.wait(CLOSED, _GRASP)
-        yield from self.move(lambda: over, CLOSED, near=0.02)
+        # gently: what is torn up slips out of the fingers
+        yield from self.move(lambda: over, CLOSED, pace=_GENTLE, near=0.02)
+
+    @property
+    def has_it(self) -> bool:
+        """Is the thing off the table and in the hand?"""
+        away = np.asarray(self.now["tool"])[:3] - self.see(self.thing)
+        return float(np.linalg.norm(away)) < _HELD
 
     def bring(self, place: Callable[[], Array], height: float) -> Iterator[Array]:
         """Carry the thing over a place and let it down until it is ``height`` above it, then let go and rise."""
         high = (height + _CARRY_HEIGHT) * UP
-        yield from self.move(lambda: self.lead(place() + high), CLOSED, around=True, near=0.006)
+        yield from self.carry(lambda: place() + high, pace=_CARRY, near=0.006)
         low = height * UP
         # slowly, so that it is let down and not dropped
-        yield from self.move(lambda: self.lead(place() + low), CLOSED, pace=0.004, near=0.004)
+        yield from self.carry(lambda: place() + low, pace=0.004, near=0.004)
         yield from self.wait(OPEN, _GRASP)
         point = self.arm.point + _CARRY_HEIGHT * UP
         yield from self.move(lambda: point, OPEN, near=0.02)
+
+    def carry(self, place: Callable[[], Array], *, pace: float, near: float) -> Iterator[Array]:
+        """Bring the thing to a place, as long as it is in the hand."""
+        for action in self.move(lambda: self.lead(place()), CLOSED, pace=pace, near=near, around=True):
+            yield action
+            # a hand that lost it would follow its own tail
+            if not self.has_it:
+                return
 
     def lead(self, wanted: Array) -> Array:
         """Where the tool has to be for the thing to be somewhere."""
@@ -198,6 +279,8 @@ class PickPlacePolicy(CarryPolicy):
     def play(self) -> Iterator[Array]:
         """Fetch the cube, let it fall into the tray."""
         yield from self.fetch()
+        if not self.has_it:
+            return
         yield from self.bring(lambda: self.see("tray"), float(self.options.cube_half) + 0.02)
 
 
@@ -210,6 +293,8 @@ class StackPolicy(CarryPolicy):
     def play(self) -> Iterator[Array]:
         """Fetch the red cube, put it on the blue one."""
         yield from self.fetch()
+        if not self.has_it:
+            return
         yield from self.bring(lambda: self.see("lower"), 2.0 * float(self.options.cube_half) + 0.002)
 
 
@@ -223,6 +308,8 @@ class PegInsertPolicy(CarryPolicy):
     def play(self) -> Iterator[Array]:
         """Fetch the peg, let it down into the hole."""
         yield from self.fetch()
+        if not self.has_it:
+            return
         half = 0.5 * float(self.options.peg_length)
         top = (float(self.options.block_height) + half + 0.02) * UP
         yield from self.move(lambda: self.lead(self.see("block") + top), CLOSED, around=True, near=0.002)
@@ -247,7 +334,7 @@ class PullPolicy(ScriptedPolicy):
         self.face_exactly(find_yaw(cabinet) + 0.5 * math.pi)
         handle = self.find_handle(0.0)
         over = handle + _ABOVE_HANDLE * UP
-        yield from self.move(lambda: over, _AJAR, around=True, near=0.015)
+        yield from self.approach(over, _AJAR)
         yield from self.move(lambda: handle, _AJAR, near=0.008)
         yield from self.wait(CLOSED, 18)
         far = min(float(self.options.travel), float(self.options.opened) + 0.02)

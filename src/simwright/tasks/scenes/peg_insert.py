@@ -99,5 +99,5 @@ SCENE = make_table_scene(
     max_steps=500,
     corners=list_corners,
     regions=("peg_spawn_xy_range", "block_spawn_xy_range"),
-    gripper=True,
+    grasp="peg",
 )

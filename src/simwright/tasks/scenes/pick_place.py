@@ -100,5 +100,5 @@ SCENE = make_table_scene(
     max_steps=400,
     corners=list_corners,
     regions=("cube_spawn_xy_range", "tray_spawn_xy_range"),
-    gripper=True,
+    grasp="cube",
 )

@@ -87,5 +87,5 @@ SCENE = make_table_scene(
     max_steps=400,
     corners=list_corners,
     regions=("cube_spawn_xy_range",),
-    gripper=True,
+    grasp="upper",
 )

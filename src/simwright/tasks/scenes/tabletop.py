@@ -141,6 +141,7 @@ def make_table_scene(
     regions: Sequence[str],
     corners: Callable[[Any], Array],
     gripper: bool = False,
+    grasp: str = "",
     shrink: Sequence[str] = (),
     work: Callable[[Any], Array] | None = None,
     **scene: Any,
@@ -149,11 +150,13 @@ def make_table_scene(
 
     ``regions`` name the options that say where things may be; ``corners(options)`` are the points that have to be
     reached; ``shrink`` names distances between things, which become shorter with the regions but never longer;
+    ``grasp`` names what a gripper has to take;
     ``work(options)`` are the places where the tool comes down (the corners, and above them, by default).
     """
 
     def find_needs(options: TableOptions) -> RobotNeeds:
-        return RobotNeeds("fixed", tool=True, gripper=gripper, reach=measure_nearest(corners(options)))
+        reach = measure_nearest(corners(options))
+        return RobotNeeds("fixed", tool=True, gripper=gripper or bool(grasp), grasp=grasp, reach=reach)
 
     def scale(options: TableOptions, factor: float, base: Pose) -> TableOptions:
         if factor > 1.0:
