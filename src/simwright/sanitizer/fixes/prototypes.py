@@ -218,7 +218,7 @@ def _list_kept(prim: Usd.Prim, specs: list[Sdf.PrimSpec]) -> frozenset[str]:
     # one function: what stays with the instance depends on what comes by reference, transform and primvars
     # alike
     others = _list_borrowed(prim, specs)
-    kept = {p.name for spec in specs for p in spec.properties if p.name.startswith(_KEPT)}
+    kept = {p.name for spec in specs for p in spec.properties if p.name.startswith(_KEPT) or _is_label(p)}
     kept -= {name for name in others if not name.startswith(_TRANSFORM)}
     moves = [name for name in kept if name.startswith(_TRANSFORM)]
     if moves and _ORDER not in moves:
@@ -228,6 +228,12 @@ def _list_kept(prim: Usd.Prim, specs: list[Sdf.PrimSpec]) -> frozenset[str]:
         if primvar.GetInterpolation() == UsdGeom.Tokens.constant and name not in others:
             kept |= {name, f"{name}:indices"}
     return frozenset(kept)
+
+
+def _is_label(spec: Sdf.PropertySpec) -> bool:
+    """Is it a word of the author's own, such as the name that a source gives to this copy?"""
+    words = (Sdf.ValueTypeNames.String, Sdf.ValueTypeNames.Token)
+    return isinstance(spec, Sdf.AttributeSpec) and spec.custom and spec.typeName in words
 
 
 def _list_borrowed(prim: Usd.Prim, specs: list[Sdf.PrimSpec]) -> set[str]:
