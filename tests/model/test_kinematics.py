@@ -175,7 +175,7 @@ def test_initial_coordinates_place_the_bodies():
 @pytest.mark.parametrize("given", [[], [1.0, 2.0], [[1.0]], math.nan, "x", None, {}])
 def test_coordinates_that_a_joint_does_not_have_are_told(given):
     asset = asset_of(["b"], [hinge("j", "", "b")])
-    with pytest.raises(UsageError, match=r"no coordinates of the revolute joint 'j'.*1 finite number"):
+    with pytest.raises(UsageError, match=r"not coordinates of the revolute joint 'j'.*1 finite number"):
         asset.forward_kinematics({"j": given})
 
 

@@ -192,7 +192,7 @@ def _read_coordinates(known: Mapping[str, Joint], name: str, given: VectorLike |
     except (TypeError, ValueError):
         values = np.full(1, np.nan)
     if values.shape != (joint.positions,) or not np.isfinite(values).all():
-        message = f"{str(given)[:60]} are no coordinates of the {joint.kind.value} joint {name!r}"
+        message = f"{str(given)[:60]} are not coordinates of the {joint.kind.value} joint {name!r}"
         raise UsageError(message, hint=f"it takes {joint.positions} finite number(s)")
     return values
 
