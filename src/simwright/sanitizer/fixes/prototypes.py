@@ -45,19 +45,38 @@ def share_mesh(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Equal meshes that say the same become instances of one prototype."""
     first = editor.find_prim(finding.where.prim)
     groups: dict[Any, list[SharedMesh]] = {}
+    seen: set[Sdf.Path] = editor.memory.setdefault("shared", set())
     reasons = []
     for prim in _list_equal(editor, first):
         try:
-            member = read_member(editor, prim)
+            whole = _find_whole(editor, prim)
+            if whole.GetPath() in seen:
+                continue
+            member = read_member(editor, whole)
         except Refused as reason:
             reasons.append(f"{prim.GetPath()}: {reason}")
             continue
+        seen.add(whole.GetPath())
         groups.setdefault((member.top, member.signature), []).append(member)
-    if not groups:
+    if not groups and not seen:
         told = "each is in an instance of its own; let one prototype do for all of them"
         raise Refused(reasons[0] if reasons else told)
     for members in groups.values():
-        share_prototype(editor, members)
+        # a group that is there once shares nothing; a single mesh has others beside it that do
+        if len(members) > 1 or members[0].prim.IsA(UsdGeom.Mesh):
+            share_prototype(editor, members)
+
+
+def _find_whole(editor: Editor, prim: Usd.Prim) -> Usd.Prim:
+    """The mesh, or the group that a reference brings it with: an instance is made of that as a whole."""
+    whole = prim
+    while not any(spec.specifier == Sdf.SpecifierDef for spec in list_own_specs(editor, whole)):
+        whole = whole.GetParent()
+        if whole.GetTypeName() != "Xform" or whole.HasAPI(UsdPhysics.RigidBodyAPI):
+            raise Refused("what brings it is no plain group of meshes")
+    if whole != prim and any(not part.IsA(UsdGeom.Imageable) for part in Usd.PrimRange(whole)):
+        raise Refused("there is more than geometry in the group that brings it")
+    return whole
 
 
 def _list_equal(editor: Editor, first: Usd.Prim) -> list[Usd.Prim]:
@@ -199,7 +218,7 @@ def _list_kept(prim: Usd.Prim, specs: list[Sdf.PrimSpec]) -> frozenset[str]:
     # one function: what stays with the instance depends on what comes by reference, transform and primvars
     # alike
     others = _list_borrowed(prim, specs)
-    kept = {p.name for spec in specs for p in spec.properties if p.name.startswith(_KEPT)}
+    kept = {p.name for spec in specs for p in spec.properties if p.name.startswith(_KEPT) or _is_label(p)}
     kept -= {name for name in others if not name.startswith(_TRANSFORM)}
     moves = [name for name in kept if name.startswith(_TRANSFORM)]
     if moves and _ORDER not in moves:
@@ -209,6 +228,12 @@ def _list_kept(prim: Usd.Prim, specs: list[Sdf.PrimSpec]) -> frozenset[str]:
         if primvar.GetInterpolation() == UsdGeom.Tokens.constant and name not in others:
             kept |= {name, f"{name}:indices"}
     return frozenset(kept)
+
+
+def _is_label(spec: Sdf.PropertySpec) -> bool:
+    """Is it a word of the author's own, such as the name that a source gives to this copy?"""
+    words = (Sdf.ValueTypeNames.String, Sdf.ValueTypeNames.Token)
+    return isinstance(spec, Sdf.AttributeSpec) and spec.custom and spec.typeName in words
 
 
 def _list_borrowed(prim: Usd.Prim, specs: list[Sdf.PrimSpec]) -> set[str]:
