@@ -225,7 +225,7 @@ def find_path(
     if start is not None:
         starts = find_goals(world, robot, parse_goal(start))
         if not starts.poses:
-            raise UsageError(f"nobody can start at {start!r}: {starts.reason}")
+            raise UsageError(f"a robot cannot start at {start!r}: {starts.reason}")
         # of several navigation poses any will do to start from
         origin = starts.poses[0].pose
     goals = find_goals(world, robot, parse_goal(target), origin)

@@ -133,7 +133,7 @@ def import_plan(
 ) -> int:
     """Make a world of a floor plan: a building of Open-RMF, a map of Nav2, an SVG or a DXF drawing.
 
-    Rooms are found between the walls, doors become hallways.  What a world has no place for is said, with its
+    Rooms are found between the walls, doors become hallways.  What a world has no place for is listed, with its
     line; exit code 1 means that the world has errors.
     """
     from simwright.app.cli.findings import exit_code
@@ -170,17 +170,21 @@ def import_plan(
     help="Rooms, furniture and things.",
 )
 @click.option(
-    "--rooms", type=click.IntRange(1, 5000), default=12, show_default=True, help="Besides corridors."
+    "--rooms",
+    type=click.IntRange(1, 5000),
+    default=12,
+    show_default=True,
+    help="Number of rooms, without corridors.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0, 2**31), default=0, show_default=True, help="What it is drawn from."
+    "--seed", type=click.IntRange(0, 2**31), default=0, show_default=True, help="Seed of the random choices."
 )
 @click.option(
     "--count",
     type=click.IntRange(1, 100_000),
     default=1,
     show_default=True,
-    help="Worlds, with seeds in a row.",
+    help="Number of worlds, with consecutive seeds.",
 )
 @click.option("--jobs", type=click.IntRange(1, 256), help="Processes at once.  [one for each core]")
 @job_options
@@ -229,8 +233,8 @@ def _generate_many(
     type=click.Path(),
     help="A folder: world.yaml and the files of its categories are written there.",
 )
-@click.option("--plan", "plan_file", type=click.Path(), help="Run a plan first, and save what came of it.")
-@click.option("--robot", default="", help="Who acts, for plans without names.")
+@click.option("--plan", "plan_file", type=click.Path(), help="Run a plan first, and save the world after it.")
+@click.option("--robot", default="", help="The robot that acts, for plans that name none.")
 def save(
     file: str,
     seed: int | None,

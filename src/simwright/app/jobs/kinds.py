@@ -33,7 +33,7 @@ ENGINE_DIFFERS = declare(
     Level.ERROR,
     "{aspect} differs in {engine}: {what}",
     hint="simwright prove shows all of it, with causes",
-    doc="An engine of a job that proves sees another machine than the one it is held against.",
+    doc="An engine of a job that proves sees another machine than the engine it is compared with.",
 )
 ENGINE_SILENT = declare(
     "job-engine-silent",
