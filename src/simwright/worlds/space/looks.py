@@ -40,7 +40,7 @@ _FRONT = 0.018
 _SMALLEST = 0.18
 
 
-class _Part(NamedTuple):
+class _FurniturePart(NamedTuple):
     """A board: middle and size [m] in the frame of the piece, x to the right of who stands before it, y to the back."""
 
     name: str
@@ -50,7 +50,7 @@ class _Part(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class _FurniturePiece:
     """Width, depth and height of a piece [m], and its colour; z counts from the floor."""
 
     width: float
@@ -60,11 +60,11 @@ class _Piece:
 
     def add(  # noqa: PLR0917 - a row of a table: name, place, heights, size, colour
         self, name: str, x: float, y: float, z: tuple[float, float], size: tuple[float, float], color: Rgb
-    ) -> _Part:
+    ) -> _FurniturePart:
         """A board between two heights."""
-        return _Part(name, (x, y, (z[0] + z[1]) / 2.0), (size[0], size[1], z[1] - z[0]), color)
+        return _FurniturePart(name, (x, y, (z[0] + z[1]) / 2.0), (size[0], size[1], z[1] - z[0]), color)
 
-    def list_legs(self, top: float, color: Rgb) -> Iterator[_Part]:
+    def list_legs(self, top: float, color: Rgb) -> Iterator[_FurniturePart]:
         """Four legs up to a height."""
         leg = min(_LEG, self.width / 5.0, self.depth / 5.0)
         for x in (-1.0, 1.0):
@@ -73,7 +73,7 @@ class _Piece:
                 yield self.add("leg", *at, (0.0, top), (leg, leg), color)
 
 
-def _make_table(piece: _Piece) -> Iterator[_Part]:
+def _make_table(piece: _FurniturePiece) -> Iterator[_FurniturePart]:
     top = min(_TOP, piece.height / 4.0)
     yield piece.add(
         "top", 0.0, 0.0, (piece.height - top, piece.height), (piece.width, piece.depth), piece.color
@@ -86,12 +86,12 @@ def _make_table(piece: _Piece) -> Iterator[_Part]:
         yield piece.add("rail", 0.0, at, (low, piece.height - top), (piece.width - 2.4 * _LEG, 0.02), rail)
 
 
-def _make_desk(piece: _Piece) -> Iterator[_Part]:
+def _make_desk(piece: _FurniturePiece) -> Iterator[_FurniturePart]:
     yield from _make_table(piece)
     if piece.width < 0.9 or piece.height < 0.5:
         return
     # a block of drawers under the right end, and a panel before the knees
-    block = _Piece(
+    block = _FurniturePiece(
         min(0.42, piece.width / 3.0), piece.depth * 0.86, piece.height - 0.16, mix(piece.color, WHITE, 0.12)
     )
     x = piece.width / 2 - block.width / 2 - _LEG * 1.6
@@ -104,7 +104,7 @@ def _make_desk(piece: _Piece) -> Iterator[_Part]:
     )
 
 
-def _make_shelf(piece: _Piece) -> Iterator[_Part]:
+def _make_shelf(piece: _FurniturePiece) -> Iterator[_FurniturePart]:
     board = 0.028
     side = mix(piece.color, BLACK, 0.18)
     for x in (-1.0, 1.0):
@@ -121,7 +121,7 @@ def _make_shelf(piece: _Piece) -> Iterator[_Part]:
         yield piece.add("shelf", 0.0, -0.008, (top - board, top), size, piece.color)
 
 
-def _make_rack(piece: _Piece) -> Iterator[_Part]:
+def _make_rack(piece: _FurniturePiece) -> Iterator[_FurniturePart]:
     yield from piece.list_legs(piece.height, (0.16, 0.28, 0.5))
     count = max(1, round(piece.height / 0.7))
     for number in range(1, count + 1):
@@ -136,7 +136,7 @@ def _make_rack(piece: _Piece) -> Iterator[_Part]:
             )
 
 
-def _make_drawers(piece: _Piece, columns: int = 0, rows: int = 0) -> Iterator[_Part]:
+def _make_drawers(piece: _FurniturePiece, columns: int = 0, rows: int = 0) -> Iterator[_FurniturePart]:
     """A body with a plinth, and fronts with handles at the side that robots come to."""
     plinth = min(0.07, piece.height / 6.0)
     inner = mix(piece.color, BLACK, 0.30)
@@ -178,7 +178,7 @@ def _make_drawers(piece: _Piece, columns: int = 0, rows: int = 0) -> Iterator[_P
                 yield piece.add("handle", x, front - 0.014, (at - 0.012, at), bar, STEEL)
 
 
-def _make_bed(piece: _Piece) -> Iterator[_Part]:
+def _make_bed(piece: _FurniturePiece) -> Iterator[_FurniturePart]:
     frame = mix((0.52, 0.38, 0.26), piece.color, 0.15)
     yield from piece.list_legs(piece.height * 0.4, mix(frame, BLACK, 0.3))
     low, middle = piece.height * 0.3, piece.height * 0.55
@@ -193,7 +193,7 @@ def _make_bed(piece: _Piece) -> Iterator[_Part]:
     )
 
 
-def _make_sofa(piece: _Piece) -> Iterator[_Part]:
+def _make_sofa(piece: _FurniturePiece) -> Iterator[_FurniturePart]:
     yield from piece.list_legs(piece.height * 0.2, (0.2, 0.15, 0.12))
     dark = mix(piece.color, BLACK, 0.2)
     yield piece.add(
@@ -209,7 +209,7 @@ def _make_sofa(piece: _Piece) -> Iterator[_Part]:
         )
 
 
-def _make_pallet(piece: _Piece) -> Iterator[_Part]:
+def _make_pallet(piece: _FurniturePiece) -> Iterator[_FurniturePart]:
     dark = mix(piece.color, BLACK, 0.25)
     for x in (-1.0, 0.0, 1.0):
         at = x * (piece.width / 2 - 0.05)
@@ -221,7 +221,7 @@ def _make_pallet(piece: _Piece) -> Iterator[_Part]:
         yield piece.add("slat", 0.0, y, (piece.height - 0.025, piece.height), size, piece.color)
 
 
-def _make_charger(piece: _Piece) -> Iterator[_Part]:
+def _make_charger(piece: _FurniturePiece) -> Iterator[_FurniturePart]:
     yield piece.add(
         "base", 0.0, 0.0, (0.0, piece.height * 0.25), (piece.width, piece.depth), (0.2, 0.21, 0.23)
     )
@@ -236,7 +236,7 @@ def _make_charger(piece: _Piece) -> Iterator[_Part]:
     )
 
 
-_MAKERS: tuple[tuple[tuple[str, ...], Callable[[_Piece], Iterator[_Part]]], ...] = (
+_MAKERS: tuple[tuple[tuple[str, ...], Callable[[_FurniturePiece], Iterator[_FurniturePart]]], ...] = (
     (("desk",), _make_desk),
     (("table", "bench"), _make_table),
     (("rack",), _make_rack),
@@ -253,7 +253,9 @@ _MAKERS: tuple[tuple[tuple[str, ...], Callable[[_Piece], Iterator[_Part]]], ...]
 """Words in the name of a category, and what is made of it."""
 
 
-def _choose_maker(category: str, piece: _Piece) -> Callable[[_Piece], Iterator[_Part]] | None:
+def _choose_maker(
+    category: str, piece: _FurniturePiece
+) -> Callable[[_FurniturePiece], Iterator[_FurniturePart]] | None:
     word = category.lower()
     for words, make in _MAKERS:
         if any(known in word for known in words):
@@ -289,7 +291,7 @@ def dress_furniture(part: SolidPart, category: str, front: int) -> None:
     turn = (front - round(yaw / (math.pi / 2))) % 4
     width, depth = (x, y) if turn % 2 == 0 else (y, x)
     color = next((look.diffuse for look in part.looks.values() if look.name == solid.material), WHITE)
-    piece = _Piece(width, depth, height, color)
+    piece = _FurniturePiece(width, depth, height, color)
     make = _choose_maker(category, piece)
     if make is None or min(width, depth) < _SMALLEST or height < 0.08:
         return
