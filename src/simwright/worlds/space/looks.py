@@ -322,6 +322,7 @@ def add_windows(world: World, part: SolidPart, floor: WorldFloor) -> None:
         hall.polygon for hall in world.hallways if table.find(hall) is floor
     ]
     tree = shapely.STRtree(outers)
+    # walls that are too low or too thin for a window, then bays with something behind them, have none
     for number, room in enumerate(rooms):
         top = min(_LINTEL, world.wall_height(room) - 0.25)
         if top - _SILL < 0.5 or room.wall_width <= 0.01:
