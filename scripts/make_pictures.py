@@ -4,8 +4,8 @@
     python scripts/make_pictures.py
 
 needs headless Chromium, Node's package manager once, for three.js, and the engines of ``simwright engines install``.
-``--only render``, ``film``, ``report``, ``prove`` or ``world`` draws those alone.  Nothing is fetched while a
-page is shown: it comes from a server of our own on this machine.
+``--only render``, ``film``, ``report``, ``prove``, ``world`` or ``worlds`` draws those alone.  Nothing is fetched
+while a page is shown: it comes from a server of our own on this machine.
 """
 
 from __future__ import annotations
@@ -71,6 +71,7 @@ def main() -> int:
         "report": show_reports,
         "prove": draw_proof,
         "world": draw_world,
+        "worlds": draw_worlds,
     }
     wanted = sys.argv[sys.argv.index("--only") + 1 :] if "--only" in sys.argv else list(parts)
     PICTURES.mkdir(parents=True, exist_ok=True)
@@ -89,6 +90,43 @@ def draw_samples(work: Path) -> None:
         if run(["render", str(SAMPLES / file), "-o", str(target), "--size", "960x600", *options]):
             sys.exit(f"{file} cannot be drawn")
         shrink(target, PICTURES / f"{name}.png")
+
+
+WORLDS = {"home": 7, "office": 10, "warehouse": 6, "hospital": 10}
+"""Drawn worlds by style: how many rooms."""
+
+
+def draw_worlds(work: Path) -> None:
+    """Five worlds: from above, by MuJoCo's own renderer, and their glTF in a browser."""
+    from simwright.app.world_build import build_world
+    from simwright.app.worlds import generate_worlds, load_world, render_world
+
+    files = {style: generate_worlds(work / style, style, rooms, 7)[0] for style, rooms in WORLDS.items()}
+    for name, file in (files | {"lab": WORLD}).items():
+        world = load_world(file, seed=7)
+        built = build_world(world, work / f"{name}-built", ("mjcf", "glb"))
+        top, shot, page = (work / f"{name}-{word}.png" for word in ("top", "mujoco", "glb"))
+        render_world(world, top, size=1200, names=False, nav_poses=False)
+        _shoot(built.entries["mjcf"], shot)
+        folder = work / f"{name}-page"
+        folder.mkdir()
+        show_scene(built.entries["glb"], folder).replace(page)
+        for picture in (top, shot, page):
+            shrink(picture, PICTURES / f"world-{picture.name}")
+
+
+def _shoot(file: Path, target: Path) -> None:
+    """MuJoCo's picture from the camera of a world."""
+    os.environ.setdefault("MUJOCO_GL", "egl")
+    import mujoco
+    from PIL import Image
+
+    model = mujoco.MjModel.from_xml_path(str(file))
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    with mujoco.Renderer(model, 600, 960, max_geom=50_000) as renderer:
+        renderer.update_scene(data, "overview")
+        Image.fromarray(renderer.render()).save(target)
 
 
 def draw_films(work: Path) -> None:
