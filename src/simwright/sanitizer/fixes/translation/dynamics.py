@@ -102,6 +102,9 @@ def translate_follower(editor: Editor, prim: Usd.Prim) -> Reasons:
     reasons: Reasons = {}
     if _UNKNOWN in apis and MIMIC_API not in apis:
         reasons[_UNKNOWN] = "no engine has published what its attributes mean"
+    if prim.IsA(UsdPhysics.FixedJoint):
+        _drop_idle_rules(editor, prim, apis)
+        return reasons
     sayings: list[_MimicRule] = []
     for dialect in DIALECTS:
         for api in [api for api in apis if api.partition(":")[0] == dialect.api]:
@@ -126,6 +129,17 @@ def translate_follower(editor: Editor, prim: Usd.Prim) -> Reasons:
             problem = f"{MIMIC_API} says another rule; decide which is right"
             reasons |= dict.fromkeys((saying.api, *saying.names), problem)
     return reasons
+
+
+def _drop_idle_rules(editor: Editor, prim: Usd.Prim, apis: list[str]) -> None:
+    """A fixed joint cannot follow: URDF files have such rules, and they say nothing to any engine."""
+    for dialect in DIALECTS:
+        for api in [api for api in apis if api.partition(":")[0] == dialect.api and dialect.api != _MJC]:
+            for name in (dialect.leader, dialect.offset, dialect.multiplier, dialect.enabled):
+                word = dialect.name(name, api.partition(":")[2]) if name else ""
+                if word and word in prim.GetAuthoredPropertyNames():
+                    editor.remove_property(prim, word)
+            editor.remove_api(prim, api)
 
 
 def _read_rule(prim: Usd.Prim, dialect: Dialect, axis: str) -> _MimicRule:
