@@ -225,7 +225,7 @@ def count_freedoms(asset: Asset) -> int:
         # the world stays what a part is known by: it is held
         old, new = (new, old) if old == WORLD else (old, new)
         parts = {body: new if part == old else part for body, part in parts.items()}
-    widths = [column.shape[1] for column in columns]
+    widths = [int(column.shape[1]) for column in columns]
     loose = len(set(parts.values()) - {WORLD})
     return sum(widths) - 6 * loose - _count_held(loops, paths, columns)
 

@@ -287,7 +287,7 @@ class FixRun:
             Change(rule, grade, places[edit.layer.identifier], str(edit.path), edit.what) for edit in made
         ]
 
-    def _give_up(self, finding: Diagnostic, kind: Kind, **words: str) -> None:
+    def _give_up(self, finding: Diagnostic, kind: Kind, **words: Any) -> None:
         signature = make_signature(finding)
         self.progress.given_up.add(signature)
         reporter = Reporter()
