@@ -105,13 +105,7 @@ def translate_follower(editor: Editor, prim: Usd.Prim) -> Reasons:
     if prim.IsA(UsdPhysics.FixedJoint):
         _drop_idle_rules(editor, prim, apis)
         return reasons
-    sayings: list[_MimicRule] = []
-    for dialect in DIALECTS:
-        for api in [api for api in apis if api.partition(":")[0] == dialect.api]:
-            try:
-                sayings.append(_read_rule(prim, dialect, api.partition(":")[2]))
-            except Refused as reason:
-                reasons[api] = str(reason)
+    sayings = _list_rules(prim, apis, reasons)
     if not sayings:
         return reasons
     # MuJoCo's schema beside another one's rule holds only what that cannot say
@@ -129,6 +123,18 @@ def translate_follower(editor: Editor, prim: Usd.Prim) -> Reasons:
             problem = f"{MIMIC_API} says another rule; decide which is right"
             reasons |= dict.fromkeys((saying.api, *saying.names), problem)
     return reasons
+
+
+def _list_rules(prim: Usd.Prim, apis: list[str], reasons: Reasons) -> list[_MimicRule]:
+    """The rules that engines are told, in the order of dialects; what cannot be read goes to ``reasons``."""
+    sayings: list[_MimicRule] = []
+    for dialect in DIALECTS:
+        for api in [api for api in apis if api.partition(":")[0] == dialect.api]:
+            try:
+                sayings.append(_read_rule(prim, dialect, api.partition(":")[2]))
+            except Refused as reason:
+                reasons[api] = str(reason)
+    return sayings
 
 
 def _drop_idle_rules(editor: Editor, prim: Usd.Prim, apis: list[str]) -> None:
