@@ -138,7 +138,7 @@ START_INSIDE_ITSELF = declare(
 CONTROLLED = declare(
     "preflight-controller-between",
     Level.INFO,
-    "{count} of {total} actuators do not take a {mode}; a controller stands between: {names}",
+    "{count} of {total} actuators do not take a {mode}; a controller computes their commands: {names}",
     doc="Actions are positions or velocities, and the robot's actuators are motors: a controller computes what they "
     "are told, at every step.",
 )

@@ -22,12 +22,12 @@ import numpy as np
 
 from simwright.core.diag import Where
 from simwright.core.errors import SimwrightError
-from simwright.core.math3d import IDENTITY, Array, vec3
+from simwright.core.math3d import IDENTITY, Array, Pose, vec3
+from simwright.formats.mjcf.compiler import find_mesh_frame
 from simwright.formats.mjcf.reader import FAMILIES, NAMESPACE, MjcfReader, is_same, make_plain
-from simwright.model.asset import Shape, scaled
+from simwright.model.asset import scaled
 from simwright.model.geometry import Mesh
 from simwright.model.joint import WORLD
-from simwright.model.moments import mesh_moments
 
 _PLANE_SHARE = 0.1
 """Of the size of a plane or height field, which has no sphere around it."""
@@ -43,7 +43,7 @@ class GeomSphere:
 
 
 def find_extent(reader: MjcfReader) -> float:
-    """The extent as MuJoCo finds it with the meshes of the file, to some per cent: it weighs open meshes otherwise."""
+    """The extent as MuJoCo finds it with the meshes of the file."""
     model = reader.model
     said = bool(np.isfinite(reader.spec.stat.extent))
     if said or not reader.mesh_scales or not reader.count("camera"):
@@ -52,7 +52,7 @@ def find_extent(reader: MjcfReader) -> float:
     reader.mujoco.mj_kinematics(model, data)
     reader.mujoco.mj_comPos(model, data)
     try:
-        spheres = [sphere for shape in reader.asset.shapes for sphere in _measure_mesh(reader, shape)]
+        spheres = list(_measure_meshes(reader))
     except SimwrightError:  # a mesh that cannot be read is told of when it is looked at
         return float(model.stat.extent)
     for index in range(model.ngeom):
@@ -100,18 +100,21 @@ def _find_radius(mujoco: Any, model: Any, index: int) -> float:
     return 0.0
 
 
-def _measure_mesh(reader: MjcfReader, shape: Shape) -> Iterator[GeomSphere]:
-    """Centre in the world and radius of the sphere around a mesh that another one stood in for."""
-    mesh = shape.geometry
-    if not isinstance(mesh, Mesh) or mesh.asset_name not in reader.mesh_scales:
-        return
-    points = np.asarray(mesh.data.vertices) * scaled(shape)
-    moments = mesh_moments(mesh.data.vertices, mesh.data.triangles()).scaled(scaled(shape))
-    center = moments.center if moments.volume > 0.0 else points.mean(axis=0)
-    _, axes = np.linalg.eigh(moments.second)
-    radius = float(np.linalg.norm(np.abs((points - center) @ axes).max(axis=0)))
-    above = IDENTITY if shape.body == WORLD else reader.asset.body(shape.body).pose
-    yield GeomSphere(shape.body, (above @ shape.pose).apply(center), radius)
+def _measure_meshes(reader: MjcfReader) -> Iterator[GeomSphere]:
+    """Centre in the world and radius of the spheres around meshes that others stood in for."""
+    # wheels and fingers share meshes, and each is measured once
+    known: dict[tuple[int, tuple[float, ...]], tuple[Pose, Array]] = {}
+    for shape in reader.asset.shapes:
+        mesh = shape.geometry
+        if not isinstance(mesh, Mesh) or mesh.asset_name not in reader.mesh_scales:
+            continue
+        scale = scaled(shape)
+        key = id(mesh), tuple(map(float, scale))
+        if key not in known:
+            known[key] = find_mesh_frame(mesh.data.vertices, mesh.data.triangles(), scale)
+        frame, half = known[key]
+        above = IDENTITY if shape.body == WORLD else reader.asset.body(shape.body).pose
+        yield GeomSphere(shape.body, (above @ shape.pose).apply(frame.p), float(np.linalg.norm(half)))
 
 
 _ENUMERATIONS = {
