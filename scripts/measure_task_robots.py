@@ -125,8 +125,8 @@ def render(rows: list[dict[str, Any]]) -> str:
         "",
         f"Of {len(rows)} files MuJoCo loads {len(loaded)}; {len(ran)} run without a warning, {len(kept)} of them with",
         "the options, mass and number of controls that they have alone. Pre-flight says of the others what differs:",
-        "a file that drives nothing gets servos (and implicitfast in place of Euler), and a time step that does not divide the",
-        "control period is shortened.",
+        "a file that drives nothing gets servos (and implicitfast in place of Euler), and a time step that does not",
+        "divide the control period is shortened.",
         "With the same seed, "
         + " and ".join(
             f"all robots in `{task}` find {count} task" + ("s" * (count != 1))
