@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Are the declared versions of dependencies true?  Makes an environment and tries every command in it.
 
-``lowest`` installs the lowest version of every dependency that ``pyproject.toml`` has, ``newest`` the newest; ``wheel``
-and ``sdist`` what is built of this checkout, with the versions of ``constraints.txt``, and tries it outside of the
-checkout.  The environment is kept below the user's cache and made again where what it is made of has changed.
+``lowest`` installs the lowest version of every dependency that ``pyproject.toml`` has, ``newest`` the newest, and tries
+every group of commands. ``wheel`` and ``sdist`` install what is built of this checkout, with the versions of
+``constraints.txt``, and take the tour of ``make demo`` in an empty folder outside of it.  The environment is kept below
+the user's cache and made again where what it is made of has changed.
 
     .venv/bin/python scripts/check_versions.py lowest
     .venv/bin/python scripts/check_versions.py wheel --build-only
+    .venv/bin/python scripts/check_versions.py newest --python python3.13
 """
 
 from __future__ import annotations
@@ -15,9 +17,11 @@ import argparse
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import tomllib
 import venv
 from collections.abc import Iterator
@@ -25,7 +29,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 KINDS = ("lowest", "newest", "wheel", "sdist")
-SAMPLES = "samples"
+PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
 STEPS: tuple[tuple[str, int], ...] = (
     ("samples copy samples", 0),
     ("inspect samples/arm/urdf/arm.urdf.xacro", 0),
@@ -84,7 +88,7 @@ def pin_lowest(dependencies: list[str]) -> list[str]:
     return pins
 
 
-def make_environment(kind: str, folder: Path) -> Path:
+def make_environment(kind: str, folder: Path, interpreter: str) -> Path:
     """The interpreter of an environment of this kind; made where there is none of the same content."""
     if kind in ("wheel", "sdist"):
         built = build(kind, folder / "dist")
@@ -92,28 +96,40 @@ def make_environment(kind: str, folder: Path) -> Path:
     else:
         pins = pin_lowest(read_dependencies()) if kind == "lowest" else read_dependencies()
         what = ["--upgrade", "--editable", str(ROOT), *pins]
+    today = time.strftime("%Y-%m-%d") if kind == "newest" else ""  # what is newest is asked once a day
     python, mark = folder / "bin" / "python", folder / "made.txt"
-    told = _mark(what, built if kind in ("wheel", "sdist") else None)
+    told = today + _mark(what, built if kind in ("wheel", "sdist") else None)
     if not (mark.is_file() and mark.read_text() == told):
-        venv.create(folder, with_pip=True, clear=not (folder / "dist").exists())
-        _call([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *what], ROOT)
+        mark.unlink(missing_ok=True)
+        if not python.exists():
+            _call([interpreter, "-m", "venv", folder], ROOT)
+        _call([python, *PIP, *what], ROOT)
+        if kind in ("wheel", "sdist"):  # pip leaves an older build of the same version where it is
+            _call([python, *PIP, "--force-reinstall", "--no-deps", str(built)], ROOT)
         mark.write_text(told)
     return python
 
 
 def build(kind: str, folder: Path) -> Path:
     """A wheel or a source distribution of this checkout; the wheel is built of the other, as users get it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.iterdir():
-        old.unlink()
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check"]
-    tools = folder.parent / "build-tools"
-    if not (tools / "bin" / "python").exists():
-        venv.create(tools, with_pip=True)
-        _call([tools / "bin" / "python", *pip[1:], "install", "--quiet", "build"], ROOT)
-    _call([tools / "bin" / "python", "-m", "build", "--outdir", folder, ROOT], ROOT, quiet=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    tools = _find_tools(folder.parent.parent / "build-tools")
+    _call([tools, "-m", "build", "--no-isolation", "--outdir", folder, ROOT], ROOT, quiet=True)
     ending = "*.whl" if kind == "wheel" else "*.tar.gz"
     return next(folder.glob(ending))
+
+
+def _find_tools(folder: Path) -> str:
+    """An interpreter with what builds packages: that of ``make judge``, or one that is made here."""
+    given = os.environ.get("SIMWRIGHT_PEER_BUILD")
+    if given:
+        return given
+    python = folder / "bin" / "python"
+    if not python.exists():
+        venv.create(folder, with_pip=True)
+        _call([python, *PIP, "--requirement", ROOT / "scripts" / "judge" / "packages.txt"], ROOT)
+    return str(python)
 
 
 def _mark(what: list[str], built: Path | None) -> str:
@@ -122,9 +138,23 @@ def _mark(what: list[str], built: Path | None) -> str:
     return digest.hexdigest()
 
 
+def take_tour(python: Path, folder: Path) -> Iterator[str]:
+    """The tour of ``make demo`` in an empty folder, by a copy of it; gives a line if it fails."""
+    copy = shutil.copy(ROOT / "scripts" / "demo.py", folder / "demo.py")
+    command = [python, copy, "--folder", folder / "demo"]
+    done = subprocess.run(command, cwd=folder, env=_clean(), capture_output=True, text=True, check=False)
+    if done.returncode or not (folder / "demo" / "index.html").is_file():
+        yield f"the tour: exit code {done.returncode}\n{done.stdout[-2000:]}\n{done.stderr[-2000:]}"
+
+
+def _clean() -> dict[str, str]:
+    """The environment without what would lead Python to this checkout."""
+    return {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+
+
 def try_commands(python: Path, folder: Path) -> Iterator[str]:
     """Run every step in an empty folder; gives a line for each that ends otherwise than it should."""
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    environment = _clean()
     for step, expected in STEPS:
         done = subprocess.run(
             [python, "-m", "simwright", *step.split()], cwd=folder, env=environment, capture_output=True,
@@ -140,19 +170,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("kind", choices=KINDS)
     parser.add_argument("--build-only", action="store_true", help="build and install, but try nothing")
+    parser.add_argument("--python", default=sys.executable, help="the interpreter to try it with [this one]")
     asked = parser.parse_args()
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    folder = cache / "simwright-versions" / asked.kind
+    name = asked.kind if asked.python == sys.executable else f"{asked.kind}-{Path(asked.python).name}"
+    folder = cache / "simwright-versions" / name
     print(f"making an environment of the kind {asked.kind!r} in {folder}", flush=True)
-    python = make_environment(asked.kind, folder)
+    python = make_environment(asked.kind, folder, asked.python)
     if asked.build_only:
         return 0
     with tempfile.TemporaryDirectory() as empty:
         failed = 0
-        for line in try_commands(python, Path(empty)):
+        tried = take_tour if asked.kind in ("wheel", "sdist") else try_commands
+        for line in tried(python, Path(empty)):
             failed += 1
             print(line, flush=True)
-    print(f"{len(STEPS) - failed} of {len(STEPS)} commands work")
+    what = "the tour" if tried is take_tour else f"{len(STEPS) - failed} of {len(STEPS)} commands"
+    print(f"{what}: works" if not failed else f"{failed} failed")
     return 1 if failed else 0
 
 

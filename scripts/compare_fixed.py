@@ -21,10 +21,12 @@ import json
 import math
 import random
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -88,11 +90,18 @@ def main() -> int:
     parser.add_argument("--engines-only", action="store_true", help="no check, second fix or MuJoCo")
     parser.add_argument("--seconds", type=float, default=math.inf, help="begin no robot after this time")
     parser.add_argument("--results", type=Path, help="a JSON file of rows to add to")
-    parser.add_argument("--keep", type=Path, help="keep what is made in this folder")
+    parser.add_argument(
+        "--keep",
+        type=Path,
+        help="keep what is made in this folder; what a peer made before is taken from there",
+    )
+    parser.add_argument(
+        "--convert-only", action="store_true", help="fill the folder of --keep with peer output"
+    )
     arguments = parser.parse_args()
     engines = [name for name in arguments.engines.split(",") if name and name != "none"]
     robots = [
-        (kind, robot)
+        (kind, robot, str(robot.relative_to(folder).with_suffix("")))
         for kind in arguments.kind or (*PEERS, "usd")
         for folder in arguments.folders
         for robot in find_robots(folder, kind)
@@ -103,12 +112,14 @@ def main() -> int:
     rows = load(arguments.results)
     done, start = {(row.kind, row.robot) for row in rows}, time.monotonic()
     with tempfile.TemporaryDirectory() as scratch, POOL:
-        for kind, robot in robots:
-            name = f"{robot.parent.name}/{robot.stem}"
+        for kind, robot, name in robots:
             if (kind, name) in done or time.monotonic() - start > arguments.seconds:
                 continue
             folder = (arguments.keep or Path(scratch)) / kind / name
-            row = judge(kind, robot, name, folder, engines, only=arguments.engines_only)
+            row = judge(
+                kind, robot, name, folder, engines,
+                only=arguments.engines_only, convert_only=arguments.convert_only,
+            )  # fmt: skip
             rows.append(row)
             show(row)
             if arguments.results:
@@ -120,18 +131,25 @@ def main() -> int:
     return 1 if left else 0
 
 
-def judge(kind: str, robot: Path, name: str, folder: Path, engines: list[str], *, only: bool) -> Judged:
+def judge(
+    kind: str, robot: Path, name: str, folder: Path, engines: list[str], *, only: bool, convert_only: bool
+) -> Judged:
     """One robot; one that the peer does not convert is not judged."""
     row = Judged(name, kind)
     if kind != "usd" and not find_peer(kind):
         row.problems.append(f"SIMWRIGHT_PEER_{PEERS[kind].upper()} names no interpreter")
         return row
     try:
-        stage = robot if kind == "usd" else convert_with_peer(find_peer(kind), kind, robot, folder / "peer")
-    except AssertionError as error:
+        stage = robot if kind == "usd" else convert_once(kind, robot, folder / "peer")
+    except (AssertionError, subprocess.TimeoutExpired) as error:
+        # a peer that fails or never ends costs one row
         row.figures["peer"] = " ".join(str(error).split())[-120:]
         return row
+    if convert_only:
+        return row
     start = time.process_time()
+    shutil.rmtree(folder / "fixed", ignore_errors=True)
+    shutil.rmtree(folder / "again", ignore_errors=True)
     try:
         if only:
             after = Path(simwright.fix(stage, folder / "fixed", unsafe=True, values=VALUES).entry)
@@ -145,6 +163,22 @@ def judge(kind: str, robot: Path, name: str, folder: Path, engines: list[str], *
         row.engines[engine], row.changes[engine] = ask_engine(engine, stage, after)
         row.problems += [f"{engine}: {change}" for change in row.changes[engine]]
     return row
+
+
+def convert_once(kind: str, robot: Path, folder: Path) -> Path:
+    """The stage that the peer makes of a robot, or made before; what failed is not tried again."""
+    failed = folder / "failed.txt"
+    if failed.is_file():
+        raise AssertionError(failed.read_text())
+    made = sorted(folder.glob("*.usda"))
+    if len(made) == 1:
+        return made[0]
+    try:
+        return convert_with_peer(find_peer(kind), kind, robot, folder)
+    except (AssertionError, subprocess.TimeoutExpired) as error:
+        folder.mkdir(parents=True, exist_ok=True)
+        failed.write_text(str(error))
+        raise
 
 
 def judge_whole(row: Judged, stage: Path, folder: Path) -> Path:
@@ -176,8 +210,24 @@ def ask_engine(engine: str, before: Path, after: Path) -> tuple[str, list[str]]:
         two = see(engine, after)
     except NotSeenError as error:
         return "NO", [f"refuses it: {str(error)[:160]}"]
-    changes = list_changes(one, two)
+    changes = list_changes(one, two, read_told(before))
     return ("NO" if changes else "same"), changes
+
+
+@dataclass(frozen=True)
+class Told:
+    """What a stage says, as we read it: names of freedoms, and the mass of all bodies [kg]."""
+
+    freedoms: frozenset[str]
+    mass: float
+
+
+@cache
+def read_told(file: Path) -> Told:
+    """What the source of a fix says."""
+    asset = simwright.load(file)
+    names = frozenset(dof.name for joint in asset.joints for dof in joint.dofs)
+    return Told(names, sum(body.inertial.mass for body in asset.bodies if body.inertial is not None))
 
 
 def see(engine: str, file: Path) -> Seen:
@@ -187,17 +237,24 @@ def see(engine: str, file: Path) -> Seen:
     return worker.describe()
 
 
-def list_changes(one: Seen, two: Seen) -> list[str]:
-    """What an engine sees otherwise; a base that was loose and is held now is what a fix is for."""
+def list_changes(one: Seen, two: Seen, told: Told) -> list[str]:
+    """What an engine sees otherwise; a base that was loose and is held now is what a fix is for.
+
+    ``told`` is what the source says to us: PhysX leaves out all but one of several joints between two bodies, which it
+    sees afterwards, and engines find masses that nobody says in ways of their own, which the fix writes down.
+    """
     found = []
     tables = [name_freedoms(seen) for seen in (one, two)]
+    names = pair_freedoms(*tables)
     for name, row in tables[0].items():
-        found += compare_freedoms(name, row, tables[1].get(name))
-    found += [f"freedom {name} is new" for name in tables[1] if name not in tables[0]]
+        found += compare_freedoms(name, row, tables[1].get(names.get(name, "")))
+    new = [name for name in tables[1] if name not in names.values() and name.split()[0] not in told.freedoms]
+    found += [f"freedom {name} is new" for name in new]
     if set(two.floating) - set(one.floating):
         found.append(f"{', '.join(sorted(set(two.floating) - set(one.floating)))} floats")
     for name, row in one.mimics.items():
-        if not same_values(row, two.mimics.get(name)):
+        # Newton couples a joint with itself where leader and follower are axes of one that it merged
+        if row and row[0] != name and not same_values(row, two.mimics.get(name)):
             found.append(f"mimic of {name}: {row}, afterwards {two.mimics.get(name)}")
     found += [f"mimic of {name} is new" for name in two.mimics if name not in one.mimics]
     acting = [{(row.name, row.target): row for row in seen.actuators} for seen in (one, two)]
@@ -205,7 +262,7 @@ def list_changes(one: Seen, two: Seen) -> list[str]:
         other = acting[1].get(key)
         if other is None or not same_values(vars(actuator), vars(other)):
             found.append(f"actuator {key}: {actuator}, afterwards {other}")
-    found += compare_masses(one.masses, two.masses)
+    found += compare_masses(one.masses, two.masses, told.mass)
     there = set(one.masses) & set(two.masses) | {"world"}
     pairs = [{tuple(pair) for pair in seen.filters if set(pair) <= there} for seen in (one, two)]
     found += [f"pair that did not touch does: {' '.join(pair)}" for pair in sorted(pairs[0] - pairs[1])]
@@ -213,8 +270,10 @@ def list_changes(one: Seen, two: Seen) -> list[str]:
     return found
 
 
-def compare_masses(one: dict[str, float], two: dict[str, float]) -> list[str]:
+def compare_masses(one: dict[str, float], two: dict[str, float], told: float) -> list[str]:
     """Masses of bodies; where a body was welded to its link, that weighs as much as both, so that the sum counts."""
+    if abs(sum(two.values()) - told) <= CLOSE * told < abs(sum(one.values()) - told):
+        return []
     if set(one) != set(two):
         one, two = {"all bodies": sum(one.values())}, {"all bodies": sum(two.values())}
     return [
@@ -222,6 +281,20 @@ def compare_masses(one: dict[str, float], two: dict[str, float]) -> list[str]:
         for name, mass in one.items()
         if abs(two[name] - mass) > CLOSE * max(mass, 1e-6)
     ]
+
+
+def pair_freedoms(one: dict[str, SeenFreedom], two: dict[str, SeenFreedom]) -> dict[str, str]:
+    """Names before -> afterwards.  Newton calls all axes of a merged joint by its first prim; their values tell."""
+    names = {name: name for name in one if name in two and one[name].kind != "axis"}
+    new = [name for name in two if name not in names]
+    for name in [name for name in one if name not in names]:
+        same = [other for other in new if not compare_freedoms(name, one[name], two[other])]
+        # the name itself first: others of the joint may have the same limits
+        chosen = next((other for other in same if other == name.split()[0]), same[0] if same else name)
+        names[name] = chosen
+        if chosen in new:
+            new.remove(chosen)
+    return names
 
 
 def name_freedoms(seen: Seen) -> dict[str, SeenFreedom]:
@@ -238,7 +311,7 @@ def compare_freedoms(name: str, one: SeenFreedom, two: SeenFreedom | None) -> li
     """What is not the same of a freedom."""
     if two is None:
         return [f"freedom {name} is gone"]
-    found = [f"{name} is {two.kind}, was {one.kind}"] if one.kind != two.kind else []
+    found = [f"{name} is {two.kind}, was {one.kind}"] if one.kind not in (two.kind, "axis") else []
     for value in (*VALUES_OF_FREEDOMS, "limit"):
         a, b = getattr(one, value), getattr(two, value)
         if not same_values(a, b):

@@ -247,7 +247,7 @@ def find_three() -> Path:
 
 
 def squeeze(source: Path, target: Path) -> None:
-    """A film of 480 pixels width and 15 pictures a second."""
+    """A film of 480 pixels width and 15 frames per second."""
     import imageio_ffmpeg
 
     command = [imageio_ffmpeg.get_ffmpeg_exe(), "-y", "-i", str(source), "-vf", "scale=480:-2", "-r", "15"]

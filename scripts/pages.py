@@ -23,8 +23,10 @@ A comment before a block says what is different about it:
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import doctest
+import functools
 import io
 import os
 import re
@@ -188,7 +190,7 @@ class PageRun:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
                 code = run(words[1:])
             return code, self._hide(out.getvalue())
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+        path = os.pathsep.join([make_command(), str(Path(sys.executable).parent), os.environ.get("PATH", "")])
         done = subprocess.run(
             ["bash", "-c", line], capture_output=True, text=True, check=False, env=os.environ | {"PATH": path}
         )
@@ -206,6 +208,17 @@ class PageRun:
     def _hide(self, text: str) -> str:
         """Without the place of this run."""
         return text.replace(f"{self.folder.resolve()}/", "").replace(f"{self.folder}/", "")
+
+
+@functools.cache
+def make_command() -> str:
+    """A folder with a ``simwright`` for shells: environments of ``make judge`` have none of their own."""
+    folder = tempfile.mkdtemp(prefix="simwright-command-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    command = Path(folder) / "simwright"
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m simwright "$@"\n')
+    command.chmod(0o755)
+    return folder
 
 
 def install(package: Path, target: Path) -> None:

@@ -53,7 +53,7 @@ in its own project, `package://` and `python:` addresses.
 ## How much an asset may ask for
 
 A few hundred bytes can stand for billions of prims, pixels or bodies. What an asset asks for is added up from headers,
-counts and texts, and held against these budgets before anything of that size is made. `--limit NAME=VALUE` raises one
+counts and texts, and compared with these budgets before anything of that size is made. `--limit NAME=VALUE` raises one
 (commands with `--allow-outside` have it too, but `diff`); so does the environment variable `{LIMITS}`
 (`NAME=VALUE,NAME=VALUE`), for Python too.
 
@@ -92,7 +92,7 @@ disk that is full, also that of temporary files (`TMPDIR`), is one line and exit
 
 ## Hostile files
 
-Each of these is a test (`tests/security/hostile.py`): the exit code, what is said, less than 10 s and 2 GiB, no file
+Each of these is a test (`tests/security/hostile.py`): the exit code, the message, less than 10 s and 2 GiB, no file
 outside of the result, no byte of a file outside of the asset in any result.
 
 | it | in | by | what happens | exit |

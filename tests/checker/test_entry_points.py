@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 from pxr import Sdf
 
+from simwright.app.cli.main import run
 from simwright.checker.cache import Cache
-from simwright.checker.entry_points import find_assets
+from simwright.checker.entry_points import find_assets, find_owners
 from simwright.core.errors import UsageError
 
 
@@ -103,3 +106,35 @@ def test_nothing_there(tmp_path, monkeypatch):
         find_assets([tmp_path])
     with pytest.raises(UsageError, match="no USD file matches"):
         find_assets(["*.usda"])
+
+
+def test_changed_layers_mean_the_assets_that_they_are_part_of(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(Path("arm/arm.usda"), "./base.usda", "./shared/mesh.usda")
+    write(Path("arm/other.usda"), "./shared/mesh.usda")
+    write(Path("arm/base.usda"))
+    write(Path("arm/shared/mesh.usda"))
+    write(Path("box/box.usda"), "../arm/arm.usda")
+    elsewhere = write(tmp_path.parent / f"{tmp_path.name}-elsewhere.usda")
+    cache = Cache(None)
+    assert find_owners(["arm/base.usda"], ".", cache) == ["arm/arm.usda"]
+    assert find_owners(["arm/shared/mesh.usda", "box/box.usda"], ".", cache) == [
+        "arm/arm.usda",
+        "arm/other.usda",
+        "box/box.usda",
+    ]
+    assert find_owners([str(elsewhere), "gone.usda"], ".", cache) == [str(elsewhere), "gone.usda"]
+
+
+def test_a_hook_checks_the_asset_of_a_changed_layer(samples, tmp_path, monkeypatch, capsys):
+    shutil.copytree(samples / "box", tmp_path / "box")
+    monkeypatch.chdir(tmp_path)
+    hook = yaml.safe_load(Path(__file__).parents[2].joinpath(".pre-commit-hooks.yaml").read_text())[0]
+    words = hook["entry"].split()[1:]
+    layers = sorted(str(file) for file in Path("box").glob("*.usda"))
+    assert len(layers) > 1
+    assert run([*words, *layers]) == 0
+    assert "1 asset" in capsys.readouterr().out
+    broken = Path("box/physics.usda")
+    broken.write_text("#usda 1.0\n(\n")
+    assert run([*words, str(broken)]) == 1

@@ -9,8 +9,8 @@ import pytest
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import Pose, quat_from_axis_angle, vec3
 from simwright.model.asset import Asset, Body
-from simwright.model.joint import Dof, Joint, JointKind, Motion
-from simwright.model.kinematics import build_tree, forward_kinematics, place_bodies
+from simwright.model.joint import Dof, Equality, EqualityKind, Joint, JointKind, Motion
+from simwright.model.kinematics import build_tree, count_freedoms, forward_kinematics, place_bodies
 
 HINGE_Z = Motion.HINGE
 
@@ -175,7 +175,7 @@ def test_initial_coordinates_place_the_bodies():
 @pytest.mark.parametrize("given", [[], [1.0, 2.0], [[1.0]], math.nan, "x", None, {}])
 def test_coordinates_that_a_joint_does_not_have_are_told(given):
     asset = asset_of(["b"], [hinge("j", "", "b")])
-    with pytest.raises(UsageError, match=r"no coordinates of the revolute joint 'j'.*1 finite number"):
+    with pytest.raises(UsageError, match=r"not coordinates of the revolute joint 'j'.*1 finite number"):
         asset.forward_kinematics({"j": given})
 
 
@@ -184,3 +184,57 @@ def test_joints_that_are_not_there_are_told():
     with pytest.raises(UnknownNameError, match=r"unknown joint 'sholder'.*did you mean 'shoulder'"):
         asset.forward_kinematics({"sholder": 0.5})
     assert asset.forward_kinematics({"shoulder": 0.5})["b"].is_close(asset.joint("shoulder").transform([0.5]))
+
+
+def four_bar(**more):
+    """A square of four links in the plane: a crank on the ground, a coupler, a rocker, and a hinge that closes it."""
+    asset = asset_of(
+        ["crank", "coupler", "rocker"],
+        [
+            hinge("a", "", "crank"),
+            hinge("b", "crank", "coupler", Pose.of((0, 1, 0))),
+            hinge("c", "", "rocker", Pose.of((1, 0, 0))),
+            hinge("d", "coupler", "rocker", Pose.of((1, 0, 0)), Pose.of((0, 1, 0)), **more),
+        ],
+    )
+    for body, place in zip(asset.bodies, ((0, 0, 0), (0, 1, 0), (1, 0, 0)), strict=True):
+        body.pose = Pose.of(place)
+    return asset
+
+
+@pytest.mark.parametrize("closes", [True, False])
+def test_a_four_bar_has_one_freedom(closes):
+    assert count_freedoms(four_bar(closes_loop=closes)) == 1
+
+
+def test_freedoms_of_trees_stacks_and_loose_bases():
+    arm = asset_of(["l1", "l2"], [hinge("j1", "", "l1"), hinge("j2", "l1", "l2", Pose.of((1, 0, 0)))])
+    assert count_freedoms(arm) == 2
+    loose = asset_of(["base", "l1"], [hinge("j1", "base", "l1")])
+    assert count_freedoms(loose) == 1
+    axes = ((1, 0, 0), (0, 1, 0), (1, 0, 0))
+    dofs = [Dof(Motion.HINGE, vec3(axis), f"q{number}") for number, axis in enumerate(axes)]
+    tip = asset_of(["tip"], [Joint("tip", JointKind.D6, "", "tip", dofs=dofs)])
+    # two of the three axes are one
+    assert count_freedoms(tip) == 2
+    beside = Dof(Motion.HINGE, vec3((1, 0, 0)), "beside", vec3((0, 1, 0)))
+    roll = asset_of(["toe"], [Joint("toe", JointKind.D6, "", "toe", dofs=[dofs[0], beside])])
+    assert count_freedoms(roll) == 2
+
+
+def test_a_joint_that_closes_a_loop_about_another_axis_locks():
+    both = [hinge("x", "", "tip", axis=(1, 0, 0)), hinge("y", "", "tip", axis=(0, 1, 0), closes_loop=True)]
+    assert count_freedoms(asset_of(["tip"], both)) == 0
+    door = [hinge("low", "", "tip"), hinge("high", "", "tip", Pose.of((0, 0, 1)), closes_loop=True)]
+    assert count_freedoms(asset_of(["tip"], door)) == 1
+
+
+def test_equalities_take_freedoms():
+    asset = asset_of(["l1", "l2"], [hinge("j1", "", "l1"), hinge("j2", "l1", "l2", Pose.of((1, 0, 0)))])
+    asset.bodies[1].pose = Pose.of((1, 0, 0))
+    pin = Equality("pin", EqualityKind.CONNECT, "l2", "", Pose.of((0, 1, 0)), Pose.of((1, 1, 0)))
+    asset.equalities.append(pin)
+    # a point of a planar chain of two links that is held holds both
+    assert count_freedoms(asset) == 0
+    pin.enabled = False
+    assert count_freedoms(asset) == 2

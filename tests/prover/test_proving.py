@@ -130,7 +130,7 @@ def test_an_engine_that_fails_costs_its_own_column(
     assert not proof.same
     assert all(find_state(proof.columns[0], name) == "blank" for name in proof.aspects)
     assert all(0.0 <= column.seconds < 600.0 for column in proof.columns)
-    with pytest.raises(UsageError, match="has no answer to hold others against"):
+    with pytest.raises(UsageError, match="gives no answer to compare the others with"):
         simwright.prove(robot, engines=["twin"], against="broken", timeout=1)
 
 

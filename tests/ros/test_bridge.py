@@ -153,7 +153,7 @@ def test_a_new_goal_takes_the_place_of_an_old_one(tmp_path: Path) -> None:
         (make_trajectory([], (1.0, [])), "missing"),
         (make_trajectory(["elbow"]), "points"),
         (make_trajectory(["elbow"], (1.0, [0.1, 0.2])), "positions"),
-        (make_trajectory(["elbow"], (1.0, [math.nan])), "no numbers"),
+        (make_trajectory(["elbow"], (1.0, [math.nan])), "not numbers"),
         (make_trajectory(["elbow"], (1.0, [0.1]), (0.5, [0.2])), "not after"),
     ],
 )

@@ -163,13 +163,13 @@ def test_two_goals_at_once_and_poses_without_numbers_break_nothing() -> None:
         assert "busy" in second.result["execution_result"]["message"]
         lost = {**POSE, "position": {"x": math.nan, "y": 0.0, "z": 0.0}}
         far = make_action("navigate", has_pose=True, pose=lost)
-        assert "no numbers" in action.refuse({"action": far})
-        assert "no numbers" in transport.actions["/tender/plan_path"].refuse(
+        assert "not numbers" in action.refuse({"action": far})
+        assert "not numbers" in transport.actions["/tender/plan_path"].refuse(
             {"target_location": "", "target_pose": lost}
         )
-        assert "no numbers" in transport.actions["/tender/follow_path"].refuse({"path": {"poses": [lost]}})
+        assert "not numbers" in transport.actions["/tender/follow_path"].refuse({"path": {"poses": [lost]}})
         plan = {"plan": {"robot": "tender", "actions": [far], "cost": 0.0}, "delay": math.nan}
-        assert "no numbers" in transport.actions["/execute_task_plan"].refuse(plan)
+        assert "not numbers" in transport.actions["/execute_task_plan"].refuse(plan)
 
 
 def test_a_goal_is_cancelled_on_the_way_and_the_world_reset() -> None:

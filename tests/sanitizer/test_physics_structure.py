@@ -9,7 +9,9 @@ from pxr import Sdf, Usd, UsdPhysics
 
 import simwright
 from simwright.core.diag import Level
-from simwright.sanitizer.proof import reweigh_bodies
+from simwright.core.packages import PackageMap
+from simwright.model.kinematics import forward_kinematics
+from simwright.sanitizer.proof import find_deviations, read_original, reweigh_bodies
 from simwright.sanitizer.result import FixResult
 
 BODY = "PhysicsRigidBodyAPI"
@@ -289,3 +291,109 @@ def test_one_limit_alone_is_not_completed(tmp_path):
     )
     result = simwright.fix(source, tmp_path / "out", unsafe=True, select=["joint-limits"])
     assert [note.kind for note in result.notes] == ["fix-refused"]
+
+
+FINGER = """#usda 1.0
+(
+    defaultPrim = "hand"
+    kilogramsPerUnit = 1
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def Xform "hand"
+{
+    def Xform "finger" (
+        prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI", "PhysicsArticulationRootAPI"]
+    )
+    {
+        float physics:mass = 2
+        float3 physics:diagonalInertia = (0.1, 0.1, 0.1)
+        quatf physics:principalAxes = (1, 0, 0, 0)
+        def Xform "tip" (
+            prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]
+        )
+        {
+            double3 xformOp:translate = (0, 0, 0.3)
+            uniform token[] xformOpOrder = ["xformOp:translate"]
+            float physics:mass = 1
+            point3f physics:centerOfMass = (0.1, 0, 0.05)
+            float3 physics:diagonalInertia = (0.01, 0.02, 0.025)
+            quatf physics:principalAxes = (1, 0, 0, 0)
+        }
+        def PhysicsRevoluteJoint "tip_z" (
+            prepend apiSchemas = ["PhysicsDriveAPI:angular"]
+        )
+        {
+            rel physics:body0 = </hand/finger>
+            rel physics:body1 = </hand/finger/tip>
+            uniform token physics:axis = "Z"
+            point3f physics:localPos0 = (0, 0, 0.3)
+            float physics:lowerLimit = -30
+            float physics:upperLimit = 40
+            float drive:angular:physics:stiffness = 2
+        }
+        def PhysicsRevoluteJoint "tip_x"
+        {
+            rel physics:body0 = </hand/finger>
+            rel physics:body1 = </hand/finger/tip>
+            uniform token physics:axis = "X"
+            point3f physics:localPos0 = (0, 0.02, 0.3)
+            point3f physics:localPos1 = (0, 0.02, 0)
+            float physics:lowerLimit = -10
+            float physics:upperLimit = 20
+        }
+    }
+    def PhysicsFixedJoint "mount"
+    {
+        rel physics:body1 = </hand/finger>
+    }
+}
+"""
+
+
+def test_joints_of_one_motion_become_a_chain(tmp_path: Path) -> None:
+    """Every joint stays, and a reader that knows nothing of our notes finds the same mass matrix."""
+    source = tmp_path / "hand.usda"
+    source.write_text(FINGER)
+    result = fix(source, tmp_path / "out" / "hand", "loop-exclude")
+    assert result.proven
+    assert not result.notes
+    stage = Usd.Stage.Open(result.entry)
+    ends = {
+        prim.GetName(): [str(rel.GetTargets()[0]) for rel in prim.GetRelationships() if rel.GetTargets()]
+        for prim in stage.Traverse()
+        if prim.IsA(UsdPhysics.RevoluteJoint)
+    }
+    between = "/hand/finger/tip_z_link"
+    assert ends == {"tip_z": ["/hand/finger", between], "tip_x": [between, "/hand/finger/tip"]}
+    pairs = stage.GetPrimAtPath("/hand/finger/tip").GetRelationship("physics:filteredPairs")
+    assert pairs.GetTargets() == [Sdf.Path("/hand/finger")]
+
+    # without the notes the chain itself is read: the same coordinates move the tip in the same way
+    layer = stage.GetRootLayer()
+    layer.customLayerData = {}
+    layer.Save()
+    before, after = simwright.load(source), simwright.load(result.entry)
+    assert [dof.name for joint in before.joints for dof in joint.dofs] == ["tip_z", "tip_x"]
+    assert [joint.name for joint in after.joints if joint.dofs] == ["tip_z", "tip_x"]
+    at = (0.3, -0.15)
+    one = forward_kinematics(before, {"tip_z": at})["tip"]
+    two = forward_kinematics(after, {"tip_z": at[0], "tip_x": at[1]})["tip"]
+    assert one.is_close(two, 1e-6)
+
+
+def test_no_fix_takes_a_freedom(tmp_path: Path) -> None:
+    source = tmp_path / "hand.usda"
+    source.write_text(FINGER)
+    original = read_original(source, PackageMap())
+    locked = tmp_path / "locked.usda"
+    locked.write_text(
+        FINGER.replace(
+            'uniform token physics:axis = "X"',
+            'uniform token physics:axis = "X"\n            uniform bool physics:excludeFromArticulation = true',
+        )
+    )
+    may_change = ("joints", "constraints", "order", "limits", "motion", "poses")
+    found = find_deviations(original, Usd.Stage.Open(str(locked)), may_change)
+    assert [item.section for item in found] == ["freedoms"]
+    assert found[0].what == "the number of freedoms from 2 to 0 (tip_x)"

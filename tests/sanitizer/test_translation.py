@@ -388,3 +388,14 @@ def test_what_belongs_to_another_asset_is_not_touched(tmp_path: Path) -> None:
     result = simwright.fix(asset / "root.usda", tmp_path / "out" / "asset", select=RULES, unsafe=True)
     assert result.status == "unchanged"
     assert (other / "part.usda").read_bytes() == before
+
+
+def test_what_a_prototype_says_is_said_to_its_instances() -> None:
+    words = '(prepend apiSchemas = ["MjcImageableAPI"])\n{\n    uniform int mjc:group = 2\n}\n'
+    before, after = (Usd.Stage.CreateInMemory() for _ in range(2))
+    before.GetRootLayer().ImportFromString(f'#usda 1.0\ndef Mesh "a" {words}')
+    after.GetRootLayer().ImportFromString(
+        f'#usda 1.0\nclass "library"\n{{\ndef Mesh "mesh" {words}}}\n'
+        'def Xform "a" (\n    instanceable = true\n    prepend references = </library>\n)\n{\n}\n'
+    )
+    assert find_losses(before, after, {"/a": "/a/mesh"}.__getitem__) == []

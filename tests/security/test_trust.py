@@ -221,7 +221,7 @@ def test_every_command_that_reads_assets_has_the_options() -> None:
         "rules", "explain", "packages", "plugin-path", "doctor", "engines list", "engines install", "engines remove",
         "engines doctor", "ros doctor", "scene schema", "scene operations", "task list",
         "task show", "robots list", "robots schema", "registry list", "registry show", "samples list",
-        "samples copy", "init", "world generate",
+        "samples copy", "init",
         # a job keeps what it was started with; uploads to a service are never trusted
         "jobs list", "jobs show", "jobs resume", "jobs report", "serve",
     }  # fmt: skip

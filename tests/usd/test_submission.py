@@ -406,7 +406,7 @@ def test_additions_are_required(tmp_path: Path) -> None:
     [
         ("# nothing", "submission-rules-empty", "brings no check and no rule"),
         ("check = 3", "submission-unreadable", "no list of tables"),
-        ("[[check]", "submission-unreadable", "no valid TOML"),
+        ("[[check]", "submission-unreadable", "not valid TOML"),
         ("[[check]]\nproperty = 3", "submission-unreadable", "names no property"),
         ("[[check]]\nproperty = 'sensor:lidar:minRange'\nmin = 3", "submission-unreadable", "has no 'min'"),
         ("[[check]]\nproperty = 'sensor:lidar:minRange'\nabove = []", "submission-unreadable", "above of"),

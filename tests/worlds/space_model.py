@@ -17,7 +17,7 @@ from simwright.worlds.grid import make_grid
 from simwright.worlds.space.machines import find_lidar_height
 from simwright.worlds.world import World
 
-FLOOR, STILL, MOVING = 3, 4, 5
+SEEN, FLOOR, STILL, MOVING = 2, 3, 4, 5
 EDGE = 1e-3
 SIDESTEP = (1.3e-5, 0.7e-5)
 """A ray that runs along the seam of two meshes may miss both; cells are further from any edge than this [m]."""
@@ -42,6 +42,9 @@ class SpaceModel:
             name = self.model.geom(number).name
             floor = name.startswith("building::") and "_floor" in name
             self.model.geom_group[number] = MOVING if moves else FLOOR if floor else STILL
+            # the plate below the building is seen and never touched
+            if name == "building::ground":
+                self.model.geom_group[number] = SEEN
 
     def cast(self, point: Any, way: Any, group: int) -> float:
         """Distance to what is hit [m], -1 for nothing."""

@@ -3,7 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +26,10 @@ from simwright.core.errors import SimwrightError
 from simwright.worlds.grid import rasterize
 from simwright.worlds.world import World
 
+from .test_damage import damage
+
+# SIMWRIGHT_DAMAGED=300 tries more than `make test` has time for
+DAMAGED = int(os.environ.get("SIMWRIGHT_DAMAGED", "24"))
 SCALE = 0.02
 """Metres per pixel of the building below."""
 
@@ -326,3 +334,29 @@ def test_worlds_of_other_styles_keep_their_floor_in_rmf(tmp_path: Path) -> None:
     _, again = import_plan(built.entries["rmf"], tmp_path / "again")
     assert len(again.rooms) == len(world.rooms)
     assert count_differences(again, world.sensing_space, 0.05) == (0, 0)
+
+
+def test_damaged_plans_are_refused_or_read(tmp_path: Path) -> None:
+    """Whatever a plan says, it becomes a world or an error with a message."""
+    made = 0
+    for number in range(DAMAGED):
+        chance = random.Random(number)
+        kind = ("rmf", "nav2", "svg")[number % 3]
+        file = tmp_path / f"plan{number}.{'svg' if kind == 'svg' else 'yaml'}"
+        if kind == "rmf":
+            file.write_text(yaml.safe_dump(damage(make_building(), chance)))
+        elif kind == "nav2":
+            make_map(tmp_path)
+            file.write_text(
+                yaml.safe_dump(damage(yaml.safe_load((tmp_path / "map.yaml").read_text()), chance))
+            )
+        else:
+            words = re.split(r"(\d+|[A-Za-z]+)", SVG)
+            words[chance.randrange(len(words))] = chance.choice(
+                ("-1", "1e99", "", "nan", "&x;", "<g>", "Q", "0")
+            )
+            file.write_text("".join(words))
+        with contextlib.suppress(SimwrightError):
+            import_plan(file, tmp_path / str(number), source=kind, scale=0.01)
+            made += 1
+    assert 0 < made < DAMAGED

@@ -306,7 +306,7 @@ class AssetSource:
         if table.names is None:
             if len(row) != self._layout.nv:
                 raise UsageError(
-                    f"a row of targets has {len(row)} values, the model {self._layout.nv} freedoms",
+                    f"a row of targets has {len(row)} values, the model has {self._layout.nv} degrees of freedom",
                     hint="name the columns (names: [...]), or give all of them in order",
                     where=Where(sequence.file),
                 )

@@ -176,7 +176,10 @@ def merge_for(scene: Scene, word: str, reporter: Reporter) -> Asset:
     if word == "sdf":
         _name_models(scene, asset)
     if word == "mjcf":
+        from simwright.worlds.space.looks import light_mujoco
+
         _drive(scene, asset)
+        light_mujoco(asset)
     return asset
 
 

@@ -83,9 +83,14 @@ def generate_worlds(
     found = []
     for number in range(count):
         files = encode_files(generate_world(style, rooms, seed + number))
-        place = Path(folder) / f"{style}_{rooms}_{seed + number}" if count > 1 else Path(folder)
+        place = Path(folder) / name_world(style, rooms, seed + number) if count > 1 else Path(folder)
         found.append(write_world_files(place, files))
     return found
+
+
+def name_world(style: str, rooms: int, seed: int) -> str:
+    """The folder of one of several worlds."""
+    return f"{style}_{rooms}_{seed}"
 
 
 def write_world_files(place: Path, files: dict[str, bytes]) -> Path:
@@ -220,7 +225,7 @@ def find_path(
     if start is not None:
         starts = find_goals(world, robot, parse_goal(start))
         if not starts.poses:
-            raise UsageError(f"nobody can start at {start!r}: {starts.reason}")
+            raise UsageError(f"a robot cannot start at {start!r}: {starts.reason}")
         # of several navigation poses any will do to start from
         origin = starts.poses[0].pose
     goals = find_goals(world, robot, parse_goal(target), origin)
@@ -238,6 +243,31 @@ def run_plans(
     """Run plans to their ends; robots without a planner use A*."""
     simulation = open_world(world, seed=seed)
     return simulation, simulation.run(plans)
+
+
+def write_plan(target: str | os.PathLike[str], plans: Mapping[str, Sequence[Action]]) -> Path:
+    """Write plans as the YAML that ``world run --plan`` reads; goals have to be names."""
+    import yaml
+
+    rows = {
+        name: [
+            {"type": action.type}
+            | ({"object": action.object} if action.object else {})
+            | ({"target": action.target} if isinstance(action.target, str) else {})
+            for action in actions
+        ]
+        for name, actions in plans.items()
+    }
+    return write_atomic(
+        target, yaml.safe_dump(rows, sort_keys=False, allow_unicode=True, default_flow_style=None)
+    )
+
+
+def solve_goals(world: World, robot: WorldRobot, goals: Sequence[str], **options: Any) -> list[Action]:
+    """Actions that bring all goals about (:func:`simwright.worlds.acting.solving.solve_goals`)."""
+    from simwright.worlds.acting.solving import solve_goals as solve
+
+    return solve(world, robot, goals, **options)
 
 
 def open_world(world: World, *, seed: int | None = None) -> WorldSimulation:

@@ -76,6 +76,23 @@ def find_entry_points(folder: str, cache: Cache) -> list[str]:
     return _choose_entries(files, parts)
 
 
+def find_owners(files: Sequence[str], folder: str, cache: Cache) -> list[str]:
+    """The entry points in a folder that files are parts of, or are themselves, sorted; files elsewhere as they are."""
+    layers = _list_layers(folder)
+    mentions = LayerMentions(folder, cache)
+    parts: dict[str, list[str]] = {file: _list_parts(file, mentions.find(file)) for file in layers}
+    mentions.save()
+    by_path = {os.path.abspath(file): file for file in layers}
+    wanted = {by_path.get(os.path.abspath(file), file) for file in files}
+    owners = [file for file in files if os.path.abspath(file) not in by_path]
+    for entry in _choose_entries(layers, parts):
+        reached: set[str] = set()
+        _reach(entry, parts, by_path, reached)
+        if reached & wanted:
+            owners.append(os.path.normpath(entry))
+    return sorted(set(owners))
+
+
 def _expand(text: str) -> list[str]:
     if os.path.lexists(text) or not _MAGIC & set(text):
         return [text]

@@ -71,14 +71,14 @@ NO_LIMITS = JobLimits()
 OUT_OF_TIME = declare(
     "asset-timeout",
     Level.ERROR,
-    "it took more than {limit:g} s and was given up",
+    "it took more than {limit:g} s and was stopped",
     hint="raise --timeout; the other files were done",
     doc="One of several files took longer than the limit that was set for each.",
 )
 OUT_OF_MEMORY = declare(
     "asset-memory",
     Level.ERROR,
-    "it took more than {limit:g} GiB of memory and was given up",
+    "it took more than {limit:g} GiB of memory and was stopped",
     hint="raise --max-memory; the other files were done",
     doc="One of several files took more memory than the limit that was set for each.",
 )

@@ -14,7 +14,7 @@ An adapter is a folder in ``engines/`` with an object that has ``capabilities`` 
 engine cannot do, is reported when the asset is opened.  Flat arrays of every engine have the same order and meaning:
 see :mod:`simwright.engines.layout`.
 
-At the end: the check for a simulation that diverged (values that are no numbers): which dof, which world, at what time.
+At the end: the check for a simulation that diverged (values are not numbers): which dof, which world, at what time.
 """
 
 from __future__ import annotations
@@ -433,7 +433,7 @@ STATE_UNSTABLE = declare(
     Level.ERROR,
     "the simulation became unstable at {time:.4f} s in world {world}: {what} {name!r} has {value}",
     hint="use a smaller time step, softer gains, or more joint armature",
-    doc="Coordinates or velocities grew without bound or are no numbers any more.",
+    doc="Coordinates or velocities grew without bound or are not numbers any more.",
 )
 
 

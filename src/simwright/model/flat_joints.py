@@ -147,7 +147,7 @@ def order_axes(joint: Joint, dofs: list[Dof], approximate: Approximate) -> tuple
         approximate(
             joint,
             f"a D6 of {len(kept[0])} slides and {len(kept[1])} hinges",
-            "its freedoms come in another order or are more than three of a kind",
+            "its degrees of freedom come in another order, or more than three slide or turn",
         )
     return kept
 

@@ -185,12 +185,25 @@ LEAST_MASS = 1e-6
 """Mass of a link that moves and has none, where a format or an engine wants one above zero [kg]."""
 POINT_INERTIA = 1e-9
 """Moment about each axis of a mass on a point, where a format or an engine wants one above zero [kg m^2]."""
+LEAST_MOMENT = 1.01e-10
+"""Newton (1.7) adds 1e-6 to moments below 1e-10 [kg m^2]."""
+_SHARE = 1e-7
+"""Mass and inertia of a link between joints, next to those of the link that it leads to."""
 SPREAD_FLOOR = 1e-4
 """The least spread of mass along an axis, as a share of the largest: that of a rod a hundred times as long as wide."""
 _ZERO = 1e-12
 """Moments below this share of the largest are zero."""
 _ROUNDING = 4e-4
 """How far a moment may exceed the sum of the others by rounding, as half of a share of the largest."""
+
+
+def weigh_between(child: Inertial | None, *, for_newton: bool = True) -> Inertial:
+    """A link between the joints that lead to ``child``: a mass that no mass matrix shows in single precision."""
+    # a child that weighs nothing yet is taken for one of a kilogram
+    weighs = child is not None and child.mass > 0.0
+    mass = _SHARE * child.mass if child is not None and weighs else _SHARE
+    moment = _SHARE * float(np.trace(child.inertia)) / 3.0 if child is not None and weighs else LEAST_MOMENT
+    return Inertial(mass, inertia=np.eye(3) * max(moment, LEAST_MOMENT if for_newton else 0.0))
 
 
 def _closest_to_identity(vectors: Array) -> tuple[list[int], Array]:

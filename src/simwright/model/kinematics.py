@@ -16,8 +16,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simwright.core.errors import UnknownNameError, UsageError
-from simwright.core.math3d import IDENTITY, Array, Pose, VectorLike, quat_angle, quat_conjugate, quat_multiply
-from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
+from simwright.core.math3d import (
+    IDENTITY,
+    Array,
+    Pose,
+    VectorLike,
+    quat_angle,
+    quat_conjugate,
+    quat_multiply,
+    quat_rotate,
+)
+from simwright.model.joint import WORLD, Dof, EqualityKind, Joint, JointKind, Motion
 
 if TYPE_CHECKING:
     from simwright.model.asset import Asset
@@ -183,9 +192,108 @@ def _read_coordinates(known: Mapping[str, Joint], name: str, given: VectorLike |
     except (TypeError, ValueError):
         values = np.full(1, np.nan)
     if values.shape != (joint.positions,) or not np.isfinite(values).all():
-        message = f"{str(given)[:60]} are no coordinates of the {joint.kind.value} joint {name!r}"
+        message = f"{str(given)[:60]} are not coordinates of the {joint.kind.value} joint {name!r}"
         raise UsageError(message, hint=f"it takes {joint.positions} finite number(s)")
     return values
+
+
+_FULL_RANK = 1e-6
+"""Singular values below this share of the largest count as none: files have single precision."""
+
+
+def count_freedoms(asset: Asset) -> int:
+    """In how many ways joints let the bodies begin to move from where they stand, with all loops closed.
+
+    Two axes of a joint that are one count once, as do the joints of a loop that move together; where a loose base as a
+    whole can go is not counted.  Held against another form of the same machine it says whether a freedom was lost.
+    """
+    tree = build_tree(asset)
+    poses = {WORLD: IDENTITY, **{body.name: body.pose for body in asset.bodies}}
+    size = max([1e-3, *(float(np.abs(pose.p).max()) for pose in poses.values())])
+    columns: list[Array] = []
+    paths: dict[str, list[int]] = {WORLD: []}
+    parts = {WORLD: WORLD}
+    for root in tree.roots:
+        paths[root], parts[root] = [len(columns)], root
+        columns.append(np.eye(6))
+    for edge in tree.edges:
+        paths[edge.child], parts[edge.child] = [*paths[edge.parent], len(columns)], parts[edge.parent]
+        columns.append(_span_motion(edge.joint, poses[edge.joint.parent], size))
+    loops = _list_closures(asset, tree, poses, size)
+    for a, b, _ in loops:
+        old, new = parts[a], parts[b]
+        # the world stays what a part is known by: it is held
+        old, new = (new, old) if old == WORLD else (old, new)
+        parts = {body: new if part == old else part for body, part in parts.items()}
+    widths = [int(column.shape[1]) for column in columns]
+    loose = len(set(parts.values()) - {WORLD})
+    return sum(widths) - 6 * loose - _count_held(loops, paths, columns)
+
+
+_HOLDING = {EqualityKind.CONNECT: JointKind.BALL, EqualityKind.WELD: JointKind.FIXED}
+
+
+def _list_closures(
+    asset: Asset, tree: Tree, poses: Mapping[str, Pose], size: float
+) -> list[tuple[str, str, Array]]:
+    """What holds two bodies beside the tree: both names, and the motion that is left to them."""
+    loops = [
+        (joint.parent, joint.child, _span_motion(joint, poses[joint.parent], size))
+        for joint in tree.loops
+        if joint.kind is not JointKind.DISTANCE and joint.parent != joint.child
+    ]
+    for equality in asset.equalities:
+        kind = _HOLDING.get(equality.kind)
+        if kind is not None and equality.enabled and equality.a in poses and equality.b in poses:
+            joint = Joint(equality.name, kind, equality.a, equality.b, equality.frame_a)
+            if kind is JointKind.BALL:
+                joint.dofs = [Dof(Motion.BALL)]
+            loops.append((equality.a, equality.b, _span_motion(joint, poses[equality.a], size)))
+    return loops
+
+
+def _span_motion(joint: Joint, parent: Pose, size: float) -> Array:
+    """An orthonormal basis of the twists that a joint allows, about the origin of the world, lengths in ``size``."""
+    place = parent @ joint.parent_frame
+    twists: list[Array] = []
+    for dof in joint.dofs:
+        if dof.motion is Motion.FREE:
+            return np.eye(6)
+        axes = np.eye(3) if dof.motion is Motion.BALL else np.atleast_2d(dof.axis)
+        for axis in axes:
+            unit = quat_rotate(place.q, axis)
+            if dof.motion is Motion.SLIDE:
+                twists.append(np.concatenate((np.zeros(3), unit)))
+                continue
+            # a turn about a point moves the origin of the world as well
+            shift = np.cross(place.apply(dof.anchor), unit) + dof.pitch * unit
+            twists.append(np.concatenate((unit, shift / size)))
+    if not twists:
+        return np.zeros((6, 0))
+    left, values, _ = np.linalg.svd(np.array(twists).T, full_matrices=False)
+    return np.asarray(left[:, values > _FULL_RANK * values[0]], dtype=np.float64)
+
+
+def _count_held(
+    loops: list[tuple[str, str, Array]], paths: Mapping[str, list[int]], columns: list[Array]
+) -> int:
+    """How many freedoms of the tree the loops take away."""
+    used = sorted({number for a, b, _ in loops for number in {*paths[a]} ^ {*paths[b]}})
+    start, starts = 0, {}
+    for number in used:
+        starts[number] = start
+        start += columns[number].shape[1]
+    rows = []
+    for a, b, allowed in loops:
+        block = np.zeros((6, start))
+        for sign, body, other in ((1.0, b, a), (-1.0, a, b)):
+            for number in {*paths[body]} - {*paths[other]}:
+                block[:, starts[number] : starts[number] + columns[number].shape[1]] = sign * columns[number]
+        # what the joint of the loop allows is not held
+        rows.append(block - allowed @ (allowed.T @ block))
+    if not rows or not start:
+        return 0
+    return int(np.linalg.matrix_rank(np.concatenate(rows), tol=_FULL_RANK))
 
 
 def place_bodies(asset: Asset) -> None:

@@ -186,7 +186,7 @@ def _ask_reference(questions: _Questions, name: str) -> Told:
     try:
         return questions.ask(find_engine(name))
     except NotSeenError as error:
-        raise UsageError(f"{name} has no answer to hold others against: {error}") from None
+        raise UsageError(f"{name} gives no answer to compare the others with: {error}") from None
 
 
 def _prove_column(questions: _Questions, name: str, reference: Told) -> Column:

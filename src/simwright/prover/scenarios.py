@@ -104,7 +104,7 @@ def make_variant(
 
 
 def _make_swing(asset: Asset, seen: Seen, configuration: Mapping[str, Mapping[str, Any]]) -> MotionVariant:
-    require(any(row.kind in ALONE for row in seen.freedoms), "no joint of one freedom")
+    require(any(row.kind in ALONE for row in seen.freedoms), "no joint with one degree of freedom")
     bare = make_bare(asset)
     return MotionVariant(bare, {name: dict(values) for name, values in configuration.items()})
 
@@ -358,7 +358,7 @@ class ScenarioRuns:
                 self._references[key] = self._make_reference(name, without)
             except (NotSeenError, NotAbleError, SimwrightError) as error:
                 told = self.against.name if self.against else REFERENCE
-                self._references[key] = f"{told} has no motion to hold others against: {error}"
+                self._references[key] = f"{told} gives no motion to compare the others with: {error}"
         found = self._references[key]
         if isinstance(found, str):
             raise NotAbleError(found)

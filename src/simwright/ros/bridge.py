@@ -265,7 +265,7 @@ class RosBridge(EndpointServer[SimulationMoment], SteppedRun):
         names = [name for name in self._list_siblings(endpoint) if name in self.controllers]
         done = [self.controllers[name].reset() for name in names or self.controllers]
         said = "; ".join(text for text in done if text)
-        return {"success": bool(said), "message": said or "there is nothing to begin anew beside it"}
+        return {"success": bool(said), "message": said or "there is nothing to reset beside it"}
 
     def _add_frames(self, robot: GraphRobot, controllers: dict[str, ActiveController]) -> None:
         odometry: dict[str, Callable[[], Pose]] = {

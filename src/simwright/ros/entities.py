@@ -363,7 +363,7 @@ class EntityServices:
         if request["set_twist"]:
             linear, angular = (read_vector(state["twist"][key]) for key in ("linear", "angular"))
             if not are_finite((*linear, *angular)):
-                raise UsageError("the twist has values that are no numbers")
+                raise UsageError("the twist has values that are not numbers")
             turn = self._find_frame(frame)
             set_twist(entity, turn.rotation @ linear, turn.rotation @ angular)
         if request["set_acceleration"]:

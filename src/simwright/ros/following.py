@@ -368,7 +368,7 @@ def _explain_point(point: Message, count: int) -> str:
         if len(point[part]) not in allowed:
             return f"{len(point[part])} {part} for {count} joints"
         if not are_finite(point[part]):
-            return f"{part} that are no numbers"
+            return f"{part} that are not numbers"
     return ""
 
 

@@ -198,7 +198,7 @@ def to_pose(pose: WorldPose) -> Pose:
 def to_world_pose(message: Message) -> WorldPose:
     """``geometry_msgs/Pose`` as worlds have it; one without numbers is an error."""
     if not are_finite([float(value) for part in message.values() for value in part.values()]):
-        raise UsageError("a pose of the goal has no numbers")
+        raise UsageError("a pose of the goal has values that are not numbers")
     pose = read_pose(message)
     x, y, z = pose.p.tolist()
     return WorldPose.from_quaternion(x, y, z, pose.q.tolist())

@@ -75,7 +75,9 @@ class Model:
     joint_X_c: Annotated[  # noqa: N815 - Newton's name
         Floats, array("joint", f"joint frame in the child body: {_POSE}", unit="m, 1", row=(7,))
     ]
-    joint_dof_dim: Annotated[Ints, array("joint", "linear and angular freedoms", row=(2,), dtype="int32")]
+    joint_dof_dim: Annotated[
+        Ints, array("joint", "linear and angular degrees of freedom", row=(2,), dtype="int32")
+    ]
     joint_q_start: Annotated[
         Ints, array("joint", "first entry in joint_q", dtype="int32", refers="joint_coord", closing=True)
     ]
@@ -95,7 +97,9 @@ class Model:
     joint_qd: Annotated[Floats, array("joint_dof", "initial generalised velocities", unit="m/s | rad/s")]
     joint_f: Annotated[Floats, array("joint_dof", "initial generalised forces", unit="N | N m")]
     joint_act: Annotated[Floats, array("joint_dof", "initial feed-forward forces", unit="N | N m")]
-    joint_axis: Annotated[Floats, array("joint_dof", "axis of the freedom in the joint frame", row=(3,))]
+    joint_axis: Annotated[
+        Floats, array("joint_dof", "axis of the degree of freedom in the joint frame", row=(3,))
+    ]
     joint_target_pos: Annotated[Floats, array("joint_dof", "initial position target", unit="m | rad")]
     joint_target_vel: Annotated[Floats, array("joint_dof", "initial velocity target", unit="m/s | rad/s")]
     joint_target_ke: Annotated[Floats, array("joint_dof", "position gain of the drive", unit="N/m | N m/rad")]

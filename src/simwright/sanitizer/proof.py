@@ -3,7 +3,8 @@
 
 Two views are compared.  The *stage*: where every prim stands in the world at sampled times, and the geometry there
 (:mod:`simwright.sanitizer.stage_changes`).  The *machine*: bodies, masses, inertia, joint frames, limits, drives,
-shapes, poses and motion as the neutral model has them (:mod:`simwright.compare`).
+shapes, poses and motion as the neutral model has them (:mod:`simwright.compare`).  Whatever a fix may change, the
+machine never has fewer freedoms afterwards.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from simwright.model.asset import ELEMENT_LISTS, Asset, Shape
 from simwright.model.geometry import Mesh
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Joint
+from simwright.model.kinematics import build_tree, count_freedoms
 from simwright.sanitizer.stage_changes import (
     StagePoses,
     compare_poses,
@@ -39,7 +41,7 @@ from simwright.sanitizer.stage_changes import (
     read_poses,
 )
 from simwright.usd.claims import apply_claims
-from simwright.usd.expected_changes import ExpectedChanges
+from simwright.usd.expected_changes import ExpectedChanges, is_below
 from simwright.usd.open import open_stage
 
 if TYPE_CHECKING:
@@ -213,6 +215,9 @@ def _compare_machines(
         # most fixes end here, without areas, volumes and motions being found
         if comparison.are_alike(old, new):
             continue
+        # fixes of loops may say joints in another way; no engine may see fewer freedoms for it
+        if "joints" in allowed:
+            found += _find_lost_freedoms(_leave_out(old, expected.removed), new)
         same = _SHAPE_SECTIONS if comparison.have_same_shapes(old, new) else ()
         left = tuple(name for name in sections if name not in same)
         settings = CompareSettings(rtol=TOLERANCE, configurations=_CONFIGURATIONS, sections=left)
@@ -227,6 +232,30 @@ def _compare_machines(
                 if not figure.equal
             ]
     return found
+
+
+def _leave_out(asset: Asset, removed: Collection[str]) -> Asset:
+    """The asset without bodies that a fix takes away as a whole, such as the copies of a robot."""
+    gone = {body.name for body in asset.bodies if is_below(body.path, removed)}
+    if not gone:
+        return asset
+    return dataclasses.replace(
+        asset,
+        bodies=[body for body in asset.bodies if body.name not in gone],
+        joints=[joint for joint in asset.joints if not gone & {joint.parent, joint.child}],
+        equalities=[item for item in asset.equalities if not gone & {item.a, item.b}],
+    )
+
+
+def _find_lost_freedoms(old: Asset, new: Asset) -> list[Deviation]:
+    """Has the machine fewer ways to move than before, loops closed?  A loose base that is held now does not count."""
+    before, after = count_freedoms(old), count_freedoms(new)
+    if after >= before:
+        return []
+    names = [{dof.name for edge in build_tree(each).edges for dof in edge.joint.dofs} for each in (old, new)]
+    lost = sorted(names[0] - names[1])
+    listed = f" ({', '.join(lost[:3])}{', ...' if len(lost) > 3 else ''})" if lost else ""
+    return [Deviation("freedoms", f"the number of freedoms from {before} to {after}{listed}")]
 
 
 Frames = Mapping[str, tuple[float, ...]]

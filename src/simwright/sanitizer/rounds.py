@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from simwright.checker.asset import check_file, check_opened
 from simwright.checker.rule import Rule
 from simwright.checker.settings import CheckSettings
-from simwright.core.diag import Diagnostic, Fixable, Reporter, Where, relocate
+from simwright.core.diag import Diagnostic, Fixable, Kind, Reporter, Where, relocate
 from simwright.core.errors import SimwrightError
 from simwright.sanitizer.fixer import DIVIDED, LAYERS, Fixer, UserValues, all_fixers
 from simwright.sanitizer.layering.roles import speaks_neutral
@@ -111,7 +111,8 @@ class FixRun:
                 self._report_unstable(jobs)
                 break
             seen.add(state)
-            if not self._fix_round(jobs):
+            # findings whose fixes ask for nothing must not keep refused ones from being tried again
+            if not self._fix_round(jobs) and not self._fix_round(self._plan_refused(findings)):
                 break
             progress.rounds += 1
             findings = progress.after = self._check()
@@ -209,7 +210,7 @@ class FixRun:
             except Refused as reason:
                 editor.drop_edits(count)
                 editor.expected = expected
-                self._give_up(finding, str(reason))
+                self._give_up(finding, REFUSED, rule=finding.kind, reason=str(reason))
                 continue
             except Exception as error:  # noqa: BLE001 - a crash of one fix is one finding, the rest goes on
                 # nobody knows what a crashed fix had half asked for
@@ -286,11 +287,11 @@ class FixRun:
             Change(rule, grade, places[edit.layer.identifier], str(edit.path), edit.what) for edit in made
         ]
 
-    def _give_up(self, finding: Diagnostic, reason: str) -> None:
+    def _give_up(self, finding: Diagnostic, kind: Kind, **words: Any) -> None:
         signature = make_signature(finding)
         self.progress.given_up.add(signature)
         reporter = Reporter()
-        reporter.report(REFUSED, self._locate(finding), rule=finding.kind, reason=reason)
+        reporter.report(kind, self._locate(finding), **words)
         self.progress.refused[signature] = reporter.found[0]
 
     def _report_crash(self, finding: Diagnostic, error: Exception) -> None:
@@ -299,11 +300,11 @@ class FixRun:
         self.progress.notes.report(CRASHED, finding.where, rule=finding.kind, reason=reason)
 
     def _report_undone(self, finding: Diagnostic, deviations: list[Deviation]) -> None:
-        self.progress.given_up.add(make_signature(finding))
         what = deviations[0].what
         if len(deviations) > 1:
             what += f" (and {len(deviations) - 1} more)"
-        self.progress.notes.report(UNDONE, self._locate(finding), rule=finding.kind, what=what)
+        # as a refused one it is tried again after other changes: an instance that stood in the way may be gone
+        self._give_up(finding, UNDONE, rule=finding.kind, what=what)
 
     def _report_unstable(self, jobs: list[tuple[Fixer, list[Diagnostic]]]) -> None:
         rules = ", ".join(sorted({findings[0].kind for _, findings in jobs}))

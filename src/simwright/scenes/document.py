@@ -5,7 +5,7 @@
 place of every value.  ``compat="sap"`` reads as SAP Warp does: unknown keys are left out silently, numbers stay as
 written.
 
-The schema is published as ``scene.schema.json`` beside this module, for editors to complete and check by.  What the
+The schema is published as ``scene.schema.json`` beside this module, for editors to use.  What the
 loader takes in several spellings (aliases, ``identity``, plain strings for sources, null for "not said") is in it; what
 only reading can tell is not.
 """

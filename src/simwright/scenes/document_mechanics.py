@@ -66,7 +66,7 @@ class DofFields(Record):
         default=None, ge=0, description="damping of the stops [N s/m, N m s/rad]"
     )
     armature: Quantity | None = Field(
-        default=None, ge=0, description="inertia added to the freedom [kg, kg m^2]"
+        default=None, ge=0, description="inertia added to the degree of freedom [kg, kg m^2]"
     )
     effort_limit: Number | None = Field(default=None, ge=0, description="largest effort [N, N m]")
     velocity_limit: Number | None = Field(default=None, ge=0, description="largest velocity [m/s, rad/s]")

@@ -134,7 +134,9 @@ class SimulationSettings(Record):
 class Defaults(Record):
     """What joints and shapes are created with."""
 
-    joint: AxisFields = Field(default_factory=AxisFields, description="defaults of joint freedoms")
+    joint: AxisFields = Field(
+        default_factory=AxisFields, description="defaults of the degrees of freedom of joints"
+    )
     shape: ShapeFields = Field(default_factory=ShapeFields, description="defaults of shapes")
 
 

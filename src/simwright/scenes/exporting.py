@@ -56,7 +56,7 @@ GROUPS_LOST = declare(
 ATTRIBUTES_LOST = declare(
     "scene-custom-lost",
     Level.WARNING,
-    "{count} custom attributes are left out out of the scene: {names}",
+    "{count} custom attributes are left out of the scene: {names}",
     hint="convert the asset itself to keep them",
     doc="Custom attributes of assets are arrays of a scene, which has no asset to put them on.",
     loss=True,
@@ -71,7 +71,7 @@ SHAPE_FLAT = declare(
 JOINT_DISABLED = declare(
     "engine-joint-disabled",
     Level.WARNING,
-    "joint {name!r} is disabled but carries its body: it holds all the same",
+    "joint {name!r} is disabled but carries its body: it still holds it",
     hint="use a free joint, or enable it",
     doc="A joint of an articulation is disabled; only joints that close loops can be let go.",
 )
@@ -79,7 +79,7 @@ DRIVE_NOT_SUPPORTED = declare(
     "engine-drive-not-supported",
     Level.WARNING,
     "joint {name!r} moves freely and cannot be driven: its targets have no effect",
-    doc="A drive on a joint of six freedoms.",
+    doc="A drive on a joint with six degrees of freedom.",
 )
 _KINEMATIC = 1e10
 """Inertia of freedoms that nothing but their own velocity moves [kg, kg m^2]."""

@@ -214,7 +214,7 @@ def set_mimics(builder: Builder, asset: Asset, joints: dict[str, int], reporter:
         elif indices[0] == indices[1]:
             why = "it leads back to itself"
         elif any(joint and joint.velocities != 1 for joint in (coupling.follower, coupling.leader)):
-            why = "only joints with one freedom can"
+            why = "only joints with one degree of freedom can"
         else:
             follower, leader = indices
             builder.joint_mimic_joint[follower] = leader

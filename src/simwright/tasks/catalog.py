@@ -38,7 +38,7 @@ MANIFEST_BROKEN = declare(
     Level.WARNING,
     "the manifest is left out: {reason}",
     hint="simwright robots check FILE shows all that is wrong with it",
-    doc="A robot manifest in one of the searched folders cannot be read; the other robots are listed all the same.",
+    doc="A robot manifest in one of the searched folders cannot be read; the other robots are still listed.",
 )
 MANIFEST_SHADOWED = declare(
     "robot-manifest-shadowed",

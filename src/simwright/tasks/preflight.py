@@ -138,7 +138,7 @@ START_INSIDE_ITSELF = declare(
 CONTROLLED = declare(
     "preflight-controller-between",
     Level.INFO,
-    "{count} of {total} actuators do not take a {mode}; a controller stands between: {names}",
+    "{count} of {total} actuators do not take a {mode}; a controller computes their commands: {names}",
     doc="Actions are positions or velocities, and the robot's actuators are motors: a controller computes what they "
     "are told, at every step.",
 )
@@ -164,7 +164,8 @@ UNBOUNDED = declare(
 SERVOS_ADDED = declare(
     "preflight-servos-added",
     Level.INFO,
-    "the robot's file drives nothing; {count} position servos are added, with gains from its own inertia",
+    "the robot's file drives nothing; {count} position servos are added, with gains from its own inertia; "
+    "an Euler integrator becomes implicitfast, which their damping needs",
     hint="sim.actuators in a manifest says otherwise",
     doc="A robot without actuators cannot act, so each of its joints gets a servo.",
 )

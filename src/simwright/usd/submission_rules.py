@@ -135,7 +135,7 @@ def _read_toml(file: Path) -> dict[str, Any]:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         hint = "correct it as a TOML parser wants it"
-        raise ParseError(f"is no valid TOML: {error}", hint=hint, where=Where(str(file))) from None
+        raise ParseError(f"is not valid TOML: {error}", hint=hint, where=Where(str(file))) from None
 
 
 # the keys of one table, each with what it must be

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -172,7 +173,7 @@ class WorldEntry:
             self.find_where(*steps),
             place=self.spell(*steps),
             wanted=wanted,
-            found=shorten(value),
+            found=shorten(value) + _explain_text(value, wanted),
         )
 
     def refuse_absent(self, key: str) -> Refusal:
@@ -184,6 +185,16 @@ class WorldEntry:
         where, place = self.find_where(key), self.spell(key)
         meant = suggest(name, known)
         return Refusal(messages.MISSING_PART, where, place=place, what=what, name=name, meant=meant)
+
+
+def _explain_text(value: Any, wanted: str) -> str:
+    """Why a number is text: YAML 1.1 wants a point in numbers with an exponent."""
+    if not wanted.startswith("a number") or not isinstance(value, str):
+        return ""
+    match = re.fullmatch(r"([-+]?\d+)([eE][-+]?\d+)", value.strip())
+    if match is None:
+        return ""
+    return f", which is text to YAML: write {match.group(1)}.0{match.group(2)}"
 
 
 def suggest(name: str, known: Iterable[str]) -> str:

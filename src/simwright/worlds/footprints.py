@@ -84,11 +84,33 @@ def polygon_from_points(entry: WorldEntry, points: list[tuple[float, float]], *s
     """A polygon with a floor: not empty, not crossing itself."""
     # shapely takes crossing outlines silently and fails at the first difference with them
     polygon = shapely.Polygon(points)
+    # first of all: the areas of a bow tie cancel each other
+    if not polygon.is_valid and (crossing := _find_crossing(points)) is not None:
+        a, b, x, y = crossing
+        order = f"edges {a + 1} and {b + 1} cross at ({x:g}, {y:g}); list the corners around the outline"
+        raise _refuse(entry, f"it crosses itself: {order}", *steps)
     if polygon.is_empty or polygon.area <= 0.0:
         raise _refuse(entry, "it has no area", *steps)
     if not polygon.is_valid:
-        raise _refuse(entry, f"it crosses itself ({shapely.is_valid_reason(polygon)})", *steps)
+        raise _refuse(entry, f"it is no outline ({shapely.is_valid_reason(polygon)})", *steps)
     return polygon
+
+
+def _find_crossing(points: list[tuple[float, float]]) -> tuple[int, int, float, float] | None:
+    """The first two edges that cross, and where."""
+    edges = [shapely.LineString([point, points[(n + 1) % len(points)]]) for n, point in enumerate(points)]
+    if len(edges) > _MAX_EDGES:
+        return None
+    for first, one in enumerate(edges):
+        for second in range(first + 1, len(edges)):
+            if one.crosses(edges[second]):
+                at = one.intersection(edges[second])
+                return first, second, round(at.x, 6), round(at.y, 6)
+    return None
+
+
+# pairs of edges are looked at one by one
+_MAX_EDGES = 500
 
 
 def _read_box(entry: WorldEntry) -> Geometry:

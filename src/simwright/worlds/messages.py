@@ -106,7 +106,7 @@ MISSING_PART = declare(
     Level.ERROR,
     "{place} names the {what} {name!r}, which is not there",
     hint="{meant}",
-    doc="An entity names a room, planner, sensor or the like that is not there.",
+    doc="An entity names a room, planner, sensor or other thing that does not exist.",
 )
 MESH_HEIGHT = declare(
     "world-mesh-height",

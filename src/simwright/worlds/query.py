@@ -46,8 +46,10 @@ def _draw(reading: WorldReading, entry: WorldEntry, choices: list[Any], weights:
         probabilities = entry.numbers("probabilities")
         if len(probabilities) != len(choices):
             raise _refuse(entry, f"{len(choices)} choices have {len(probabilities)} probabilities")
+        if min(probabilities) < 0.0:
+            raise _refuse(entry, f"the probability {min(probabilities):g} is negative")
         # the tolerance of numpy.random.choice, so that reference mode refuses the same
-        if min(probabilities) < 0.0 or abs(sum(probabilities) - 1.0) > 1e-8:
+        if abs(sum(probabilities) - 1.0) > 1e-8:
             raise _refuse(entry, f"the probabilities add up to {sum(probabilities):g}, not to 1")
     return str(choices[reading.sampler.choose(len(choices), probabilities)])
 

@@ -226,7 +226,7 @@ class _Building:
         kinds = list(self._style.rooms)
         kind = kinds[int(self._random.integers(len(kinds)))]
         room = {"name": self._name(kind), "box": box}
-        colors = ("lightblue", "palegoldenrod", "lightpink", "palegreen", "lavender")
+        colors = ("burlywood", "lightsteelblue", "rosybrown", "darkseagreen", "wheat")
         self._add_room(room, colors[kinds.index(kind) % len(colors)])
         x0, y0, x1, y1 = box
         # deep enough into both rooms that the floors overlap for robots of any usual radius

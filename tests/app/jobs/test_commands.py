@@ -255,3 +255,21 @@ def test_episodes_are_the_same_however_they_are_spread(tmp_path, monkeypatch, ca
             episode.pop(name)
     assert spread == alone
     assert run([*asked, "--jobs", "2", "--num-worlds", "2"]) == 2
+
+
+def test_worlds_drawn_by_a_job_are_those_drawn_at_once(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    asked = ["world", "generate", "--rooms", "3", "--style", "home", "--seed", "5", "--count", "5"]
+    assert run([*asked, "-o", "once"]) == 0
+    assert run([*asked, "-o", "many", "--job", "job", "--jobs", "2"]) == 0
+    once, many = (
+        {str(file.relative_to(name)): file.read_bytes() for file in Path(name).rglob("*.yaml")}
+        for name in ("once", "many")
+    )
+    assert once == many
+    assert len({name.partition("/")[0] for name in once}) == 5
+    capsys.readouterr()
+    rows = [json.loads(line) for line in report(capsys, "--format", "json-lines").splitlines()]
+    assert [row["result"]["seed"] for row in rows if "result" in row] == [5, 6, 7, 8, 9]
+    assert run([*asked, "-o", "once", "--format", "junit"]) == 2
+    assert run([*asked, "-o", "once", "--manifest", "x.yaml"]) == 2

@@ -143,9 +143,9 @@ def test_a_loop_is_cut(read):
         ("Revolute", "rel newton:mimicJoint = </R/nothing>", "not a joint"),
         ("Revolute", "rel newton:mimicJoint = </R/b1>", "not a joint"),
         ("Revolute", "rel newton:mimicJoint = </R/j2>", "itself"),
-        ("Spherical", LEADER, "one freedom"),
-        ("Fixed", LEADER, "one freedom"),
-        ("", LEADER, "one freedom"),
+        ("Spherical", LEADER, "one degree of freedom"),
+        ("Fixed", LEADER, "one degree of freedom"),
+        ("", LEADER, "one degree of freedom"),
     ],
 )
 def test_rules_that_make_no_sense(read, kind, inside, why):

@@ -129,8 +129,8 @@ SIDE = "rel mjc:sideSites = </R/h>\n int[] mjc:sideSites:indices = [0]"
         ("rel mjc:path = </R/base/drum>\n int[] mjc:sideSites:indices = [0]", "no side site 0"),
         (f"rel mjc:path = </R/base/drum>\n {SIDE}", "is not a site"),
         (f"{FIXED} rel mjc:path = </R/h>", "1 numbers"),
-        (f"{FIXED} rel mjc:path = </R/k>\n double[] mjc:path:coef = [1]", "one freedom"),
-        (f"{FIXED} rel mjc:path = </R/base>\n double[] mjc:path:coef = [1]", "one freedom"),
+        (f"{FIXED} rel mjc:path = </R/k>\n double[] mjc:path:coef = [1]", "one degree of freedom"),
+        (f"{FIXED} rel mjc:path = </R/base>\n double[] mjc:path:coef = [1]", "one degree of freedom"),
     ],
 )
 def test_paths_that_do_not_fit(read, inside, why):

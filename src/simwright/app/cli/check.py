@@ -36,6 +36,7 @@ Examples:
   simwright check robots/ --baseline known.json
   simwright check robot.usda --fix
   simwright check robot.usda --watch
+  simwright check robot/physics.usda --changed
   simwright check robot.usda --variants --package my_robot=src/my_robot
   simwright check robots/ --job nightly --jobs 8 --timeout 60
   simwright check robots/ --job nightly --resume
@@ -93,6 +94,11 @@ _UNREADABLE = ("bad-input", "not-found", "parse-error", "limit", "unsafe-path")
 @click.option(
     "--fix", "fixes", is_flag=True, help="Make the safe fixes in place first; *.orig keeps the old asset."
 )
+@click.option(
+    "--changed",
+    is_flag=True,
+    help="PATHs are layers that changed: check the assets below this folder that they are part of (for hooks).",
+)
 @click.option("--watch", is_flag=True, help="Check again whenever a file of the asset changes, until Ctrl-C.")
 @click.option("--stamp", is_flag=True, help="Record the result in the asset as a UsdProfiles claim.")
 def check(paths: tuple[str, ...], **options: Any) -> int:
@@ -107,6 +113,8 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     from simwright.app.checking import CheckRequest
     from simwright.core.packages import parse_assignments
 
+    if options["changed"]:
+        paths = _find_owners(paths, use_cache=not options["no_cache"])
     request = CheckRequest(
         inputs=paths,
         select=options["select"],
@@ -134,6 +142,14 @@ def check(paths: tuple[str, ...], **options: Any) -> int:
     if options["fixes"]:
         _fix(paths, request)
     return _check_once(request, options)
+
+
+def _find_owners(paths: tuple[str, ...], *, use_cache: bool) -> tuple[str, ...]:
+    """The assets below the working folder that layers are part of: hooks name files, and a layer is not an asset."""
+    from simwright.checker.cache import open_cache
+    from simwright.checker.entry_points import find_owners
+
+    return tuple(find_owners(paths, ".", open_cache(use_cache)))
 
 
 def _run_job(request: CheckRequest, options: dict[str, Any]) -> int:

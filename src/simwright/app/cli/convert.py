@@ -121,11 +121,11 @@ def convert(sources: tuple[str, ...], target: str, **options: Any) -> int:
 
     The name of OUT decides what is written: a folder or *.usda is a layered OpenUSD asset (REP-0158), *.usdz a
     package of one, *.xml is MJCF, *.urdf is URDF and so on; --to says it for a folder.  --for ENGINE writes what that
-    engine reads, the way it has to be for it ('simwright prove' gives engines the same files).  A new folder appears
+    engine reads, in its dialect ('simwright prove' gives engines the same files).  A new folder appears
     whole; one that holds an earlier result gets the new files, and a file goes beside what is there.  Where IN is a
     folder, a pattern or several files, each file found becomes a folder of its own in OUT.
 
-    Everything that is lost or guessed is listed; silence means nothing was.  The result is checked, and warnings
+    Everything that is lost or guessed is listed.  The result is checked, and warnings
     that are left are listed as well.
 
     Exit code 1 means that IN or the result has errors (what could be read is written), or a loss with --strict

@@ -57,10 +57,16 @@ def job_options(command: F) -> F:
             type=click.IntRange(0, 100),
             default=1,
             show_default=True,
-            help="How often an asset whose process dies is tried again.",
+            help="How often to try an asset again whose process died.",
         ),
-        click.option("--restart", is_flag=True, help="Begin the job in --job anew, though it is unfinished."),
-        click.option("--resume", is_flag=True, help="Go on with the job in --job: what is done stays done."),
+        click.option(
+            "--restart",
+            is_flag=True,
+            help="Start the unfinished job in --job from the beginning.",
+        ),
+        click.option(
+            "--resume", is_flag=True, help="Continue the job in --job; finished assets are not repeated."
+        ),
         click.option(
             "--job",
             "job_folder",
@@ -72,7 +78,7 @@ def job_options(command: F) -> F:
             "--manifest",
             type=click.Path(dir_okay=False, path_type=Path),
             metavar="FILE",
-            help="Assets with options of their own, see docs/jobs.md; may stand beside PATHs.",
+            help="A list of assets with their own options (docs/jobs.md); can be combined with PATHs.",
         ),
     ):
         command = option(command)
@@ -151,7 +157,7 @@ def run_job(
         except KeyboardInterrupt:
             folder = options["job_folder"]
             if folder:
-                echo(f"interrupted; go on with: simwright jobs resume {folder}", err=True)
+                echo(f"interrupted; continue with: simwright jobs resume {folder}", err=True)
             raise
         if not streaming:
             (report or emit_report)(store, output_format, output)
@@ -181,7 +187,7 @@ def _open_store(
             store.close()
             raise UsageError(
                 "the job was begun with other options or inputs",
-                hint=f"go on with: simwright jobs resume {folder}; or begin anew with --restart",
+                hint=f"continue with: simwright jobs resume {folder}; or start from the beginning with --restart",
                 where=Where(str(folder)),
             )
     else:
@@ -191,7 +197,7 @@ def _open_store(
             if done < total:
                 raise UsageError(
                     f"there is an unfinished job in this folder, {done} of {total} done",
-                    hint="go on with it with --resume, or begin anew with --restart",
+                    hint="continue it with --resume, or start from the beginning with --restart",
                     where=Where(str(folder)),
                 )
         store = create_store(folder, spec, named, asked)

@@ -69,7 +69,7 @@ def list_command(folders: tuple[Path, ...], output_format: str) -> int:
 @click.argument("folder", type=_FOLDER)
 @format_option("text", "json")
 def show_command(folder: Path, output_format: str) -> int:
-    """Show how the job in FOLDER stands, and what was tried more than once."""
+    """Show the progress of the job in FOLDER, and what was tried more than once."""
     from simwright.app.jobs.store import JobStore
 
     with JobStore(folder) as store:
@@ -87,7 +87,7 @@ def show_command(folder: Path, output_format: str) -> int:
         if told["repeated"]:
             echo(f"{told['repeated']} went out more than once, because a worker or a run ended in between")
         if told["done"] < told["items"]:
-            echo(f"go on with: simwright jobs resume {folder}")
+            echo(f"continue with: simwright jobs resume {folder}")
     return 0
 
 
@@ -103,7 +103,7 @@ def show_command(folder: Path, output_format: str) -> int:
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the report here."
 )
 def resume_command(folder: Path, output_format: str, output: Path | None, **options: Any) -> int:
-    """Go on with the job in FOLDER where it stopped; what is done is not done again."""
+    """Continue the job in FOLDER where it stopped; finished assets are not repeated."""
     from simwright.app.cli.progress import end_on_term, show_progress
     from simwright.app.jobs.fleet import find_code
     from simwright.app.jobs.running import run_stored
@@ -134,7 +134,7 @@ Examples:
     type=click.Choice(FORMATS),
     default="text",
     show_default=True,
-    help="How to tell it.",
+    help="How to print the report.",
 )
 @click.option(
     "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the report here."

@@ -38,7 +38,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "render": (
         "simwright.app.cli.render:render",
-        "Draw a file without a screen: a picture, or a film from all around.",
+        "Draw a file without a screen: a picture, or a film that turns around it.",
     ),
     "check": (
         "simwright.app.cli.check:check",
@@ -102,7 +102,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     ),
     "ros": (
         "simwright.app.cli.ros:ros",
-        "Show and check what an asset is to ROS 2, and what is here to bring it to life.",
+        "Show and check the ROS 2 interfaces of an asset, and which transports are installed.",
     ),
     "packages": (
         "simwright.app.cli.packages:packages",

@@ -221,7 +221,7 @@ def ros_options(command: F) -> F:
         click.option(
             "--realtime/--no-realtime",
             default=None,
-            help="Go no faster than the clock.  [default: with --ros]",
+            help="Run no faster than real time.  [default: with --ros]",
         ),
         click.option("--domain-id", type=click.IntRange(0, 232), help="The ROS domain; else ROS_DOMAIN_ID."),
         click.option(
@@ -248,13 +248,13 @@ def limit_options(command: F) -> F:
             "--max-memory",
             type=click.FloatRange(min=0, min_open=True),
             metavar="GIB",
-            help="Give up a file that takes more memory than this.  [--untrusted: 2]",
+            help="Stop working on a file that takes more memory than this.  [--untrusted: 2]",
         ),
         click.option(
             "--timeout",
             type=click.FloatRange(min=0, min_open=True),
             metavar="SECONDS",
-            help="Give up a file that takes longer than this.  [--untrusted: 60]",
+            help="Stop working on a file after this time.  [--untrusted: 60]",
         ),
     ):
         command = option(command)
@@ -305,7 +305,7 @@ allow_option = click.option(
     metavar="DIR",
     expose_value=False,
     callback=_allow,
-    help="A folder outside the asset in which it may name files; may be repeated.",
+    help="A folder outside the asset whose files it may use; may be repeated.",
 )
 limit_option = click.option(
     "--limit",
@@ -314,7 +314,7 @@ limit_option = click.option(
     metavar="NAME=VALUE",
     expose_value=False,
     callback=_raise_limits,
-    help="How much an asset may ask for, see docs/security.md; may be repeated.",
+    help="Change a limit on what an asset may use, see docs/security.md; may be repeated.",
 )
 
 

@@ -57,10 +57,16 @@ _BY_ENDING = {".json": "json", ".md": "md", ".xml": "junit", ".html": "html", ".
 
 @click.command("prove", epilog=EPILOG)
 @click.argument("assets", metavar="ASSET|SCENE...", nargs=-1, type=click.Path())
-@click.option("--engines", default="", metavar="NAME,...", help="Whom to ask; else all that are installed.")
-@click.option("--level", default="", metavar="NAME,...", help="What to ask; else all levels.")
 @click.option(
-    "--against", default="mujoco", show_default=True, metavar="NAME", help="Whom to hold others against."
+    "--engines", default="", metavar="NAME,...", help="Engines to ask; by default all that are installed."
+)
+@click.option("--level", default="", metavar="NAME,...", help="What to compare; by default all levels.")
+@click.option(
+    "--against",
+    default="mujoco",
+    show_default=True,
+    metavar="NAME",
+    help="The engine to compare the others with.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of configurations and motions.")
 @click.option(

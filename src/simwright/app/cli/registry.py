@@ -101,14 +101,14 @@ def show_command(name: str, output_format: str) -> None:
 @click.argument("folder", type=click.Path(exists=True, file_okay=False))
 @report_option
 def validate_command(folder: str, output_format: str) -> int:
-    """Hold an extension FOLDER to REP-0158 4.2.
+    """Check an extension FOLDER against REP-0158 4.2.
 
     The folder needs schema.usda, its generated plugin files, documentation, a minimal example asset, rules.toml
     (checks with cases) and conversion.toml (files of other formats); cases and conversions are run.
 
     The example must pass the rules of simwright check. It is one readable file, so the rules on how a
     distributed asset is cut into layers (section 1.2.1: entry-*, layer-*, proprietary-*) and on isolation by
-    layer (section 1.4) are not asked of it.
+    layer (section 1.4) do not apply to it.
     """
     from simwright.app.cli.findings import exit_code, print_findings
     from simwright.core.diag import Reporter

@@ -58,18 +58,20 @@ Examples:
 )
 @click.option("--q", "coordinates", multiple=True, metavar="JOINT=VALUE", help="Where a joint is [rad or m].")
 @click.option("--keyframe", default="", metavar="NAME", help="Show this keyframe of the file.")
-@click.option("--turntable", is_flag=True, help="From all around (what every .gif and .mp4 shows).")
+@click.option(
+    "--turntable", is_flag=True, help="Turn the camera around the model (every .gif and .mp4 does)."
+)
 @click.option(
     "--seconds", type=click.FloatRange(0, 600, min_open=True), default=4.0, show_default=True,
-    help="Films: how long once around takes.",
+    help="Films: duration of one turn [s].",
 )  # fmt: skip
 @click.option(
     "--fps", type=click.FloatRange(0, 240, min_open=True),
-    help="Films: pictures a second.  [default: 30; .gif 15]",
+    help="Films: frames per second.  [default: 30; .gif 15]",
 )  # fmt: skip
 @click.option(
     "--show", type=click.Choice(("visual", "collision")), default="visual", show_default=True,
-    help="What is seen, or what is touched.",
+    help="Draw visual or collision shapes.",
 )  # fmt: skip
 @click.option("--floor/--no-floor", default=True, show_default=True, help="Lay a floor where there is none.")
 @click.option("--transparent", is_flag=True, help="Nothing behind it: no sky, no floor (.png).")
@@ -88,7 +90,7 @@ def render(
     output_format: str,
     **more: Any,
 ) -> int:
-    """Draw FILE without a screen: a picture, or a film from all around.
+    """Draw FILE without a screen: a picture, or a film that turns around it.
 
     FILE may be in any format that is read, such as URDF, SDFormat, MJCF, OpenUSD, a scene, a world or an environment
     file, or the name of a task.  The camera stands where everything fills the picture.  MuJoCo draws, with EGL or

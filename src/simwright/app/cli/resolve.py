@@ -36,7 +36,7 @@ Examples:
     default="",
     show_default="every solver, newton first",
     metavar="SOLVER,...",
-    help="Whose attributes count, the first before the second.",
+    help="Solvers whose attributes count, in order of priority.",
 )
 @click.option("--prim", default="", metavar="PATH", help="Only this prim and what is below it.")
 @click.option("--defaults", is_flag=True, help="Also show values that only a schema's fallback gives.")

@@ -34,7 +34,7 @@ ROBOT_BROKEN = declare(
     Level.WARNING,
     "the robot {id!r} cannot be opened: {reason}",
     hint="simwright robots check {id} shows all that is wrong with it",
-    doc="A manifest can be read, but the robot it describes cannot be used; the other robots are listed all the same.",
+    doc="A manifest can be read, but the robot it describes cannot be used; the other robots are still listed.",
 )
 ROBOT_AWAY = declare(
     "robot-file-not-installed",
@@ -184,7 +184,7 @@ def check_command(names: tuple[str, ...], notes: bool, output_format: str) -> in
 def inspect_command(file: str, name: str, output: Path | None) -> None:
     """Infer a manifest from a robot FILE (MJCF, URDF, xacro, OpenUSD, SDFormat) and print it as YAML.
 
-    Sort, base, tool frame, gripper, start and reach are found from its structure.
+    Kind, base, tool frame, gripper, start and reach are inferred from its structure.
     """
     from simwright.core.files import write_atomic
 
@@ -204,7 +204,11 @@ def inspect_command(file: str, name: str, output: Path | None) -> None:
 @trust_options
 @click.argument("source")
 @click.option(
-    "--to", type=click.Choice(["user", "project"]), default="user", show_default=True, help="Whose folder."
+    "--to",
+    type=click.Choice(["user", "project"]),
+    default="user",
+    show_default=True,
+    help="Your own folder, or that of the project.",
 )
 @click.option(
     "--id", "name", default="", help="The id to give; that of the manifest, or the file's name, by default."
@@ -217,7 +221,7 @@ def add_command(source: str, to: Literal["user", "project"], name: str, force: b
 
 @robots.command("schema", epilog="\b\nExample:\n  simwright robots schema > robot.schema.json\n")
 def schema_command() -> None:
-    """Print the JSON Schema of robot manifests, for editors to complete and check by."""
+    """Print the JSON Schema of robot manifests, so that editors complete keys and mark mistakes."""
     from simwright.tasks.manifest import SCHEMA_FILE
 
     click.echo(SCHEMA_FILE.read_text(encoding="utf-8"), nl=False)

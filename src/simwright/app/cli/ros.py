@@ -46,7 +46,7 @@ variant_option = click.option(
 
 @click.group("ros", epilog=EPILOG)
 def ros() -> None:
-    """Show and check what an asset is to ROS 2, and what is here to bring it to life.
+    """Show and check the ROS 2 interfaces of an asset, and which transports are installed.
 
     'simwright run ASSET --ros' runs it.
     """
@@ -75,7 +75,7 @@ def graph_command(
 ) -> int:
     """Show the robots of FILE with their topics, services, actions, controllers and TF frames.
 
-    Names are absolute and policies settled, as a simulator serves them.
+    Names are absolute and QoS policies resolved, as a simulator serves them.
     """
     from simwright.core.diag import Reporter
 
@@ -113,9 +113,10 @@ def check_command(
     notes: bool,
     output_format: str,
 ) -> int:
-    """Tell what ROS nodes would stumble over: clashes, unknown types, policies that do not match, double frames.
+    """List what would break ROS nodes: clashes, unknown types, policies that do not match, double frames.
 
-    'simwright check' holds an asset against REP-0158; this looks at what becomes of it.  Exit code 1 means errors.
+    'simwright check' checks an asset against REP-0158; this checks the ROS graph that it makes.  Exit code 1 means
+    errors.
     """
     from simwright.app.cli.findings import exit_code, print_findings
     from simwright.core.diag import Level, Reporter, sort_diagnostics
@@ -132,7 +133,7 @@ def check_command(
 @ros.command("doctor", epilog="\b\nExamples:\n  simwright ros doctor\n  simwright ros doctor --format json\n")
 @format_option("text", "json")
 def doctor_command(output_format: str) -> int:
-    """Tell which transports work here, and what is missing for the others.  Exit code 1 means that none works."""
+    """List which transports work here, and what is missing for the others.  Exit code 1 means that none works."""
     from simwright.ros.simulator import FEATURES
     from simwright.ros.transports.table import examine_transports
 

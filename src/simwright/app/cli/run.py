@@ -68,7 +68,7 @@ INTERRUPTED = 130
     type=click.FloatRange(min=0, min_open=True),
     default=30.0,
     show_default=True,
-    help="Pictures a second.",
+    help="Frames per second.",
 )
 @click.option(
     "--size", default="1280x720", show_default=True, metavar="WxH", help="Size of pictures [pixel]."

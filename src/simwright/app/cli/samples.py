@@ -102,7 +102,7 @@ def copy_command(folder: Path, names: tuple[str, ...]) -> None:
     """Copy samples to FOLDER: those with NAMES, or all of them.
 
     The folder may exist, but no sample of the same name in it.  Samples refer to each other (the warehouse to the
-    rack, a scene to its robot), so take all of them unless you know better.
+    rack, a scene to its robot), so take all of them unless you know what they need.
     """
     from simwright.core.diag import Where
     from simwright.core.errors import OutputError, UnknownNameError

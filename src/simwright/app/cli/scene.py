@@ -19,7 +19,7 @@ Examples:
 
 @click.group("scene", epilog=EPILOG)
 def scene() -> None:
-    """Check scene files (YAML, JSON), and show what they may say."""
+    """Check scene files (YAML, JSON), and show which keys they may have."""
 
 
 @scene.command("check", epilog="\b\nExample:\n  simwright scene check arm.yaml cart.yaml\n")
@@ -45,7 +45,7 @@ def check_command(
 
 @scene.command("schema", epilog="\b\nExample:\n  simwright scene schema > scene.schema.json\n")
 def schema_command() -> None:
-    """Print the JSON Schema of scene files, for editors to complete and check by.
+    """Print the JSON Schema of scene files, so that editors complete keys and mark mistakes.
 
     Operations of installed packages are part of it.
     """

@@ -62,7 +62,7 @@ def serve(
 ) -> int:
     """Check, fix, convert, diff and view files that clients upload.
 
-    It listens on this machine only, asks for a token, and takes every upload for hostile: no network, no files outside
+    It listens on this machine only, asks for a token, and treats every upload as hostile: no network, no files outside
     of it, limits on size, time and memory.  /docs has all requests; see docs/service.md.
     """
     from simwright.app.jobs.running import count_cores

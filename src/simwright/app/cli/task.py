@@ -134,14 +134,17 @@ def _spell_needs(needs: dict[str, Any]) -> str:
 @click.option(
     "--seed", type=click.IntRange(0), help="Seed of the first; each next has one more.  [default: 0]"
 )
-@click.option("--policy", help="Who acts: hold, random, a scripted baseline, or a plugin's.  [default: hold]")
+@click.option(
+    "--policy",
+    help="What chooses the actions: hold, random, a scripted baseline, or a plugin.  [default: hold]",
+)
 @click.option(
     "--control", type=click.Choice(["position", "velocity", "torque", "pose"]), help="What actions mean."
 )
 @click.option(
     "--set", "sets", multiple=True, metavar="KEY=VALUE", help="An option of the task; may be repeated."
 )
-@click.option("--fit", is_flag=True, help="Draw the workspace to what the robot reaches.")
+@click.option("--fit", is_flag=True, help="Scale and move the workspace to where the robot reaches.")
 @click.option("--force", is_flag=True, help="Run even if the pre-flight report has errors.")
 @click.option("--max-steps", type=click.IntRange(1), help="Actions of an episode at most.")
 @click.option("--num-worlds", type=click.IntRange(1), help="Run as many episodes at once.")
@@ -281,7 +284,7 @@ def _print_episodes(summary: Any) -> None:
 @click.option(
     "--set", "sets", multiple=True, metavar="KEY=VALUE", help="An option of the task; may be repeated."
 )
-@click.option("--fit", is_flag=True, help="Draw the workspace to what the robot reaches.")
+@click.option("--fit", is_flag=True, help="Scale and move the workspace to where the robot reaches.")
 @click.option("--notes", is_flag=True, help="Also show findings that are for information only.")
 @report_option
 def check_command(
@@ -332,7 +335,7 @@ def export_command(
     overwrite: bool,
     notes: bool,
 ) -> int:
-    """Write the beginning of an episode of TASK with a robot as OpenUSD, SDFormat, glTF or MJCF."""
+    """Write the start of an episode of TASK with a robot as OpenUSD, SDFormat, glTF or MJCF."""
     from simwright.app.cli.findings import exit_code
     from simwright.app.tasking import read_sets
     from simwright.core.diag import Level, Reporter

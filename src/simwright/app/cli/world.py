@@ -70,7 +70,7 @@ Examples:
 
 _OF_FILES = "simwright.app.cli.world_files"
 OTHERS = {word: f"{_OF_FILES}:{name}" for word, name in (
-    ("build", "build"), ("import", "import_plan"), ("generate", "generate"), ("save", "save")
+    ("build", "build"), ("import", "import_plan"), ("generate", "generate"), ("save", "save"), ("solve", "solve")
 )}  # fmt: skip
 """Commands that write files: imported when they are run."""
 
@@ -101,9 +101,11 @@ def world_options(command: F) -> F:
     """What every command takes that reads a world."""
     options = (
         click.argument("file", type=click.Path()),
-        click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="What random choices are made from."),
+        click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Seed of the random choices."),
         click.option(
-            "--reference", is_flag=True, help="Agree with PyRoboSim 5.0.1, its draws and defects included."
+            "--reference",
+            is_flag=True,
+            help="Behave like PyRoboSim 5.0.1, including its random choices and bugs.",
         ),
         click.option("--data", "data_folder", type=click.Path(), help="The folder that $DATA means."),
         click.option("--strict", is_flag=True, help="Any finding above info is an error (exit code 2)."),
@@ -126,9 +128,9 @@ def check(
     notes: bool,
     output_format: str,
 ) -> int:
-    """Load FILE and say what is wrong with it.
+    """Load FILE and list what is wrong with it.
 
-    What PyRoboSim drops without a word is named with its line; rooms that cannot be reached, blocked doorways, doors
+    What PyRoboSim drops silently is listed with its line; rooms that cannot be reached, blocked doorways, doors
     that do nothing, objects out of reach and occupied navigation poses are found in the finished world.  Exit code 1
     means that there are errors, or with --strict (2) anything above info.
     """
@@ -165,7 +167,7 @@ def check(
 @click.option(
     "--path", "targets", multiple=True, metavar="PLACE", help="Draw the path of --robot to a place."
 )
-@click.option("--robot", default="", help="Whose path; not needed where there is only one robot.")
+@click.option("--robot", default="", help="The robot of the path; not needed if there is only one.")
 @click.option("--plan", "plan_file", type=click.Path(), help="Run a plan first, and draw where robots went.")
 def render(
     file: str,
@@ -201,7 +203,7 @@ def render(
 
 @world.command("plan", epilog=PLAN_EPILOG)
 @world_options
-@click.option("--robot", default="", help="Who goes; not needed where there is only one.")
+@click.option("--robot", default="", help="The robot that moves; not needed if there is only one.")
 @click.option("--from", "start", help="A place or x,y[,yaw]; where the robot is, unless given.")
 @click.option("--to", "target", required=True, help="A place or x,y[,yaw].")
 @click.option("--planner", help="astar, rrt, prm or world_graph; the robot's own, unless given.")
@@ -264,7 +266,7 @@ def plan(
 @click.option(
     "--goal", "goals", multiple=True, help="'at PLACE', 'OBJECT at PLACE', 'PLACE open' or 'PLACE closed'."
 )
-@click.option("--robot", default="", help="Who acts, for goals and for plans without names.")
+@click.option("--robot", default="", help="The robot that acts, for goals and for plans that name none.")
 @click.option("--picture", type=click.Path(), help="Draw the world afterwards and where the robots went.")
 @click.option(
     "--seconds",

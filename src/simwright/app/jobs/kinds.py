@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Comparing, proving, drawing and evaluating as jobs: what is done with one item, and what a report says about it."""
+"""Comparing, proving, drawing, evaluating and generating as jobs: what is done with one item, what a report says."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ ENGINE_DIFFERS = declare(
     Level.ERROR,
     "{aspect} differs in {engine}: {what}",
     hint="simwright prove shows all of it, with causes",
-    doc="An engine of a job that proves sees another machine than the one it is held against.",
+    doc="An engine of a job that proves sees another machine than the engine it is compared with.",
 )
 ENGINE_SILENT = declare(
     "job-engine-silent",
@@ -248,6 +248,23 @@ def collect_episodes(rows: Iterable[JobRow]) -> dict[str, Any] | None:
     }
 
 
+def generate_item(words: Words) -> ItemOutcome:
+    """Draw one world at random and write its folder."""
+    from simwright.app.worlds import generate_worlds
+
+    (file,) = generate_worlds(words["asset"], words["style"], words["rooms"], words["seed"])
+    return _finish("generated", [], {"file": str(file), "seed": words["seed"]})
+
+
+def plan_worlds(folder: Path, style: str, rooms: int, seed: int, count: int) -> tuple[Words, list[JobItem]]:
+    """The job of ``simwright world generate --count``: an item for each seed, named by the folder that it writes."""
+    from simwright.app.worlds import name_world
+
+    seeds = range(seed, seed + count)
+    places = [(str(folder / name_world(style, rooms, one)), {"seed": one}) for one in seeds]
+    return {"style": style, "rooms": rooms}, number_items(places)
+
+
 def view_item(words: Words) -> ItemOutcome:
     """A page that shows a file."""
     from simwright.app.api import load
@@ -268,3 +285,4 @@ PROVE_JOB = JobKind(prove_item)
 VIEW_JOB = JobKind(view_item)
 RENDER_JOB = JobKind(render_item)
 EVALUATE_JOB = JobKind(evaluate_item)
+GENERATE_JOB = JobKind(generate_item)

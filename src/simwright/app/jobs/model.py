@@ -121,6 +121,7 @@ JOB_KINDS: Registry[JobKind] = Registry(
         "render": "simwright.app.jobs.kinds:RENDER_JOB",
         "view": "simwright.app.jobs.kinds:VIEW_JOB",
         "evaluate": "simwright.app.jobs.kinds:EVALUATE_JOB",
+        "generate": "simwright.app.jobs.kinds:GENERATE_JOB",
     },
 )
 

@@ -116,7 +116,7 @@ class JobStore:
             self._release()
             raise InputError(
                 f"the state of the job cannot be read: {error}",
-                hint="begin it anew with --restart",
+                hint="start it from the beginning with --restart",
                 where=Where(str(folder / FILE)),
             ) from None
         except BaseException:
@@ -360,7 +360,7 @@ def _check_version(about: dict[str, str], folder: Path) -> None:
     if about.get("version") != str(VERSION):
         raise UsageError(
             f"the job is of version {about.get('version')!r}, this program has {VERSION}",
-            hint="use the version of Simwright that began it, or begin it anew with --restart",
+            hint="use the version of Simwright that began it, or start it from the beginning with --restart",
             where=Where(str(folder)),
         )
 

@@ -49,7 +49,7 @@ _STATES = {"same": "same", "differs": "differs", "none": "nothing of it", "blank
 _KEY = (
     '<p class="key"><span class="same">✓ same</span> within the tolerance, with the largest error or the number found '
     'of those wanted · <span class="differs">✗ differs</span> · <span class="none">-</span> the robot has nothing of '
-    'the kind · <span class="blank">○ not told</span> the engine or its format cannot tell: nobody has looked</p>'
+    'the kind · <span class="blank">○ not told</span> the engine or its format cannot tell: not compared</p>'
 )
 _EXCERPT = 100
 _BUILD = re.compile(r"\.\d{5,}")
@@ -163,7 +163,7 @@ def _write_header(source: str, proof: Proof, pictures: Sequence[RobotPicture]) -
     yield from _write_levels(proof)
     yield "<dl>"
     yield f"<dt>file</dt><dd><code>{_text(source)}</code></dd>"
-    yield f"<dt>held against</dt><dd>{_text(proof.version)}{_tell_small(proof)}</dd>"
+    yield f"<dt>compared with</dt><dd>{_text(proof.version)}{_tell_small(proof)}</dd>"
     for word, names in groups.items():
         yield f"<dt>{word}</dt><dd>{_text(', '.join(names))}</dd>" if names else ""
     date = find_date([proof]).replace("T", " ").replace("Z", " UTC")
@@ -449,7 +449,7 @@ def _write_method(source: str, proofs: Sequence[Proof]) -> Iterator[str]:
     heads = _write_head("engine", "version", "is given", "precision", "licence", "time", "asked")
     yield f'<div class="scroll"><table class="figures">{heads}<tbody>'
     own = (proof.against, proof.version, *_describe_engine(proof.against))
-    yield _write_row(*own, "", "the one held against")
+    yield _write_row(*own, "", "the reference")
     for column in proof.columns:
         outcome = column.outcome
         when = column.measured.replace("T", " ").replace("Z", " UTC")

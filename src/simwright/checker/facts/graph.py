@@ -14,6 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from simwright.core.math3d import Array, quat_rotate, vec3
 
 if TYPE_CHECKING:
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
 
 _SAME_AXIS = 0.999
 """Cosine of the angle below which two axes are one: files round."""
+NEXT_TO_NONE = 1e-5
+"""Share of the mass beside it below which a link without parts only divides a joint of several axes."""
+_SAME_PLACE = 1e-5
+"""Distance of anchors that are one [stage units]."""
 
 
 @dataclass(slots=True)
@@ -104,21 +110,30 @@ class JointGraph:
     tree_of: dict[str, Component] = field(default_factory=dict)
     edges_of: dict[str, list[JointEdge]] = field(default_factory=dict)
 
-    def is_parallel(self, loop: JointEdge) -> bool:
-        """Does it move the same two bodies as another joint, along or about another axis?
+    def find_stack(self, loop: JointEdge) -> list[JointEdge]:
+        """Joints of one freedom that move the same two bodies as ``loop``, in the order they are met; empty if none do.
 
-        Newton and Simwright read both as one joint with several axes; as a tree joint and a loop joint they would lock
-        each other.  Two hinges of a door have one axis: either of them may be excluded.
+        Newton and MuJoCo's reader take them for the axes of one joint; as a tree joint and a loop joint they would
+        lock each other.  A joint that has the axis of another one is a second hinge of a door, or said twice: it is
+        not part of a stack, and may be excluded.
         """
         cycle = self.find_cycle(loop)
-        if len(cycle) != 2 or any(edge.is_fixed for edge in cycle):
-            return False
-        first, second = cycle
-        one, other = _find_axis(first), _find_axis(second)
-        if first.joint.type != second.joint.type or one is None or other is None:
-            return True
-        # in the frame of body0, or of body1 where the two name their bodies the other way round
-        return abs(float(one @ other)) < _SAME_AXIS
+        if len(cycle) != 2 or loop.held is None:
+            return []
+        ends = {id(loop.body0), id(loop.body1)}
+        beside = [
+            edge
+            for edge in self.of_body[loop.held.path].edges
+            if not edge.excluded and {id(edge.body0), id(edge.body1)} == ends
+        ]
+        if any(edge.is_fixed for edge in beside):
+            return []
+        # the first of those that leave the same freedom stands for all of them
+        stack: list[JointEdge] = []
+        for edge in beside:
+            if not any(_are_doubled(edge, other) for other in stack):
+                stack.append(edge)
+        return stack if any(edge is loop for edge in stack) and len(stack) > 1 else []
 
     def find_cycle(self, loop: JointEdge) -> list[JointEdge]:
         """The joints of the cycle that a loop joint closes, the loop joint last."""
@@ -147,17 +162,48 @@ class JointGraph:
         return [*reversed(path), loop]
 
 
+def _are_doubled(edge: JointEdge, other: JointEdge) -> bool:
+    """Do two joints leave the same freedom: one type, one axis, and other anchors on it or the same limits there?"""
+    one, two = _find_axis(edge), _find_axis(other)
+    if (
+        edge.joint.type != other.joint.type
+        or one is None
+        or two is None
+        or abs(float(one @ two)) < _SAME_AXIS
+    ):
+        return False
+    way = _read_anchor(edge) - _read_anchor(other)
+    along = float(way @ one) * one
+    # beside each other they roll, as the toes of a foot do
+    if edge.joint.type == "PhysicsRevoluteJoint" and float(np.abs(way - along).max()) > _SAME_PLACE:
+        return False
+    # at one point and with limits of its own it is rather the play of a joint, as MJCF models say it
+    names = ("physics:lowerLimit", "physics:upperLimit")
+    is_alike = all(edge.joint.value(name) == other.joint.value(name) for name in names)
+    return is_alike or float(np.abs(along).max()) > _SAME_PLACE
+
+
 def _find_axis(edge: JointEdge) -> Array | None:
     """The direction of a hinge or slide in the frame of its first body by path; None for other joints."""
     if edge.joint.type not in ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint"):
         return None
     token = str(edge.joint.value("physics:axis") or "X")
-    bodies = [body.path if body is not None else "" for body in (edge.body0, edge.body1)]
-    turn = edge.joint.value(f"physics:localRot{int(bodies[1] < bodies[0])}")
+    turn = edge.joint.value(f"physics:localRot{_choose_end(edge)}")
     axis = vec3([float(token == letter) for letter in "XYZ"])
     if turn is None or token not in ("X", "Y", "Z"):
         return axis
     return quat_rotate((turn.GetReal(), *turn.GetImaginary()), axis)
+
+
+def _read_anchor(edge: JointEdge) -> Array:
+    place = edge.joint.value(f"physics:localPos{_choose_end(edge)}")
+    return vec3([float(value) for value in place]) if place is not None else vec3()
+
+
+def _choose_end(edge: JointEdge) -> int:
+    """The end at the first of the two bodies by path: joints may name their bodies the other way round."""
+    bodies = [body.path if body is not None else "" for body in (edge.body0, edge.body1)]
+    return int(bodies[1] < bodies[0])
 
 
 class _Sets:

@@ -54,6 +54,10 @@ DEFAULT_LIMITS = DocumentLimits()
 
 def read_document(path: str | os.PathLike[str], limits: DocumentLimits = DEFAULT_LIMITS) -> Document:
     """Read a file: ``.json`` is JSON, anything else YAML."""
+    file = Path(path)
+    # a file of text begins with a line, also where nothing is in it
+    if file.is_file() and file.stat().st_size == 0:
+        raise ParseError("the file is empty", where=Where(str(path), 1))
     data = read_bytes(path, limits.max_bytes)
     syntax: Syntax = "json" if Path(path).suffix.lower() == ".json" else "yaml"
     return parse_document(decode_text(data, str(path)), name=str(path), syntax=syntax, limits=limits)
@@ -242,7 +246,7 @@ class _YamlTreeBuilder:
         next(self._events)  # the stream
         event = next(self._events)
         if isinstance(event, yaml.StreamEndEvent):
-            raise ParseError("the document is empty", where=Where(self._name))
+            raise ParseError("the document is empty", where=Where(self._name, 1))
         root = self._build_node(next(self._events), 1)
         next(self._events)  # the end of the document
         event = next(self._events)

@@ -80,7 +80,7 @@ MIMIC_LOST = declare(
     "newton-mimic-lost",
     Level.WARNING,
     "{follower!r} does not follow {leader!r} in Newton: {why}",
-    hint="mimic joints want one freedom each and one articulation",
+    hint="mimic joints need one degree of freedom each, in one articulation",
     doc="A mimic relation that Newton cannot express.",
     loss=True,
 )

@@ -228,7 +228,7 @@ class _StageAttributeReader:
             for at, one in zip(places, value, strict=True):
                 self.put(key, at, one)
         else:
-            why = f"joint {joint.name!r} has {len(places)} freedoms and {len(value)} values"
+            why = f"joint {joint.name!r} has {len(places)} degrees of freedom and {len(value)} values"
             self._reporter.report(ATTRIBUTE_LOST, joint.source, name=key, why=why)
 
     def _label(self, joint: Joint, at: int) -> None:

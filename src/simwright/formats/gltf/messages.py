@@ -8,7 +8,7 @@ from simwright.core.diag import Level, declare
 COLLIDERS_LEFT_OUT = declare(
     "gltf-write-colliders",
     Level.WARNING,
-    "{count} shape(s) that are only touched are not written, the first {first!r}",
+    "{count} collision shape(s) are not written, the first {first!r}",
     hint="--collision writes them too",
     doc="glTF is for what is seen; colliders are written where they are asked for.",
     section="3.8",

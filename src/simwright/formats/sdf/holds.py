@@ -18,7 +18,7 @@ HOLDS: Table = {
     "bodies.gravity_scale": partly("a link falls or it does not", where="all of gravity, or none"),
     **rows(YES, "joints", "joints: parent_frame child_frame gear", "joints.dofs: axis pitch"),
     "joints.kind": otherwise(
-        "joints with several freedoms are chains, free ones none at all",
+        "joints with several degrees of freedom are chains, free ones none at all",
         only=(
             "fixed",
             "revolute",
@@ -38,7 +38,7 @@ HOLDS: Table = {
     "joints.dofs.anchor": otherwise("the frame of the joint stands there"),
     "joints.dofs.damping": partly("free motion has none", where="hinges, slides and balls"),
     **rows(
-        partly("other freedoms have none", where="hinges and slides"),
+        partly("other degrees of freedom have none", where="hinges and slides"),
         "joints.dofs: lower upper friction stiffness spring_ref effort_limit velocity_limit",
         "joints.dofs: limit_stiffness limit_damping",
     ),

@@ -16,7 +16,7 @@ HOLDS: Table = {
     "bodies.density": _MASS,
     **rows(YES, "joints", "joints: parent_frame", "joints.dofs: axis safety"),
     "joints.kind": otherwise(
-        "URDF joints have one freedom: balls and joints with several are chains of them",
+        "URDF joints have one degree of freedom: balls and joints with several are chains of them",
         only=(
             "fixed",
             "revolute",
@@ -38,7 +38,7 @@ HOLDS: Table = {
     "joints.dofs.pitch": otherwise("a slide that follows the hinge"),
     "joints.dofs.ref": otherwise("the frame of the joint is turned"),
     **rows(
-        partly("other freedoms have none", where="hinges and slides"),
+        partly("other degrees of freedom have none", where="hinges and slides"),
         "joints.dofs: lower upper friction damping effort_limit velocity_limit",
     ),
     # gains are in the configuration of controllers, not in URDF

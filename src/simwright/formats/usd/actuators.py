@@ -220,7 +220,7 @@ def _find_noted_target(context: ActuatorContext, name: str, transmission: str) -
     free = {str(note.get("free_dof", note.get("free_name", ""))) for note in notes}
     places = {*context.reader.sites.values(), *dofs, *free}
     if name not in places or transmission not in _TRANSMISSIONS:
-        raise ActuatorRefusedError(f"its target {name!r} is not a freedom that was read")
+        raise ActuatorRefusedError(f"its target {name!r} is not a degree of freedom that was read")
     return transmission, name, None
 
 

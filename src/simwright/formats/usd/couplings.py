@@ -36,7 +36,7 @@ MIMIC_INVALID = declare(
     Level.ERROR,
     "the mimic rule of joint {name!r} is left out: {why}",
     hint="point {relationship} at one other revolute or prismatic joint",
-    doc="A mimic rule relates exactly two joints of one freedom each.",
+    doc="A mimic rule relates exactly two joints with one degree of freedom each.",
     section="4.2.2",
     loss=True,
 )
@@ -65,10 +65,10 @@ MIMIC_MIXED = declare(
 MIMIC_UNITLESS = declare(
     "usd-mimic-unitless",
     Level.WARNING,
-    "the mimic rule of joint {name!r} relates {count} freedoms to those of {leader!r}; its offset has no defined unit "
-    "and counts in radians and metres",
-    hint="author a joint of one freedom for each rule",
-    doc="NewtonMimicAPI has one offset, which joints of several freedoms apply to every coordinate.",
+    "the mimic rule of joint {name!r} relates {count} degrees of freedom to those of {leader!r}; "
+    "its offset has no defined unit and counts in radians and metres",
+    hint="author a joint with one degree of freedom for each rule",
+    doc="NewtonMimicAPI has one offset, which joints of several degrees of freedom apply to every coordinate.",
 )
 
 
@@ -178,7 +178,7 @@ def _read_mimic(
         return refuse("it follows itself")
     pairs = _pair_freedoms(joint, leading, rule)
     if not pairs:
-        return refuse("both joints need exactly one freedom, or the same freedoms")
+        return refuse("both joints need exactly one degree of freedom, or the same degrees of freedom")
     if len(pairs) > 1:
         where, count = reader.where(found), len(pairs)
         reader.reporter.report(MIMIC_UNITLESS, where, name=joint.name, count=count, leader=leading.name)
@@ -386,9 +386,9 @@ def _move_anchor(reader: StageReader, scan: StageScan, found: FoundPrim, joint: 
 JOINTS_STACKED = declare(
     "usd-joints-stacked",
     Level.INFO,
-    "{count} joints hold {child!r} on {parent} ({names}); they are read as one with {count} freedoms",
+    "{count} joints hold {child!r} on {parent} ({names}); they are read as one with {count} degrees of freedom",
     hint="use one PhysicsJoint with limits, or bodies in between",
-    doc="Parallel joints would lock each other; inside an articulation they stand for the freedoms of one joint.",
+    doc="Parallel joints would lock each other; inside an articulation they are the degrees of freedom of one joint.",
 )
 STACK_APART = declare(
     "usd-joint-stack-apart",

@@ -384,11 +384,7 @@ def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: st
             reader.reporter.report(GENERIC_HOLDS_BASE, reader.where(found), name=name, body=child.body.name)
             kind, dofs = JointKind.FIXED, []
         parent = _hold_where_it_stands(reader, found, kind, parent, child)
-    frames = (parent.frame, child.frame)
-    if reader.noted:
-        note = reader.note(found)
-        arrange_dofs(note, dofs)
-        frames = turn_frames(note, dofs, frames)
+    frames = _read_noted(reader, found, dofs, (parent.frame, child.frame))
     if turned:
         for dof in dofs:
             # with parent and child exchanged the relative motion is inverted; so is the order of stacked
@@ -495,6 +491,18 @@ def _read_side(
     matrix = reader.world_matrix(target)
     world = Pose(matrix[:3, :3] @ local.p + matrix[:3, 3], quat_multiply(decompose(matrix).pose.q, local.q))
     return _UsdJointEnd(body, ~body.pose @ world, target.owner)
+
+
+def _read_noted(
+    reader: StageReader, found: FoundPrim, dofs: list[Dof], frames: tuple[Pose, Pose]
+) -> tuple[Pose, Pose]:
+    """The joint frames that notes tell; names and order of freedoms only in assets of ours."""
+    if not reader.annotated:
+        return frames
+    note = reader.note(found)
+    if reader.noted:
+        arrange_dofs(note, dofs)
+    return turn_frames(note, dofs, frames)
 
 
 def _read_frame(reader: StageReader, found: FoundPrim, number: int) -> Pose:

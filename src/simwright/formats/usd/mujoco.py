@@ -136,7 +136,9 @@ def _read_sum(reader: StageReader, found: FoundPrim) -> tuple[list[TendonPoint],
         if joint is not None and len(names) == len(order):
             dof = next((dof for dof in joint.dofs if dof.name == names[place]), dof)
         if dof is None:
-            raise _TendonPathError(f"{targets[index]} is not a joint of one freedom that was read")
+            raise _TendonPathError(
+                f"{targets[index]} is not a joint with one degree of freedom that was read"
+            )
         turning.append(dof.motion is Motion.HINGE)
         points.append(TendonPoint("joint", dof.name, coefficient))
     plain = any(turning)

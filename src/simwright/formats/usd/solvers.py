@@ -104,8 +104,8 @@ SOLVERS_DIFFER = declare(
 REFERENCE_IGNORED = declare(
     "usd-reference-ignored",
     Level.WARNING,
-    "joint {name!r} is not a hinge or slide but has {count} freedom(s); mjc:ref and mjc:springref are left out",
-    hint="use one joint per freedom",
+    "joint {name!r} is no hinge or slide but has {count} degree(s) of freedom; mjc:ref and mjc:springref are left out",
+    hint="use one joint for each degree of freedom",
     doc="A joint reference shifts the coordinate of a hinge or slide; it says nothing about other joints.",
     loss=True,
 )

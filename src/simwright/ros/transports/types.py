@@ -169,7 +169,7 @@ def read_message(type_name: str, raw: bytes) -> Message:
     try:
         found = store.deserialize_cdr(raw, type_name)
     except (ArithmeticError, AssertionError, LookupError, TypeError, ValueError, struct.error) as error:
-        raise ValueError(f"{len(raw)} bytes are no {type_name}: {error}") from None
+        raise ValueError(f"{len(raw)} bytes are not a {type_name}: {error}") from None
     return _unpack(type_name, found)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from pxr import Gf, Sdf, Usd, UsdPhysics
 
+from simwright.checker.facts.graph import NEXT_TO_NONE
 from simwright.core.diag import Diagnostic
 from simwright.core.math3d import Pose
 from simwright.core.names import make_identifier
@@ -119,9 +120,20 @@ def _find_child(joint: UsdPhysics.Joint) -> Usd.Prim:
     for parent, child in ((first, second), (second, first)):
         if _find_above(child) == parent:
             return child
+    if _divides(first, second):
+        return second
     raise Refused(
         f"{second.GetPath()} is not inside {first.GetPath()}; decide whether links are to be nested"
     )
+
+
+def _divides(link: Usd.Prim, child: Usd.Prim) -> bool:
+    """Does a link of next to no mass beside the child only divide a joint of several axes?  As the rule has it."""
+    if link.GetAllChildren() or link.GetParent() != child.GetParent():
+        return False
+    own = link.GetAttribute("physics:mass").Get() or 0.0
+    masses = [each.GetAttribute("physics:mass").Get() or 0.0 for each in link.GetParent().GetChildren()]
+    return 0.0 < own < NEXT_TO_NONE * max(masses)
 
 
 def _find_body(joint: Usd.Prim, rel: Usd.Relationship) -> Usd.Prim | None:

@@ -10,17 +10,13 @@ from pxr import Sdf, Usd, UsdPhysics
 
 from simwright.core.diag import Diagnostic, Level
 from simwright.sanitizer.fixer import UserValues, fix
-from simwright.sanitizer.fixes.translation.engine_words import ENGINE_ROOTS, list_apis
 from simwright.sanitizer.fixes.visuals import split_roles
 from simwright.sanitizer.layering.stacks import find_stacks
+from simwright.sanitizer.welding import chain_joints, pass_root
 from simwright.usd.edit import Editor, Refused, drop_api, edit_apis, read_apis
 from simwright.usd.overrides import find_own_place
 
 _KINDS = Sdf.ValueTypeNames
-_PARALLEL = (
-    "two joints move the same two bodies, which is read as one joint with several axes; with one of them excluded "
-    "neither could move: write one PhysicsJoint that leaves both axes free, or put a body between them"
-)
 
 
 @fix("contact-physics-purpose", changes=("materials", "contacts"))
@@ -57,9 +53,10 @@ def make_kinematic(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 @fix("loop-exclude", changes=("joints", "constraints", "order"))
 def exclude_joint(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """The joint that closes the loop."""
-    if finding.data.get("parallel"):
-        raise Refused(_PARALLEL)
+    """The joint that closes the loop; joints that stand for the axes of one get links between them."""
+    if finding.data.get("stack"):
+        chain_joints(editor, [str(path) for path in finding.data["stack"]])
+        return
     prim = editor.find_prim(finding.where.prim)
     editor.set_value(prim, "physics:excludeFromArticulation", _KINDS.Bool, True, uniform=True)
 
@@ -97,26 +94,7 @@ def move_root(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
             f"link: --set {_ROOT_VALUE}=joint moves it all the same, for PhysX (Isaac Sim)"
         )
     base, anchor = (editor.find_prim(path) for path in (finding.where.prim, str(finding.data["anchor"])))
-    editor.add_api(anchor, _ROOT_API)
-    editor.remove_api(base, _ROOT_API)
-    for api, words in ENGINE_ROOTS.items():
-        if api in list_apis(base):
-            editor.add_spec_api(editor.choose_home(anchor), api)
-            editor.remove_api(base, api)
-            for name in [name for name in base.GetAuthoredPropertyNames() if name.startswith(words)]:
-                _move_word(editor, base, anchor, name)
-
-
-def _move_word(editor: Editor, base: Usd.Prim, anchor: Usd.Prim, name: str) -> None:
-    spec, home = editor.find_strongest(base, name), editor.choose_home(anchor)
-    assert spec is not None, "the property is authored"
-    new = home.path.AppendProperty(name)
-    copy = Sdf.Layer.CreateAnonymous()
-    Sdf.CreatePrimInLayer(copy, "/word")
-    Sdf.CopySpec(spec.layer, spec.path, copy, f"/word.{name}")
-    what = f"{name} of {base.GetName()}"
-    editor.add(home.layer, new, what, lambda: Sdf.CopySpec(copy, f"/word.{name}", home.layer, new))
-    editor.remove_property(base, name)
+    pass_root(editor, base, anchor)
 
 
 @fix("artic-prune-delete", changes=("bodies", "order"), phase=0)
@@ -159,11 +137,9 @@ def exclude_loops(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     loops = [str(path) for path in finding.data.get("loops", ())]
     if not loops:
         raise Refused("which of the excluded joints belongs to the tree has to be decided")
-    parallel = [str(path) for path in finding.data.get("parallel", ())]
-    if set(loops) <= set(parallel):
-        raise Refused(_PARALLEL)
     for path in loops:
-        if path in parallel:
+        # of these loop-exclude makes chains
+        if path in finding.data.get("stacked", ()):
             continue
         prim = editor.find_prim(path)
         editor.set_value(prim, "physics:excludeFromArticulation", Sdf.ValueTypeNames.Bool, True, uniform=True)

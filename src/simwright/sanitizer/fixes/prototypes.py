@@ -45,18 +45,38 @@ def share_mesh(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """Equal meshes that say the same become instances of one prototype."""
     first = editor.find_prim(finding.where.prim)
     groups: dict[Any, list[SharedMesh]] = {}
+    seen: set[Sdf.Path] = editor.memory.setdefault("shared", set())
     reasons = []
     for prim in _list_equal(editor, first):
         try:
-            member = read_member(editor, prim)
+            whole = _find_whole(editor, prim)
+            if whole.GetPath() in seen:
+                continue
+            member = read_member(editor, whole)
         except Refused as reason:
             reasons.append(f"{prim.GetPath()}: {reason}")
             continue
+        seen.add(whole.GetPath())
         groups.setdefault((member.top, member.signature), []).append(member)
-    if not groups:
-        raise Refused(reasons[0] if reasons else "the meshes are not there any more")
+    if not groups and not seen:
+        told = "each is in an instance of its own; let one prototype do for all of them"
+        raise Refused(reasons[0] if reasons else told)
     for members in groups.values():
-        share_prototype(editor, members)
+        # a group that is there once shares nothing; a single mesh has others beside it that do
+        if len(members) > 1 or members[0].prim.IsA(UsdGeom.Mesh):
+            share_prototype(editor, members)
+
+
+def _find_whole(editor: Editor, prim: Usd.Prim) -> Usd.Prim:
+    """The mesh, or the group that a reference brings it with: an instance is made of that as a whole."""
+    whole = prim
+    while not any(spec.specifier == Sdf.SpecifierDef for spec in list_own_specs(editor, whole)):
+        whole = whole.GetParent()
+        if whole.GetTypeName() != "Xform" or whole.HasAPI(UsdPhysics.RigidBodyAPI):
+            raise Refused("what brings it is no plain group of meshes")
+    if whole != prim and any(not part.IsA(UsdGeom.Imageable) for part in Usd.PrimRange(whole)):
+        raise Refused("there is more than geometry in the group that brings it")
+    return whole
 
 
 def _list_equal(editor: Editor, first: Usd.Prim) -> list[Usd.Prim]:
@@ -78,11 +98,15 @@ def _sketch(prim: Usd.Prim) -> bytes:
         attribute = prim.GetAttribute(name)
         value = attribute.Get() if attribute else None
         digest.update(name.encode())
-        try:
-            digest.update(np.asarray(value).tobytes())
-        except (TypeError, ValueError):
-            digest.update(str(value).encode())
+        _digest_value(digest, value)
     return digest.digest()
+
+
+def _digest_value(digest: Any, value: Any) -> None:
+    try:
+        digest.update(np.asarray(value).tobytes())
+    except (TypeError, ValueError):
+        digest.update(str(value).encode())
 
 
 def _collides(prim: Usd.Prim) -> bool:
@@ -99,6 +123,8 @@ _TRANSFORM, _ORDER = "xformOp", "xformOpOrder"
 _BINDING_API = "MaterialBindingAPI"
 _KEPT = (_TRANSFORM, "material:binding", "visibility", "purpose")
 _ARCS = ("references", "payload", "inheritPaths", "specializes", "variantSelection", "variantSetNames")
+_LIBRARY = ("references", "payload")
+"""Arcs that bring a mesh from a library."""
 _MOVED_INFO = frozenset({"typeName", "apiSchemas", "active", "clips", "clipSets", *_ARCS})
 
 
@@ -120,17 +146,41 @@ class SharedMesh:
 
     @property
     def signature(self) -> tuple[tuple[str, str], ...]:
-        """What the prototype has to say, by layer."""
-        found = []
+        """What the prototype has to say, by layer; two meshes of a library that say the same count as one."""
+        found = [("moved", str(self.is_moved))]
+        # what is below a referenced mesh is known by its reference alone
+        borrows = not self.prim.GetAllChildren() and any(
+            spec.HasInfo(arc) for spec in self.specs for arc in _LIBRARY
+        )
+        if borrows:
+            found.append(("borrowed", self._digest_borrowed()))
         for spec in self.specs:
             scratch = Sdf.Layer.CreateAnonymous(".usda")
             place = Sdf.Path("/mesh")
             Sdf.CopySpec(spec.layer, spec.path, scratch, place)
-            strip_instance(scratch.GetPrimAtPath(place), self.kept)
-            text = scratch.ExportToString()
-            if says_something(scratch.GetPrimAtPath(place)):
-                found.append((spec.layer.identifier, text))
+            copy = scratch.GetPrimAtPath(place)
+            strip_instance(copy, self.kept)
+            if says_something(copy):
+                for arc in _LIBRARY if borrows else ():
+                    copy.ClearInfo(arc)
+                found.append((spec.layer.identifier, scratch.ExportToString()))
         return tuple(found)
+
+    def _digest_borrowed(self) -> str:
+        """All that comes by reference and stays with the mesh."""
+        digest = hashlib.blake2b(digest_size=16)
+        digest.update(" ".join(self.prim.GetAppliedSchemas()).encode())
+        for name in sorted(_list_borrowed(self.prim, self.specs) - self.kept):
+            digest.update(name.encode())
+            attribute, relation = self.prim.GetAttribute(name), self.prim.GetRelationship(name)
+            if attribute and attribute.GetNumTimeSamples():
+                digest.update(str(self.prim.GetPath()).encode())  # like no other
+            elif attribute:
+                digest.update(f"{attribute.GetTypeName()} {attribute.GetAllMetadata()}".encode())
+                _digest_value(digest, attribute.Get())
+            else:
+                digest.update(str(relation.GetTargets()).encode())
+        return digest.hexdigest()
 
 
 def read_member(editor: Editor, prim: Usd.Prim) -> SharedMesh:
@@ -168,7 +218,7 @@ def _list_kept(prim: Usd.Prim, specs: list[Sdf.PrimSpec]) -> frozenset[str]:
     # one function: what stays with the instance depends on what comes by reference, transform and primvars
     # alike
     others = _list_borrowed(prim, specs)
-    kept = {p.name for spec in specs for p in spec.properties if p.name.startswith(_KEPT)}
+    kept = {p.name for spec in specs for p in spec.properties if p.name.startswith(_KEPT) or _is_label(p)}
     kept -= {name for name in others if not name.startswith(_TRANSFORM)}
     moves = [name for name in kept if name.startswith(_TRANSFORM)]
     if moves and _ORDER not in moves:
@@ -178,6 +228,12 @@ def _list_kept(prim: Usd.Prim, specs: list[Sdf.PrimSpec]) -> frozenset[str]:
         if primvar.GetInterpolation() == UsdGeom.Tokens.constant and name not in others:
             kept |= {name, f"{name}:indices"}
     return frozenset(kept)
+
+
+def _is_label(spec: Sdf.PropertySpec) -> bool:
+    """Is it a word of the author's own, such as the name that a source gives to this copy?"""
+    words = (Sdf.ValueTypeNames.String, Sdf.ValueTypeNames.Token)
+    return isinstance(spec, Sdf.AttributeSpec) and spec.custom and spec.typeName in words
 
 
 def _list_borrowed(prim: Usd.Prim, specs: list[Sdf.PrimSpec]) -> set[str]:

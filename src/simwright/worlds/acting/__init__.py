@@ -9,5 +9,6 @@ manipulation  picking, placing, detecting; which object is meant; grasps
 doors         opening and closing
 moving        moving a robot and what it carries; what blocks it
 reference     actions as PyRoboSim carries them out
+solving       goals as PDDL, and plans of solvers (unified-planning) as actions
 task_plan     plans from files, and plans made from goals
 """

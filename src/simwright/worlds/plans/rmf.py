@@ -162,7 +162,7 @@ class _RmfReader:
             found.append(meters / pixels)
         if not found:
             raise ParseError(
-                f"the level {level!r} has no measurement, so that nobody knows how large a pixel is",
+                f"the level {level!r} has no measurement, so the size of a pixel is unknown",
                 where=self._where("levels", level), hint="add a measured edge in the traffic editor",
             )  # fmt: skip
         return float(np.mean(found))

@@ -28,6 +28,7 @@ from simwright.worlds.floors import GROUND, WorldFloor, place_in_space
 from simwright.worlds.metadata import locate_file
 from simwright.worlds.polygons import Geometry, move_polygon
 from simwright.worlds.poses import WorldPose
+from simwright.worlds.space.looks import add_ground, add_windows, dress_furniture, find_front
 from simwright.worlds.space.machines import finish_robot, make_robot, mount_sensors
 from simwright.worlds.space.solids import (
     FRICTION,
@@ -78,9 +79,14 @@ class _WorldSceneBuilder:
     def build(self) -> Scene:
         """The scene."""
         world, scene = self._world, self._scene
-        for floor in world.floor_table.floors.values() or (GROUND,):
+        floors = list(world.floor_table.floors.values()) or [GROUND]
+        lowest = min(floors, key=lambda floor: floor.elevation)
+        for floor in floors:
             shell = make_building(world, floor)
             if shell.shapes:
+                add_windows(world, shell, floor)
+                if floor is lowest:
+                    add_ground(shell)
                 self._place_part(
                     f"building_{floor.name}" if floor.name else "building", shell, floor, group=""
                 )
@@ -150,14 +156,16 @@ class _WorldSceneBuilder:
         # of all objects: any of them may be carried to this cabinet
         tallest = max((item.height for item in self._world.objects), default=0.0)
         friction = self._look_up(location, "friction", FRICTION)
+        front = find_front(location, pose)
         key = (
-            location.category.name, _spell(outline), top, location.color, friction,
+            location.category.name, front, _spell(outline), top, location.color, friction,
             tuple((_spell(s.outline), s.height) for s in surfaces),
         )  # fmt: skip
 
         def make() -> SolidPart:
             part = SolidPart(location.category.name, friction=friction)
             raise_furniture(part, outline, top, surfaces, clearance=tallest, color=location.color)
+            dress_furniture(part, location.category.name, front)
             return part
 
         self._place_shared(

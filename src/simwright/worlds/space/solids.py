@@ -134,6 +134,7 @@ def _find_circle(points: Points) -> tuple[Points, float] | None:
 DENSITY = 300.0
 """Of what says no mass [kg/m^3]: between a filled carton and a mug."""
 FRICTION = 0.8
+ROUGH = 0.8
 MIN_HEIGHT = 1e-4
 _HULL = Approximation("convexHull")
 
@@ -148,7 +149,7 @@ class SolidPart:
     round_shapes: bool = True
     kinematic: bool = False
     shapes: list[Shape] = field(default_factory=list)
-    looks: dict[Rgb, RenderMaterial] = field(default_factory=dict)
+    looks: dict[tuple[float, ...], RenderMaterial] = field(default_factory=dict)
     shift: tuple[float, float, float] = (0.0, 0.0, 0.0)
     _meshes: dict[bytes, Mesh] = field(default_factory=dict)
 
@@ -175,6 +176,11 @@ class SolidPart:
                     approximation=_HULL if isinstance(geometry, Mesh) else None,
                 )
             )
+
+    def add_look(self, name: str, geometry: Box, pose: Pose, color: Rgb, *, roughness: float = ROUGH) -> None:
+        """A box that is seen and cannot be touched."""
+        look = self._find_look(color, roughness)
+        self.shapes.append(Shape(name, geometry, self.body, pose, material=look.name))
 
     def settle(self) -> None:
         """Move the origin to the bottom centre."""
@@ -217,11 +223,12 @@ class SolidPart:
             asset.bodies = [Body(self.body, inertial=inertial, kinematic=self.kinematic)]
         return asset
 
-    def _find_look(self, color: Rgb) -> RenderMaterial:
-        look = self.looks.get(color)
+    def _find_look(self, color: Rgb, roughness: float = ROUGH) -> RenderMaterial:
+        key = (*color, roughness)
+        look = self.looks.get(key)
         if look is None:
             name = "paint" if not self.looks else f"paint_{len(self.looks) + 1}"
-            look = self.looks[color] = RenderMaterial(name, diffuse=color, roughness=0.8)
+            look = self.looks[key] = RenderMaterial(name, diffuse=color, roughness=roughness)
         return look
 
 
@@ -259,7 +266,7 @@ def _number(shapes: list[Shape]) -> list[Shape]:
 
 FLOOR_THICKNESS = 0.1
 WHITE = (1.0, 1.0, 1.0)
-FLOOR_TINT, WALL_TINT = 0.72, 0.3
+FLOOR_TINT, WALL_TINT = 0.3, 0.72
 DOOR: Rgb = (0.5, 0.34, 0.22)
 LOCKED_DOOR: Rgb = (0.42, 0.16, 0.14)
 

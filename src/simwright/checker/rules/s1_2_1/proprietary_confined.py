@@ -42,7 +42,7 @@ def proprietary_confined(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterato
     for vendor in sorted({opinion.vendor for opinion in opinions}):
         mine = [opinion for opinion in opinions if opinion.vendor == vendor]
         yield Finding(
-            f"{facts.name} is not proprietary layer, but holds {vendor} content: {tally_names(o.what for o in mine)}",
+            f"{facts.name} is not a proprietary layer, but holds {vendor} content: {tally_names(o.what for o in mine)}",
             hint=f"move it to {vendor}.usda, a layer that holds nothing else",
             at=mine[0].path,
             layer=facts.layer,

@@ -10,15 +10,16 @@ Passes: `/robot/base/elbow_joint` beside `/robot/base/arm`, with body0 `/robot/b
 Fix: unsafe.  Moving a prim changes its path; relationships that name it must follow.
 
 Reading: a joint to the world belongs beside the base link or above it.  A joint that closes a loop
-(`physics:excludeFromArticulation = true`) belongs to two branches and is not reported.  Joints that are misplaced in
-the same prim are reported together.
+(`physics:excludeFromArticulation = true`) belongs to two branches and is not reported.  A link of next
+to no mass with nothing in it, which only divides a joint of several axes, may stand beside the child; the joint between
+the two is then beside both.  Joints that are misplaced in the same prim are reported together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.graph import JointEdge
+from simwright.checker.facts.graph import NEXT_TO_NONE, JointEdge
 from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
@@ -33,9 +34,11 @@ from simwright.checker.rule import Finding, rule
 )
 def joint_placement(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per prim that holds misplaced joints."""
-    loops = {id(edge) for edge in snapshot.graph.loops}
+    graph = snapshot.graph
+    # joints that share two bodies have no place of their own until links come between them (loop-exclude)
+    loops = {id(edge) for loop in graph.loops for edge in (loop, *graph.find_stack(loop))}
     groups: dict[int, list[JointEdge]] = {}
-    for edge in snapshot.graph.edges:
+    for edge in graph.edges:
         # loop joints belong to two branches, and targets that are missing are another rule's finding
         if edge.excluded or edge.missing or id(edge) in loops or edge.held is None:
             continue
@@ -49,11 +52,24 @@ def _is_well_placed(edge: JointEdge) -> bool:
     if edge.body0 is None or edge.body1 is None:
         return _is_beside_base(edge.joint, edge.held)
     holder = _body_above(edge.joint)
+    if _is_divided(edge) and holder is _body_above(edge.body1):
+        return True
     return any(
         holder is parent and _body_above(child) is parent
         # files differ in which body is body0: either may be the parent
         for parent, child in ((edge.body0, edge.body1), (edge.body1, edge.body0))
     )
+
+
+def _is_divided(edge: JointEdge) -> bool:
+    """Does it lead on from a link of next to no mass that has nothing in it and stands beside the child?"""
+    first, second = edge.body0, edge.body1
+    if first is None or second is None or first.children or first.parent is not second.parent:
+        return False
+    # several such links may follow each other: the child of the last one is the heaviest
+    beside = first.parent.children if first.parent is not None else (second,)
+    masses = [float(body.value("physics:mass") or 0.0) for body in (first, *beside)]
+    return 0.0 < masses[0] < NEXT_TO_NONE * max(masses)
 
 
 def _is_beside_base(joint: PrimNode, base: PrimNode | None) -> bool:

@@ -7,8 +7,9 @@ Fails: the fourth joint of a four-bar linkage without it; two anchors of one mec
 Passes: `uniform bool physics:excludeFromArticulation = true` on one joint of each cycle.
 
 Fix: unsafe.  Any joint of the cycle could be the one; the joint named is one without a drive where there is one.
-Two joints that move the same two bodies about several axes are left: they are read as one joint, and as a tree joint
-and a loop joint they would lock each other.
+Joints that move the same two bodies along or about several axes stand for one joint with several freedoms; excluded
+they would lock each other.  The fix puts a link of next to no mass between them instead, and every joint stays what
+it is.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
 _EXCLUDE = "author uniform bool physics:excludeFromArticulation = true here, or on another joint of the loop"
-_MERGE = "write one PhysicsJoint that leaves the axes of both free, or put a body between them"
+_CHAIN = "put a link of next to no mass between them, so that each joint connects two links of its own"
 
 
 @rule(
@@ -28,7 +29,7 @@ _MERGE = "write one PhysicsJoint that leaves the axes of both free, or put a bod
     "must",
     on="stage",
     fix="unsafe",
-    fix_title="set physics:excludeFromArticulation = true on the joint that closes the loop",
+    fix_title="set physics:excludeFromArticulation = true on the joint that closes the loop, or put a link between",
 )
 def loop_exclude(snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per cycle, with all its joints."""
@@ -45,9 +46,15 @@ def loop_exclude(snapshot: StageSnapshot) -> Iterator[Finding]:
             message = f"the joint closes the loop {names} and is not excluded from the articulation"
         if any(edge.to_world for edge in cycle):
             message += ", by way of the world"
+        stack = graph.find_stack(loop)
+        if stack:
+            message += "; only some simulators take them for one joint with several axes, in others they lock"
         yield Finding(
             message,
-            hint=_MERGE if graph.is_parallel(loop) else _EXCLUDE,
+            hint=_CHAIN if stack else _EXCLUDE,
             at=loop.joint,
-            data={"cycle": [edge.joint.path for edge in cycle], "parallel": graph.is_parallel(loop)},
+            data={
+                "cycle": [edge.joint.path for edge in cycle],
+                "stack": [edge.joint.path for edge in stack],
+            },
         )

@@ -22,6 +22,9 @@ from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 
+_EXCLUDE = "set physics:excludeFromArticulation = true on the joints that close the loops"
+_CHAIN = "let each joint connect two links of its own, with links of next to no mass between"
+
 
 @rule(
     "loop-spanning-tree",
@@ -35,7 +38,7 @@ def loop_spanning_tree(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Count per articulation; name its root."""
     graph = snapshot.graph
     loops: dict[int, list[str]] = {}
-    parallel = [edge.joint.path for edge in graph.loops if graph.is_parallel(edge)]
+    stacked = {edge.joint.path for edge in graph.loops if graph.find_stack(edge)}
     for edge in graph.loops:
         if edge.held is not None:
             component = graph.of_body[edge.held.path]
@@ -43,11 +46,11 @@ def loop_spanning_tree(snapshot: StageSnapshot) -> Iterator[Finding]:
     for component in graph.components:
         # without an articulation a solver uses maximal coordinates, where loops do no harm
         if component.roots:
-            yield from _check_loops(component, loops.get(id(component), []), parallel)
+            yield from _check_loops(component, loops.get(id(component), []), stacked)
             yield from _check_parts(component, graph)
 
 
-def _check_loops(component: Component, loops: list[str], parallel: list[str]) -> Iterator[Finding]:
+def _check_loops(component: Component, loops: list[str], stacked: set[str]) -> Iterator[Finding]:
     surplus = len(loops)
     if surplus:
         joints = [edge for edge in component.edges if not edge.excluded]
@@ -57,14 +60,14 @@ def _check_loops(component: Component, loops: list[str], parallel: list[str]) ->
         yield Finding(
             f"the articulation has {len(joints)} joints for {bodies} bodies where a tree has {needed}: "
             f"{surplus} too many",
-            hint="set physics:excludeFromArticulation = true on the joints that close the loops",
+            hint=_CHAIN if stacked.issuperset(loops) else _EXCLUDE,
             at=component.roots[0],
             data={
                 "bodies": bodies,
                 "joints": len(joints),
                 "surplus": surplus,
                 "loops": loops,
-                "parallel": [path for path in loops if path in parallel],
+                "stacked": [path for path in loops if path in stacked],
             },
         )
 

@@ -58,7 +58,7 @@ MASS_INVENTED = declare(
 INERTIA_ADJUSTED = declare(
     "mjcf-write-inertia-adjusted",
     Level.WARNING,
-    "{count} inertia(s) are those of no solid, the first of body {name!r} ({found}); {written} is written",
+    "{count} inertia(s) are physically impossible, the first of body {name!r} ({found}); {written} is written",
     hint="correct the inertia: each moment is at most the sum of the other two",
     doc="MuJoCo refuses inertias that break the triangle inequality; the nearest possible one is written.",
 )
@@ -79,7 +79,7 @@ BODY_FOLDED = declare(
 JOINT_REVERSED = declare(
     "mjcf-write-joint-reversed",
     Level.INFO,
-    "joint {name!r} is walked from its child to its parent; its coordinates keep their meaning{but}",
+    "joint {name!r} is written from its child to its parent; its coordinates keep their meaning{but}",
     doc="The tree of bodies reaches the joint's child first; axis and frames are turned round.",
 )
 JOINT_REDUCED = declare(
@@ -109,7 +109,8 @@ DRIVE_ACCELERATION = declare(
 FRICTION_APPROXIMATED = declare(
     "mjcf-write-friction",
     Level.WARNING,
-    "{count} contact material(s) tell static from dynamic friction, the first {first!r}; the dynamic one is written",
+    "{count} contact material(s) have different static and dynamic friction, the first {first!r}; "
+    "the dynamic one is written",
     doc="REP-0158 1.3.4: MuJoCo has one coefficient of sliding friction, which is approximated.",
     section="1.3.4",
     loss=True,

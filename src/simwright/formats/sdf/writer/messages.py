@@ -34,14 +34,14 @@ VERSION_TOO_OLD = declare(
 MASS_INVENTED = declare(
     "sdf-write-mass-invented",
     Level.WARNING,
-    "{count} link(s) have no mass, which SDFormat wants; {mass:g} kg is written, the first {first!r}",
+    "{count} link(s) have no mass, which SDFormat requires; {mass:g} kg is written, the first {first!r}",
     hint="give the links their real mass: 1 kg is what SDFormat takes for a link that says nothing",
-    doc="Links without mass that hang on nothing with a mass, and links between the freedoms of a joint.",
+    doc="Links without mass that hang on nothing with a mass, and links between the degrees of freedom of a joint.",
 )
 INERTIA_ADJUSTED = declare(
     "sdf-write-inertia-adjusted",
     Level.WARNING,
-    "{count} inertia(s) are those of no solid, the first of link {first!r} ({found}); {written} is written",
+    "{count} inertia(s) are physically impossible, the first of link {first!r} ({found}); {written} is written",
     hint="correct the inertia: each moment is at most the sum of the other two",
     doc="libsdformat refuses inertias that break the triangle inequality; the nearest possible one is written.",
 )
@@ -54,14 +54,14 @@ LINK_AS_FRAME = declare(
 JOINT_EXPANDED = declare(
     "sdf-write-joint-expanded",
     Level.WARNING,
-    "joint {name!r} has {count} freedoms and is written as {count} joints with light links between them",
+    "joint {name!r} has {count} degrees of freedom and is written as {count} joints with light links between them",
     hint="the links between weigh {share:g} of the body they lead to",
-    doc="SDFormat has joints with one freedom, balls, and two hinges through one point.",
+    doc="SDFormat has joints with one degree of freedom, balls, and two hinges through one point.",
 )
 JOINT_REVERSED = declare(
     "sdf-write-joint-reversed",
     Level.INFO,
-    "joint {name!r} is turned round: the child of a joint cannot be the world{but}",
+    "joint {name!r} is written with parent and child exchanged: the child of a joint cannot be the world{but}",
     doc="Frames and axes are exchanged, so that coordinates of hinges and slides keep their meaning.",
 )
 JOINT_REDUCED = declare(
@@ -69,14 +69,14 @@ JOINT_REDUCED = declare(
     Level.WARNING,
     "{what} of joint {name!r} cannot be expressed in SDFormat and is left out",
     hint="keep the source file, or model it by hand",
-    doc="A part of a joint that SDFormat has no word for.",
+    doc="A part of a joint that SDFormat has no element for.",
     loss=True,
 )
 LOOP_OPEN = declare(
     "sdf-write-loop-open",
     Level.WARNING,
     "joint {name!r} closes a loop and is left out: its frames lie {distance:g} m and {angle:g} rad apart at zero",
-    hint="let the joints of the loop count from a pose in which it is closed",
+    hint="measure the joints of the loop from a pose in which it is closed",
     doc="SDFormat places a joint once, in the pose of the file; a loop that is open there cannot be said exactly.",
     loss=True,
 )
@@ -137,7 +137,8 @@ HEIGHTS_ROUNDED = declare(
 FRICTION_APPROXIMATED = declare(
     "sdf-write-friction",
     Level.WARNING,
-    "{count} contact material(s) tell static from dynamic friction, the first {first!r}; the dynamic one is written",
+    "{count} contact material(s) have different static and dynamic friction, the first {first!r}; "
+    "the dynamic one is written",
     doc="REP-0158 1.3.4: Gazebo's engines have one coefficient for each direction, which is approximated.",
     section="1.3.4",
     loss=True,

@@ -17,7 +17,7 @@ EXTRAS_LOST = declare(
 INERTIA_ADJUSTED = declare(
     "urdf-write-inertia-adjusted",
     Level.WARNING,
-    "{count} inertia(s) are those of no solid, the first of link {first!r} ({found}); {written} is written",
+    "{count} inertia(s) are physically impossible, the first of link {first!r} ({found}); {written} is written",
     hint="correct the inertia: each moment is at most the sum of the other two",
     doc="Simulators refuse or replace inertias that break the triangle inequality, each in its own way (Drake 1.51 "
     "takes a ball, PyBullet 3.2 none); the nearest possible one is written, as in the other formats.",
@@ -36,7 +36,7 @@ JOINT_EXPANDED = declare(
     Level.INFO,
     "joint {name!r} is written as {count} joints with massless links between them: {why}",
     hint="the links between have no <inertial>: parsers for kinematics take them, some simulators want a mass",
-    doc="URDF joints have one freedom and move about the origin of their child link.",
+    doc="URDF joints have one degree of freedom and move about the origin of their child link.",
 )
 # a warning, because coordinates of the joint mean something else afterwards
 BALL_EXPANDED = declare(
@@ -49,7 +49,7 @@ BALL_EXPANDED = declare(
 JOINT_REVERSED = declare(
     "urdf-write-joint-reversed",
     Level.INFO,
-    "joint {name!r} is walked from its child to its parent; its coordinates keep their meaning",
+    "joint {name!r} is written from its child to its parent; its coordinates keep their meaning",
     doc="The tree of links reaches the joint's child first; axis and frames are turned round.",
 )
 # the number is UNBOUNDED of document.py: urdfdom does not read "inf"

@@ -45,11 +45,11 @@ NOTED = declare(
 JOINT_REORDERED = declare(
     "usd-write-joint-order",
     Level.WARNING,
-    "the freedoms of joint {name!r} come in an order that no generic joint has; other tools see {words}, the exact "
-    "ones are noted for Simwright",
-    hint="insert bodies with small masses between the freedoms, if other simulators are to move them in that order",
+    "the degrees of freedom of joint {name!r} come in an order that no generic joint has; other tools see {words}, "
+    "the exact ones are noted for Simwright",
+    hint="insert bodies with small masses between them, if other simulators are to move them in that order",
     doc="Hinges of a generic joint turn about X, then Y, then Z of one frame, after all slides.  A stack of another "
-    "order is written as the nearest generic joint, with its own freedoms noted, so that it reads back the same.",
+    "order is written as the nearest generic joint, with its own degrees of freedom noted, so it reads back the same.",
     section="1.3",
 )
 MASS_MISSING = declare(
@@ -255,7 +255,7 @@ LOCK_WIDE = declare(
     Level.INFO,
     "{count} joint(s) whose two limits are one have limits a rounding apart, the first {first!r}",
     hint="nothing has to be done: MuJoCo's reader of OpenUSD refuses a range without width",
-    doc="In assets for MuJoCo alone.  A joint that cannot move keeps its freedom, as it has in every other format.",
+    doc="In assets for MuJoCo alone.  A joint that cannot move keeps its degree of freedom, as in every other format.",
     loss=True,
 )
 PLANE_THICK = declare(

@@ -39,17 +39,19 @@ from simwright.model.coordinates import find_references, shift_coordinates
 from simwright.model.extras import is_fallback
 from simwright.model.folding import hang_over, note_folded
 from simwright.model.geometry import Box, Plane
-from simwright.model.inertia import LEAST_MASS, POINT_INERTIA, Inertial, find_nearest_moments
+from simwright.model.inertia import (
+    LEAST_MASS,
+    LEAST_MOMENT,
+    POINT_INERTIA,
+    find_nearest_moments,
+    weigh_between,
+)
 from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
 from simwright.model.kinematics import build_tree
 from simwright.model.mass import body_inertials
 from simwright.model.material import PhysicsMaterial
 from simwright.model.ros import OPTICAL, find_optical
 
-_SHARE = 1e-7
-"""Mass and inertia of a link between, next to those of the link that it leads to."""
-_LEAST_MOMENT = 1.01e-10
-"""Newton (1.7) adds 1e-6 to moments below 1e-10 [kg m^2]."""
 _KINDS = {Motion.HINGE: JointKind.REVOLUTE, Motion.SLIDE: JointKind.PRISMATIC, Motion.BALL: JointKind.BALL}
 _COMMON = ("armature", "friction", "damping", "velocity_limit")
 """What a joint prim says once for all its axes, in the words of Newton, which PhysX reads too."""
@@ -89,10 +91,10 @@ def lend_moments(asset: Asset) -> None:
         if tiny.inertial is None or host.inertial is None or not tiny.inertial.inertia.any():
             continue
         moments, given = (np.linalg.eigvalsh(body.inertial.inertia) for body in (tiny, host) if body.inertial)
-        lent = _LEAST_MOMENT - float(moments.min())
+        lent = LEAST_MOMENT - float(moments.min())
         left = given - lent
         # a host that is flat or tiny itself has nothing to give
-        if lent > 0.0 and left.min() > _LEAST_MOMENT and np.array_equal(find_nearest_moments(left), left):
+        if lent > 0.0 and left.min() > LEAST_MOMENT and np.array_equal(find_nearest_moments(left), left):
             tiny.inertial = replace(
                 tiny.inertial, inertia=tiny.inertial.inertia + np.eye(3) * lent, given=None
             )
@@ -161,7 +163,13 @@ def _divide(asset: Asset, joint: Joint, chains: Chains, engine: str, *, is_mount
             place = place @ _find_start(dof)
             part.child, part.child_frame = names.claim(f"{dof.name if dof else joint.name}_link"), IDENTITY
             chains.links[part.child] = joint.name
-            link = Body(part.child, place, _weigh(child, engine), scope=child.scope, source=child.source)
+            link = Body(
+                part.child,
+                place,
+                weigh_between(child.inertial, for_newton=engine == "newton"),
+                scope=child.scope,
+                source=child.source,
+            )
             asset.bodies.insert(at, link)
             at += 1
         chains.parts[part.name] = (joint.name, joint.kind.value)
@@ -187,15 +195,6 @@ def _find_start(dof: Dof | None) -> Pose:
     if dof is None:
         return IDENTITY
     return dof.transform(dof.neutral() if dof.position is None else np.atleast_1d(dof.position))
-
-
-def _weigh(child: Body, engine: str) -> Inertial:
-    """A mass that no mass matrix shows in single precision."""
-    whole = child.inertial
-    mass = _SHARE * whole.mass if whole is not None else _SHARE
-    moment = _SHARE * float(np.trace(whole.inertia)) / 3.0 if whole is not None else _LEAST_MOMENT
-    least = _LEAST_MOMENT if engine == "newton" else 0.0
-    return Inertial(mass, inertia=np.eye(3) * max(moment, least))
 
 
 # joints and filters become pairs of shapes by the same rule

@@ -216,9 +216,13 @@ def find_losses(before: Usd.Stage, after: Usd.Stage, follow: Callable[[str], str
         loss = EngineLoss(engine)
         now = still.get(engine, {})
         for (path, word), value in told[engine].items():
-            place = follow(path)
+            prim = after.GetPrimAtPath(follow(path))
             # a prim that is not there any more is the proof's to tell of
-            if after.GetPrimAtPath(place) and not _says(now, (place, word), value):
+            if not prim:
+                continue
+            # what is in an instance is said once, in its prototype
+            place = prim.GetPrimInPrototype() if prim.IsInstanceProxy() else prim
+            if not _says(now, (str(place.GetPath()), word), value):
                 loss.words.append(f"{word} of {path}")
         if loss.words:
             found.append(loss)
