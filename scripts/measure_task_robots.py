@@ -124,7 +124,9 @@ def render(rows: list[dict[str, Any]]) -> str:
         f"in the task that fits it (a table for what stands fixed, else a floor), {STEPS} actions around its start.",
         "",
         f"Of {len(rows)} files MuJoCo loads {len(loaded)}; {len(ran)} run without a warning, {len(kept)} of them with",
-        "the options, mass and number of controls that they have alone. The others say why before anything is run.",
+        "the options, mass and number of controls that they have alone. Pre-flight says of the others what differs:",
+        "a file that drives nothing gets servos (and implicitfast in place of Euler), and a time step that does not",
+        "divide the control period is shortened.",
         "With the same seed, "
         + " and ".join(
             f"all robots in `{task}` find {count} task" + ("s" * (count != 1))

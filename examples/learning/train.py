@@ -6,6 +6,7 @@
 
     pip install 'simwright[learn]'
     python examples/learning/train.py reach --curve reach.json   # an arm brings its tool to a mark
+    python examples/learning/train.py walk --save walk.zip       # a quadruped gets a metre forward
 
 All worlds are one batch in this process: one core is enough.  The curve has a row for every update: actions taken,
 seconds of the processor, share of the last hundred episodes that succeeded.
@@ -37,6 +38,17 @@ RECIPES: dict[str, dict[str, Any]] = {
         "ppo": {"n_steps": 64, "batch_size": 512, "learning_rate": 1e-3, "gamma": 0.98},
         "spread": -0.7,
     },
+    "walk": {
+        "rollout": {
+            "task": "locomotion_flat",
+            "robot": "sample_quadruped",
+            "reward": {"progress": 20.0, "success": 10.0, "failure": -5.0, "action_change": -0.02},
+        },
+        "worlds": 64,
+        "actions": 1_000_000,
+        "ppo": {"n_steps": 64, "batch_size": 1024, "n_epochs": 5, "learning_rate": 6e-4, "gamma": 0.98},
+        "spread": -1.5,
+    },
 }
 """What is learnt, in how many worlds at once, for how long, and how; ``spread`` is the logarithm of the first noise."""
 
@@ -51,8 +63,14 @@ class Curve(BaseCallback):
 
     def _on_rollout_end(self) -> None:
         rate, seconds = self._worlds.success_rate, time.process_time() - self._begun
+        reward = float(np.mean([episode["r"] for episode in self.model.ep_info_buffer or ()] or [0.0]))
         self.rows.append(
-            {"actions": self.num_timesteps, "seconds": round(seconds, 1), "success": round(rate, 2)}
+            {
+                "actions": self.num_timesteps,
+                "seconds": round(seconds, 1),
+                "success": round(rate, 2),
+                "reward": round(reward, 3),
+            }
         )
         if len(self.rows) % 10 == 1:
             print(f"{self.num_timesteps:8d} actions {seconds:6.0f} s  success {rate:.2f}", flush=True)
@@ -88,6 +106,28 @@ def evaluate(recipe: dict[str, Any], model: Any, episodes: int, seed: int) -> in
     return successes
 
 
+def render(what: str, seed: int, result: dict[str, Any], rows: list[dict[str, float]]) -> str:
+    """A curve as a table of a page, some ten rows of it."""
+    step = max(1, len(rows) // 10)
+    shown = [*rows[::step], *([rows[-1]] if (len(rows) - 1) % step else [])]
+    lines = [
+        f"`{what}`, seed {seed}: without noise, {result['successes']} of {result['episodes']} new episodes succeed",
+        f"(95 % interval {100 * result['low']:.0f} to {100 * result['high']:.0f} %).",
+        "",
+        "| actions | seconds of one core | success of the last 100 episodes |",
+        "|---|---|---|",
+    ]
+    lines += [f"| {row['actions']:,} | {row['seconds']:.0f} | {row['success']:.2f} |" for row in shown]
+    return "\n".join(lines)
+
+
+def put_into(page: Path, what: str, table: str) -> None:
+    """Replace what stands between the marks of a recipe on a page."""
+    first, last = f"<!-- curve of {what} -->", f"<!-- end of {what} -->"
+    before, rest = page.read_text(encoding="utf-8").split(first)
+    page.write_text(f"{before}{first}\n{table}\n{last}{rest.split(last)[1]}", encoding="utf-8")
+
+
 def main() -> int:
     """Train, evaluate, and write what was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
@@ -96,6 +136,7 @@ def main() -> int:
     parser.add_argument("--actions", type=int, help="how many at most")
     parser.add_argument("--episodes", type=int, default=50, help="of the evaluation")
     parser.add_argument("--curve", type=Path, help="JSON file for the curve and the result")
+    parser.add_argument("--page", type=Path, help="page whose table of this recipe is written anew")
     parser.add_argument("--save", type=Path, help="file for the policy")
     asked = parser.parse_args()
     recipe = RECIPES[asked.what]
@@ -114,6 +155,8 @@ def main() -> int:
             {"what": asked.what, "seed": asked.seed, "result": result, "curve": curve.rows}, indent=1
         )
         asked.curve.write_text(text + "\n", encoding="utf-8")
+    if asked.page:
+        put_into(asked.page, asked.what, render(asked.what, asked.seed, result, curve.rows))
     if asked.save:
         model.save(asked.save)
     return 0

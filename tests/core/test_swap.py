@@ -277,3 +277,20 @@ class Writer:
     def __exit__(self, *_: object) -> None:
         self.process.kill()
         self.process.communicate()
+
+
+def test_a_folder_that_was_made_anew_meanwhile_is_not_cleaned(tmp_path, monkeypatch):
+    """One process waits for the lock of a folder that goes; another has claimed its name before the first looks."""
+    path = tmp_path / ".asset.simwright"
+    path.mkdir()
+    lock_file = swap.lock_file
+
+    def lock_late(folder, **more):
+        lock = lock_file(folder, **more)
+        Path(folder).rmdir()
+        (Path(folder) / "new").mkdir(parents=True)
+        return lock
+
+    monkeypatch.setattr(swap, "lock_file", lock_late)
+    swap._clean(path)
+    assert (path / "new").is_dir()

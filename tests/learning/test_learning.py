@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,12 +52,33 @@ def test_worlds_of_a_vec_env_are_those_of_a_batch() -> None:
 
 def test_an_arm_learns_to_reach() -> None:
     """Some twenty seconds of one core: a policy that reaches half of the time is not chance, which reaches a tenth."""
-    sys.path.insert(0, str(REPO / "examples" / "learning"))
-    try:
-        import train
-    finally:
-        sys.path.pop(0)
+    train = load_example("train")
     recipe = {**train.RECIPES["reach"], "rollout": {"task": "reach", "robot": ARM, "mode": "velocity"}}
     _, curve = train.train(recipe, seed=0, actions=45_000)
     assert curve.rows[8]["success"] < 0.4
     assert curve.rows[-1]["success"] > 0.5
+
+
+def load_example(name: str) -> Any:
+    sys.path.insert(0, str(REPO / "examples" / "learning"))
+    try:
+        return importlib.import_module(name)
+    finally:
+        sys.path.pop(0)
+
+
+def test_a_clone_of_recorded_demonstrations_reaches(tmp_path: Path) -> None:
+    from simwright.tasks.baselines.policy import make_policy
+    from simwright.tasks.environments import make_rollout
+    from simwright.tasks.recording import ArraysRecorder
+    from simwright.tasks.runner import SimRunner
+
+    clone = load_example("clone")
+    rollout = make_rollout("reach", ARM, mode="position", randomize={"joints": 0.3})
+    recorder = ArraysRecorder(tmp_path / "demos.npz")
+    SimRunner(rollout, make_policy("reach"), name="reach", listeners=(recorder,)).run(120, 0)
+    meta, keys, seen, done = clone.read(tmp_path / "demos.npz")
+    assert len(seen) == len(done) > 500
+    fitted = clone.fit(keys, seen, done, epochs=60, seed=0)
+    # 50 of 50 with all demonstrations and rounds of the example
+    assert clone.evaluate(meta, fitted, ARM, 12, 100_000) >= 7

@@ -330,6 +330,8 @@ def _choose_policy(said: str) -> str:
 def _choose_mode(policy: str, control: ControlMode | None) -> ControlMode | None:
     """The policy's own mode, unless another was asked for, which it cannot drive."""
     needed = find_mode(policy)
+    if control is not None and control in getattr(POLICIES.get(policy), "other_modes", ()):
+        return control
     if needed is not None and control is not None and needed is not control:
         raise UsageError(
             f"the policy {policy!r} acts in the control mode {needed.value!r}, not {control.value!r}",

@@ -385,12 +385,17 @@ def _clean(path: Path) -> None:
     except (BlockingIOError, FileNotFoundError, PermissionError):
         return
     try:
+        # the folder may have gone while we waited for its lock, and another process made a new one of that name
+        if lock is not None and not os.path.samestat(os.fstat(lock), path.stat()):
+            return
         if not _is_ours(path):
             return
         if (path / "journal").exists():
             with _alone(path.parent):
                 _undo(path)
         shutil.rmtree(path, ignore_errors=True)
+    except FileNotFoundError:
+        return
     finally:
         if lock is not None:
             os.close(lock)

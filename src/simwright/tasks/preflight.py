@@ -164,7 +164,8 @@ UNBOUNDED = declare(
 SERVOS_ADDED = declare(
     "preflight-servos-added",
     Level.INFO,
-    "the robot's file drives nothing; {count} position servos are added, with gains from its own inertia",
+    "the robot's file drives nothing; {count} position servos are added, with gains from its own inertia; "
+    "an Euler integrator becomes implicitfast, which their damping needs",
     hint="sim.actuators in a manifest says otherwise",
     doc="A robot without actuators cannot act, so each of its joints gets a servo.",
 )

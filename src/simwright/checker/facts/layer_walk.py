@@ -69,6 +69,8 @@ _PHYSICS_RELATIONSHIPS = ("physics:body", "physics:filtered", "physics:simulatio
 _UNLISTED = (Domain.GEOMETRY, Domain.KINEMATIC, Domain.MATERIAL)
 """Domains whose properties are counted but not listed."""
 _MATRICES = (6, 9)
+_FEW = 16
+"""Elements of an array that is a parameter, such as the ten of a gain of MuJoCo."""
 _MAX_TEXT = 4096
 _DEF = Sdf.SpecifierDef
 
@@ -343,10 +345,12 @@ class _LayerReader:
             return
         size = _element_bytes(spec.typeName)
         facts = self.facts
-        facts.elements += elements
-        facts.bytes += elements * size
-        if elements * size > self.most:
-            self.most, facts.heaviest = elements * size, path
+        # many muscles of a few parameters each are words of a schema, which belong in text, and no heavy data
+        if elements > _FEW or ":" not in path.name or path.name.startswith("primvars:"):
+            facts.elements += elements
+            facts.bytes += elements * size
+            if elements * size > self.most:
+                self.most, facts.heaviest = elements * size, path
         # an inertia matrix as six or nine numbers
         if elements in _MATRICES:
             facts.matrices.append(path)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a policy is: it sees a rollout at the start and an observation at each step, and gives an action.
 
-A policy class may say which control mode it drives (``mode``) and which task it is for (``task``); others come from
-packages with entry points in the group ``simwright.policies``.
+A policy class may say which control mode it drives (``mode``; ``other_modes`` where it can drive others too) and which
+task it is for (``task``); others come from packages with entry points in the group ``simwright.policies``.
 """
 
 from __future__ import annotations
@@ -22,20 +22,27 @@ _REACH_SHARE = 0.5
 
 
 class ReachPolicy:
-    """For ``reach``."""
+    """For ``reach``: moves the tool, or with ``--control position`` the joints, which is what clones learn from."""
 
     mode = ControlMode.POSE
+    other_modes = (ControlMode.POSITION,)
     task = "reach"
 
     def start(self, rollout: SimRollout) -> None:
         """How the tool is turned does not count."""
+        from simwright.tasks.baselines.arm import ScriptedArm
+
         self._controller = rollout.controller
-        assert rollout.controller.mover is not None
+        self._arm = ScriptedArm(rollout) if rollout.mode is ControlMode.POSITION else None
+        mover = rollout.controller.mover if self._arm is None else self._arm.mover
+        assert mover is not None
         # arms of five joints cannot turn the tool at will; the goal is a point
-        rollout.controller.mover.weight = 0.0
+        mover.weight = 0.0
 
     def act(self, observation: Observation) -> Array:
         """Straight on."""
+        if self._arm is not None:
+            return self._arm.go(observation, np.asarray(observation["goal"]))
         return make_tool_action(
             self._controller, _REACH_SHARE * (np.asarray(observation["goal"]) - observation["tool"][:3])
         )

@@ -26,6 +26,8 @@ from simwright.tasks.specs import MjSpec
 Pair = tuple[Number, Number]
 Triple = tuple[Number, Number, Number]
 Positive = Annotated[Number, Field(gt=0)]
+# how far above the floor a raised robot starts [m], and the highest plate that it is put on
+_PLATE, _HIGHEST = 0.003, 0.15
 
 
 class ReachOptions(SceneOptions):
@@ -35,12 +37,15 @@ class ReachOptions(SceneOptions):
     robot_base_yaw_deg: Number | None = Field(None, description="default: so that the robot faces the task")
     goal_range: tuple[Pair, Pair, Pair] = ((-0.15, 0.15), (0.20, 0.32), (0.12, 0.28))
     goal_radius: Positive = 0.03
+    ground_below: Annotated[Number, Field(ge=0)] = Field(
+        0.0, description="how far the floor is below the base"
+    )
 
 
 def add(spec: MjSpec, options: ReachOptions) -> None:
     """Floor, goal, cameras and a lamp."""
     middle = [0.5 * (low + high) for low, high in options.goal_range]
-    add_ground(spec, options.robot_base_xyz[2])
+    add_ground(spec, options.robot_base_xyz[2] - options.ground_below)
     add_ball_mark(spec, "goal", options.goal_radius, GREEN)
     add_camera(spec, "top", (middle[0], middle[1], 1.2), middle, 58.0)
     add_camera(spec, "front", (middle[0], middle[1] + 0.9, 0.6), middle, 58.0)
@@ -83,6 +88,14 @@ def draw_in(options: ReachOptions, factor: float, base: Pose) -> ReachOptions:
     return options.model_copy(update={"goal_range": tuple(ranges)})
 
 
+def mount(options: ReachOptions, lowest: float) -> ReachOptions:
+    """On a plate where moving parts, the lowest of which is at ``lowest`` [m], would start in the floor."""
+    sunk = options.robot_base_xyz[2] + _PLATE - lowest
+    if not 0.0 < sunk <= _HIGHEST:
+        return options
+    return options.model_copy(update={"ground_below": max(sunk, options.ground_below)})
+
+
 SCENE = TaskScene(
     name="reach",
     title="bring the tool to a point",
@@ -101,4 +114,5 @@ SCENE = TaskScene(
     max_steps=200,
     workspace=list_corners,
     scale=draw_in,
+    mount=mount,
 )

@@ -42,7 +42,7 @@ def xphys_actuator_valid(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Fi
             continue
         found = "is not a prim" if joint is None else f"is {joint.type or 'a prim without a type'}"
         yield Finding(
-            f"{TARGETS} leads to {path}, which {found} and no revolute or prismatic joint",
+            f"{TARGETS} leads to {path}, which {found}, not a revolute or prismatic joint",
             hint="target a PhysicsRevoluteJoint or a PhysicsPrismaticJoint",
             prop=TARGETS,
         )

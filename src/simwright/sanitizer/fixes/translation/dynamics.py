@@ -102,13 +102,10 @@ def translate_follower(editor: Editor, prim: Usd.Prim) -> Reasons:
     reasons: Reasons = {}
     if _UNKNOWN in apis and MIMIC_API not in apis:
         reasons[_UNKNOWN] = "no engine has published what its attributes mean"
-    sayings: list[_MimicRule] = []
-    for dialect in DIALECTS:
-        for api in [api for api in apis if api.partition(":")[0] == dialect.api]:
-            try:
-                sayings.append(_read_rule(prim, dialect, api.partition(":")[2]))
-            except Refused as reason:
-                reasons[api] = str(reason)
+    if prim.IsA(UsdPhysics.FixedJoint):
+        _drop_idle_rules(editor, prim, apis)
+        return reasons
+    sayings = _list_rules(prim, apis, reasons)
     if not sayings:
         return reasons
     # MuJoCo's schema beside another one's rule holds only what that cannot say
@@ -126,6 +123,29 @@ def translate_follower(editor: Editor, prim: Usd.Prim) -> Reasons:
             problem = f"{MIMIC_API} says another rule; decide which is right"
             reasons |= dict.fromkeys((saying.api, *saying.names), problem)
     return reasons
+
+
+def _list_rules(prim: Usd.Prim, apis: list[str], reasons: Reasons) -> list[_MimicRule]:
+    """The rules that engines are told, in the order of dialects; what cannot be read goes to ``reasons``."""
+    sayings: list[_MimicRule] = []
+    for dialect in DIALECTS:
+        for api in [api for api in apis if api.partition(":")[0] == dialect.api]:
+            try:
+                sayings.append(_read_rule(prim, dialect, api.partition(":")[2]))
+            except Refused as reason:
+                reasons[api] = str(reason)
+    return sayings
+
+
+def _drop_idle_rules(editor: Editor, prim: Usd.Prim, apis: list[str]) -> None:
+    """A fixed joint cannot follow: URDF files have such rules, and they say nothing to any engine."""
+    for dialect in DIALECTS:
+        for api in [api for api in apis if api.partition(":")[0] == dialect.api and dialect.api != _MJC]:
+            for name in (dialect.leader, dialect.offset, dialect.multiplier, dialect.enabled):
+                word = dialect.name(name, api.partition(":")[2]) if name else ""
+                if word and word in prim.GetAuthoredPropertyNames():
+                    editor.remove_property(prim, word)
+            editor.remove_api(prim, api)
 
 
 def _read_rule(prim: Usd.Prim, dialect: Dialect, axis: str) -> _MimicRule:
