@@ -250,7 +250,8 @@ def list_changes(one: Seen, two: Seen, told: Told) -> list[str]:
         found += compare_freedoms(name, row, tables[1].get(names.get(name, "")))
     new = [name for name in tables[1] if name not in names.values() and name.split()[0] not in told.freedoms]
     found += [f"freedom {name} is new" for name in new]
-    if set(two.floating) - set(one.floating):
+    # PhysX lets the link with the root float; where another link is the base now, that one does
+    if len(set(two.floating)) > len(set(one.floating)):
         found.append(f"{', '.join(sorted(set(two.floating) - set(one.floating)))} floats")
     for name, row in one.mimics.items():
         # Newton couples a joint with itself where leader and follower are axes of one that it merged

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pxr import UsdPhysics
 
+import simwright
 from simwright.core.math3d import Pose, matrix_from_quat, quat_from_rpy, quat_normalize
 from simwright.model.inertia import (
     Inertial,
@@ -15,6 +17,7 @@ from simwright.model.inertia import (
     matrix_from_six,
     point_inertia,
     principal_axes,
+    settle_moments,
     six_from_matrix,
 )
 
@@ -145,3 +148,39 @@ def test_moments_of_no_body_become_those_of_a_solid_one(moments):
 def test_nearest_moments_are_near():
     assert find_nearest_moments((-1.0, 1.0, 1.0)) == pytest.approx((3e-4, 1.5, 1.5), rel=2e-4)
     assert find_nearest_moments((1.0, 1.0, 5.0)) == pytest.approx((2.5, 2.5, 5.0), rel=2e-4)
+
+
+@pytest.mark.parametrize(
+    ("moments", "expected"),
+    [
+        ((1.0, 2.0, 2.5), (1.0, 2.0, 2.5)),
+        ((1.0, 2.0, 3.001), (1.0005, 2.0005, 3.001)),  # digits that were rounded: the least that makes it fit
+        ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+    ],
+)
+def test_moments_that_writers_agree_on(moments, expected):
+    settled = settle_moments(moments)
+    assert settled == pytest.approx(expected, abs=1e-12)
+    assert 2 * max(settled) <= sum(settled) * (1 + 1e-15)
+
+
+def test_the_same_moments_in_every_format(tmp_path):
+    file = tmp_path / "rod.urdf"
+    file.write_text(
+        '<robot name="rod"><link name="rod"><inertial><mass value="2"/>'
+        '<inertia ixx="1" iyy="2" izz="3.002" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>'
+    )
+    found = {}
+    for name, words in (("rod.xml", {}), ("rod.sdf", {}), ("out.urdf", {"for_": "drake"})):
+        entry = simwright.convert(file, tmp_path / name, **words)
+        found[name] = sorted(simwright.load(entry).body("rod").inertial.principal()[0])
+    # what an engine reads, not what our reader finds noted beside it
+    stage = simwright.to_stage(file)
+    found["usd"] = sorted(
+        value
+        for prim in stage.Traverse()
+        if prim.HasAPI(UsdPhysics.MassAPI) and prim.HasAPI(UsdPhysics.RigidBodyAPI)
+        for value in UsdPhysics.MassAPI(prim).GetDiagonalInertiaAttr().Get()
+    )
+    for moments in found.values():
+        assert moments == pytest.approx((1.001, 2.001, 3.002), rel=1e-6)

@@ -163,6 +163,20 @@ def find_nearest_moments(moments: VectorLike) -> Array:
     return nearest
 
 
+def settle_moments(moments: VectorLike) -> Array:
+    """As :func:`find_nearest_moments`, and what rounded digits make impossible by less than a thousandth fits exactly.
+
+    Every writer uses it, so that engines see the same moments whatever they read.
+    """
+    nearest = find_nearest_moments(moments)
+    spread = nearest.sum() / 2.0 - nearest
+    if spread.min() >= 0.0:
+        return nearest.copy()
+    spread = np.maximum(spread, 0.0)
+    fitting: Array = spread.sum() - spread
+    return fitting
+
+
 _SLACK = 1e-9
 """What a moment may exceed the sum of the others by, relative to the largest: parsers round no more."""
 
@@ -173,12 +187,7 @@ def make_possible(inertial: Inertial) -> Inertial:
     ordered = np.sort(moments)
     if ordered[0] >= 0.0 and ordered[0] + ordered[1] >= ordered[2] * (1.0 - _SLACK):
         return inertial
-    nearest = find_nearest_moments(moments)
-    if np.array_equal(nearest, moments):  # rounding: make the largest one fit
-        nearest = np.maximum(moments, 0.0)
-        largest = int(np.argmax(nearest))
-        nearest[largest] = min(nearest[largest], nearest.sum() - nearest[largest])
-    return Inertial.from_principal(inertial.mass, nearest, axes, inertial.com)
+    return Inertial.from_principal(inertial.mass, settle_moments(moments), axes, inertial.com)
 
 
 LEAST_MASS = 1e-6

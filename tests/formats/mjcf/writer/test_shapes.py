@@ -9,6 +9,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
+import trimesh
 from pxr import Usd, UsdPhysics
 
 from simwright import convert
@@ -369,3 +370,20 @@ def test_squares_are_cut_and_points_kept_as_mujoco_does(tmp_path):
     assert sorted(map(sorted, models[1].mesh_face.tolist())) == sorted(
         map(sorted, models[0].mesh_face.tolist())
     )
+
+
+@pytest.mark.parametrize("radius", [0.1, 0.003])
+def test_small_triangles_have_normals_in_mujoco(radius, tmp_path):
+    """MuJoCo gives triangles below 3e-8 of the file's units no normal of their own."""
+    ball = trimesh.creation.icosphere(subdivisions=4, radius=radius)
+    ball.apply_translation((0.3, 0.2, 0.1))
+    mesh = Mesh(MeshData(ball.vertices, ball.faces.reshape(-1).astype(np.int32)))
+    scale = np.array((1.0, 1.0, 2.0))
+    model = write_and_compile(scene(Shape("ball", geometry=mesh, scale=scale)), tmp_path).model
+    assert np.allclose(model.geom_size[0], radius * np.sort(scale), rtol=1e-2)
+    assert np.allclose(model.geom_pos[0], (0.3, 0.2, 0.2), atol=1e-6)
+    corners = model.mesh_vert[model.mesh_face].astype(float)
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.linalg.norm(normals, axis=1)[:, None]
+    shown = model.mesh_normal[model.mesh_facenormal]
+    assert np.einsum("ijk,ik->ij", shown, normals).min() > 0.9

@@ -11,7 +11,7 @@ Fix: unsafe.  Bodies and local frames are swapped together; a prim that is not a
 its place moves into `physics:localPos0` and `physics:localRot0`.
 
 Reading: a mobile robot has no anchor, so only malformed anchors are reported.  A prim that is not a body means the
-world too; it is a warning.
+world too, but the REP asks for an empty relationship.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from collections.abc import Iterator
 from simwright.checker.facts.graph import JointEdge
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
-from simwright.core.diag import Level
 
 
 @rule(
@@ -65,5 +64,4 @@ def _check_anchor(edge: JointEdge) -> Iterator[Finding]:
             hint="remove physics:body0 and give localPos0 and localRot0 in the world's frame",
             at=joint,
             prop="physics:body0",
-            level=Level.WARNING,
         )

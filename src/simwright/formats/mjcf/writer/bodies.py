@@ -38,7 +38,7 @@ from simwright.formats.mjcf.writer.messages import (
 )
 from simwright.formats.xml import Element
 from simwright.model.asset import Body
-from simwright.model.inertia import LEAST_MASS, POINT_INERTIA, Inertial, find_nearest_moments
+from simwright.model.inertia import LEAST_MASS, POINT_INERTIA, Inertial, settle_moments
 from simwright.model.joint import WORLD, Dof, Joint, Motion
 from simwright.model.kinematics import Edge
 from simwright.model.mass import body_inertials
@@ -428,10 +428,8 @@ def _make_possible(document: MjcfDocument, mjcf_body: MjcfBody, moments: Array) 
     spread = half - moments
     if spread.min() >= 0.0 and _is_triangle(moments):
         return moments
-    result: Array = find_nearest_moments(moments)
-    if np.array_equal(result, moments):  # possible but for rounding, which MuJoCo does not forgive
-        spread = np.maximum(spread, 0.0)
-        result = np.array((spread[1] + spread[2], spread[0] + spread[2], spread[0] + spread[1]))
+    # also what is possible but for rounding, which MuJoCo does not forgive
+    result: Array = settle_moments(moments)
     while not _is_triangle(result):  # the last bit
         result[int(np.argmax(result))] = np.nextafter(result.max(), 0.0)
     # a change in the last bits is none that anybody has to be told

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -60,7 +61,8 @@ class MjcfMeshFiles:
     def __init__(self, document: MjcfDocument) -> None:
         self._document = document
         self._known: dict[tuple[object, ...], str] = {}
-        self._files: dict[tuple[object, ...], str] = {}
+        self._files: dict[tuple[object, ...], tuple[str, float]] = {}
+        """Files that were written, each with how many times larger than the mesh it is."""
         self._copies: dict[str, str | None] = {}
         self._file_names = NameScope()
         self._digests: dict[int, bytes] = {}
@@ -115,11 +117,11 @@ class MjcfMeshFiles:
         recipe = geometry.recipe
         # the recipe makes the whole mesh at the scale that it says itself
         if recipe is None or subset is not None or np.any(scale != 1.0):
-            return {"file": self._store(geometry, word, subset)}
+            return self._store(geometry, scale, word, subset)
         if not recipe.file:
             return {**recipe.attributes}
         file = self._copy(recipe.file)
-        return {"file": file, **recipe.attributes} if file else {"file": self._store(geometry, word, subset)}
+        return {"file": file, **recipe.attributes} if file else self._store(geometry, scale, word, subset)
 
     def _copy(self, path: str) -> str | None:
         """The name of the copy of a file, None if MuJoCo does not read it as it is."""
@@ -132,24 +134,25 @@ class MjcfMeshFiles:
                 self._copies[path] = name
         return self._copies[path]
 
-    def _store(self, geometry: Mesh, word: str, subset: Subset | None) -> str:
-        """The name of the file with a mesh's content."""
+    def _store(self, geometry: Mesh, scale: Array, word: str, subset: Subset | None) -> dict[str, Any]:
+        """The file with a mesh's content, and the scale at which it is as large as it is."""
         is_whole = subset is None and (is_proven(geometry) or not has_several_objects(Path(geometry.file)))
         copied = self._copy(geometry.file) if is_whole else None
         if copied is not None:
-            return copied
+            return {"file": copied, "scale": scale}
         key: tuple[object, ...] = (
             geometry.file or self._identify(geometry),
             "" if subset is None else subset.name,
         )
-        if key in self._files:
-            return self._files[key]
-        suffix, content = write_mesh(geometry.data, subset)
-        word = word if subset is None else f"{word}_{subset.name}"
-        file = f"{self._file_names.claim(make_file_name(word))}{suffix}"
-        self._document.files[f"{FOLDER}/{file}"] = content
-        self._files[key] = file
-        return file
+        if key not in self._files:
+            data, times = _magnify(geometry.data)
+            suffix, content = write_mesh(data, subset)
+            word = word if subset is None else f"{word}_{subset.name}"
+            file = f"{self._file_names.claim(make_file_name(word))}{suffix}"
+            self._document.files[f"{FOLDER}/{file}"] = content
+            self._files[key] = file, times
+        file, times = self._files[key]
+        return {"file": file, "scale": scale / times}
 
     def find_heights(self, shape: Shape, geometry: Heightfield) -> tuple[str, float]:
         """The height field asset of a shape, and how far it is raised [m]: MuJoCo's heights begin at zero."""
@@ -178,6 +181,27 @@ class MjcfMeshFiles:
             self._document.section("asset"), "hfield", {"name": name, "file": file, "size": size}
         )
         return name
+
+
+def _magnify(data: MeshData) -> tuple[MeshData, float]:
+    """A mesh whose normals MuJoCo finds, and how many times larger it is.
+
+    MuJoCo (4.0) gives triangles below 3.2e-8 of the file's units no normal and shows them as if they looked up; parts
+    of 0.3 mm in metres are so small.  A power of two leaves the digits of single precision as they are.
+    """
+    if data.normals is not None and len(data.normals):
+        return data, 1.0
+    triangles = data.triangles()
+    first, *others = (data.vertices.take(column, axis=0) for column in triangles.T)
+    (ax, ay, az), (bx, by, bz) = ((other - first).T for other in others)
+    squares = (ay * bz - az * by) ** 2 + (az * bx - ax * bz) ** 2 + (ax * by - ay * bx) ** 2
+    # triangles without any area have no normal at any size
+    if not np.any((squares > _NO_AREA**2) & (squares < _SMALL_AREA**2)):
+        return data, 1.0
+    return replace(data, vertices=data.vertices * _TIMES), _TIMES
+
+
+_SMALL_AREA, _NO_AREA, _TIMES = 2e-7, 1e-14, 1024.0
 
 
 def _digest_mesh(data: MeshData) -> bytes:

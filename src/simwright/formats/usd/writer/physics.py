@@ -37,7 +37,7 @@ from simwright.formats.usd.writer.plan import (
 from simwright.model.asset import Body, Light, LightKind, Shape, Site
 from simwright.model.filtering import find_components, list_articulated
 from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
-from simwright.model.inertia import LEAST_MASS, POINT_INERTIA, find_nearest_moments, principal_axes
+from simwright.model.inertia import LEAST_MASS, POINT_INERTIA, principal_axes, settle_moments
 from simwright.model.joint import WORLD, JointKind
 from simwright.model.kinematics import Edge
 
@@ -375,7 +375,7 @@ def _write_body(plan: WritePlan, layer: LayerWriter, body: Body) -> None:
     layer.set(path, "physics:mass", "float", body.inertial.mass)
     layer.set(path, "physics:centerOfMass", "point3f", body.inertial.com)
     # all zero means "not said" in UsdPhysics, and engines would take the inertia of the colliders
-    possible = find_nearest_moments(moments) if np.any(moments) else np.full(3, POINT_INERTIA)
+    possible = settle_moments(moments) if np.any(moments) else np.full(3, POINT_INERTIA)
     rounded = _round_moments(possible)
     is_rounded = np.allclose(rounded, moments, rtol=1e-6, atol=0.0)
     if not is_rounded or (plan.exact and not np.array_equal(rounded, possible)):
