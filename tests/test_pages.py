@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import ModuleType
 from urllib.parse import unquote
@@ -82,6 +83,16 @@ def test_a_notebook_is_valid_and_runs_what_its_page_runs(path):
                 assert f"!{command.line}" in code
         elif "file" in block.notes:
             assert f"%%writefile {block.notes['file']}\n{block.text.rstrip()}" in code
+
+
+def test_the_first_page_names_every_extra():
+    project = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]
+    table = re.search(r"^\| extra \|.*?\n\n", (REPO / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    assert table is not None
+    named = {
+        word for row in table[0].splitlines()[2:] for word in re.findall(r"`([a-z]+)`", row.split("|")[1])
+    }
+    assert named == set(project["optional-dependencies"]) - {"dev"}
 
 
 def test_a_wrong_output_is_told(tmp_path):

@@ -41,7 +41,8 @@ def isol_decoupled(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Find
     shared = {opinion.path.GetPrimPath() for opinion in engine}
     both = shared & {o.path.GetPrimPath() for o in facts.of(Domain.PHYSICS, Domain.EXTENDED)}
     yield Finding(
-        f"{facts.name} holds {physics} physical opinions and {len(engine)} engine parameters"
+        f"{facts.name} holds {count_things(physics, 'physical opinion')}"
+        f" and {count_things(len(engine), 'engine parameter')}"
         f" ({join_words(sorted(facts.vendors))}), both on {count_things(len(both), 'prim')}",
         hint=f"keep physics here, and move the engine parameters to {min(facts.vendors)}.usda",
         at=engine[0].path,
