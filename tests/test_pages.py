@@ -90,7 +90,9 @@ def test_the_first_page_names_every_extra():
     table = re.search(r"^\| extra \|.*?\n\n", (REPO / "README.md").read_text(), re.MULTILINE | re.DOTALL)
     assert table is not None
     named = {
-        word for row in table[0].splitlines()[2:] for word in re.findall(r"`([a-z]+)`", row.split("|")[1])
+        word
+        for row in table[0].strip().splitlines()[2:]
+        for word in re.findall(r"`([a-z]+)`", row.split("|")[1])
     }
     assert named == set(project["optional-dependencies"]) - {"dev"}
 
