@@ -91,6 +91,48 @@ def test_bad_collada_is_an_input_error(change: tuple[str, str], tmp_path: Path) 
         load_mesh(file)
 
 
+@pytest.mark.parametrize("word", ["lines", "linestrips"])
+def test_lines_of_a_collada_mesh_do_not_cost_its_faces(word: str, tmp_path: Path) -> None:
+    file = dae(tmp_path)
+    lines = f'<{word} count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1</p></{word}>'
+    file.write_text(file.read_text().replace("</mesh>", f"<!-- edges -->{lines}</mesh>"))
+    assert load_mesh(file).triangles().tolist() == [[0, 1, 2]]
+
+
+def test_a_third_texture_coordinate_is_left_out(tmp_path: Path) -> None:
+    file = dae(tmp_path)
+    params = "".join(f'<param name="{name}" type="float"/>' for name in "STP")
+    source = (
+        '<source id="t"><float_array id="ta" count="9">0.5 0 9 1 0.25 9 0 1 9</float_array><technique_common>'
+        f'<accessor source="#ta" count="3" stride="3">{params}</accessor></technique_common></source>'
+    )
+    text = file.read_text().replace("<vertices", f"{source}<vertices")
+    text = text.replace("<p>0 1 2</p>", '<input semantic="TEXCOORD" source="#t" offset="0"/><p>0 1 2</p>')
+    file.write_text(text)
+    uvs = load_mesh(file).uvs
+    assert uvs is not None
+    assert uvs.tolist() == [[0.5, 0.0], [1.0, 0.25], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "vertex"),
+    [("0 0 0 1e3 0 0 0 1000 0", [1.0, 0.0, 0.0]), ("0 0 0 nan 0 0 0 1000 0", [0.0, 0.0, 0.0])],
+    ids=["exponent", "not a number"],
+)
+def test_numbers_of_collada_that_are_unusual(text: str, vertex: list[float], tmp_path: Path) -> None:
+    file = dae(tmp_path, "1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1")
+    file.write_text(file.read_text().replace("0 0 0 1000 0 0 0 1000 0 5000 5000 5000", text))
+    assert load_mesh(file).vertices[1].tolist() == vertex
+
+
+def test_pycollada_is_not_changed_for_others(tmp_path: Path) -> None:
+    import collada.source
+
+    before = dict(vars(collada.source)), dict(vars(collada.source.FloatSource))
+    load_mesh(dae(tmp_path))
+    assert (dict(vars(collada.source)), dict(vars(collada.source.FloatSource))) == before
+
+
 def gltf_tree() -> tuple[dict[str, object], bytes]:
     points = struct.pack("<9f", 0, 0, 0, 1, 0, 0, 0, 1, 0)
     data = points + struct.pack("<3H", 0, 1, 2)

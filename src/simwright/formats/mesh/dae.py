@@ -17,7 +17,6 @@ the reading with more faces counts.
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,7 +65,7 @@ def _read_parts(content: bytes, file: Path) -> list[MeshPart]:
         root = _parse(content, file)
         materials = _find_bound_materials(root)
         _strip(root, _LOOKS)
-        other = _list_parts(_load(etree.tostring(root)), file)
+        other = _list_parts(_load(root), file)
         for part in other:
             part.material = materials.get(part.material, "")
         if _count_faces(other) > _count_faces(parts):
@@ -100,38 +99,98 @@ def _parse(content: bytes, file: Path) -> Element:
 
 def _open(content: bytes, file: Path) -> Any:
     root = _parse(content, file)
-    return _load(etree.tostring(root) if _drop_broken_textures(root) else content)
+    _drop_broken_textures(root)
+    return _load(root)
 
 
-_HEAD = 1 << 14
-_DATES = re.compile(rb"<(created|modified)>[^<]*</\1>")
-"""When the file was made, which pycollada takes longer to read than the points of a small mesh."""
+@dataclass(frozen=True, slots=True)
+class _KeptMesh:
+    """What pycollada is not given of a ``<mesh>`` at first: numbers of its arrays, and elements that have its faces."""
+
+    arrays: dict[str, Array]
+    """By the number that stands at the array's element in the document that pycollada reads."""
+    faces: list[Element]
 
 
-class _QuickNumpy:
-    """numpy as pycollada uses it for its arrays, but with a quicker way to read numbers that gives the same values."""
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(np, name)
-
-    def fromstring(self, text: str, dtype: Any = float, sep: str = "") -> Any:
-        """The numbers of a text."""
-        values = read_numbers(text) if sep == " " else None
-        return np.fromstring(text, dtype=dtype, sep=sep) if values is None else values.astype(dtype)
+_KEPT = "simwright-kept"
+_FACES = ("polylist", "polygons", "triangles", "tristrips", "trifans")
 
 
-def _load(content: bytes) -> Any:
+def _load(root: Element) -> Any:
+    """The document as pycollada reads it; takes numbers and faces of meshes, and dates, out of ``root``.
+
+    pycollada spends half its time on a mesh in ``numpy.fromstring`` (0.9, numpy 2.4).  So it gets a document whose
+    arrays are empty, and its sources are filled here before it reads the faces that use them.
+    """
     import collada
-    import collada.source
     from collada.common import DaeBrokenRefError, DaeIncompleteError, DaeMalformedError, DaeUnsupportedError
 
-    # half the time of reading a mesh goes into numpy.fromstring (pycollada 0.9, numpy 2.4)
-    if not isinstance(collada.source.numpy, _QuickNumpy):
-        collada.source.numpy = _QuickNumpy()
+    # When the file was made takes pycollada longer to read than the points of a small mesh.
+    _strip(root, _NOT_READ)
+    kept = _take_meshes(root)
     # a broken image or light must not cost the geometry; an empty result is an error of its own
     ignore = [DaeBrokenRefError, DaeIncompleteError, DaeMalformedError, DaeUnsupportedError]
-    content = _DATES.sub(b"", content[:_HEAD]) + content[_HEAD:]
-    return collada.Collada(io.BytesIO(content), ignore=ignore, aux_file_loader=lambda _name: None)
+    text = io.BytesIO(etree.tostring(root))
+    document = collada.Collada(text, ignore=ignore, aux_file_loader=lambda _name: None)
+    for geometry in document.geometries:
+        number = geometry.xmlnode.get(_KEPT)
+        if number is not None:
+            _fill_geometry(document, geometry, kept[int(number)])
+    return document
+
+
+def _take_meshes(root: Element) -> list[_KeptMesh]:
+    """Take numbers and faces out of all meshes; the ``<geometry>`` of each gets its number in the list."""
+    kept: list[_KeptMesh] = []
+    for mesh in _list_all(root, "mesh"):
+        arrays: dict[str, Array] = {}
+        for source in mesh.iterchildren("{*}source"):
+            array, values = _read_source(source)
+            if values is not None:
+                arrays[str(len(arrays))] = values
+                array.set(_KEPT, str(len(arrays) - 1))
+                array.text = None
+        faces = list(mesh.iterchildren(*(f"{{*}}{word}" for word in _FACES)))
+        for element in faces:
+            mesh.remove(element)
+        mesh.getparent().set(_KEPT, str(len(kept)))
+        kept.append(_KeptMesh(arrays, faces))
+    return kept
+
+
+def _read_source(source: Element) -> tuple[Element, Array | None]:
+    """The array of a ``<source>`` with its values, a row for each point; None where pycollada has to judge them."""
+    array = source.find("{*}float_array")
+    params = source.findall("{*}technique_common/{*}accessor/{*}param")
+    if array is None or not params or not array.text:
+        return array, None
+    values = read_numbers(array.text)
+    if values is None or values.size % len(params):
+        return array, None
+    return array, values.astype(np.float32).reshape(-1, len(params))
+
+
+def _fill_geometry(document: Any, geometry: Any, kept: _KeptMesh) -> None:
+    """Give a geometry of pycollada its numbers and its faces; none at all where some of them are broken."""
+    from collada.common import DaeError
+    from collada.polygons import Polygons
+    from collada.polylist import Polylist
+    from collada.source import FloatSource
+    from collada.triangleset import TriangleSet
+
+    kinds = {"polylist": Polylist, "polygons": Polygons}
+    for source in geometry.sourceById.values():
+        number = source.xmlnode.find("{*}float_array").get(_KEPT) if isinstance(source, FloatSource) else None
+        if number is not None:
+            # pycollada leaves out the third of three texture coordinates.
+            source.data = kept.arrays[number][:, : len(source.components)]
+    try:
+        geometry.primitives = [
+            kinds.get(_word(element), TriangleSet).load(document, geometry.sourceById, element)
+            for element in kept.faces
+        ]
+    except DaeError as error:
+        document.handleError(error)
 
 
 def _parts(document: Any, to_model: Array) -> Iterator[MeshPart]:
@@ -261,7 +320,7 @@ def read_dae_materials(content: bytes, file: Path, gate: Gate) -> list[RenderMat
         if gate.reporter is not None:
             gate.reporter.report(IMAGE_BROKEN, Where(str(file)), file=file.name, name=name[:80])
     found: dict[str, RenderMaterial] = {}
-    for material in _load(etree.tostring(root)).materials:
+    for material in _load(root).materials:
         name = _material_name(material)
         if name not in found:
             found[name] = _convert(name, material.effect, file, gate)
@@ -272,6 +331,7 @@ _SHAPES = frozenset({
     "library_geometries", "library_controllers", "library_animations", "library_animation_clips",
     "library_visual_scenes", "library_nodes", "scene",
 })  # fmt: skip
+_NOT_READ = frozenset({"created", "modified", "lines", "linestrips"})
 _LOOKS = frozenset({"library_images", "library_effects", "library_materials", "bind_material"})
 
 
