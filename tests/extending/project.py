@@ -277,18 +277,34 @@ class Project:
         }
         write(info / "entry_points.txt", "\n".join(sorted(groups)))
 
-    def run(self, *arguments: str, plugged: bool = False, cwd: Path | None = None, code: int = 0) -> str:
-        """What Python prints with the copy's sources, and with the other package installed if wanted."""
-        process = self.start(*arguments, plugged=plugged, cwd=cwd, stderr=subprocess.PIPE)
+    def run(
+        self,
+        *arguments: str,
+        plugged: bool = False,
+        cwd: Path | None = None,
+        code: int = 0,
+        helpers: str = "",
+    ) -> str:
+        """What Python prints with the copy's sources, and with the other package installed if wanted.
+
+        ``helpers`` is a folder of the project, such as one of tests, whose modules can be imported too.
+        """
+        process = self.start(*arguments, plugged=plugged, cwd=cwd, stderr=subprocess.PIPE, helpers=helpers)
         printed, said = process.communicate()
         assert process.returncode == code, printed + said
         return printed
 
     def start(
-        self, *arguments: str, plugged: bool, stderr: IO[str] | int, cwd: Path | None = None
+        self,
+        *arguments: str,
+        plugged: bool,
+        stderr: IO[str] | int,
+        cwd: Path | None = None,
+        helpers: str = "",
     ) -> subprocess.Popen[str]:
         """Python with the copy's sources, as a process that is asked through its pipes."""
         paths = [str(self.root / "src"), *([str(self.site)] if plugged else [])]
+        paths += [str(self.root / helpers)] if helpers else []
         environment = {
             **os.environ,
             "PYTHONPATH": os.pathsep.join(paths),

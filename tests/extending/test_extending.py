@@ -374,9 +374,7 @@ def test_robot(simwright, word):
 
 def test_world_planner_executor_sensor_action(project, word, tmp_path):
     code = f"""
-import sys
 from pathlib import Path
-sys.path.insert(0, {str(project.root / "tests/worlds")!r})
 from flat import make_flat
 from simwright.worlds.acting.action import Action
 from simwright.worlds.acting.simulation import WorldSimulation
@@ -389,7 +387,7 @@ assert abs(simulation.time - 5.0 * path.length) < 1e-9
 assert simulation.sense("one", "needle") == simulation.world.robots[0].pose.yaw + 0.25
 assert simulation.execute("one", Action({word!r})).data == {{"waved": "one"}}
 """
-    project.run("-c", code, plugged=word == "plugged", cwd=tmp_path)
+    project.run("-c", code, plugged=word == "plugged", cwd=tmp_path, helpers="tests/worlds")
 
 
 def test_command(project):
@@ -405,8 +403,6 @@ def test_sample(project):
 
 
 def test_benchmark(project, tmp_path):
-    told = project.run(
-        "-c", "import sys; sys.path.insert(0, '.'); from benchmarks.__main__ import main; main(['sketch'])"
-    )
+    told = project.run("-m", "benchmarks", "sketch")
     assert "sketch" in told
     assert "itself" in told

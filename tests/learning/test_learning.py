@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import sys
 import warnings
 from pathlib import Path
@@ -60,11 +60,16 @@ def test_an_arm_learns_to_reach() -> None:
 
 
 def load_example(name: str) -> Any:
-    sys.path.insert(0, str(REPO / "examples" / "learning"))
-    try:
-        return importlib.import_module(name)
-    finally:
-        sys.path.pop(0)
+    spec = importlib.util.spec_from_file_location(
+        f"example_{name}", REPO / "examples/learning" / f"{name}.py"
+    )
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    # classes of data look for their module by its name
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def test_a_clone_of_recorded_demonstrations_reaches(tmp_path: Path) -> None:

@@ -247,14 +247,14 @@ def test_the_same_file_gives_the_same_bits(tmp_path: Path) -> None:
     file.write_text(MINIMAL, encoding="utf-8")
     here = hash_scene(load_scene(file, 17))
     assert hash_scene(load_scene(file, 17)) == here
-    code = (
-        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r}); from test_load import hash_scene, load_scene;"
-        f" print(hash_scene(load_scene({str(file)!r}, 17)))"
-    )
+    code = f"from test_load import hash_scene, load_scene; print(hash_scene(load_scene({str(file)!r}, 17)))"
     for seed in ("1", "2"):
+        settings = {
+            "PYTHONPATH": str(Path(__file__).parent), "PYTHONHASHSEED": seed, "OMP_NUM_THREADS": seed
+        }  # fmt: skip
         done = subprocess.run(
             [sys.executable, "-c", code],
-            capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed, "OMP_NUM_THREADS": seed},
+            capture_output=True, text=True, check=True, env=settings,
         )  # fmt: skip
         assert done.stdout.strip() == here
 

@@ -19,8 +19,8 @@ from simwright.app.jobs.model import (
     ItemOutcome,
     JobItem,
     JobKind,
+    JobOptions,
     JobSpec,
-    Words,
     note_environment,
     number_items,
 )
@@ -113,7 +113,7 @@ def run_check(request: CheckRequest, listener: JobListener | None = None) -> Che
         listener,
     )
     trim_cache(request, outcomes)
-    prepared = _prepare(_make_key(spec.words, spec.run))
+    prepared = _prepare(_make_key(spec.options, spec.run))
     results = [decode_check(item.asset, one) for item, one in zip(items, outcomes, strict=True)]
     outcome = CheckOutcome(results, prepared.entries, prepared.fail_on)
     if request.stamp:
@@ -133,7 +133,7 @@ def plan_check(request: CheckRequest) -> tuple[JobSpec, list[JobItem]]:
         raise UsageError("--write-baseline needs to know where", hint="add --baseline FILE")
     config = _find_config(request)
     baseline = request.baseline.absolute() if request.baseline and not request.write_baseline else None
-    words: Words = {
+    options: JobOptions = {
         "select": list(request.select),
         "ignore": list(request.ignore),
         "profile": request.profile,
@@ -145,8 +145,8 @@ def plan_check(request: CheckRequest) -> tuple[JobSpec, list[JobItem]]:
         "cache": request.use_cache,
         "baseline": str(baseline) if baseline else None,
     }
-    spec = JobSpec("check", words, request.limits, environment=note_environment())
-    prepared = _prepare(_make_key(words, spec.run))
+    spec = JobSpec("check", options, request.limits, environment=note_environment())
+    prepared = _prepare(_make_key(options, spec.run))
     _refuse_partial_stamp(request, prepared.config)
     scenes, others = split_scenes(request.inputs)
     # with a manifest alone there are no inputs
@@ -156,7 +156,7 @@ def plan_check(request: CheckRequest) -> tuple[JobSpec, list[JobItem]]:
 
 @dataclass(slots=True)
 class PreparedCheck:
-    """What the words of a check mean, for all assets that have the same ones."""
+    """What the options of a check mean, for all assets that have the same ones."""
 
     config: Config
     profile: str
@@ -186,56 +186,60 @@ class PreparedCheck:
         )
 
 
-def _make_key(words: Words, run: str) -> str:
-    return json.dumps({**words, "run": run, "asset": ""}, sort_keys=True)
+def _make_key(options: JobOptions, run: str) -> str:
+    return json.dumps({**options, "run": run, "asset": ""}, sort_keys=True)
 
 
 @lru_cache(maxsize=32)
 def _prepare(key: str) -> PreparedCheck:
-    """What words mean; ``key`` is their text, with the run: another run looks at files again."""
-    words: Words = json.loads(key)
-    if words["fail_on"] is not None and words["fail_on"] not in FAIL_ON:
-        raise UnknownNameError("level", words["fail_on"], FAIL_ON)
-    config = read_config(words["config"]) if words["config"] else Config()
-    profile = words["profile"] or config.profile
-    baseline = Path(words["baseline"]) if words["baseline"] else None
+    """What options mean; ``key`` is their text, with the run: another run looks at files again."""
+    options: JobOptions = json.loads(key)
+    if options["fail_on"] is not None and options["fail_on"] not in FAIL_ON:
+        raise UnknownNameError("level", options["fail_on"], FAIL_ON)
+    config = read_config(options["config"]) if options["config"] else Config()
+    profile = options["profile"] or config.profile
+    baseline = Path(options["baseline"]) if options["baseline"] else None
     # read before anything is checked: a baseline that is broken is told at once
     known = read_baseline(baseline) if baseline else None
-    cache = open_cache(words["cache"])
+    cache = open_cache(options["cache"])
     entries = load_catalogue(cache)
-    match_words(entries, [*words["select"], *words["ignore"]])  # typing errors here are not the file's
+    match_words(entries, [*options["select"], *options["ignore"]])  # typing errors here are not the file's
     choice = choose_rules(
-        entries, words["select"] or config.select, [*config.ignore, *words["ignore"]], profile, config.where
+        entries,
+        options["select"] or config.select,
+        [*config.ignore, *options["ignore"]],
+        profile,
+        config.where,
     )
     # the interface folders of the command line come after those of the project
-    extra = tuple(Path(path) for path in words["interfaces"])
+    extra = tuple(Path(path) for path in options["interfaces"])
     settings = dataclasses.replace(config.settings, interfaces=(*config.settings.interfaces, *extra))
-    packages = tuple(sorted(words["packages"].items()))
+    packages = tuple(sorted(options["packages"].items()))
     return PreparedCheck(
         config,
         profile,
-        words["fail_on"] or config.fail_on,
+        options["fail_on"] or config.fail_on,
         entries,
         build_policy(config, entries, choice.hidden),
-        AssetChecker(CheckPlan(choice.codes, settings, words["variants"], packages), cache),
+        AssetChecker(CheckPlan(choice.codes, settings, options["variants"], packages), cache),
         baseline,
         known,
     )
 
 
-def check_item(words: Words) -> ItemOutcome:
+def check_item(options: JobOptions) -> ItemOutcome:
     """Check one asset or scene."""
-    prepared, asset = _prepare(_make_key(words, words["run"])), words["asset"]
+    prepared, asset = _prepare(_make_key(options, options["run"])), options["asset"]
     if split_scenes([asset])[0]:
         return prepared.judge(check_scene(asset))
     checker = prepared.checker
     return prepared.judge(checker.find(asset) or checker.check(asset))
 
 
-def find_checked(words: Words) -> ItemOutcome | None:
+def find_checked(options: JobOptions) -> ItemOutcome | None:
     """The outcome of an asset in which nothing has changed; this loads neither OpenUSD nor a rule."""
-    prepared = _prepare(_make_key(words, words["run"]))
-    result = prepared.checker.find(words["asset"])
+    prepared = _prepare(_make_key(options, options["run"]))
+    result = prepared.checker.find(options["asset"])
     return prepared.judge(result) if result is not None else None
 
 
@@ -260,11 +264,11 @@ def _find_code(findings: Iterable[Diagnostic], fail_on: str) -> int:
     return EXIT_FINDINGS if any(found.level.rank <= limit for found in findings) else EXIT_CLEAN
 
 
-def _combine_codes(codes: Mapping[int, int], words: Words) -> int:
+def _combine_codes(codes: Mapping[int, int], options: JobOptions) -> int:
     """As :attr:`CheckOutcome.exit_code` has it."""
     if set(codes) == {EXIT_BAD_INPUT}:
         return EXIT_BAD_INPUT
-    if words["fail_on"] == "never":
+    if options["fail_on"] == "never":
         return EXIT_CLEAN
     return EXIT_FINDINGS if set(codes) - {EXIT_CLEAN} else EXIT_CLEAN
 

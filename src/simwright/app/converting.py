@@ -25,8 +25,8 @@ from simwright.app.jobs.model import (
     ItemOutcome,
     JobItem,
     JobKind,
+    JobOptions,
     JobSpec,
-    Words,
     encode_findings,
     note_environment,
     number_items,
@@ -138,15 +138,15 @@ def plan_conversions(
     tasks: Sequence[Task], options: ConvertOptions, limits: JobLimits = NO_LIMITS
 ) -> tuple[JobSpec, list[JobItem]]:
     """The job of converting files."""
-    words: Words = asdict(options)
-    words["packages"] = {name: str(path) for name, path in options.packages.items()}
-    spec = JobSpec("convert", words, limits, environment=note_environment())
+    plain: JobOptions = asdict(options)
+    plain["packages"] = {name: str(path) for name, path in options.packages.items()}
+    spec = JobSpec("convert", plain, limits, environment=note_environment())
     return spec, number_items([(task.source, {"target": task.target}) for task in tasks])
 
 
 def plan_manifest(
-    entries: Sequence[tuple[str, Words]], target: str, manifest: Path | None
-) -> list[tuple[str, Words]]:
+    entries: Sequence[tuple[str, JobOptions]], target: str, manifest: Path | None
+) -> list[tuple[str, JobOptions]]:
     """Files of a manifest with the places of their results: their own, or below ``target`` as they lie beside it."""
     if manifest is None:
         return []
@@ -155,18 +155,18 @@ def plan_manifest(
     # a file outside of the manifest's folder gets its name alone: results stay below the target
     names = _make_unique([(path, name if ".." not in name else Path(name).name) for path, name in pairs])
     return [
-        (path, {"target": str(Path(target) / name), **words})
-        for (path, name), (_, words) in zip(names, entries, strict=True)
+        (path, {"target": str(Path(target) / name), **own})
+        for (path, name), (_, own) in zip(names, entries, strict=True)
     ]
 
 
-def convert_item(words: Words) -> ItemOutcome:
+def convert_item(given: JobOptions) -> ItemOutcome:
     """Convert a file among others: a mistake of ours costs this one only."""
-    options = ConvertOptions(**{one.name: words[one.name] for one in fields(ConvertOptions)})
+    options = ConvertOptions(**{one.name: given[one.name] for one in fields(ConvertOptions)})
     # a manifest says words of the writer as such, beside the others
-    own = {name: words[name] for name in WRITING if name in words}
+    own = {name: given[name] for name in WRITING if name in given}
     options = replace(options, writing={**options.writing, **own})
-    result = convert_one(Task(words["asset"], words["target"]), options)
+    result = convert_one(Task(given["asset"], given["target"]), options)
     return ItemOutcome(
         result.status,
         result.exit_code,

@@ -17,8 +17,8 @@ from simwright.app.jobs.model import (
     ItemOutcome,
     JobItem,
     JobKind,
+    JobOptions,
     JobSpec,
-    Words,
     encode_findings,
     note_environment,
     number_items,
@@ -107,14 +107,14 @@ def plan_fixes(
     tasks: Sequence[FixTask], request: FixRequest, limits: JobLimits = NO_LIMITS
 ) -> tuple[JobSpec, list[JobItem]]:
     """The job of fixing assets."""
-    words: Words = {
+    options: JobOptions = {
         **asdict(request),
         "select": list(request.select),
         "ignore": list(request.ignore),
         "packages": {name: str(path) for name, path in request.packages.items()},
         "config": str(request.config.absolute()) if request.config else None,
     }
-    spec = JobSpec("fix", words, limits, environment=note_environment())
+    spec = JobSpec("fix", options, limits, environment=note_environment())
     return spec, number_items([(asset, {"target": target} if target else {}) for asset, target in tasks])
 
 
@@ -132,11 +132,11 @@ def name_targets(assets: Sequence[str], folder: str) -> list[str | None]:
     return found
 
 
-def fix_item(words: Words) -> ItemOutcome:
+def fix_item(options: JobOptions) -> ItemOutcome:
     """Fix one asset among others."""
-    own = {one.name: words[one.name] for one in fields(FixRequest)}
-    config = Path(words["config"]) if words["config"] else None
-    result = fix_one(words["asset"], words.get("target"), FixRequest(**{**own, "config": config}))
+    own = {one.name: options[one.name] for one in fields(FixRequest)}
+    config = Path(options["config"]) if options["config"] else None
+    result = fix_one(options["asset"], options.get("target"), FixRequest(**{**own, "config": config}))
     plain = {one.name: getattr(result, one.name) for one in fields(FixResult) if one.name != "source"}
     for name in ("before", "after", "notes"):
         plain[name] = encode_findings(plain[name])

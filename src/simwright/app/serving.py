@@ -36,25 +36,25 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from simwright import __version__
-from simwright.app.jobs.fleet import describe_row
-from simwright.app.jobs.listing import LIMIT_KINDS, WordKinds, check_words
+from simwright.app.jobs.listing import LIMIT_KINDS, OptionKinds, check_options
 from simwright.app.jobs.model import (
     ItemOutcome,
     JobItem,
+    JobOptions,
     JobSpec,
-    Words,
     do_item,
     hold_environment,
     lose_item,
 )
+from simwright.app.jobs.reports import describe_row
 from simwright.core.errors import MissingExtraError, SimwrightError
 from simwright.core.limits import UNTRUSTED
 from simwright.core.pool import OUT_OF_TIME, JobLimits, Loss, WorkerPool
 from simwright.core.scratch import scratch_folder
 
 MIB = 1 << 20
-_READING: WordKinds = {"arguments": "pairs", "variants": "pairs"}
-_EMPTY: Words = {"packages": {}, "arguments": {}, "variants": {}}
+_READING: OptionKinds = {"arguments": "pairs", "variants": "pairs"}
+_EMPTY: JobOptions = {"packages": {}, "arguments": {}, "variants": {}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +62,8 @@ class ServedCommand:
     """A command of the service: its options, what they are by default, and how many files it is about."""
 
     about: str
-    kinds: WordKinds
-    words: Words = field(default_factory=dict)
+    kinds: OptionKinds
+    options: JobOptions = field(default_factory=dict)
     writes: bool = False
     """Gives files back, as an archive with the report in it."""
     pair: bool = False
@@ -126,14 +126,14 @@ class RequestError(Exception):
 
 
 def do_request(task: tuple[JobSpec, JobItem]) -> ItemOutcome:
-    """Do one item in the trust of its request; this is what a worker does."""
+    """Do the item of a request in a worker process, with the variables of the request: uploads are untrusted."""
     spec, item = task
     with hold_environment(spec):
         return do_item(spec, item)
 
 
 class RequestQueue:
-    """A few warm workers, each with a thread that waits for it, and a bounded number of requests before them."""
+    """Requests that wait, up to a number, and threads that each give them to a worker process of their own."""
 
     def __init__(self, workers: int, limits: ServiceLimits) -> None:
         self._waiting: queue.Queue[tuple[tuple[JobSpec, JobItem], Future[ItemOutcome]] | None]
@@ -143,7 +143,7 @@ class RequestQueue:
             thread.start()
 
     def submit(self, spec: JobSpec, item: JobItem) -> Future[ItemOutcome]:
-        """The outcome when it is there; cancelled in time, nobody works on it."""
+        """Put an item into the queue; one whose future is cancelled before a worker takes it is left out."""
         future: Future[ItemOutcome] = Future()
         try:
             self._waiting.put_nowait(((spec, item), future))
@@ -152,7 +152,7 @@ class RequestQueue:
         return future
 
     def close(self) -> None:
-        """Let the workers go when they have done what waits."""
+        """End threads and processes, when what waits is done."""
         for _ in self._threads:
             self._waiting.put(None)
         for thread in self._threads:
@@ -183,7 +183,7 @@ def _lose(task: tuple[JobSpec, JobItem], loss: Loss) -> ItemOutcome:
 
 
 def name_upload(name: str) -> PurePosixPath:
-    """The place of a file in an upload; one that leads out of it is refused."""
+    """The path of a file below the folder of an upload, from the name that the client sent; refused if it leads out."""
     # browsers of old Windows send whole paths, with backslashes
     place = PurePosixPath(name.replace("\\", "/"))
     parts = place.parts
@@ -194,7 +194,7 @@ def name_upload(name: str) -> PurePosixPath:
 
 
 def unpack_upload(archive: Path, folder: Path, limits: ServiceLimits) -> list[PurePosixPath]:
-    """The files of a zip archive in a folder; what it says of its sizes is not believed."""
+    """Unpack a zip archive into a folder; bytes are counted as they come, since the sizes in it may be false."""
     try:
         with zipfile.ZipFile(archive) as opened:
             return _unpack_members(opened, folder, limits)
@@ -233,7 +233,7 @@ def _extract(opened: zipfile.ZipFile, member: zipfile.ZipInfo, target: Path, lef
 
 
 def choose_entry(places: list[PurePosixPath], entry: str) -> PurePosixPath:
-    """The file that the command is about."""
+    """Which file of an upload the command opens: the one named by the field ``entry``, or the only one."""
     if entry:
         chosen = name_upload(entry)
         if chosen not in places:
@@ -244,7 +244,7 @@ def choose_entry(places: list[PurePosixPath], entry: str) -> PurePosixPath:
     raise RequestError(400, "say which file is meant: add the field 'entry'")
 
 
-def read_options(command: ServedCommand, text: str) -> Words:
+def read_options(command: ServedCommand, text: str) -> JobOptions:
     """The field ``options``: JSON, checked against what the command takes."""
     try:
         plain = json.loads(text or "{}")
@@ -254,13 +254,13 @@ def read_options(command: ServedCommand, text: str) -> Words:
         raise RequestError(400, "options are a JSON object")
     try:
         # a client may ask for less time and memory than there is
-        return check_words(plain, {**LIMIT_KINDS, **command.kinds})
+        return check_options(plain, {**LIMIT_KINDS, **command.kinds})
     except SimwrightError as error:
         raise RequestError(400, str(error)) from None
 
 
 def find_status(outcome: ItemOutcome) -> int:
-    """The status of an outcome."""
+    """The HTTP status for an outcome; see the table of this module."""
     kinds = {finding["kind"] for finding in outcome.findings}
     if outcome.status == "failed":
         return 504 if OUT_OF_TIME.code in kinds else 500 if outcome.code == 3 else 422
@@ -268,7 +268,7 @@ def find_status(outcome: ItemOutcome) -> int:
 
 
 def forget_folder(value: Any, folder: Path) -> Any:
-    """A report without the private folder: clients see the names that they sent."""
+    """Take the path of the private folder out of a report: clients see the names that they sent."""
     text = json.dumps(value)
     for prefix in (f"{folder}/in/", f"{folder}/other/", f"{folder}/out/", f"{folder}/"):
         text = text.replace(json.dumps(prefix)[1:-1], "")
@@ -277,7 +277,7 @@ def forget_folder(value: Any, folder: Path) -> Any:
 
 @dataclass(slots=True)
 class Service:
-    """What answers requests.  ``token`` is asked for; ``hosts`` are names that requests may be for."""
+    """Answers requests.  Each has to carry ``token``, and one of ``hosts`` in its Host header."""
 
     limits: ServiceLimits = field(default_factory=ServiceLimits)
     workers: int = 2
@@ -289,18 +289,18 @@ class Service:
         self.queue = RequestQueue(self.workers, self.limits)
 
     async def answer(self, name: str, request: Any) -> Any:
-        """One request, from its body to its answer; nothing of it is left behind."""
+        """Receive the files of a request, work on them, and give the response; its folder is removed at the end."""
         self._admit(request)
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(scratch_folder())
             command = COMMANDS[name]
-            words = await self._receive(command, request, folder)
+            options = await self._receive(command, request, folder)
             seconds, gibibytes = self.limits.work_seconds, self.limits.gibibytes
             limits = JobLimits(seconds, gibibytes)
-            words["timeout"] = min(words.get("timeout", seconds), seconds)
-            words["max_memory"] = min(words.get("max_memory", gibibytes), gibibytes)
-            item = JobItem(0, words.pop("asset"), words)
-            spec = JobSpec(name, dict(command.words), limits, environment={UNTRUSTED: "1"})
+            options["timeout"] = min(options.get("timeout", seconds), seconds)
+            options["max_memory"] = min(options.get("max_memory", gibibytes), gibibytes)
+            item = JobItem(0, options.pop("asset"), options)
+            spec = JobSpec(name, dict(command.options), limits, environment={UNTRUSTED: "1"})
             outcome = await self._work(spec, item, request)
             report = forget_folder({"version": 1, **describe_row(name, item, outcome)}, folder)
             return self._respond(name, outcome, report, folder)
@@ -314,7 +314,7 @@ class Service:
         if word.lower() != "bearer" or not secrets.compare_digest(given.encode(), self.token.encode()):
             raise RequestError(401, "a token is needed: Authorization: Bearer TOKEN")
 
-    async def _receive(self, command: ServedCommand, request: Any, folder: Path) -> Words:
+    async def _receive(self, command: ServedCommand, request: Any, folder: Path) -> JobOptions:
         from starlette.formparsers import MultiPartException
         from starlette.requests import ClientDisconnect
 
@@ -337,15 +337,15 @@ class Service:
                 raise RequestError(400, "the upload cannot be read") from None
             raise
 
-    def _store(self, command: ServedCommand, form: Any, folder: Path) -> Words:
-        words = read_options(command, _read_field(form, "options"))
-        words["asset"] = str(self._place(form, "file", "entry", folder / "in"))
+    def _store(self, command: ServedCommand, form: Any, folder: Path) -> JobOptions:
+        options = read_options(command, _read_field(form, "options"))
+        options["asset"] = str(self._place(form, "file", "entry", folder / "in"))
         if command.pair:
-            words["other"] = str(self._place(form, "other", "other_entry", folder / "other"))
+            options["other"] = str(self._place(form, "other", "other_entry", folder / "other"))
         if command.writes:
-            words["target"] = str(folder / "out" / Path(words["asset"]).stem)
+            options["target"] = str(folder / "out" / Path(options["asset"]).stem)
             (folder / "out").mkdir()
-        return words
+        return options
 
     def _place(self, form: Any, field_name: str, entry: str, folder: Path) -> Path:
         """Write the files of a field to a folder; gives the one that is meant."""
@@ -381,7 +381,7 @@ class Service:
             done, _ = await asyncio.wait([waited], timeout=1.0)
             if done:
                 return waited.result()
-            # what waits for nobody is not worked on; what is being worked on ends by its limits
+            # cancelled only while it waits in the queue; a worker that has begun is ended by its limits
             if await request.is_disconnected() and future.cancel():
                 raise RequestError(400, "the client is gone")
 
@@ -409,7 +409,7 @@ def _read_field(form: Any, name: str) -> str:
 
 
 def _count_bytes(receive: Callable[[], Awaitable[Any]], most: int) -> Callable[[], Awaitable[Any]]:
-    """The body of a request, up to a size: a client need not say how much it is going to send."""
+    """Wrap ``receive`` of a request and refuse a body that grows too large: its length need not be in the headers."""
     left = most
 
     async def count() -> Any:

@@ -98,6 +98,7 @@ class DifferentialDrive(ActiveController):
             self._speed[row] += float(np.clip(aimed - self._speed[row], -gain * dt, gain * dt))
         ahead, turn = self._speed
         for side, sign in ((self._left, -1.0), (self._right, 1.0)):
+            # REP 103: a positive turn is to the left, so the right wheels are faster
             rate = (ahead + sign * turn * self._separation / 2.0) / self._radius
             for wheel in side:
                 targets.set_velocity(wheel, rate * self._forward[wheel.v])
@@ -115,6 +116,7 @@ class DifferentialDrive(ActiveController):
             np.mean([moment.velocities[w.v] * self._forward[w.v] for w in side])
             for side in (self._left, self._right)
         ]
+        # the twist is that of the moment; only the pose is integrated, from angles, which do not drift
         left, right = (float(rate) * self._radius for rate in rates)
         self._moved = np.array(((left + right) / 2.0, (right - left) / self._separation))
         if self._last is not None:
@@ -143,6 +145,7 @@ def _find_signs(asset: Asset, wheels: Mapping[str, LayoutDof]) -> dict[int, floa
         assert freedom.dof is not None
         place = poses.get(freedom.parent, Pose.identity()) @ freedom.near
         base = poses.get(freedom.parent, Pose.identity())
+        # in the frame of the chassis: the robot may stand turned in the world
         axis = quat_rotate(quat_conjugate(base.q), quat_rotate(place.q, freedom.dof.axis))
         signs[freedom.v] = -1.0 if axis[1] < 0.0 else 1.0
     return signs

@@ -95,6 +95,7 @@ class TrajectoryFollower(ActiveController, ActionBehaviour):
         rows = [self.freedoms[name] for name in trajectory["joint_names"]]
         place, rate = self.moment.positions, self.moment.velocities
         self._path = make_path(trajectory, [place[f.q] for f in rows], [rate[f.v] for f in rows])
+        # trajectory_msgs: a stamp of zero means now
         stamp = read_seconds(trajectory["header"]["stamp"])
         self._started = self._told = stamp if stamp > 0.0 else self.now
 
@@ -105,6 +106,7 @@ class TrajectoryFollower(ActiveController, ActionBehaviour):
             return
         rows = [self.freedoms[name] for name in path.joints]
         if handle is not None and handle.is_cancelled:
+            # hold where the joints are: the point that was aimed at may be far ahead
             for freedom in rows:
                 targets.set_position(freedom, float(moment.positions[freedom.q]))
             self._end("canceled", SUCCESSFUL, "")
@@ -153,6 +155,7 @@ class TrajectoryFollower(ActiveController, ActionBehaviour):
         found = []
         for name in joints:
             value = given.get(name, 0.0)
+            # control_msgs/JointTolerance: 0 means the default, and a path has none
             if value == 0.0:
                 own = known.get(name)
                 value = (_GOAL_TOLERANCE if own is None else own) if known else math.inf
@@ -253,8 +256,10 @@ class GripperMover(ActiveController, ActionBehaviour):
             self._moving_since = now
         if now - self._told >= 1.0 / _MONITOR_RATE:
             self._told = now
+            # control_msgs: the feedback of ParallelGripperCommand is the state alone, its result has all
             handle.tell(self._report(moment, full=not self._is_parallel))
-        if abs(place - self._goal) <= self._tolerance and abs(rate) <= max(self._slow, 10 * self._slow):
+        # somewhat faster than standing still is enough: a servo settles slowly near its goal
+        if abs(place - self._goal) <= self._tolerance and abs(rate) <= 10 * self._slow:
             self._finish("succeeded", moment)
         elif now - self._moving_since > self._patience:
             self._finish("succeeded" if self._may_stall else "aborted", moment)
@@ -315,15 +320,18 @@ class JointPath:
 def _blend(path: JointPath, row: int, share: float, span: float) -> tuple[Array, Array]:
     """The polynomial between two points; ``share`` from 0 to 1."""
     start, end = path.positions[row], path.positions[row + 1]
+    # As joint_trajectory_controller: as many derivatives as the points give are met at both ends.
     if path.velocities is None:
         return start + share * (end - start), (end - start) / span
     first, last = path.velocities[row] * span, path.velocities[row + 1] * span
     gap = end - start
     if path.accelerations is None:
+        # the cubic with position and velocity given at both ends (Hermite)
         a2, a3 = 3 * gap - 2 * first - last, -2 * gap + first + last
         place = start + share * (first + share * (a2 + share * a3))
         rate = first + share * (2 * a2 + share * 3 * a3)
         return place, rate / span
+    # the quintic with position, velocity and acceleration given at both ends, in powers of the share
     begun, ended = path.accelerations[row] * span**2, path.accelerations[row + 1] * span**2
     a2 = begun / 2
     a3 = 10 * gap - 6 * first - 4 * last - (3 * begun - ended) / 2
@@ -384,6 +392,7 @@ def make_path(
     }
     has_velocities = all(len(row) == len(names) for row in rows["velocities"])
     has_accelerations = has_velocities and all(len(row) == len(names) for row in rows["accelerations"])
+    # without a point at zero the way begins where the joints are, moving as they do
     if times[0] > 0.0:
         times.insert(0, 0.0)
         rows["positions"].insert(0, np.asarray(now, dtype=np.float64))

@@ -104,6 +104,7 @@ def make_tf_source(
     def read(moment: SimulationMoment) -> PackedMessage:
         poses = table.read(moment)[rows]
         if counted:
+            # the table keeps its rows for all who ask at this moment
             poses = poses.copy()
             for number, count in counted.items():
                 pose = _place_counted(frames, *edges[number], count(), moment)
@@ -186,6 +187,7 @@ def make_true_odometry(endpoint: RosEndpoint, context: SourceContext) -> Read:
         moved = moment.find_velocity(body, pose.p)
         if moved is None:
             return None
+        # nav_msgs/Odometry: the pose in the header's frame, the twist in that of the child
         turn = quat_conjugate(pose.q)
         seen = ~start @ pose
         return layout.pack(

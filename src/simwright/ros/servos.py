@@ -131,6 +131,7 @@ def add_missing_drives(
         )
         if joint.name not in undriven or freedom is None:
             continue
+        # the diagonal: what the joint feels of everything that it moves, the others held
         own = max(float(matrix[freedom.v, freedom.v]), 1e-9)
         drive = _make_drive(joint, own, own + loads.get(joint.name, 0.0), probe.dt)
         joint.dofs[0].drive = drive
@@ -150,6 +151,8 @@ def _make_drive(joint: Joint, own: float, carried: float, dt: float) -> Drive:
 
     Damping and friction of the joint itself are overcome: it arrives in a short time, and close.
     """
+    # In the air a wheel has its own inertia only.  Damping of 2 carried f takes no more than its whole velocity in a
+    # step while 2 carried f dt <= own: beyond that it would change its sign, and grow.
     frequency = min(_FASTEST, _SHARE / dt, 0.5 * own / (carried * dt) if carried > own else math.inf)
     dof = joint.dofs[0]
     resisting = max((dof.damping or 0.0) / _ARRIVAL, (dof.friction or 0.0) / _CLOSE)

@@ -104,9 +104,9 @@ class SourceFinder:
         """XML as a file, beside links to what is beside the scene: its relative paths count from there."""
         name = f"inline{_SUFFIXES[kind]}"
         # the scene's folder belongs to the key: relative paths in the text count from it
-        folder = _make_folder((text, str(self._folder.resolve())))
-        if folder is None:
-            return _scratch() / _digest((text, str(self._folder.resolve()))) / name
+        folder, is_new = _find_folder((text, str(self._folder.resolve())))
+        if not is_new:
+            return folder / name
         if self._folder.is_dir():
             _link_siblings(self._folder, folder, {name})
         (folder / name).write_text(text, encoding="utf-8")
@@ -118,9 +118,9 @@ class SourceFinder:
         # links lead out of the scratch folder: the security gate has to know where to
         self.roots |= {find_root(file), *(origin.resolve().parent for _, origin in origins)}
         key = [str(file.resolve()), *(f"{target} {origin.resolve()}" for target, origin in origins)]
-        folder = _make_folder(key)
-        if folder is None:
-            return _scratch() / _digest(key) / file.name
+        folder, is_new = _find_folder(key)
+        if not is_new:
+            return folder / file.name
         _link_siblings(file.parent, folder, {Path(target).parts[0] for target, _ in origins})
         for target, origin in origins:
             link = folder / target
@@ -152,13 +152,13 @@ def _digest(key: Iterable[str]) -> str:
     return hashlib.sha256("\0".join(key).encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
 
-def _make_folder(key: Iterable[str]) -> Path | None:
-    """A new folder for a key; None if it was made before."""
+def _find_folder(key: Iterable[str]) -> tuple[Path, bool]:
+    """The scratch folder of this process for what the texts of ``key`` describe, and whether it was made just now."""
     folder = _scratch() / _digest(key)
-    if folder.exists():
-        return None
-    folder.mkdir()
-    return folder
+    is_new = not folder.exists()
+    if is_new:
+        folder.mkdir()
+    return folder, is_new
 
 
 def _link_siblings(source: Path, target: Path, taken: set[str]) -> None:

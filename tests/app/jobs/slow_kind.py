@@ -9,14 +9,14 @@ from pathlib import Path
 from simwright.app.jobs.model import ItemOutcome, JobKind
 
 
-def work(words):
-    with Path(words["log"]).open("a") as stream:
-        stream.write(f"{words['asset']}\n")
-    name = Path(words["asset"]).name
-    if name == "kill" or (name == "kill-once" and Path(words["log"]).read_text().count("kill-once") == 1):
+def work(options):
+    with Path(options["log"]).open("a") as stream:
+        stream.write(f"{options['asset']}\n")
+    name = Path(options["asset"]).name
+    if name == "kill" or (name == "kill-once" and Path(options["log"]).read_text().count("kill-once") == 1):
         os.kill(os.getpid(), 9)
-    time.sleep(words.get("pause", 0.0))
-    return ItemOutcome("done", 0, [], {"word": words["word"]})
+    time.sleep(options.get("pause", 0.0))
+    return ItemOutcome("done", 0, [], {"word": options["word"]})
 
 
 SLOW = JobKind(work)

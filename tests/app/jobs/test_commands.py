@@ -13,8 +13,8 @@ from lxml import etree
 
 import simwright
 from simwright.app.cli.main import run
-from simwright.app.jobs.fleet import write_report
 from simwright.app.jobs.model import ItemOutcome, JobItem, JobSpec
+from simwright.app.jobs.reports import write_report
 from simwright.app.jobs.store import JobStore, create_store
 
 SCHEMA = Path(simwright.__file__).parent / "app" / "schemas" / "job.v1.schema.json"

@@ -29,10 +29,10 @@ def variables(tmp_path) -> dict[str, str]:
     return {"PYTHONPATH": os.pathsep.join([str(place), os.environ.get("PYTHONPATH", "")])}
 
 
-def make_job(tmp_path: Path, names: list[str], **words) -> tuple[Path, Path]:
+def make_job(tmp_path: Path, names: list[str], **options) -> tuple[Path, Path]:
     folder, log = tmp_path / "job", tmp_path / "log"
     log.write_text("")
-    spec = JobSpec("slow", {"log": str(log), "word": "hello", "pause": PAUSE, **words})
+    spec = JobSpec("slow", {"log": str(log), "word": "hello", "pause": PAUSE, **options})
     create_store(folder, spec, number_items([(name, {}) for name in names]), {}).close()
     return folder, log
 

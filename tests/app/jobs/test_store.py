@@ -22,8 +22,8 @@ def test_what_is_kept_is_there_for_the_next_process(tmp_path):
         store.keep(ITEMS[1], ItemOutcome("findings", 1, [FOUND, FOUND], {"known": 0}, 0.25))
     with JobStore(tmp_path) as store:
         spec = store.spec
-        assert (spec.words, spec.limits, spec.retries, spec.environment) == (
-            SPEC.words,
+        assert (spec.options, spec.limits, spec.retries, spec.environment) == (
+            SPEC.options,
             SPEC.limits,
             2,
             {"SIMWRIGHT_OFFLINE": "1"},

@@ -166,7 +166,7 @@ def _run_job(request: CheckRequest, options: dict[str, Any]) -> int:
     entries = list_manifest(options, _MANIFEST)
     spec, items = plan_check(request)
     spec = replace(spec, retries=options["retries"])
-    items = number_items([*((item.asset, item.words) for item in items), *entries])
+    items = number_items([*((item.asset, item.options) for item in items), *entries])
     return run_job(
         spec,
         items,

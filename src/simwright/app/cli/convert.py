@@ -191,7 +191,7 @@ def _run_job(
     tasks = plan_tasks(sources, folder, asked.to) if sources else []
     spec, items = plan_conversions(tasks, asked, limits)
     entries = plan_manifest(list_manifest(options, _MANIFEST), folder, options["manifest"])
-    items = number_items([*((item.asset, item.words) for item in items), *entries])
+    items = number_items([*((item.asset, item.options) for item in items), *entries])
     options = {**options, "inputs": [*sources, target]}
     spec = replace(spec, retries=options["retries"])
     return run_job(spec, items, options, options["report"], options["output"], word="converting")

@@ -22,7 +22,7 @@ from simwright.app.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from simwright.app.jobs.model import Words
+    from simwright.app.jobs.model import JobOptions
     from simwright.compare.difference import Difference, DifferenceItem, DifferenceSection
     from simwright.model.asset import Asset
 
@@ -105,7 +105,7 @@ def diff(
     """
     from simwright.core.packages import parse_assignments
 
-    words: Words = {
+    job_options: JobOptions = {
         "only": _split(only),
         "ignore": _split(ignore),
         "rtol": rtol,
@@ -116,12 +116,14 @@ def diff(
         "variants": parse_pairs(variants, "--variant"),
     }
     if is_job(options, output_format) or a is None or b is None or Path(a).is_dir():
-        return _run_job(a, b, words, options, output_format, Path(output) if output else None)
+        return _run_job(a, b, job_options, options, output_format, Path(output) if output else None)
     own_format(output_format, "text", "json", "html")
-    return _compare(a, b, words, limit, output_format, output)
+    return _compare(a, b, job_options, limit, output_format, output)
 
 
-def _compare(a: str, b: str, words: Words, limit: int, output_format: str, output: str | None) -> int:
+def _compare(
+    a: str, b: str, job_options: JobOptions, limit: int, output_format: str, output: str | None
+) -> int:
     """Compare two files and print what came of it."""
     from simwright.app.api import load, read_image
     from simwright.app.cli.findings import exit_code, print_findings
@@ -130,9 +132,9 @@ def _compare(a: str, b: str, words: Words, limit: int, output_format: str, outpu
     from simwright.compare.run import compare_assets
     from simwright.core.diag import Level, Reporter, sort_diagnostics
 
-    figures = {name: words[name] for name in ("rtol", "configurations", "seed")}
-    settings = make_settings(words["only"], words["ignore"], read_image=read_image, **figures)
-    reading = {name: words[name] for name in ("packages", "arguments", "variants")}
+    figures = {name: job_options[name] for name in ("rtol", "configurations", "seed")}
+    settings = make_settings(job_options["only"], job_options["ignore"], read_image=read_image, **figures)
+    reading = {name: job_options[name] for name in ("packages", "arguments", "variants")}
     # one for each file, so that findings are told under the right name
     reporters = (Reporter(), Reporter())
     first, second = (
@@ -160,7 +162,7 @@ def _compare(a: str, b: str, words: Words, limit: int, output_format: str, outpu
 def _run_job(
     a: str | None,
     b: str | None,
-    words: Words,
+    job_options: JobOptions,
     options: dict[str, Any],
     output_format: str,
     output: Path | None,
@@ -178,8 +180,8 @@ def _run_job(
     pairs = []
     if a is not None and b is not None:
         pairs = pair_files(a, b) if Path(a).is_dir() else [(a, b)]
-    found: list[tuple[str, Words]] = [(one, {"other": str(Path(two).absolute())}) for one, two in pairs]
-    spec = JobSpec("diff", words, read_limits(options), options["retries"], note_environment())
+    found: list[tuple[str, JobOptions]] = [(one, {"other": str(Path(two).absolute())}) for one, two in pairs]
+    spec = JobSpec("diff", job_options, read_limits(options), options["retries"], note_environment())
     options = {**options, "inputs": [a, b]}
     return run_job(spec, number_items([*found, *entries]), options, output_format, output, word="comparing")
 

@@ -20,7 +20,7 @@ from simwright.app.cli.options import (
 
 if TYPE_CHECKING:
     from simwright.app.fixing import FixRequest
-    from simwright.app.jobs.model import Words
+    from simwright.app.jobs.model import JobOptions
     from simwright.core.pool import JobLimits
     from simwright.sanitizer.result import FixResult
 
@@ -154,8 +154,8 @@ def _run_job(
     paths = [*(find_assets(assets) if assets else []), *(path for path, _ in entries)]
     targets = name_targets(paths, target) if target is not None else [None] * len(paths)
     spec, items = plan_fixes(list(zip(paths, targets, strict=True)), request, limits)
-    own: list[Words] = [{}] * (len(paths) - len(entries)) + [words for _, words in entries]
-    items = number_items([(one.asset, {**one.words, **words}) for one, words in zip(items, own, strict=True)])
+    own: list[JobOptions] = [{}] * (len(paths) - len(entries)) + [one for _, one in entries]
+    items = number_items([(one.asset, {**one.options, **more}) for one, more in zip(items, own, strict=True)])
     options = {**options, "inputs": [*assets, target]}
     spec = replace(spec, retries=options["retries"])
     return run_job(spec, items, options, options["report"], options["report_output"], word="fixing")

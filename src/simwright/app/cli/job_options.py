@@ -14,15 +14,15 @@ import click
 from simwright.app.cli.options import echo, limit_options
 
 if TYPE_CHECKING:
-    from simwright.app.jobs.listing import WordKinds
-    from simwright.app.jobs.model import ItemOutcome, JobItem, JobSpec, Words
+    from simwright.app.jobs.listing import OptionKinds
+    from simwright.app.jobs.model import ItemOutcome, JobItem, JobOptions, JobSpec
     from simwright.app.jobs.running import JobExecutor
     from simwright.app.jobs.store import JobStore
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 FORMATS = ("text", "json", "json-lines", "junit", "sarif", "html", "prometheus")
-"""Names of ``app.jobs.fleet.JOB_REPORTS``, which is not loaded for --help."""
+"""Names of ``app.jobs.reports.JOB_REPORTS``, which is not loaded for --help."""
 _EXECUTOR_OPTIONS = (
     click.option(
         "--executor",
@@ -105,7 +105,7 @@ def refuse_flags(options: dict[str, Any], *names: str) -> None:
         raise click.UsageError(f"a job cannot be used with {', '.join(given)}")
 
 
-def list_manifest(options: dict[str, Any], kinds: WordKinds) -> list[tuple[str, Words]]:
+def list_manifest(options: dict[str, Any], kinds: OptionKinds) -> list[tuple[str, JobOptions]]:
     """Assets of ``--manifest``, each with its own words."""
     from simwright.app.jobs.listing import read_manifest
 
@@ -136,7 +136,7 @@ def run_job(
     only what was in flight.  ``report`` prints it in the command's own way.
     """
     from simwright.app.cli.progress import end_on_term, show_progress
-    from simwright.app.jobs.fleet import find_code, write_line
+    from simwright.app.jobs.reports import find_code, write_line
     from simwright.app.jobs.running import run_stored
 
     executor = make_executor(options)
@@ -211,7 +211,7 @@ def _place(item: JobItem) -> JobItem:
 
 def emit_report(store: JobStore, output_format: str, output: Path | None) -> None:
     """Write a report to standard output, or to a file that appears whole."""
-    from simwright.app.jobs.fleet import write_report
+    from simwright.app.jobs.reports import write_report
     from simwright.core.files import PartFile
 
     if output is None:

@@ -75,7 +75,7 @@ def show_command(folder: Path, output_format: str) -> int:
     with JobStore(folder) as store:
         told = _describe(store)
         attempts = store.count_attempts()
-        told["words"] = store.spec.words
+        told["options"] = store.spec.options
         told["seconds"] = round(store.measure().seconds, 3)
         told["repeated"] = sum(count > 1 for count in attempts.values())
         told["history"] = store.history
@@ -105,7 +105,7 @@ def show_command(folder: Path, output_format: str) -> int:
 def resume_command(folder: Path, output_format: str, output: Path | None, **options: Any) -> int:
     """Continue the job in FOLDER where it stopped; finished assets are not repeated."""
     from simwright.app.cli.progress import end_on_term, show_progress
-    from simwright.app.jobs.fleet import find_code
+    from simwright.app.jobs.reports import find_code
     from simwright.app.jobs.running import run_stored
     from simwright.app.jobs.store import JobStore
 
@@ -141,7 +141,7 @@ Examples:
 )
 def report_command(folder: Path, output_format: str, output: Path | None) -> int:
     """Report what the job in FOLDER has found so far; the exit code is that of the job."""
-    from simwright.app.jobs.fleet import find_code
+    from simwright.app.jobs.reports import find_code
     from simwright.app.jobs.store import JobStore
 
     with JobStore(folder) as store:

@@ -155,14 +155,14 @@ def prove(assets: tuple[str, ...], **options: Any) -> int:
 def _run_job(assets: tuple[str, ...], options: dict[str, Any], shape: str) -> int:
     """Prove several assets as a job."""
     from simwright.app.jobs.listing import DESCRIPTIONS, expand_inputs
-    from simwright.app.jobs.model import JobSpec, Words, note_environment, number_items
+    from simwright.app.jobs.model import JobOptions, JobSpec, note_environment, number_items
     from simwright.prover.aspects import LEVELS
     from simwright.prover.proving import ProofSettings
 
     refuse_flags(options, "stamp", "keep")
     if shape not in FORMATS:
         raise click.UsageError(f"a job is reported as {', '.join(FORMATS)}")
-    words: Words = {
+    job_options: JobOptions = {
         "engines": _split(options["engines"]),
         "levels": _split(options["level"]) or list(LEVELS),
         "against": options["against"],
@@ -173,11 +173,11 @@ def _run_job(assets: tuple[str, ...], options: dict[str, Any], shape: str) -> in
         "arguments": parse_pairs(options["arguments"], "--arg"),
         "variants": parse_pairs(options["variants"], "--variant"),
     }
-    ProofSettings(tuple(words["engines"]), tuple(words["levels"]), words["against"]).check()
+    ProofSettings(tuple(job_options["engines"]), tuple(job_options["levels"]), job_options["against"]).check()
     paths = expand_inputs(list(assets), DESCRIPTIONS) if assets else []
-    found: list[tuple[str, Words]] = [(path, {}) for path in paths]
+    found: list[tuple[str, JobOptions]] = [(path, {}) for path in paths]
     items = number_items([*found, *list_manifest(options, _MANIFEST)])
-    spec = JobSpec("prove", words, read_limits(options), options["retries"], note_environment())
+    spec = JobSpec("prove", job_options, read_limits(options), options["retries"], note_environment())
     output = Path(options["output"]) if options["output"] else None
     return run_job(spec, items, {**options, "inputs": list(assets)}, shape, output, word="proving")
 

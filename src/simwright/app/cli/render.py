@@ -21,7 +21,7 @@ from simwright.app.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from simwright.app.jobs.model import Words
+    from simwright.app.jobs.model import JobOptions
 
 _MANIFEST = {
     "target": "path", "camera": "text", "keyframe": "text", "show": "text", "turntable": "flag", "floor": "flag",
@@ -139,7 +139,7 @@ def render(
 
 
 def _run_job(
-    files: tuple[str, ...], output: str, words: Words, options: dict[str, Any], output_format: str
+    files: tuple[str, ...], output: str, job_options: JobOptions, options: dict[str, Any], output_format: str
 ) -> int:
     """Draw several files as a job."""
     from simwright.app.fixing import name_targets
@@ -150,10 +150,10 @@ def _run_job(
         raise click.UsageError("several files are drawn into a folder, not a file: -o FOLDER")
     entries = list_manifest(options, _MANIFEST)
     paths = [*(expand_inputs(list(files), DESCRIPTIONS) if files else []), *(path for path, _ in entries)]
-    own: list[Words] = [{}] * (len(paths) - len(entries)) + [said for _, said in entries]
+    own: list[JobOptions] = [{}] * (len(paths) - len(entries)) + [said for _, said in entries]
     targets = [f"{target}.png" for target in name_targets(paths, output)]
-    words["packages"] = {name: str(path) for name, path in words["packages"].items()}
-    spec = JobSpec("render", words, read_limits(options), options["retries"], note_environment())
+    job_options["packages"] = {name: str(path) for name, path in job_options["packages"].items()}
+    spec = JobSpec("render", job_options, read_limits(options), options["retries"], note_environment())
     rows = zip(paths, targets, own, strict=True)
     items = number_items([(path, {"target": target, **said}) for path, target, said in rows])
     return run_job(spec, items, {**options, "inputs": [*files, output]}, output_format, word="drawing")

@@ -226,8 +226,8 @@ def _run_job(
     refuse_flags(options, "manifest", "ship")
     if asked.pop("ros").is_asked:
         raise click.UsageError("a job cannot be used with --ros")
-    words, items = plan_evaluation(what, asked)
-    spec = JobSpec("evaluate", words, read_limits(options), options["retries"], note_environment())
+    job_options, items = plan_evaluation(what, asked)
+    spec = JobSpec("evaluate", job_options, read_limits(options), options["retries"], note_environment())
     options = {**options, "inputs": [what], "names": True}
     if output_format not in ("text", "json"):
         return run_job(spec, items, options, output_format, output, word="episodes")

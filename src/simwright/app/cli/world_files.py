@@ -219,8 +219,8 @@ def _generate_many(
     from simwright.app.jobs.kinds import plan_worlds
     from simwright.app.jobs.model import JobSpec, note_environment
 
-    words, items = plan_worlds(folder, style, rooms, seed, count)
-    spec = JobSpec("generate", words, read_limits(options), options["retries"], note_environment())
+    job_options, items = plan_worlds(folder, style, rooms, seed, count)
+    spec = JobSpec("generate", job_options, read_limits(options), options["retries"], note_environment())
     return run_job(spec, items, {**options, "inputs": [str(folder)]}, output_format, word="drawing worlds")
 
 

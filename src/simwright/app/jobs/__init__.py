@@ -7,7 +7,7 @@ store      the state of a job in a file, beside its results
 running    a job through an executor, with or without a store
 ray        the executor for a cluster of machines
 kinds      diff, prove, render and task evaluation as jobs
-fleet      reports made from the rows of a store, one after the other
+reports    reports made from the rows of a store, one after the other
 page       the report as a page with filters
 shipping   assets with the files they need, for machines that do not see our paths
 """

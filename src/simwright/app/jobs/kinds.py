@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from simwright.app.jobs.model import ItemOutcome, JobItem, JobKind, Words, encode_findings, number_items
+from simwright.app.jobs.model import ItemOutcome, JobItem, JobKind, JobOptions, encode_findings, number_items
 from simwright.core.diag import Diagnostic, Level, Reporter, Where, declare, sort_diagnostics
 from simwright.core.errors import EXIT_CLEAN, EXIT_FINDINGS
 
@@ -42,7 +42,7 @@ ENGINE_SILENT = declare(
     hint="simwright engines test shows whether it works at all",
     doc="An engine of a job that proves could not be asked, or did not load the asset.",
 )
-_PICTURE_WORDS = (
+_PICTURE_OPTIONS = (
     "camera",
     "keyframe",
     "turntable",
@@ -61,26 +61,26 @@ def _finish(status: str, findings: Iterable[Diagnostic], result: dict[str, Any])
     return ItemOutcome(status, code, encode_findings(found), result)
 
 
-def compare_item(words: Words) -> ItemOutcome:
-    """Compare an asset with the file in the word ``other``."""
+def compare_item(options: JobOptions) -> ItemOutcome:
+    """Compare an asset with the file in the option ``other``."""
     from simwright.app.api import load, read_image
     from simwright.app.describe import describe_difference
     from simwright.compare.difference import make_settings
     from simwright.compare.run import compare_assets
 
     settings = make_settings(
-        words["only"],
-        words["ignore"],
-        rtol=words["rtol"],
-        configurations=words["configurations"],
-        seed=words["seed"],
+        options["only"],
+        options["ignore"],
+        rtol=options["rtol"],
+        configurations=options["configurations"],
+        seed=options["seed"],
         read_image=read_image,
     )
     reporter = Reporter()
-    reading = {name: words[name] for name in ("packages", "arguments", "variants")}
-    first, second = (load(words[name], reporter=reporter, **reading) for name in ("asset", "other"))
+    reading = {name: options[name] for name in ("packages", "arguments", "variants")}
+    first, second = (load(options[name], reporter=reporter, **reading) for name in ("asset", "other"))
     difference = compare_assets(first, second, settings)
-    difference.a, difference.b = words["asset"], words["other"]
+    difference.a, difference.b = options["asset"], options["other"]
     # warnings of readers are left out: the question here is whether the machines are equal
     found = [one for one in reporter if one.level is Level.ERROR]
     found += _tell_differences(difference)
@@ -102,24 +102,24 @@ def _tell_differences(difference: Difference) -> Iterator[Diagnostic]:
     yield from reporter
 
 
-def prove_item(words: Words) -> ItemOutcome:
+def prove_item(options: JobOptions) -> ItemOutcome:
     """Ask engines about one asset or scene."""
     from simwright.app.proof.formats import describe_proofs
     from simwright.app.proving import ReadWords, prove_source
     from simwright.prover.proving import ProofSettings
 
-    asset, reporter = words["asset"], Reporter()
+    asset, reporter = options["asset"], Reporter()
     settings = ProofSettings(
-        tuple(words["engines"]),
-        tuple(words["levels"]),
-        words["against"],
-        words["seed"],
-        seconds=words["seconds"],
+        tuple(options["engines"]),
+        tuple(options["levels"]),
+        options["against"],
+        options["seed"],
+        seconds=options["seconds"],
     )
-    reading = ReadWords(**{name: words[name] for name in ("packages", "arguments", "variants")})
-    keep = words.get("keep")
+    reading = ReadWords(**{name: options[name] for name in ("packages", "arguments", "variants")})
+    keep = options.get("keep")
     proofs = prove_source(
-        asset, settings, reading=reading, keep=keep, cache=words["cache"], reporter=reporter
+        asset, settings, reading=reading, keep=keep, cache=options["cache"], reporter=reporter
     )
     found = [*(one for one in reporter if one.level is Level.ERROR), *_tell_proofs(asset, proofs)]
     told = describe_proofs(asset, proofs)
@@ -142,18 +142,18 @@ def _tell_proofs(asset: str, proofs: Sequence[Proof]) -> Iterator[Diagnostic]:
     yield from reporter
 
 
-def render_item(words: Words) -> ItemOutcome:
+def render_item(options: JobOptions) -> ItemOutcome:
     """Draw one file."""
     from simwright.app.rendering import RenderResult, render
 
     reporter = Reporter()
-    asked = {name: words[name] for name in _PICTURE_WORDS if words.get(name) is not None}
-    reading = {name: words[name] for name in ("packages", "arguments", "variants")}
+    asked = {name: options[name] for name in _PICTURE_OPTIONS if options.get(name) is not None}
+    reading = {name: options[name] for name in ("packages", "arguments", "variants")}
     result = render(
-        words["asset"],
-        words["target"],
-        size=tuple(words["size"]),
-        q=words["q"],
+        options["asset"],
+        options["target"],
+        size=tuple(options["size"]),
+        q=options["q"],
         reporter=reporter,
         **asked,
         **reading,
@@ -163,7 +163,7 @@ def render_item(words: Words) -> ItemOutcome:
 
 
 EPISODES = 20
-"""Episodes of one item: fixed, so that how a run is spread never shows in it."""
+"""Episodes of one item: fixed, so that results do not depend on the number of workers."""
 
 
 @lru_cache(maxsize=4)
@@ -175,51 +175,51 @@ def _open_run(key: str) -> TaskRun:
     return prepare_run(RunRequest(**{**plain, "sets": tuple(plain["sets"])}))
 
 
-def evaluate_item(words: Words) -> ItemOutcome:
+def evaluate_item(options: JobOptions) -> ItemOutcome:
     """Run the episodes from ``first`` on, as many as ``count`` says."""
     from simwright.app.tasking import RunRequest
 
     names = {field.name for field in fields(RunRequest)} - {"view", "ros", "record", "dataset", "num_worlds"}
-    asked = {name: words[name] for name in sorted(names) if name in words}
-    dataset = words.get("dataset")
+    asked = {name: options[name] for name in sorted(names) if name in options}
+    dataset = options.get("dataset")
     if dataset:
         # parts that are written one by one, each whole: how they are spread does not show in them
-        part = Path(dataset) / f"part-{words['first'] // EPISODES:05d}"
+        part = Path(dataset) / f"part-{options['first'] // EPISODES:05d}"
         # of a worker that was killed after it wrote and before anybody knew
         if (part / "meta" / "info.json").is_file():
             shutil.rmtree(part)
         asked["dataset"] = str(part)
-    ready = _open_run(json.dumps({**asked, "task": words["task"]}, sort_keys=True))
-    episodes = ready.run_part(words["first"], words["count"])
+    ready = _open_run(json.dumps({**asked, "task": options["task"]}, sort_keys=True))
+    episodes = ready.run_part(options["first"], options["count"])
     told = [asdict(episode) for episode in episodes]
     for episode in told:
         # what a policy took depends on the machine: the numbers of a job do not
         for name in ("mean_latency_ms", "max_latency_ms"):
             episode.pop(name)
-    findings = [] if words["first"] else [one for one in ready.findings if one.level is not Level.INFO]
+    findings = [] if options["first"] else [one for one in ready.findings if one.level is not Level.INFO]
     return _finish("run", findings, {"episodes": told, **ready.describe()})
 
 
-def plan_evaluation(task: str, asked: Words) -> tuple[Words, list[JobItem]]:
+def plan_evaluation(task: str, asked: JobOptions) -> tuple[JobOptions, list[JobItem]]:
     """The job of a run with the options of ``simwright task run``: its items are blocks of episodes."""
     from simwright.app.tasking import RunRequest, read_run
 
     asked = {name: value for name, value in asked.items() if value not in (None, (), "")}
     said = read_run(RunRequest(task, **asked))
-    words: Words = {**asked, "task": task, "sets": list(asked.get("sets", ())), "seed": said.seed}
-    if words.get("dataset"):
-        words["dataset"] = str(Path(words["dataset"]).absolute())
+    options: JobOptions = {**asked, "task": task, "sets": list(asked.get("sets", ())), "seed": said.seed}
+    if options.get("dataset"):
+        options["dataset"] = str(Path(options["dataset"]).absolute())
     # an environment file and the robot's may be named relative to here
     for name in ("task", "robot"):
-        if words.get(name) and Path(words[name]).is_file():
-            words[name] = str(Path(words[name]).absolute())
-    words.pop("episodes", None)
+        if options.get(name) and Path(options[name]).is_file():
+            options[name] = str(Path(options[name]).absolute())
+    options.pop("episodes", None)
     firsts = range(0, said.episodes, EPISODES)
     blocks = [
         (f"{said.task} {first}", {"first": first, "count": min(EPISODES, said.episodes - first)})
         for first in firsts
     ]
-    return words, number_items(blocks)
+    return options, number_items(blocks)
 
 
 def collect_episodes(rows: Iterable[JobRow]) -> dict[str, Any] | None:
@@ -248,15 +248,17 @@ def collect_episodes(rows: Iterable[JobRow]) -> dict[str, Any] | None:
     }
 
 
-def generate_item(words: Words) -> ItemOutcome:
+def generate_item(options: JobOptions) -> ItemOutcome:
     """Draw one world at random and write its folder."""
     from simwright.app.worlds import generate_worlds
 
-    (file,) = generate_worlds(words["asset"], words["style"], words["rooms"], words["seed"])
-    return _finish("generated", [], {"file": str(file), "seed": words["seed"]})
+    (file,) = generate_worlds(options["asset"], options["style"], options["rooms"], options["seed"])
+    return _finish("generated", [], {"file": str(file), "seed": options["seed"]})
 
 
-def plan_worlds(folder: Path, style: str, rooms: int, seed: int, count: int) -> tuple[Words, list[JobItem]]:
+def plan_worlds(
+    folder: Path, style: str, rooms: int, seed: int, count: int
+) -> tuple[JobOptions, list[JobItem]]:
     """The job of ``simwright world generate --count``: an item for each seed, named by the folder that it writes."""
     from simwright.app.worlds import name_world
 
@@ -265,7 +267,7 @@ def plan_worlds(folder: Path, style: str, rooms: int, seed: int, count: int) -> 
     return {"style": style, "rooms": rooms}, number_items(places)
 
 
-def view_item(words: Words) -> ItemOutcome:
+def view_item(options: JobOptions) -> ItemOutcome:
     """A page that shows a file."""
     from simwright.app.api import load
     from simwright.app.report.html import render
@@ -273,9 +275,9 @@ def view_item(words: Words) -> ItemOutcome:
     from simwright.app.report.view3d import make_view
 
     reporter = Reporter()
-    reading = {name: words[name] for name in ("packages", "arguments", "variants")}
-    asset = load(words["asset"], reporter=reporter, **reading)
-    report = build_asset_report(Path(words["asset"]).name, reporter)
+    reading = {name: options[name] for name in ("packages", "arguments", "variants")}
+    asset = load(options["asset"], reporter=reporter, **reading)
+    report = build_asset_report(Path(options["asset"]).name, reporter)
     report.view = make_view(asset, {})
     return _finish("shown", reporter, {"page": render(Report([report]))})
 

@@ -24,16 +24,16 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from simwright.app.jobs.model import Words
+from simwright.app.jobs.model import JobOptions
 from simwright.core.diag import Where
 from simwright.core.errors import NotFoundError, ParseError, UnknownNameError, UsageError
 from simwright.core.files import suggest_sibling
 
-WordKinds: TypeAlias = Mapping[str, str]
+OptionKinds: TypeAlias = Mapping[str, str]
 """Options that an asset of a manifest may have, and of which kind: ``text``, ``flag``, ``number``, ``texts``,
 ``pairs`` or ``path``."""
 
-LIMIT_KINDS: WordKinds = {"timeout": "number", "max_memory": "number"}
+LIMIT_KINDS: OptionKinds = {"timeout": "number", "max_memory": "number"}
 _MAGIC = frozenset("*?[")
 _MAX_LINE = 1 << 20
 DESCRIPTIONS = (
@@ -74,13 +74,13 @@ _KINDS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 }
 
 
-def read_manifest(file: Path, kinds: WordKinds) -> list[tuple[str, Words]]:
-    """Assets with their own words, in the order of the file, patterns as the files that match."""
+def read_manifest(file: Path, kinds: OptionKinds) -> list[tuple[str, JobOptions]]:
+    """Assets with their own options, in the order of the file, patterns as the files that match."""
     folder = file.absolute().parent
-    found: list[tuple[str, Words]] = []
+    found: list[tuple[str, JobOptions]] = []
     for entry, where in _list_entries(file):
-        asset, words = _read_entry(entry, where, {**LIMIT_KINDS, **kinds}, folder)
-        found += [(path, words) for path in _expand(asset, folder, where)]
+        asset, options = _read_entry(entry, where, {**LIMIT_KINDS, **kinds}, folder)
+        found += [(path, options) for path in _expand(asset, folder, where)]
     if not found:
         raise UsageError("the manifest lists no assets", where=Where(str(file)))
     return found
@@ -127,22 +127,22 @@ def _list_lines(file: Path) -> Iterator[tuple[Any, Where]]:
         raise ParseError(f"is not UTF-8: {error.reason}", where=Where(str(file))) from None
 
 
-def _read_entry(entry: Any, where: Where, kinds: WordKinds, folder: Path) -> tuple[str, Words]:
+def _read_entry(entry: Any, where: Where, kinds: OptionKinds, folder: Path) -> tuple[str, JobOptions]:
     if isinstance(entry, str):
         return entry, {}
     if not isinstance(entry, dict) or not isinstance(entry.get("asset"), str):
         raise ParseError("an asset is a path, or has the key 'asset' with one", where=where)
     own = {name: value for name, value in entry.items() if name != "asset"}
-    words = check_words(own, kinds, where)
-    for name in words:
+    options = check_options(own, kinds, where)
+    for name in options:
         if kinds[name] == "path":
-            words[name] = str(folder / words[name])
-    return entry["asset"], words
+            options[name] = str(folder / options[name])
+    return entry["asset"], options
 
 
-def check_words(plain: Mapping[str, Any], kinds: WordKinds, where: Where | None = None) -> Words:
+def check_options(plain: Mapping[str, Any], kinds: OptionKinds, where: Where | None = None) -> JobOptions:
     """Options of one asset; what the command does not have, or is of another kind, is an error."""
-    words: Words = {}
+    options: JobOptions = {}
     for name, value in plain.items():
         key = name.replace("-", "_")
         if key not in kinds:
@@ -150,8 +150,8 @@ def check_words(plain: Mapping[str, Any], kinds: WordKinds, where: Where | None 
         kind, fits = _KINDS[kinds[key]]
         if not fits(value) or (key in LIMIT_KINDS and not value > 0):
             raise ParseError(f"{name} has to be {kind}, not {value!r}", where=where)
-        words[key] = value
-    return words
+        options[key] = value
+    return options
 
 
 def _expand(asset: str, folder: Path, where: Where) -> list[str]:

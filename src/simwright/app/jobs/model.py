@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a job is: a command, its options (words), and items, each an asset with words of its own over them.
+"""What a job is: a command, its options, and items, each an asset with options of its own over them.
 
 Everything is plain JSON data: a job is stored, resumed by another process and sent to other machines.  What a worker
-does with one item is :func:`do_item`; it gives an :class:`ItemOutcome` and raises only what is wrong with the
+does with one item is :func:`do_item`; it gives an :class:`ItemOutcome` and raises only errors that concern the
 whole job.
 
-A command becomes a job by a row of :data:`JOB_KINDS`, which names a :class:`JobKind`: a function from words to an
+A command becomes a job by a row of :data:`JOB_KINDS`, which names a :class:`JobKind`: a function from options to an
 outcome.  A package adds one through the entry-point group ``simwright.jobs``.
 """
 
@@ -44,7 +44,7 @@ from simwright.core.limits import VARIABLE as LIMITS
 from simwright.core.pool import NO_LIMITS, JobLimits, Loss, describe_loss
 from simwright.core.registry import Registry
 
-Words: TypeAlias = dict[str, Any]
+JobOptions: TypeAlias = dict[str, Any]
 """Options of a command as JSON data, by the names that they have on the command line, with ``_`` for ``-``."""
 
 JOB_DIED = declare(
@@ -64,15 +64,15 @@ JOB_BROKE = declare(
 ENVIRONMENT = (UNTRUSTED, OFFLINE, LIMITS, FOLDERS)
 """Variables that decide what an asset may name and ask for: workers on other machines get them as well."""
 OWN_LIMITS = ("timeout", "max_memory")
-"""Words of an item that are not for the command but for whoever runs it."""
+"""Options of an item that the executor holds (seconds and GiB it may take); the command does not see them."""
 
 
 class JobItem(NamedTuple):
-    """One asset of a job, as the user named it; ``words`` are its own options, ``number`` its place in the report."""
+    """One asset of a job, as the user named it; ``options`` are its own options, ``number`` its place in the report."""
 
     number: int
     asset: str
-    words: Words
+    options: JobOptions
 
 
 @dataclass(slots=True)
@@ -90,7 +90,7 @@ class ItemOutcome:
     seconds: float = 0.0
 
     def decode_findings(self) -> list[Diagnostic]:
-        """The findings as such."""
+        """The findings as objects: they are stored and sent as JSON data."""
         return [decode_finding(plain) for plain in self.findings]
 
 
@@ -98,15 +98,16 @@ class ItemOutcome:
 class JobKind:
     """How a command works as a job.
 
-    ``work`` does one item.  ``find_known`` gives an outcome that is known already without starting a worker, or None.
-    ``died`` is the finding for an item whose process dies.  ``shared`` names words that are the same for the whole job.
+    ``work`` does one item, in a worker process or in this one.  ``find_known`` looks whether the outcome is known
+    already, as in a cache, and gives None where it is not.  ``died`` is the finding for an item whose process dies.
+    ``combine`` gives the exit code of the job from the number of items with each exit code; None means
+    :func:`combine_exit_codes`.
     """
 
-    work: Callable[[Words], ItemOutcome]
-    find_known: Callable[[Words], ItemOutcome | None] | None = None
+    work: Callable[[JobOptions], ItemOutcome]
+    find_known: Callable[[JobOptions], ItemOutcome | None] | None = None
     died: Kind = JOB_DIED
-    shared: frozenset[str] = frozenset()
-    combine: Callable[[Mapping[int, int], Words], int] | None = None
+    combine: Callable[[Mapping[int, int], JobOptions], int] | None = None
 
 
 JOB_KINDS: Registry[JobKind] = Registry(
@@ -128,30 +129,35 @@ JOB_KINDS: Registry[JobKind] = Registry(
 
 @dataclass(frozen=True, slots=True)
 class JobSpec:
-    """The job without its items.  ``run`` is new for every run: what a worker keeps from item to item ends with it."""
+    """The job without its items.
+
+    ``retries`` is how often an item is tried again whose process died.  ``environment`` has the variables of
+    :data:`ENVIRONMENT`.  ``run`` is another text in every run: workers use it as a key of what they keep from item to
+    item, so that a resumed job does not use what an earlier run has read.
+    """
 
     command: str
-    words: Words = field(default_factory=dict)
+    options: JobOptions = field(default_factory=dict)
     limits: JobLimits = NO_LIMITS
     retries: int = 1
     environment: dict[str, str] = field(default_factory=dict)
     run: str = field(default_factory=lambda: os.urandom(8).hex())
 
-    def merge_words(self, item: JobItem) -> Words:
-        """What the command is told about one item."""
-        own = {name: value for name, value in item.words.items() if name not in OWN_LIMITS}
-        return {**self.words, **own, "asset": item.asset, "run": self.run}
+    def merge_options(self, item: JobItem) -> JobOptions:
+        """All options for one item: those of the job, over them its own, and ``asset`` and ``run``."""
+        own = {name: value for name, value in item.options.items() if name not in OWN_LIMITS}
+        return {**self.options, **own, "asset": item.asset, "run": self.run}
 
     def find_limits(self, item: JobItem) -> JobLimits:
         """The limits of one item."""
         return JobLimits(
-            item.words.get("timeout", self.limits.seconds),
-            item.words.get("max_memory", self.limits.gibibytes),
+            item.options.get("timeout", self.limits.seconds),
+            item.options.get("max_memory", self.limits.gibibytes),
         )
 
 
 def note_environment() -> dict[str, str]:
-    """The variables of this process that decide what assets may do."""
+    """The variables of :data:`ENVIRONMENT` that are set in this process, for a job that is about to be made."""
     return {name: os.environ[name] for name in ENVIRONMENT if name in os.environ}
 
 
@@ -171,13 +177,13 @@ def hold_environment(spec: JobSpec) -> Iterator[None]:
 
 
 def do_item(spec: JobSpec, item: JobItem) -> ItemOutcome:
-    """Do one item; this is what a worker does."""
+    """Do one item, in this process: every failure but a wrong option of the whole job becomes an outcome."""
     begun = time.perf_counter()
     try:
-        outcome = JOB_KINDS.get(spec.command).work(spec.merge_words(item))
+        outcome = JOB_KINDS.get(spec.command).work(spec.merge_options(item))
     except UsageError as error:
         # an option is wrong for all of them: told once, not as a finding of each
-        if not item.words and not error.where:
+        if not item.options and not error.where:
             raise
         outcome = fail(item.asset, diagnostic_from_error(error))
     except SimwrightError as error:
@@ -197,13 +203,13 @@ def find_known(spec: JobSpec, item: JobItem) -> ItemOutcome | None:
     """The outcome of an item that is known already; None where somebody has to work for it."""
     look = JOB_KINDS.get(spec.command).find_known
     try:
-        return look(spec.merge_words(item)) if look is not None else None
+        return look(spec.merge_options(item)) if look is not None else None
     except SimwrightError:
         return None  # whoever works on it says what is wrong
 
 
 def lose_item(spec: JobSpec, item: JobItem, loss: Loss) -> ItemOutcome:
-    """The outcome of an item of which there is none."""
+    """The outcome of an item whose worker process died, or was ended because it took too much time or memory."""
     kind = JOB_KINDS.get(spec.command)
     file = os.path.abspath(item.asset) if os.path.exists(item.asset) else item.asset  # noqa: PTH100, PTH110 - text
     return fail(item.asset, describe_loss(loss, file, spec.find_limits(item), kind.died))
@@ -229,16 +235,16 @@ def encode_findings(findings: Iterable[Diagnostic]) -> list[dict[str, Any]]:
     return plain
 
 
-def combine_codes(command: str, tally: Mapping[int, int], words: Words) -> int:
+def combine_codes(command: str, tally: Mapping[int, int], options: JobOptions) -> int:
     """The exit code of a job from how many items have which."""
     combine = JOB_KINDS.get(command).combine
     if combine is not None:
-        return combine(tally, words)
+        return combine(tally, options)
     return combine_exit_codes(Counter(tally).elements())
 
 
 def combine_exit_codes(codes: Iterable[int]) -> int:
-    """0 all clean, 3 our mistake, 2 nothing could be done, else 1."""
+    """One exit code for many: 0 all are clean, 3 Simwright failed at one, 2 none could be worked on, else 1."""
     found = set(codes)
     if found <= {EXIT_CLEAN}:
         return EXIT_CLEAN
@@ -248,6 +254,6 @@ def combine_exit_codes(codes: Iterable[int]) -> int:
     return EXIT_BAD_INPUT if found == {EXIT_BAD_INPUT} else EXIT_FINDINGS
 
 
-def number_items(pairs: Sequence[tuple[str, Words]]) -> list[JobItem]:
+def number_items(pairs: Sequence[tuple[str, JobOptions]]) -> list[JobItem]:
     """Items in the order of the report."""
-    return [JobItem(number, asset, words) for number, (asset, words) in enumerate(pairs)]
+    return [JobItem(number, asset, options) for number, (asset, options) in enumerate(pairs)]

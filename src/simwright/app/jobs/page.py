@@ -19,7 +19,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from simwright import __version__
-from simwright.app.jobs.fleet import declare_rules, report_row, summarize
+from simwright.app.jobs.reports import declare_rules, report_row, summarize
 from simwright.app.jobs.store import JobRow, JobStore, TextSink
 from simwright.app.report.html import STYLE
 from simwright.app.report.report import (
@@ -141,8 +141,8 @@ show();
 """
 
 
-class _Numbers:
-    """Texts by the number they have in the page."""
+class _TextNumbers:
+    """Numbers texts as they come: rows of the page refer to a text by its number, and the texts follow once."""
 
     def __init__(self) -> None:
         self.texts: dict[str, int] = {}
@@ -181,7 +181,7 @@ def write_page(
     _write_trend(out, summary, history)
     _write_filters(out)
     out.write('<script type="application/json" id="data">{"rows": [')
-    statuses, rules, folders, engines = _Numbers(), _Numbers(), _Numbers(), _Numbers()
+    statuses, rules, folders, engines = _TextNumbers(), _TextNumbers(), _TextNumbers(), _TextNumbers()
     left = MOST_MESSAGES
     for number, (row, report) in enumerate(rows):
         place = PurePosixPath(report.path)
@@ -205,7 +205,7 @@ def write_page(
     out.write(f"}}</script>\n<script>{_SCRIPT}</script></main></body></html>\n")
 
 
-def _describe(finding: Diagnostic, rules: _Numbers, engines: _Numbers) -> list[Any]:
+def _describe(finding: Diagnostic, rules: _TextNumbers, engines: _TextNumbers) -> list[Any]:
     """Level, rule, number, engine, message, place."""
     prim = name_prim(finding)
     place = f"{finding.where.file}{name_position(finding)}" + (f" <{prim}>" if prim else "")
@@ -219,12 +219,12 @@ def _describe(finding: Diagnostic, rules: _Numbers, engines: _Numbers) -> list[A
     ]
 
 
-def _count(findings: Iterable[Diagnostic], rules: _Numbers, engines: _Numbers) -> list[list[Any]]:
+def _count(findings: Iterable[Diagnostic], rules: _TextNumbers, engines: _TextNumbers) -> list[list[Any]]:
     tally = Counter((one.level.rank, rules.find(one.kind), _find_engine(one, engines)) for one in findings)
     return [[level, rule, number, engine] for (level, rule, engine), number in sorted(tally.items())]
 
 
-def _find_engine(finding: Diagnostic, engines: _Numbers) -> int:
+def _find_engine(finding: Diagnostic, engines: _TextNumbers) -> int:
     engine = str(finding.data.get("engine") or finding.data.get("vendor") or "")
     return engines.find(engine) if engine else -1
 

@@ -66,22 +66,22 @@ class RayExecutor:
         """See :class:`~simwright.app.jobs.running.JobExecutor`."""
         # before Ray is imported: its library looks at the environment once
         with _authenticated(own=self.address is None), _connect(self.address, self.jobs) as ray:
-            crew = _Crew(ray, spec, self._count_agents(ray), self.ship, handed)
+            pool = _AgentPool(ray, spec, self._count_agents(ray), self.ship, handed)
             try:
-                for item, outcome in crew.run(iter(items)):
+                for item, outcome in pool.run(iter(items)):
                     keep(item, outcome)
             except ray.exceptions.RayTaskError as error:
                 # what was raised there, as if it were raised here
                 raise (error.cause or error) from None
             finally:
-                crew.close()
+                pool.close()
 
     def _count_agents(self, ray: Any) -> int:
         return self.jobs or max(int(ray.cluster_resources().get("CPU", 1)), 1)
 
 
 class ChunkAgent:
-    """What runs on the cluster: one worker process, and who hands it items."""
+    """A Ray actor: takes chunks of items and gives each item to its one worker process."""
 
     def __init__(self, spec: JobSpec, version: str) -> None:
         if version != __version__:
@@ -101,11 +101,11 @@ class ChunkAgent:
         )
 
     def name(self) -> str:
-        """Where it is: the agent is ready."""
+        """Machine and process, for the store; that it answers shows that the agent is ready."""
         return f"{os.uname().nodename} process {os.getpid()}"
 
     def do(self, chunk: Sequence[JobItem], files: Sequence[Any] | None) -> list[tuple[int, ItemOutcome]]:
-        """Do a chunk."""
+        """Do the items of a chunk, ``files`` with it where assets are shipped: number and outcome of each."""
         if files is not None:
             from simwright.app.jobs.shipping import unpacked
 
@@ -127,8 +127,8 @@ class _Agent:
     chunk: list[JobItem] = field(default_factory=list)
 
 
-class _Crew:
-    """The agents of a job as the driver sees them."""
+class _AgentPool:
+    """The agents of one job, seen from the process that started it: gives them chunks and takes their outcomes."""
 
     def __init__(
         self,
@@ -177,7 +177,7 @@ class _Crew:
         return any(agent.chunk for agent in self._waiting.values())
 
     def _hear(self, reference: Any) -> Iterator[tuple[JobItem, ItemOutcome]]:
-        """An agent is ready, is done with a chunk, or is gone."""
+        """Take the answer of a reference: the name of a new agent, outcomes of a chunk, or that the agent is lost."""
         agent = self._waiting.pop(reference)
         try:
             answer = self._ray.get(reference)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A job through an executor: items go out, outcomes come back one by one, in whatever order they are done.
+"""Run a job through an executor: it takes items and gives their outcomes back, in whatever order they are done.
 
 An executor (:class:`JobExecutor`) knows where work is done, and nothing else.  :class:`LocalExecutor` works in this
 process or in worker processes; ``simwright.app.jobs.ray`` has the one for a cluster.  Outcomes go to a list
@@ -130,7 +130,7 @@ class LocalExecutor:
 
 
 def make_local(*, jobs: int | None, address: str | None, ship: bool) -> LocalExecutor:
-    """Processes of this machine, one for each core unless said otherwise, and none of the items in this one."""
+    """An executor of worker processes on this machine, one for each core unless ``jobs`` says otherwise."""
     if address is not None or ship:
         word = "address" if address is not None else "ship"
         raise UsageError(f"--{word} is for a cluster", hint="add --executor ray")
@@ -143,7 +143,7 @@ def run_items(
     executor: JobExecutor,
     listener: JobListener | None = None,
 ) -> list[ItemOutcome]:
-    """The outcomes in the order of the items, kept nowhere."""
+    """Run items without a store; their outcomes, in the order of the items."""
     done: dict[int, ItemOutcome] = {}
 
     def keep(item: JobItem, outcome: ItemOutcome) -> None:

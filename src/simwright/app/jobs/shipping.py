@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Assets that travel: an item with every file it needs, for machines that do not see our paths, and its results back.
+"""Send an item with every file it needs to a machine that does not see our paths, and its results back.
 
 An OpenUSD asset goes with what its layers name (:mod:`simwright.usd.collect`); one of another format with all files
 below its root folder.  The worker gets a private folder; in what it says about the asset, paths are ours again.
@@ -24,9 +24,9 @@ from simwright.core.packages import find_packages
 from simwright.core.scratch import scratch_folder
 
 MOST_BYTES = 256 << 20
-"""What one asset may weigh with its files [bytes]; a cluster whose machines share a disk needs no shipping."""
+"""The largest size of one asset with its files [bytes]; a cluster whose machines share a disk needs no shipping."""
 _NAMES = ("asset", "other")
-"""Words of an item that name files to read."""
+"""Options of an item that name files to read."""
 _SHIPPED = "shipped"
 """Where an outcome carries the files that were written."""
 
@@ -49,13 +49,13 @@ class Shipment:
 
 
 def pack_item(spec: JobSpec, item: JobItem) -> Shipment:
-    """Gather what an item needs."""
-    words = spec.merge_words(item)
+    """Read all files that an item needs; a file that cannot be read becomes the problem of the shipment."""
+    options = spec.merge_options(item)
     shipment = Shipment()
     try:
         for name in _NAMES:
-            if name in words:
-                shipment.parts[name] = _gather(Path(words[name]), words.get("packages", {}))
+            if name in options:
+                shipment.parts[name] = _gather(Path(options[name]), options.get("packages", {}))
     except SimwrightError as error:
         shipment.problem = diagnostic_from_error(error)
     except OSError as error:
@@ -73,11 +73,11 @@ def _gather(file: Path, packages: dict[str, str]) -> ShippedFiles:
         named = {name: Path(folder) for name, folder in packages.items()}
         options = ReadOptions(packages=find_packages(named, near=[file.parent]))
         entry, files = gather_files(file, options, Reporter())
-        _weigh(sum(map(len, files.values())), file)
+        _check_size(sum(map(len, files.values())), file)
         return ShippedFiles(str(file.absolute().parent), entry, files)
     root = find_root(file)
     found: dict[str, bytes] = {}
-    weight = 0
+    size = 0
     for base, below, names in os.walk(root):
         below[:] = sorted(name for name in below if not name.startswith("."))
         for name in sorted(names):
@@ -85,14 +85,14 @@ def _gather(file: Path, packages: dict[str, str]) -> ShippedFiles:
             # links may lead out of the asset, and into anything
             if path.is_symlink() or not path.is_file() or name.startswith("."):
                 continue
-            weight += path.stat().st_size
-            _weigh(weight, file)
+            size += path.stat().st_size
+            _check_size(size, file)
             found[path.relative_to(root).as_posix()] = path.read_bytes()
     return ShippedFiles(str(root), file.absolute().resolve().relative_to(root).as_posix(), found)
 
 
-def _weigh(weight: int, file: Path) -> None:
-    if weight > MOST_BYTES:
+def _check_size(size: int, file: Path) -> None:
+    if size > MOST_BYTES:
         raise LimitError(
             f"the asset and its files are more than {MOST_BYTES >> 20} MiB",
             hint="let the machines of the cluster see the same paths, and leave --ship out",
@@ -104,27 +104,29 @@ def _weigh(weight: int, file: Path) -> None:
 def unpacked(
     chunk: Sequence[JobItem], shipments: Sequence[Shipment]
 ) -> Iterator[tuple[list[JobItem], Callable[[int, ItemOutcome], ItemOutcome]]]:
-    """The items with their files in a private folder, and what makes an outcome one of the original place.
+    """Write shipped files to a private folder, for as long as the block runs.
 
-    Items that could not be packed are told by their outcome as well.
+    Gives the items with paths in that folder, and a function that the agent calls with the number and the outcome of
+    each: it puts the original paths back into findings and result and adds the files that were written.  For an item
+    that could not be packed it gives a failure with the reason.
     """
     with scratch_folder() as folder:
         placed, back = [], {}
         for item, shipment in zip(chunk, shipments, strict=True):
             here = folder / str(item.number)
-            words, names = dict(item.words), {}
+            options, names = dict(item.options), {}
             for name, part in shipment.parts.items():
                 for place, data in part.files.items():
                     target = resolve_inside(here / name, place)
                     target.parent.mkdir(parents=True, exist_ok=True)
                     target.write_bytes(data)
                 names[str(here / name)] = part.folder
-                words[name] = str(here / name / part.entry)
-            if "target" in words:
-                names[str(here / "out")] = str(Path(words["target"]).parent)
-                words["target"] = str(here / "out" / Path(words["target"]).name)
+                options[name] = str(here / name / part.entry)
+            if "target" in options:
+                names[str(here / "out")] = str(Path(options["target"]).parent)
+                options["target"] = str(here / "out" / Path(options["target"]).name)
                 (here / "out").mkdir(parents=True, exist_ok=True)
-            placed.append(JobItem(item.number, words.pop("asset", item.asset), words))
+            placed.append(JobItem(item.number, options.pop("asset", item.asset), options))
             back[item.number] = (here, names, shipment.problem, item.asset)
 
         def restore(number: int, outcome: ItemOutcome) -> ItemOutcome:
@@ -154,4 +156,4 @@ def deliver(item: JobItem, outcome: ItemOutcome) -> None:
     """Write the files that came back with an outcome to where they belong."""
     written: dict[str, Any] = outcome.result.pop(_SHIPPED, {})
     for place, data in written.items():
-        write_atomic(resolve_inside(Path(item.words["target"]).parent, place), data)
+        write_atomic(resolve_inside(Path(item.options["target"]).parent, place), data)

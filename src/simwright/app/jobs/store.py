@@ -2,13 +2,13 @@
 """The state of a job: ``job.sqlite`` in a folder, SQLite with a write-ahead log.
 
 =========  =====================================================================================================
-job        what it is: command, words, limits, environment, when it began and ended, totals of the runs before
-items      the assets in the order of the report, each with words of its own
+job        what it is: command, options, limits, environment, when it began and ended, totals of the runs before
+items      the assets in the order of the report, each with options of its own
 results    one row for each item that is done: status, exit code, counts, and the outcome as compressed JSON
-chunks     what went out to which worker, and when
+chunks     which items were given to which worker, and when
 =========  =====================================================================================================
 
-A row of ``results`` is written before anybody is told of it, so that whoever is killed loses only what was in flight.
+A row of ``results`` is written before anybody is told of it: a job that is killed loses only items being worked on.
 One process works on a job at a time (a lock beside the file, which ends with the process).  A new job in the same
 folder keeps the one before as ``job.previous.sqlite``: reports tell what is new since then.
 """
@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 from simwright import __version__
-from simwright.app.jobs.model import ItemOutcome, JobItem, JobSpec, Words
+from simwright.app.jobs.model import ItemOutcome, JobItem, JobOptions, JobSpec
 from simwright.core.diag import Where
 from simwright.core.errors import InputError, NotFoundError, UsageError
 from simwright.core.files import lock_file
@@ -37,11 +37,12 @@ from simwright.core.pool import JobLimits
 FILE = "job.sqlite"
 PREVIOUS = "job.previous.sqlite"
 LOCK = "job.lock"
-VERSION = 1
+VERSION = 2
+"""Of the tables below; 1 called the options of an item words."""
 _BATCH = 500
 _SCHEMA = """
 CREATE TABLE job (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE items (number INTEGER PRIMARY KEY, asset TEXT NOT NULL, words TEXT NOT NULL);
+CREATE TABLE items (number INTEGER PRIMARY KEY, asset TEXT NOT NULL, options TEXT NOT NULL);
 CREATE INDEX items_asset ON items (asset);
 CREATE TABLE results (
   number INTEGER PRIMARY KEY, status TEXT NOT NULL, code INTEGER NOT NULL, error INTEGER NOT NULL,
@@ -91,7 +92,7 @@ class JobRow:
 
 @dataclass(slots=True)
 class JobTotals:
-    """How a job stands."""
+    """Counts over a whole job: items, those done, and the done ones by status, exit code and level of finding."""
 
     items: int = 0
     done: int = 0
@@ -123,7 +124,7 @@ class JobStore:
             self._release()
             raise
 
-    # --- what it is
+    # --- what the job is
 
     @property
     def spec(self) -> JobSpec:
@@ -152,38 +153,38 @@ class JobStore:
         return self.count_done() == self.count_items()
 
     def finish(self) -> None:
-        """Note that all is done."""
+        """Note when the last item was done; reports compare only with jobs that have this note."""
         with self._base:
             self._base.execute("INSERT OR REPLACE INTO job VALUES ('ended', ?)", (repr(time.time()),))
         # the log becomes part of the file: a report that is copied elsewhere needs one file only
         self._base.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    # --- work
+    # --- items to be done, and their outcomes
 
     def list_waiting(self) -> Iterator[JobItem]:
         """Items that are not done, in order; read in small batches, so that a job of any size costs little memory."""
         last = -1
         while True:
             found = self._base.execute(
-                "SELECT number, asset, words FROM items WHERE number > ? AND number NOT IN "
+                "SELECT number, asset, options FROM items WHERE number > ? AND number NOT IN "
                 "(SELECT number FROM results WHERE number > ?) ORDER BY number LIMIT ?",
                 (last, last, _BATCH),
             ).fetchall()
             if not found:
                 return
-            for number, asset, words in found:
-                yield JobItem(number, _from_text(asset), json.loads(words))
+            for number, asset, options in found:
+                yield JobItem(number, _from_text(asset), json.loads(options))
             last = found[-1][0]
 
     def note_handed(self, worker: str, items: Sequence[JobItem]) -> None:
-        """Note that items went out."""
+        """Note that a worker was given these items, before it has done them."""
         numbers = json.dumps([item.number for item in items])
         self._base.execute(
             "INSERT INTO chunks (worker, at, numbers) VALUES (?, ?, ?)", (worker, time.time(), numbers)
         )
 
     def keep(self, item: JobItem, outcome: ItemOutcome) -> None:
-        """Write an outcome; it is safe when this returns."""
+        """Write an outcome; when this returns, it survives the end of this process."""
         tally = Counter(f"{found['level']} {found['kind']}" for found in outcome.findings)
         counts = Counter(found["level"] for found in outcome.findings)
         plain = {"findings": outcome.findings, "result": outcome.result}
@@ -200,7 +201,7 @@ class JobStore:
         # a second result of the same item, as of a node that was believed dead, changes nothing
         self._base.execute("INSERT OR IGNORE INTO results VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
-    # --- looking
+    # --- reading what is stored
 
     def count_items(self) -> int:
         """Number of items."""
@@ -215,22 +216,22 @@ class JobStore:
         last = -1
         while True:
             found = self._base.execute(
-                "SELECT number, asset, words, status, code, seconds, tally, outcome FROM results "
+                "SELECT number, asset, options, status, code, seconds, tally, outcome FROM results "
                 "JOIN items USING (number) WHERE number > ? ORDER BY number LIMIT ?",
                 (last, _BATCH),
             ).fetchall()
             if not found:
                 return
-            for number, asset, words, status, code, seconds, tally, packed in found:
+            for number, asset, options, status, code, seconds, tally, packed in found:
                 plain = json.loads(zlib.decompress(packed))
                 outcome = ItemOutcome(status, code, plain["findings"], plain["result"], seconds)
                 yield JobRow(
-                    JobItem(number, _from_text(asset), json.loads(words)), outcome, json.loads(tally)
+                    JobItem(number, _from_text(asset), json.loads(options)), outcome, json.loads(tally)
                 )
             last = found[-1][0]
 
     def measure(self) -> JobTotals:
-        """How it stands."""
+        """Count items, outcomes and findings."""
         totals = JobTotals(self.count_items(), self.count_done())
         ask = self._base.execute
         totals.statuses = dict(ask("SELECT status, count(*) FROM results GROUP BY status ORDER BY status"))
@@ -241,7 +242,7 @@ class JobStore:
         return totals
 
     def count_attempts(self) -> Counter[int]:
-        """How often each item went out, by number."""
+        """How often each item was given to a worker, by the number of the item."""
         tally: Counter[int] = Counter()
         for (numbers,) in self._base.execute("SELECT numbers FROM chunks"):
             tally.update(json.loads(numbers))
@@ -287,7 +288,7 @@ class JobStore:
         self.close()
 
 
-def create_store(folder: Path, spec: JobSpec, items: Iterable[JobItem], asked: Words) -> JobStore:
+def create_store(folder: Path, spec: JobSpec, items: Iterable[JobItem], asked: JobOptions) -> JobStore:
     """A new job in a folder, where the one before it is kept aside; it appears with all its items, or not at all."""
     folder.mkdir(parents=True, exist_ok=True)
     lock = JobLock(folder)
@@ -309,7 +310,7 @@ def create_store(folder: Path, spec: JobSpec, items: Iterable[JobItem], asked: W
             base.executemany("INSERT INTO job VALUES (?, ?)", about.items())
             base.executemany(
                 "INSERT INTO items VALUES (?, ?, ?)",
-                ((item.number, _as_text(item.asset), json.dumps(item.words)) for item in items),
+                ((item.number, _as_text(item.asset), json.dumps(item.options)) for item in items),
             )
         base.close()
         if (folder / FILE).exists():
@@ -328,9 +329,9 @@ def create_store(folder: Path, spec: JobSpec, items: Iterable[JobItem], asked: W
     return JobStore(folder, lock=lock)
 
 
-def describe_asked(spec: JobSpec, asked: Words) -> str:
+def describe_asked(spec: JobSpec, asked: JobOptions) -> str:
     """What a job was asked for, as text: a job is resumed only by whoever asks for the same."""
-    plain = {"command": spec.command, "words": spec.words, "environment": spec.environment, **asked}
+    plain = {"command": spec.command, "options": spec.options, "environment": spec.environment, **asked}
     return json.dumps(plain, sort_keys=True, default=str)
 
 

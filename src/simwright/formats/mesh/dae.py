@@ -20,9 +20,10 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from lxml import etree
 
 from simwright.core.diag import Level, Where, declare
@@ -107,12 +108,14 @@ def _open(content: bytes, file: Path) -> Any:
 class _KeptMesh:
     """What pycollada is not given of a ``<mesh>`` at first: numbers of its arrays, and elements that have its faces."""
 
-    arrays: dict[str, Array]
+    arrays: dict[str, _Singles]
     """By the number that stands at the array's element in the document that pycollada reads."""
     faces: list[Element]
 
 
 _KEPT = "simwright-kept"
+_Singles: TypeAlias = npt.NDArray[np.float32]
+"""Single precision, as pycollada has its arrays."""
 _FACES = ("polylist", "polygons", "triangles", "tristrips", "trifans")
 
 
@@ -143,7 +146,7 @@ def _take_meshes(root: Element) -> list[_KeptMesh]:
     """Take numbers and faces out of all meshes; the ``<geometry>`` of each gets its number in the list."""
     kept: list[_KeptMesh] = []
     for mesh in _list_all(root, "mesh"):
-        arrays: dict[str, Array] = {}
+        arrays: dict[str, _Singles] = {}
         for source in mesh.iterchildren("{*}source"):
             array, values = _read_source(source)
             if values is not None:
@@ -158,7 +161,7 @@ def _take_meshes(root: Element) -> list[_KeptMesh]:
     return kept
 
 
-def _read_source(source: Element) -> tuple[Element, Array | None]:
+def _read_source(source: Element) -> tuple[Element, _Singles | None]:
     """The array of a ``<source>`` with its values, a row for each point; None where pycollada has to judge them."""
     array = source.find("{*}float_array")
     params = source.findall("{*}technique_common/{*}accessor/{*}param")

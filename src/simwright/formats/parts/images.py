@@ -65,8 +65,8 @@ class ImageFiles:
         ending = suffix if suffix in _SUFFIXES else guess_ending(content)
         return self.add(name_image(file), ending, content)
 
-    def localise(self, material: RenderMaterial) -> RenderMaterial:
-        """A look whose images are those of the folder, as files in ``meshes`` name them."""
+    def copy_images(self, material: RenderMaterial) -> RenderMaterial:
+        """Copy the images of a material to the output: the material with their paths, as seen from mesh files."""
         textures: dict[str, Texture] = {}
         for slot, texture in material.textures.items():
             path = self.take(texture.file, material.name)

@@ -115,7 +115,7 @@ class MeshFiles:
         name = self._claim(PurePath(mesh.file).stem if mesh.file else part or shape.name)
         if len(looks) > 1 and self._format == "stl":
             self.bare.append(shape)
-        local = {key: self._images.localise(look) for key, look in looks.items()}
+        local = {key: self._images.copy_images(look) for key, look in looks.items()}
         files = write_mesh(_cover(mesh.data, shape.material, local), self._format, name, local)
         for path, content in files.items():
             self._files[f"{FOLDER}/{path}"] = content

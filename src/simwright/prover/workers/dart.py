@@ -65,7 +65,7 @@ class DartRobot:
         return seen
 
     def evaluate(self, configuration: Configuration) -> Evaluated:
-        """What does."""
+        """Poses, mass matrix and bias forces in a configuration."""
         self._place(configuration)
         matrix, bias = self.skeleton.getMassMatrix(), self.skeleton.getCoriolisAndGravityForces()
         return Evaluated(self._read_poses(), np.array(matrix).tolist(), np.array(bias).tolist())
@@ -84,6 +84,7 @@ class DartRobot:
             for body in self.bodies:
                 _set_friction(body, self.world.ground)
         self._place(order.start)
+        # only joints with one coordinate are compared: those of a ball or free joint mean another thing in every engine
         alone = [None] * self.skeleton.getNumDofs()
         for joint in self.joints:
             if _KINDS.get(joint.getType()) in _SCALAR:
@@ -128,7 +129,7 @@ class DartRobot:
 
 
 def open_file(file: Path, world: WorldSettings) -> DartRobot:
-    """Load it."""
+    """Load a URDF file."""
     skeleton = dartpy.utils.DartLoader().parseSkeleton(str(file))
     if skeleton is None:
         raise ValueError(f"DART does not load {file.name}")
@@ -182,6 +183,7 @@ def _find_coordinates(joint: Any, pose: Sequence[float]) -> Any:
         np.array(side.matrix())
         for side in (joint.getTransformFromParentBodyNode(), joint.getTransformFromChildBodyNode())
     )
+    # DART: body = parent frame @ joint @ inverse of the child frame, solved for the joint
     moved = np.linalg.inv(parent) @ place @ child
     return [*_find_rotation_vector(_find_quaternion(moved[:3, :3])), *moved[:3, 3]]
 
@@ -203,6 +205,7 @@ def _find_quaternion(turn: Any) -> Any:
 def _find_rotation_vector(quaternion: Sequence[float]) -> Any:
     """The logarithm of a rotation, which a free joint of DART has for coordinates."""
     turn = np.array(quaternion) / np.linalg.norm(quaternion)
+    # q and -q are the same rotation; with w >= 0 the angle is at most half a turn
     turn = turn if turn[0] >= 0.0 else -turn
     sine = float(np.linalg.norm(turn[1:]))
     angle = 2.0 * np.arctan2(sine, turn[0])

@@ -102,9 +102,10 @@ class DrakeRobot:
         return seen
 
     def evaluate(self, configuration: Configuration) -> Evaluated:
-        """What does."""
+        """Poses, mass matrix and bias forces in a configuration."""
         plant, context = self.plant, self.context
         self._place(configuration)
+        # Drake leaves gravity out of its bias term; the others have it in theirs
         bias = plant.CalcBiasTerm(context) - plant.CalcGravityGeneralizedForces(context)
         return Evaluated(self._read_poses(), plant.CalcMassMatrix(context).tolist(), bias.tolist())
 
@@ -133,6 +134,7 @@ class DrakeRobot:
         def advance(count: int) -> None:
             nonlocal done
             done += count
+            # to a time, not by a time: what is rounded does not add up
             simulator.AdvanceTo(done * order.step)
 
         simulator.Initialize()
@@ -166,7 +168,7 @@ class DrakeRobot:
 
 
 def _add_ground(plant: Any, scene: Any, instance: Any, friction: Any) -> None:
-    """The robot gets the same friction: URDF has no place for it."""
+    """A half space as the ground; the robot gets the same friction, which URDF has no place for."""
     inspector = scene.model_inspector()
     for index in plant.GetBodyIndices(instance):
         for shape in plant.GetCollisionGeometriesForBody(plant.get_body(index)):

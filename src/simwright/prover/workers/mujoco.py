@@ -71,7 +71,7 @@ class MujocoRobot:
         return seen
 
     def evaluate(self, configuration: Configuration) -> Evaluated:
-        """What does."""
+        """Poses, mass matrix and bias forces in a configuration."""
         model, data = self.model, mujoco.MjData(self.model)
         _place(model, data, configuration)
         # armature of tendons and motors would be in the matrix, and no other engine has any

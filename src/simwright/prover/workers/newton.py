@@ -80,7 +80,7 @@ class NewtonRobot:
         return seen
 
     def evaluate(self, configuration: Configuration) -> Evaluated:
-        """What does."""
+        """Poses, mass matrix and bias forces in a configuration."""
         model = self.model
         self._place(configuration)
         state = model.state()

@@ -110,7 +110,7 @@ class PinocchioRobot:
         return [freedom]
 
     def evaluate(self, configuration: Configuration) -> Evaluated:
-        """What does."""
+        """Poses, mass matrix and bias forces in a configuration."""
         model, data = self.model, self.data
         base, moved, speeds = pinocchio.neutral(model), np.zeros(model.nv), np.zeros(model.nv)
         pose = configuration.get("roots", {}).get(name_of(self.root))

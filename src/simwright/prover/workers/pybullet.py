@@ -88,7 +88,7 @@ class BulletRobot:
         return seen
 
     def evaluate(self, configuration: Configuration) -> Evaluated:
-        """What does."""
+        """Poses, mass matrix and bias forces in a configuration."""
         moving = [row for row in self.joints if row[2] in _KINDS]
         places, speeds = self._place(configuration)
         poses = self._read_poses()

@@ -83,7 +83,7 @@ class SapienRobot:
         return seen
 
     def evaluate(self, configuration: Configuration) -> Evaluated:
-        """What does."""
+        """Poses, mass matrix and bias forces in a configuration."""
         self._place(configuration)
         forces = [
             force

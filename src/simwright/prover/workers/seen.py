@@ -180,7 +180,7 @@ class Opened(Protocol):
         ...
 
     def evaluate(self, configuration: Configuration) -> Evaluated:
-        """What does."""
+        """Poses, mass matrix and bias forces in a configuration."""
         ...
 
     def move(self, order: MotionOrder) -> Moved:

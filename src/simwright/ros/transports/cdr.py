@@ -122,6 +122,7 @@ class MessageLayout:
             self._lay_out(fields)
         assert self._seconds is not None
         words = self._views["u4"]
+        # seconds and nanoseconds are neighbours, both of four bytes
         words[self._seconds], words[self._seconds + 1] = divmod(message.time, NANO)
         for name, group in self._groups:
             self._views[group.digits][group.target] = message.values[name].ravel()[group.source]
@@ -190,6 +191,7 @@ class _CdrWriter:
         elif text in _DIGITS:
             self._write_numbers(_DIGITS[text], value if isinstance(value, Slot) else [value or 0])
         elif text.startswith("string"):
+            # the length of a string counts the zero at its end
             raw = str(value or "").encode() + b"\0"
             self._write_numbers("u4", [len(raw)])
             self.made += raw
@@ -199,6 +201,7 @@ class _CdrWriter:
     def _write_many(self, text: str, count: int, value: Any) -> None:
         """Elements of a sequence or an array."""
         if text in _DIGITS:
+            # CDR pads before numbers that are there; an empty sequence is its length and nothing more
             if count:
                 self._write_numbers(_DIGITS[text], np.zeros(count) if value is None else value, count)
             return
@@ -220,4 +223,5 @@ class _CdrWriter:
         self.made += numbers.tobytes()
 
     def _align(self, size: int) -> None:
+        # from the start of the body: the four bytes of the header do not count
         self.made += bytes(-len(self.made) % size)

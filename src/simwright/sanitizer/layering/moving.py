@@ -58,7 +58,7 @@ class RoleLayers:
             # the entry is an interface: it brings layers in and holds no role itself (REP-0158 1.2.1)
             if layer == self.stack.root and self.stack.is_entry:
                 continue
-            for role, count in _rate(self.stack.read(layer)).items():
+            for role, count in _count_roles(self.stack.read(layer)).items():
                 if count > best.get(role, 0):
                     best[role], self.known[role] = count, layer
 
@@ -150,8 +150,8 @@ def choose_file(editor: Editor, beside: Sdf.Layer, name: str) -> Path:
     return wanted
 
 
-def _rate_tree(facts: LayerFacts) -> dict[str, int]:
-    """How much a layer says of the link tree and of shapes; nothing for a layer of features alone."""
+def _count_tree_prims(facts: LayerFacts) -> dict[str, int]:
+    """Number of prims that a layer defines for the link tree and for shapes; a role without any is left out."""
     found: dict[str, int] = {}
     # a layer of features defines a link or two to hang them on, and is not a link tree for that
     if (facts.placed or not facts.features) and facts.defines[Domain.KINEMATIC]:
@@ -161,8 +161,8 @@ def _rate_tree(facts: LayerFacts) -> dict[str, int]:
     return found
 
 
-def _rate(facts: LayerFacts) -> dict[str, int]:
-    """The roles a layer has, each with how much it says."""
+def _count_roles(facts: LayerFacts) -> dict[str, int]:
+    """The roles that a layer could have, each with the number of its prims or opinions for that role."""
     counts = facts.counts
     if is_proprietary(facts):
         return {f"{VENDOR}:{vendor}": counts[Domain.VENDOR] for vendor in facts.vendors}
@@ -174,7 +174,7 @@ def _rate(facts: LayerFacts) -> dict[str, int]:
     first = max(features, key=lambda role: features[role])
     if len(facts.render_materials) > features[first] and not facts.has_geometry and not facts.placed:
         return {MATERIALS: len(facts.render_materials)}
-    tree = _rate_tree(facts)
+    tree = _count_tree_prims(facts)
     if tree:
         return tree
     if features[first] and facts.encoding == "usda":

@@ -50,16 +50,16 @@ JOB_REPORTS: Registry[Callable[[JobStore, TextSink], None]] = Registry(
     "report of jobs",
     "simwright.job_reports",
     {
-        "text": "simwright.app.jobs.fleet:write_text",
-        "json": "simwright.app.jobs.fleet:write_json",
-        "json-lines": "simwright.app.jobs.fleet:write_lines",
-        "junit": "simwright.app.jobs.fleet:write_junit",
-        "sarif": "simwright.app.jobs.fleet:write_sarif",
+        "text": "simwright.app.jobs.reports:write_text",
+        "json": "simwright.app.jobs.reports:write_json",
+        "json-lines": "simwright.app.jobs.reports:write_lines",
+        "junit": "simwright.app.jobs.reports:write_junit",
+        "sarif": "simwright.app.jobs.reports:write_sarif",
         "html": "simwright.app.jobs.page:write_html",
-        "prometheus": "simwright.app.jobs.fleet:write_prometheus",
+        "prometheus": "simwright.app.jobs.reports:write_prometheus",
     },
 )
-"""How a job can be told."""
+"""Reports about a job, by the name that ``--format`` has for them."""
 
 
 def write_report(store: JobStore, name: str, out: TextSink) -> None:
@@ -81,7 +81,7 @@ def report_row(command: str, asset: str, outcome: ItemOutcome) -> AssetReport:
 
 
 def describe_row(command: str, item: JobItem, outcome: ItemOutcome) -> dict[str, Any]:
-    """One item as JSON has it."""
+    """One item as an object of the JSON reports."""
     plain = build_asset(report_row(command, item.asset, outcome))
     return {
         "number": item.number,
@@ -135,7 +135,7 @@ def find_trend(store: JobStore) -> JobTrend | None:
 
 
 def summarize(store: JobStore) -> dict[str, Any]:
-    """Totals as JSON has them."""
+    """The totals of a job as the JSON report has them, with the exit code and the trend."""
     totals, trend = store.measure(), find_trend(store)
     plain: dict[str, Any] = {
         "items": totals.items,
@@ -156,7 +156,7 @@ def summarize(store: JobStore) -> dict[str, Any]:
 def find_code(store: JobStore, totals: JobTotals | None = None) -> int:
     """The exit code of the job as far as it is done."""
     spec = store.spec
-    return combine_codes(spec.command, (totals or store.measure()).codes, spec.words)
+    return combine_codes(spec.command, (totals or store.measure()).codes, spec.options)
 
 
 def write_json(store: JobStore, out: TextSink) -> None:
@@ -300,7 +300,7 @@ def _list_reports(store: JobStore, command: str) -> Iterator[AssetReport]:
 
 
 def declare_rules(command: str) -> None:
-    """Give rules their titles: rows hold findings, not what is to be said about a rule."""
+    """Load the rules of the checker: a report shows their titles, and stored findings have only their codes."""
     if command in ("check", "fix", "convert"):
         from simwright.checker.run import all_rules
 
