@@ -9,6 +9,7 @@ import pytest
 from simwright.core.math3d import Pose, quat_from_axis_angle
 from simwright.tasks.scene import TaskState
 from simwright.tasks.scenes.table import SCENES
+from simwright.tasks.scenes.tabletop import TableOptions, pull_table
 
 UP = (1.0, 0.0, 0.0, 0.0)
 
@@ -173,3 +174,15 @@ def test_a_scaled_task_is_as_near_as_the_factor_says(name):
     slack = 0.13 if name == "drawer" else 1e-9
     assert scene.workspace(near)[:, :2] == pytest.approx(0.5 * scene.workspace(options)[:, :2], abs=slack)
     assert scene.scale(options, 1.0, base) == options
+
+
+def test_a_table_that_is_pulled_to_a_robot_shrinks_towards_its_base() -> None:
+    """Every point goes half of its way to the base: the middle of the table, its size, and the cameras."""
+    base = Pose.of((0.1, -0.2, 0.0), (1.0, 0.0, 0.0, 0.0))
+    options = TableOptions(
+        table_center_xy=(0.5, 0.2), table_size_xy=(0.8, 0.6), side_camera_pos=(0.6, 0.9, 0.6)
+    )
+    pulled = pull_table(options, 0.5, base)
+    assert pulled.table_center_xy == pytest.approx((0.3, 0.0))
+    assert pulled.table_size_xy == pytest.approx((0.4, 0.3))
+    assert pulled.side_camera_pos == pytest.approx((0.35, 0.35, 0.3))

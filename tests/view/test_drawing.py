@@ -155,3 +155,8 @@ def test_choices_of_a_list_are_never_alike() -> None:
     assert len(found) == 4
     assert "choose" not in found
     assert all(len(label) < 40 and label.isprintable() for label in found)
+
+
+def test_a_camera_that_sees_half_of_everything_has_a_frustum() -> None:
+    lines = draw_camera(Camera("c", fov_y=math.pi, resolution=(100, 100), far=2.0), 10.0)
+    assert np.abs(lines[..., :2]).max() == pytest.approx(2.0 / math.tan(0.05))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import math
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from lxml import etree
 from PIL import Image
 
 from simwright.app.cli.main import run
-from simwright.worlds.picture import Area, Disc, Drawing, Words, write_png, write_svg
+from simwright.worlds.picture import Area, Disc, Drawing, Line, Words, write_png, write_svg
 from simwright.worlds.picture_world import PAPER, PictureLabels, choose_step, draw_world
 from simwright.worlds.poses import WorldPose
 
@@ -111,3 +112,34 @@ def test_the_sample_is_clean_in_both_modes(samples: Path, capsys: pytest.Capture
     for options in ((), ("--reference",)):
         assert run(["world", "check", str(samples / "lab" / "lab.yaml"), "--strict", *options]) == 0
     assert "4 rooms, 4 hallways, 5 locations, 7 objects, 2 robots" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("size", range(300, 900, 30))
+def test_the_caption_stays_clear_of_the_scale(size: int, tmp_path: Path) -> None:
+    world, _ = load(tmp_path, ROOMS + HALL)
+    picture = draw_world(world, size=size, names=False)
+    scale_end = max(
+        mark.points[1][0] for mark in picture.marks if isinstance(mark, Line) and mark.width == 2.0
+    )
+    for caption in (mark for mark in picture.marks if isinstance(mark, Words) and "seed" in mark.text):
+        start = caption.center[0] - 0.5 * caption.size * len(caption.text) / 2
+        assert start > scale_end + 46
+        assert caption.center[0] + 0.5 * caption.size * len(caption.text) / 2 == pytest.approx(
+            picture.width - 46
+        )
+
+
+def test_a_wide_picture_says_what_it_shows(tmp_path: Path) -> None:
+    world, _ = load(tmp_path, ROOMS + HALL)
+    texts = [mark.text for mark in draw_world(world, size=1000).marks if isinstance(mark, Words)]
+    assert f"small: 2 rooms, 1 hallway, 0 locations, 0 objects, 0 robots (seed {world.seed})" in texts
+
+
+def test_an_open_door_is_two_lines_a_little_narrower_than_its_hallway(tmp_path: Path) -> None:
+    world, _ = load(tmp_path, ROOMS + HALL)
+    picture = draw_world(world, size=800, names=False, nav_poses=False)
+    scale = (800 - 92) / (world.bounds[2] - world.bounds[0] + 0.4)
+    doors = [mark for mark in picture.marks if isinstance(mark, Line) and mark.color == (120, 164, 118)]
+    assert len(doors) == 2
+    for door in doors:
+        assert math.dist(*door.points) / scale == pytest.approx(0.92 * world.hallways[0].width, rel=1e-3)

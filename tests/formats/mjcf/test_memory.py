@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import mujoco
@@ -17,6 +18,7 @@ from simwright.core.errors import OutputError
 from simwright.core.math3d import Pose
 from simwright.formats.format import WriteOptions
 from simwright.formats.mjcf.memory import build_spec, compile_asset
+from simwright.formats.mjcf.quiet import quiet_mujoco
 from simwright.formats.mjcf.writer.entry import write
 from simwright.model.asset import Asset, Body, Shape, Site
 from simwright.model.geometry import Box, Mesh, Recipe
@@ -308,3 +310,11 @@ def test_script(tmp_path):
     result = runs.json.loads(done.stdout)
     assert result["skipped"] == 1
     assert result["exact"] == result["files"] == 2
+
+
+def test_warnings_are_collected_whatever_the_filters_of_the_process_say() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with quiet_mujoco() as texts:
+            warnings.warn("odd inertia", UserWarning, stacklevel=1)
+    assert texts == ["odd inertia"]
