@@ -17,12 +17,16 @@ from simwright.app.proof.page import render_page
 from simwright.app.proving import prove_source
 from simwright.core.diag import Diagnostic, Level, Where
 from simwright.model.asset import Asset
+from simwright.prover.answers import open_answers
+from simwright.prover.asking import ReferenceRobot
 from simwright.prover.aspects import Outcome
 from simwright.prover.caching import decode, digest_asset, encode
 from simwright.prover.causes import DifferenceCause
 from simwright.prover.motion import MotionReference, MotionResult, MotionRun
 from simwright.prover.processes import Worker
 from simwright.prover.proving import Column, Proof, ProofSettings, Watch
+from simwright.prover.workers.mujoco import MujocoRobot
+from simwright.prover.workers.seen import MotionOrder
 
 STRUCTURE = ("structure",)
 
@@ -69,6 +73,25 @@ def test_answers_outlive_a_change_of_what_is_made_of_them(
     plant("mass", monkeypatch)
     heavier, _ = ask(robot, "twin", levels=levels, seed=1)
     assert "masses" in heavier.columns[0].outcome.differences
+
+
+def test_the_reference_is_not_moved_again_for_a_further_engine(
+    tmp_path: Path, make_engine: MakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_engine("twin")
+    make_engine("other")
+    robot = write_robot(tmp_path)
+    first, _ = ask(robot, "twin", levels=("motion",))
+    with monkeypatch.context() as changed:
+        changed.setattr(MujocoRobot, "move", lambda *_: pytest.fail("the motion is known"))
+        again, asked = ask(robot, "other", levels=("motion",))
+    assert asked == ["other"]
+    assert again.columns[0].motions == first.columns[0].motions
+    heavy = tmp_path / "heavy.xml"
+    heavy.write_text(robot.read_text().replace('mass="2"', 'mass="20"'))
+    order, answers = MotionOrder(0.001, 10, 3), open_answers()
+    ends = [ReferenceRobot(simwright.load(file), answers).move(order).joints[-1] for file in (robot, heavy)]
+    assert ends[0] != ends[1]
 
 
 def tell(robot: Path, proof: Proof) -> str:

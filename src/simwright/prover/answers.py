@@ -3,14 +3,16 @@
 
 An answer is known by the files that the engine was given, the packages of its environment, the source of its worker,
 gravity, ground and solver, and the question.  So a new version of Simwright that writes the same file asks nothing
-again.  Errors and missing answers are not kept.
+again.  Motions of MuJoCo in this process are known by the model that was compiled: an engine that is installed later
+is compared without doing them again.  Errors and missing answers are not kept.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,12 @@ class AnswerCache:
         given = {str(one.relative_to(file.parent)): hash_file(str(one)) for one in _list_files(file.parent)}
         parts = (row.environment.folder.name, _hash_worker(row.worker), file.name, given, dict(world))
         return self._cache.make_key("given", *parts)
+
+    def make_own_context(self, engine: str, save: Callable[[], bytes]) -> str:
+        """The same for a model that an engine, with its version, has compiled in this process; ``save`` gives it."""
+        if self._cache.folder is None:
+            return ""
+        return self._cache.make_key("own", engine, _hash_worker("mujoco"), hashlib.sha256(save()).hexdigest())
 
     def find(self, context: str, question: Mapping[str, Any]) -> dict[str, Any] | None:
         """The answer to a question, if it is known."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -14,6 +15,7 @@ import numpy as np
 from simwright.core.diag import Reporter
 from simwright.formats.mjcf.memory import compile_asset
 from simwright.model.asset import Asset
+from simwright.prover.answers import AnswerCache, open_answers
 from simwright.prover.processes import EnginePool, NotSeenError, Worker
 from simwright.prover.table import IsolatedEngine
 from simwright.prover.workers.seen import Configuration, Evaluated, MotionOrder, Moved, Seen, name_of
@@ -58,9 +60,12 @@ class EngineMover:
 
 
 class ReferenceRobot:
-    """An asset that MuJoCo has compiled; raises a ``SimwrightError`` where it refuses."""
+    """An asset that MuJoCo has compiled; raises a ``SimwrightError`` where it refuses.
 
-    def __init__(self, asset: Asset) -> None:
+    ``answers`` are those of earlier runs, where motions are looked for.
+    """
+
+    def __init__(self, asset: Asset, answers: AnswerCache | None = None) -> None:
         # MuJoCo takes a moment to import, and nobody who asks for help needs it
         from simwright.prover.workers.mujoco import MujocoRobot
 
@@ -70,6 +75,9 @@ class ReferenceRobot:
         model.body_sameframe[:] = 0
         self._robot = MujocoRobot(model)
         self.engine = self._robot.engine
+        self._answers = answers or open_answers(enabled=False)
+        # before the first motion sets a timestep in the model
+        self._context = self._answers.make_own_context(self.engine, self._robot.save)
 
     def describe(self) -> Seen:
         """What does not depend on the configuration."""
@@ -81,10 +89,15 @@ class ReferenceRobot:
 
     def move(self, order: MotionOrder) -> Moved:
         """A motion; raises ``NotSeenError`` where it ends in numbers that are none."""
-        try:
-            return self._robot.move(order)
-        except ValueError as error:
-            raise NotSeenError(str(error)) from None
+        question = {"ask": "move", "order": asdict(order)}
+        told = self._answers.find(self._context, question)
+        if told is None:
+            try:
+                told = {"answer": asdict(self._robot.move(order))}
+            except ValueError as error:
+                raise NotSeenError(str(error)) from None
+            self._answers.keep(self._context, question, told)
+        return Moved(**told["answer"])
 
     def list_zeros(self) -> dict[str, float]:
         """Coordinates of joints of one freedom in the reference pose, where they are not zero (``ref`` of MJCF)."""

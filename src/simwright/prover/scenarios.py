@@ -344,7 +344,7 @@ class ScenarioRuns:
         key = name, without
         if key not in self._prepared:
             variant = make_variant(self.asset, name, self.seen, self.configuration, without)
-            robot = ReferenceRobot(variant.asset)
+            robot = ReferenceRobot(variant.asset, self.pool.answers)
             (first,) = robot.evaluate([{}])
             variant.start["roots"] = dict(first.poses or {})
             self._prepared[key] = _Prepared(variant, robot, robot.describe(), robot.list_zeros())

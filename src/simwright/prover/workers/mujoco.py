@@ -53,6 +53,12 @@ class MujocoRobot:
         self.model = model
         self.engine = f"MuJoCo {mujoco.__version__}"
 
+    def save(self) -> bytes:
+        """All of the model, as MuJoCo writes it to a file."""
+        buffer = np.empty(mujoco.mj_sizeModel(self.model), np.uint8)
+        mujoco.mj_saveModel(self.model, None, buffer)
+        return buffer.tobytes()
+
     def describe(self) -> Seen:
         """What does not depend on the configuration."""
         model, seen = self.model, Seen(self.engine)
