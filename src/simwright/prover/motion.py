@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -143,6 +144,10 @@ class MotionResult:
     """The error of ``worst`` at a ``SMALL`` part of the timestep, asked where the motion differs: it tells an engine
     that is not yet stable (it goes away) from single precision that loses what each step adds (it grows)."""
 
+    sensitive: Mapping[str, float] = field(default_factory=dict)
+    """What is not compared, because a start that is tilted by next to nothing moves it by more than may be left in the
+    reference itself, with how far that is: where contacts give way decides it, and not the asset."""
+
     error_held: float | None = None
     """The error of ``worst`` at half the timestep while joints of several axes are held on both sides, asked where the
     motion differs and the asset has such joints."""
@@ -194,17 +199,38 @@ def make_reference(
     )
 
 
+def find_sensitive(name: str, reference: MotionReference, tilted: MotionReference) -> dict[str, float]:
+    """What moves in the reference by more than engines may be off, where it starts tilted by next to nothing."""
+    scenario = SCENARIOS[name]
+    start = int(scenario.since * scenario.samples)
+    apart = {
+        key: float(np.abs(np.subtract(tilted.positions[key], values)[start:]).max()) / _find_scale(values)
+        for key, values in reference.positions.items()
+    }
+    return {key: far for key, far in apart.items() if far > scenario.double}
+
+
 def compare_motion(
-    name: str, reference: MotionReference, runs: Sequence[MotionRun], precision: str
+    name: str,
+    reference: MotionReference,
+    runs: Sequence[MotionRun],
+    precision: str,
+    sensitive: Mapping[str, float] = MappingProxyType({}),
 ) -> MotionResult:
-    """Hold runs of an engine, at the timestep and at half of it, against the reference."""
+    """Hold runs of an engine, at the timestep and at half of it, against the reference.
+
+    What is ``sensitive`` to how it starts, with how far that is, is left out.
+    """
     scenario, (coarse, fine) = SCENARIOS[name], runs
     floor = scenario.single if precision == "single" else scenario.double
-    result = MotionResult(name, "same", runs=runs, reference=reference)
+    result = MotionResult(name, "same", runs=runs, reference=reference, sensitive=sensitive)
     start, end = int(scenario.since * scenario.samples), _find_end(reference)
-    common = [key for key in reference.positions if key in fine.positions]
+    common = [key for key in reference.positions if key in fine.positions and key not in sensitive]
     if not common:
-        result.state, result.reason = "blank", "no joint or body of both can be followed"
+        result.state = "blank"
+        result.reason = (
+            _tell_sensitive(reference, sensitive) if sensitive else "no joint or body of both can be followed"
+        )
         return result
     if start and _is_restless(reference, start):
         result.state, result.reason = (
@@ -247,7 +273,15 @@ def compare_motion(
             f"discretisation: {worst.key} is off by {worst.error:.1e} at {coarse.step:g} s and "
             f"{worst.error_half:.1e} at half of it"
         )
+    elif sensitive:
+        result.reason = _tell_sensitive(reference, sensitive)
     return result
+
+
+def _tell_sensitive(reference: MotionReference, sensitive: Mapping[str, float]) -> str:
+    key, far = max(sensitive.items(), key=lambda row: row[1])
+    told = f"{', '.join(sorted(sensitive))} not compared: a start that is tilted by 0.1 degrees moves {key}"
+    return f"{told} by {far:.1e} in {reference.engine} itself"
 
 
 def find_error(reference: MotionReference, run: MotionRun, worst: str) -> tuple[str, float]:
@@ -333,6 +367,7 @@ def describe_motion(result: MotionResult) -> dict[str, Any]:
         "until",
     )
     told |= {name: getattr(result, name) for name in names}
+    told["sensitive"] = dict(result.sensitive)
     told["reference"] = _describe_reference(result.reference)
     told["runs"] = [_describe_run(run) for run in result.runs]
     return told

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from simwright.core.math3d import Pose, vec3
+from simwright.core.math3d import Pose, quat_from_axis_angle, quat_multiply, vec3
 from simwright.model.asset import Asset, scaled
 from simwright.model.elements import Shape
 from simwright.model.extras import Extras
@@ -38,22 +38,26 @@ _STEADY = 1000.0
 """How many times harder a robot is to turn on the slope than it is: it shall slide, not topple."""
 
 
+_TILT = 0.002
+"""By how much it is turned at the start to find out whether that decides where it comes to rest [rad]."""
+
+
 _GRAVITY = 9.81
 
 
 GROUND = "ground"
 
 
-def make_drop(asset: Asset) -> Asset:
-    """What is dropped."""
-    solid = _make_solid(asset, _GAP["drop"])
+def make_drop(asset: Asset, *, tilted: bool = False) -> Asset:
+    """What is dropped; ``tilted`` a little, for the question whether where it comes to rest depends on that."""
+    solid = _make_solid(asset, _GAP["drop"], tilted=tilted)
     _set_material(solid)
     return solid
 
 
-def make_slope(asset: Asset) -> Asset:
+def make_slope(asset: Asset, *, tilted: bool = False) -> Asset:
     """What slides: harder to turn than the robot is, so that it does not topple."""
-    solid = _make_solid(asset, _GAP["slope"])
+    solid = _make_solid(asset, _GAP["slope"], tilted=tilted)
     _set_material(solid)
     (body,) = solid.bodies
     assert body.inertial is not None
@@ -63,7 +67,7 @@ def make_slope(asset: Asset) -> Asset:
     return solid
 
 
-def _make_solid(asset: Asset, gap: float) -> Asset:
+def _make_solid(asset: Asset, gap: float, *, tilted: bool) -> Asset:
     """The largest tree that floats as one rigid body with its colliders, a little above the ground."""
     solid = asset.copy()
     poses, inertials = let_float(solid), body_inertials(asset)
@@ -89,9 +93,11 @@ def _make_solid(asset: Asset, gap: float) -> Asset:
         # what a shape weighs is in the body's numbers
         shape.mass = shape.density = None
     solid.bodies = [body]
-    lows = [find_lowest(shape.geometry, poses[root] @ shape.pose, scaled(shape)) for shape in kept]
+    turn = quat_from_axis_angle(vec3(1.0, 1.0, 0.0), _TILT)
+    pose = Pose(poses[root].p, quat_multiply(turn, poses[root].q)) if tilted else poses[root]
+    lows = [find_lowest(shape.geometry, pose @ shape.pose, scaled(shape)) for shape in kept]
     low = min((one for one in lows if one is not None), default=0.0)
-    body.pose = Pose(poses[root].p + vec3(0.0, 0.0, gap - low), poses[root].q)
+    body.pose = Pose(pose.p + vec3(0.0, 0.0, gap - low), pose.q)
     solid.shapes.append(Shape(GROUND, Plane(), WORLD, visual=False, collision=True))
     solid.environment.gravity = vec3(0.0, 0.0, -_GRAVITY)
     # MuJoCo's pyramids hold less across their edges, so that things slide askew
