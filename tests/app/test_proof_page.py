@@ -136,7 +136,7 @@ def test_every_cell_has_words_and_reasons() -> None:
     }
     assert all("✓" in text for state, _, text in cells if state == "same")
     assert [(title, text) for state, title, text in cells if state == "differs"] == [
-        ("upper weighs 2.02 instead of 2", "✗ differs")
+        ("upper weighs 2.02 instead of 2", '✗ <span class="word">differs</span>')
     ]
     assert next(title for state, title, _ in cells if state == "blank") == "no place for limits"
     texts = " ".join(PageReader(page).texts)
@@ -169,7 +169,7 @@ def test_an_engine_without_an_answer_and_a_scene_of_two_worlds() -> None:
 
 def test_lines_of_all_engines_are_drawn() -> None:
     page = render_page("robot.xml", [make_proof()], units=[{"turn": "rad"}])
-    (drawn,) = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+    drawn, _ = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
     tree = etree.fromstring(drawn)
     names = [node.text for node in tree.iter("text") if node.get("class") == "name"]
     assert names == ["mujoco", "good", "bad"]
@@ -189,8 +189,30 @@ def test_strange_numbers_are_drawn_as_far_as_they_go(values: list[float]) -> Non
         rows = values[: len(times)]
         lines = [figures.EngineLine("e", 0, rows, [value - rows[0] for value in rows])]
         drawn = figures.draw(figures.LineChart("t", "m", times, [("r", rows), ("without", rows)], lines))
-        etree.fromstring(drawn)
+        etree.fromstring(f"<div>{drawn}</div>")
         assert not re.search(r'[dxy]="[^"]*(nan|inf)', drawn)
+
+
+def test_phones_get_a_figure_with_the_names_below() -> None:
+    lines = [figures.EngineLine(f"engine {n}", n, [0.0, 1.0], [0.0, 0.1]) for n in range(8)]
+    drawn = figures.draw(figures.LineChart("t", "m", [0.0, 1.0], [("r", [0.0, 1.0])], lines))
+    for svg in etree.fromstring(f"<div>{drawn}</div>"):
+        width, height = (float(number) for number in svg.get("viewBox").split()[2:])
+        names = [node for node in svg.iter("text") if (node.text or "").startswith("engine")]
+        assert len(names) == 8
+        assert max(float(node.get("y")) for node in names) < height
+        assert max(float(node.get("x")) for node in svg.iter("text") if node.get("x")) < width
+        below = min(float(node.get("y")) for node in names) > figures.BOTTOM
+        assert below is ("narrow" in svg.get("class"))
+
+
+def test_what_a_robot_lacks_is_one_line() -> None:
+    proof = make_proof(absent={"drives", "armature"})
+    proof.columns[0].outcome.absent = {"drives", "mimics"}
+    page = render_page("robot.xml", [proof])
+    (told,) = re.findall(r"nothing of the kind: (.*?)<", page)
+    assert told == "drives"
+    assert '<th scope="row">drives' not in page.partition("How it was done")[0]
 
 
 def test_units_of_joints() -> None:

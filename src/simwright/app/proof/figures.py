@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of a page: lines over time as SVG, and the robot as MuJoCo draws it.
 
-The SVG needs no script: values above, differences from the reference below, hover for numbers.  Lines differ in colour,
-dashes and marks, so that no reader needs the colours.  Every moment has a band over the whole height; the one under the
-pointer shows its numbers beside the names.  Where MuJoCo cannot draw without a screen, there are no pictures.
+The SVG needs no script: values above, differences from the reference below, and the numbers of a moment while the
+pointer is over its band.  Lines differ in colour, dashes and marks, so that no reader needs the colours.  Phones get a
+second one, with the names below and no bands.  Where MuJoCo cannot draw without a screen, there are no pictures.
 """
 
 from __future__ import annotations
@@ -23,16 +23,12 @@ from simwright.engines.films import encode_png
 from simwright.engines.layout import Layout
 from simwright.model.asset import Asset
 
-WIDTH = 900
-LEFT, RIGHT = 70, 620
-"""Sides of the panels [px]; right of them are the names and numbers."""
 TOP, MIDDLE = 18, 236
 """Upper and lower end of the values [px]."""
 LOW, BOTTOM = 268, 380
 """Upper and lower end of the differences [px]."""
 HEIGHT = 420
-_NAMES = 640
-_NUMBERS = 890
+"""Of the panels with what is written below them [px]."""
 _ROW = 27
 _SMALLEST = 1e-12
 """Differences below this are drawn as this: a logarithm of nothing has no place."""
@@ -53,7 +49,9 @@ _SHAPES = (
 
 STYLE = (
     """
-.chart { display: block; width: 100%; min-width: 640px; height: auto; font: 12px/1.2 system-ui, sans-serif; }
+.chart { display: block; width: 100%; height: auto; font: 12px/1.2 system-ui, sans-serif; }
+.chart.narrow { display: none; max-width: 30rem; }
+@media (max-width: 44rem) { .chart.wide { display: none; } .chart.narrow { display: block; } }
 .chart text { fill: var(--text); } .chart .soft { fill: var(--soft); }
 .chart .grid { stroke: var(--line); stroke-width: 1; } .chart .frame { fill: var(--card); stroke: var(--line); }
 .chart .line { fill: none; stroke-width: 1.8; stroke-linejoin: round; }
@@ -67,6 +65,37 @@ STYLE = (
     + "".join(f".chart .s{n} {{ stroke: var(--s{n}); }} .chart .m{n} {{ fill: var(--s{n}); stroke: var(--s{n}); }}\n"
               for n in range(STYLES))
 )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ChartLayout:
+    """Where the parts of a chart are [px]: sides of the panels, names and ends of numbers, and the first name.
+
+    ``ticks`` is how many numbers are along the time, ``bands`` whether each moment shows its numbers.
+    """
+
+    kind: str
+    width: int
+    left: int
+    right: int
+    names: int
+    numbers: int
+    first: int
+    ticks: int
+    bands: bool
+
+    def find_height(self, rows: int) -> int:
+        """Of a chart with so many names."""
+        return max(HEIGHT, self.find_row(rows - 1) + 14)
+
+    def find_row(self, number: int) -> int:
+        """The line of a name."""
+        return self.first + 38 + _ROW * number
+
+
+WIDE = ChartLayout("wide", 900, 70, 620, 640, 890, TOP, 6, bands=True)
+NARROW = ChartLayout("narrow", 380, 62, 374, 8, 374, HEIGHT - 8, 4, bands=False)
+"""For phones: names below the panels, as large as the text around them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +124,17 @@ class LineChart:
 
 
 def draw(chart: LineChart) -> str:
-    """The SVG element."""
-    return "\n".join(_write(chart))
+    """The SVG elements: one for screens that are wide enough for names beside the lines, one for phones."""
+    return "\n".join([*_write(chart, WIDE), *_write(chart, NARROW)])
 
 
-def _write(chart: LineChart) -> Iterator[str]:
-    across, up, decades = _choose_scales(chart)
+def _write(chart: LineChart, layout: ChartLayout) -> Iterator[str]:
+    across, up, decades = _choose_scales(chart, layout)
     title = _text(chart.title)
-    yield f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{title}"><title>{title}</title>'
-    yield from _write_frame(chart, across, up, decades)
+    height = layout.find_height(len(chart.references) + len(chart.lines))
+    yield f'<svg class="chart {layout.kind}" viewBox="0 0 {layout.width} {height}" role="img" aria-label="{title}">'
+    yield f"<title>{title}</title>"
+    yield from _write_frame(chart, layout, across, up, decades)
     for number, (_, expected) in enumerate(chart.references):
         trace = _trace(chart.times, expected, across, up)
         yield f'<path class="line reference"{_dash_reference(number)} d="{trace}"/>'
@@ -113,20 +144,25 @@ def _write(chart: LineChart) -> Iterator[str]:
             trace = _trace(chart.times, values, across, scale)
             yield f'<path class="line s{line.style}"{_dash(line.style)} d="{trace}"/>'
             yield from _write_marks(line.style, chart.times, values, across, scale)
-    yield from _write_names(chart)
-    yield '<g class="bands">'
-    yield from _write_bands(chart, across)
-    yield '</g><g class="rest">'
-    yield f'<text class="soft number" x="{_NUMBERS}" y="{TOP + 12}">largest difference</text>'
+    yield from _write_names(chart, layout)
+    if layout.bands:
+        yield '<g class="bands">'
+        yield from _write_bands(chart, layout, across)
+        yield "</g>"
+    yield '<g class="rest">'
+    end = layout.numbers
+    yield f'<text class="soft number" x="{end}" y="{layout.first + 12}">largest difference</text>'
     for number, line in enumerate(chart.lines, len(chart.references)):
         worst = max((abs(v) for v in line.errors if math.isfinite(v)), default=math.nan)
-        yield f'<text class="number" x="{_NUMBERS}" y="{_place(number)}">{_tell(worst)} {_text(chart.unit)}</text>'
+        told = f"{_tell(worst)} {_text(chart.unit)}"
+        yield f'<text class="number" x="{end}" y="{layout.find_row(number)}">{told}</text>'
     yield "</g></svg>"
 
 
-def _choose_scales(chart: LineChart) -> tuple[_Scale, _Scale, _Scale]:
+def _choose_scales(chart: LineChart, layout: ChartLayout) -> tuple[_Scale, _Scale, _Scale]:
     """Of times, of values, and of the powers of ten of differences."""
-    across = _Scale(chart.times[0], max(chart.times[-1], chart.times[0] + 1e-9), LEFT, RIGHT)
+    last = max(chart.times[-1], chart.times[0] + 1e-9)
+    across = _Scale(chart.times[0], last, layout.left, layout.right)
     rows = [*(values for _, values in chart.references), *(line.values for line in chart.lines)]
     numbers = [value for row in rows for value in row if math.isfinite(value)]
     low, high = _widen(min(numbers, default=0.0), max(numbers, default=0.0))
@@ -151,60 +187,64 @@ class _Scale:
         return self.start + (self.end - self.start) * min(max(share, -0.02), 1.02)
 
 
-def _write_frame(chart: LineChart, across: _Scale, up: _Scale, decades: _Scale) -> Iterator[str]:
+def _write_frame(
+    chart: LineChart, layout: ChartLayout, across: _Scale, up: _Scale, decades: _Scale
+) -> Iterator[str]:
+    left, right = layout.left, layout.right
     for upper, lower in ((TOP, MIDDLE), (LOW, BOTTOM)):
-        yield f'<rect class="frame" x="{LEFT}" y="{upper}" width="{RIGHT - LEFT}" height="{lower - upper}"/>'
-    for value in _choose_ticks(across.low, across.high, 6):
+        yield f'<rect class="frame" x="{left}" y="{upper}" width="{right - left}" height="{lower - upper}"/>'
+    for value in _choose_ticks(across.low, across.high, layout.ticks):
         x = across(value)
         yield f'<path class="grid" d="M{x:.1f} {TOP}V{MIDDLE}M{x:.1f} {LOW}V{BOTTOM}"/>'
         yield f'<text class="soft" x="{x:.1f}" y="{BOTTOM + 16}" text-anchor="middle">{value:g}</text>'
     for value in _choose_ticks(up.low, up.high, 5):
         y = up(value)
-        yield f'<path class="grid" d="M{LEFT} {y:.1f}H{RIGHT}"/>'
-        yield f'<text class="soft" x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{value:g}</text>'
+        yield f'<path class="grid" d="M{left} {y:.1f}H{right}"/>'
+        yield f'<text class="soft" x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">{value:g}</text>'
     count = round(decades.high - decades.low)
     for power in range(round(decades.low), round(decades.high) + 1, max(1, math.ceil(count / 4))):
         y = decades(power)
-        yield f'<path class="grid" d="M{LEFT} {y:.1f}H{RIGHT}"/>'
-        yield f'<text class="soft" x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">1e{power}</text>'
-    middle = (LEFT + RIGHT) / 2
+        yield f'<path class="grid" d="M{left} {y:.1f}H{right}"/>'
+        yield f'<text class="soft" x="{left - 6}" y="{y + 4:.1f}" text-anchor="end">1e{power}</text>'
+    middle = (left + right) / 2
     yield f'<text class="soft" x="{middle:.0f}" y="{HEIGHT - 6}" text-anchor="middle">time [s]</text>'
     for label, y in (
         (f"value [{chart.unit}]", (TOP + MIDDLE) / 2),
         (f"difference [{chart.unit}]", (LOW + BOTTOM) / 2),
     ):
-        turned = f'transform="translate(14 {y:.0f}) rotate(-90)"'
+        turned = f'transform="translate(12 {y:.0f}) rotate(-90)"'
         yield f'<text class="soft" {turned} text-anchor="middle">{_text(label)}</text>'
 
 
-def _write_names(chart: LineChart) -> Iterator[str]:
+def _write_names(chart: LineChart, layout: ChartLayout) -> Iterator[str]:
     for number, (name, _) in enumerate(chart.references):
-        y = _place(number)
-        yield f'<path class="line reference"{_dash_reference(number)} d="M{_NAMES} {y - 4}h34"/>'
-        yield f'<text class="name" x="{_NAMES + 42}" y="{y}">{_text(name, 34)}</text>'
+        y = layout.find_row(number)
+        yield f'<path class="line reference"{_dash_reference(number)} d="M{layout.names} {y - 4}h34"/>'
+        yield f'<text class="name" x="{layout.names + 42}" y="{y}">{_text(name, 34)}</text>'
     for number, line in enumerate(chart.lines, len(chart.references)):
-        y = _place(number)
-        yield f'<path class="line s{line.style}"{_dash(line.style)} d="M{_NAMES} {y - 4}h34"/>'
-        yield f'<path class="m{line.style}" d="{_SHAPES[line.style]}" transform="translate({_NAMES + 17} {y - 4})"/>'
-        yield f'<text class="name" x="{_NAMES + 42}" y="{y}">{_text(line.name, 22)}</text>'
+        y = layout.find_row(number)
+        yield f'<path class="line s{line.style}"{_dash(line.style)} d="M{layout.names} {y - 4}h34"/>'
+        place = f"{layout.names + 17} {y - 4}"
+        yield f'<path class="m{line.style}" d="{_SHAPES[line.style]}" transform="translate({place})"/>'
+        yield f'<text class="name" x="{layout.names + 42}" y="{y}">{_text(line.name, 22)}</text>'
 
 
-def _write_bands(chart: LineChart, across: _Scale) -> Iterator[str]:
-    times = chart.times
+def _write_bands(chart: LineChart, layout: ChartLayout, across: _Scale) -> Iterator[str]:
+    times, end = chart.times, layout.numbers
     for number, time in enumerate(times):
         x = across(time)
-        first = LEFT if not number else (x + across(times[number - 1])) / 2
-        last = RIGHT if number == len(times) - 1 else (x + across(times[number + 1])) / 2
+        first = layout.left if not number else (x + across(times[number - 1])) / 2
+        last = layout.right if number == len(times) - 1 else (x + across(times[number + 1])) / 2
         yield f'<g class="band"><rect x="{first:.1f}" y="{TOP}" width="{last - first:.1f}" height="{BOTTOM - TOP}"/>'
         yield f'<g class="tip"><path class="at" d="M{x:.1f} {TOP}V{BOTTOM}"/>'
-        yield f'<text class="soft number" x="{_NUMBERS}" y="{TOP + 12}">at {time:.3g} s</text>'
+        yield f'<text class="soft number" x="{end}" y="{layout.first + 12}">at {time:.3g} s</text>'
         for row, (_, values) in enumerate(chart.references):
             expected = _text(f"{values[number]:.5g} {chart.unit}")
-            yield f'<text class="number" x="{_NUMBERS}" y="{_place(row)}">{expected}</text>'
+            yield f'<text class="number" x="{end}" y="{layout.find_row(row)}">{expected}</text>'
         for row, line in enumerate(chart.lines, len(chart.references)):
             error = line.errors[number]
             told = f"{line.values[number]:.5g} ({'+' if error >= 0 else '-'}{_tell(abs(error))})"
-            yield f'<text class="number" x="{_NUMBERS}" y="{_place(row)}">{told}</text>'
+            yield f'<text class="number" x="{end}" y="{layout.find_row(row)}">{told}</text>'
         yield "</g></g>"
 
 
@@ -237,11 +277,6 @@ def _dash(style: int) -> str:
 
 def _dash_reference(number: int) -> str:
     return ' stroke-dasharray="3 3"' if number else ""
-
-
-def _place(number: int) -> int:
-    """The line of a name."""
-    return TOP + 38 + _ROW * number
 
 
 def _log(value: float) -> float:

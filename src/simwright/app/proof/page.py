@@ -49,7 +49,7 @@ _STATES = {"same": "same", "differs": "differs", "none": "nothing of it", "blank
 _KEY = (
     '<p class="key"><span class="same">✓ same</span> within the tolerance, with the largest error or the number found '
     'of those wanted · <span class="differs">✗ differs</span> · <span class="none">-</span> the robot has nothing of '
-    'the kind · <span class="blank">○ not told</span> the engine or its format cannot tell: not compared</p>'
+    'the kind · <span class="blank">○ not told</span>: the engine or its format cannot, and nothing is compared</p>'
 )
 _EXCERPT = 100
 _BUILD = re.compile(r"\.\d{5,}")
@@ -199,10 +199,13 @@ def _write_levels(proof: Proof) -> Iterator[str]:
 
 def _tell_verdict(groups: Mapping[str, Sequence[str]]) -> str:
     asked = sum(map(len, groups.values()))
-    if groups["differs"]:
-        return f"differs in {len(groups['differs'])} of {asked} engines"
-    if groups["no answer"]:
-        return f"no answer from {len(groups['no answer'])} of {asked} engines"
+    told = [
+        f"{words} {len(groups[group])}"
+        for group, words in (("differs", "differs in"), ("no answer", "no answer from"))
+        if groups[group]
+    ]
+    if told:
+        return f"{', '.join(told)} of {asked} engines"
     return f"the same in {f'all {asked} engines' if asked > 1 else _text(groups['same'][0])}"
 
 
@@ -226,16 +229,27 @@ def _write_table(proof: Proof) -> Iterator[str]:
     for level in proof.settings.levels:
         yield f'<tbody><tr class="level"><th scope="rowgroup" colspan="{len(proof.columns) + 1}">'
         yield f"<span>{_LEVELS.get(level, level)}</span></th></tr>"
-        for name in (name for name in proof.aspects if ASPECTS[name].level == level):
+        names = [name for name in proof.aspects if ASPECTS[name].level == level]
+        absent = [name for name in names if _is_absent(proof, name)]
+        for name in (name for name in names if name not in absent):
             yield f'<tr><th scope="row">{name}<small>{_text(find_title(name))}</small></th>'
             for column in proof.columns:
                 yield _write_cell(column, name, notes.get((column.outcome.engine, name), 0))
             yield "</tr>"
+        if absent:
+            yield f'<tr class="absent"><td colspan="{len(proof.columns) + 1}"><span>'
+            yield f"- the robot has nothing of the kind: {', '.join(absent)}</span></td></tr>"
         yield "</tbody>"
     yield f"</table></div>{_KEY}"
     if blanks:
         yield from _write_blanks(blanks)
     yield "</section>"
+
+
+def _is_absent(proof: Proof, name: str) -> bool:
+    """Whether the robot has nothing that an aspect is about, as all engines say that have an answer."""
+    states = [find_state(column, name) for column in proof.columns if column.outcome.loads]
+    return bool(states) and all(state == "none" for state in states)
 
 
 def _write_blanks(blanks: dict[str, list[tuple[str, list[str]]]]) -> Iterator[str]:
@@ -254,12 +268,12 @@ def _write_heads(proof: Proof) -> Iterator[str]:
     for column in proof.columns:
         outcome = column.outcome
         version = _BUILD.sub("", outcome.version) or "no answer"
-        yield f'<th scope="col">{_text(outcome.engine)}<small>{_text(version)}</small></th>'
+        yield f'<th scope="col"><span>{_text(outcome.engine)}</span><small>{_text(version)}</small></th>'
     yield '</tr></thead><tbody><tr><th scope="row">answers</th>'
     for column in proof.columns:
         loads = column.outcome.loads
         state, word, told = ("same", "yes", "") if loads else ("differs", "no", column.outcome.reason)
-        yield f'<td class="{state}" title="{_text(told)}">{_SIGNS[state]} {word}</td>'
+        yield f'<td class="{state}" title="{_text(told)}">{_SIGNS[state]} <span class="word">{word}</span></td>'
     yield "</tr></tbody>"
 
 
@@ -268,7 +282,8 @@ def _write_cell(column: Column, name: str, note: int) -> str:
     number = tell_number(column, name)
     parts = [f"{_SIGNS[state]}"]
     if state in ("same", "differs"):
-        parts.append(f"{_STATES[state]}{f'<small>{_text(number)}</small>' if number else ''}")
+        told = f"<small>{_text(number)}</small>" if number else ""
+        parts.append(f'<span class="word">{_STATES[state]}{told}</span>')
     told = outcome.differences.get(name) or find_reason(column, name)
     if not told and ASPECTS[name].reason:
         told = f"may differ by {outcome.find_tolerance(name):g} of {ASPECTS[name].scale}"
@@ -333,7 +348,7 @@ def _write_motion(proof: Proof, units: Mapping[str, str]) -> Iterator[str]:
     yield (
         '<p class="lead">Every engine makes the same motion at a timestep and at half of it. What is left of the '
         "difference when the timestep goes to zero is not discretisation: the machine or the physics differ. The joint "
-        "with the most of it is drawn, at the smaller timestep; hover or tap for numbers.</p>"
+        'with the most of it is drawn, at the smaller timestep<span class="roomy">; hover for numbers</span>.</p>'
     )
     for name in moving:
         yield from _write_scenario(proof, name, units)
@@ -357,7 +372,7 @@ def _write_scenario(proof: Proof, name: str, units: Mapping[str, str]) -> Iterat
         yield f'<div class="scroll">{figures.draw(chart)}</div>'
     steps = [f"error at {run.step * 1000:g} ms" for run in rows[0][1].runs[:2]]
     heads = ("engine", *steps, "of that, timestep", "left at zero", "may be left", "worst joint", "")
-    yield f'<div class="scroll"><table class="figures">{_write_head(*heads)}<tbody>'
+    yield f'<div class="scroll"><table class="figures motions">{_write_head(*heads)}<tbody>'
     for column, result in rows:
         yield _write_figures(column, result, len(steps))
     yield "</tbody></table></div>"
@@ -446,30 +461,27 @@ def _write_method(source: str, proofs: Sequence[Proof]) -> Iterator[str]:
     proof = proofs[0]
     settings = proof.settings
     yield '<section class="method"><h2>How it was done</h2>'
-    heads = _write_head("engine", "version", "is given", "precision", "licence", "time", "asked")
-    yield f'<div class="scroll"><table class="figures">{heads}<tbody>'
+    heads = ("engine", "version", "is given", "precision", "licence", "time", "asked")
+    yield f'<div class="scroll"><table class="figures stack">{_write_head(*heads)}<tbody>'
     own = (proof.against, proof.version, *_describe_engine(proof.against))
-    yield _write_row(*own, "", "the reference")
+    yield _write_row(heads, *own, "", "the reference")
     for column in proof.columns:
         outcome = column.outcome
         when = column.measured.replace("T", " ").replace("Z", " UTC")
         version = outcome.version or "no answer"
-        yield _write_row(
-            outcome.engine, version, *_describe_engine(outcome.engine), f"{column.seconds:.1f}\u00a0s", when
-        )
+        seconds = f"{column.seconds:.1f}\u00a0s"
+        yield _write_row(heads, outcome.engine, version, *_describe_engine(outcome.engine), seconds, when)
     yield "</tbody></table></div>"
     if "dynamics" in settings.levels:
         count, seed = settings.configurations, settings.seed
         yield f"<p>{count} configurations within the joint limits, made from seed {seed}.</p>"
     yield "<h3>What may differ</h3>"
-    heads = _write_head(
-        "aspect", "what it is", "single precision", "double precision", "relative to", "because"
-    )
-    yield f'<div class="scroll"><table class="figures">{heads}<tbody>'
+    allowed = ("aspect", "what it is", "single precision", "double precision", "relative to", "because")
+    yield f'<div class="scroll"><table class="figures stack">{_write_head(*allowed)}<tbody>'
     for name in proof.aspects:
         aspect = ASPECTS[name]
         numbers = (f"{aspect.single:g}", f"{aspect.double:g}") if aspect.reason else ("nothing", "nothing")
-        yield _write_row(name, aspect.title, *numbers, aspect.scale, aspect.reason)
+        yield _write_row(allowed, name, aspect.title, *numbers, aspect.scale, aspect.reason)
     yield "</tbody></table></div>"
     asked = dict.fromkeys(column.outcome.engine.partition(":")[0] for column in proof.columns)
     names = [name for name in asked if name in list_engines()]
@@ -479,13 +491,13 @@ def _write_method(source: str, proofs: Sequence[Proof]) -> Iterator[str]:
     yield f'<pre class="source">{_text(install + again, keep=chr(10))}</pre></section>'
 
 
-def _write_row(*cells: str) -> str:
+def _write_row(heads: Sequence[str], *cells: str) -> str:
+    """A row; each cell knows its head, which phones show beside it, and an empty one is not shown there."""
     first, *rest = cells
-    return (
-        f'<tr><th scope="row">{_text(first)}</th>'
-        + "".join(f"<td>{_text(cell)}</td>" for cell in rest)
-        + "</tr>"
+    told = "".join(
+        f'<td data-head="{head}">{_text(cell)}</td>' for head, cell in zip(heads[1:], rest, strict=True)
     )
+    return f'<tr><th scope="row">{_text(first)}</th>{told}</tr>'
 
 
 def _describe_engine(name: str) -> tuple[str, str, str]:
