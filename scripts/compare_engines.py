@@ -34,7 +34,7 @@ from simwright.prover.answers import open_answers  # noqa: E402
 from simwright.prover.aspects import ASPECTS, Outcome  # noqa: E402
 from simwright.prover.caching import ROOMS, open_proof_cache, prove_cached  # noqa: E402
 from simwright.prover.processes import EnginePool  # noqa: E402
-from simwright.prover.proving import Column, ProofSettings  # noqa: E402
+from simwright.prover.proving import Column, Proof, ProofSettings  # noqa: E402
 from simwright.prover.table import find_engine  # noqa: E402
 
 LEVELS = ("structure", "dynamics")
@@ -93,7 +93,7 @@ def main() -> int:
             apply_limits(read_limits(), name, outcome)
         rows += [(name, outcome) for outcome in found]
         if arguments.results:
-            save(arguments.results, file, name, proof.columns)
+            save(arguments.results, file, name, proof)
         told = ", ".join(f"{outcome.engine} {outcome.reason or 'the same'}" for outcome in found)
         print(
             f"{number}/{len(files)} {name} {time.monotonic() - start:.0f} s: {told}",
@@ -211,16 +211,22 @@ def describe(row: Row) -> dict[str, Any]:
     }
 
 
-def save(file: Path, source: Path, name: str, columns: list[Column]) -> None:
-    """Add rows to a file of figures; those of other robots stay.  Aspects that differ are named, no parts of robots."""
+def save(file: Path, source: Path, name: str, proof: Proof) -> None:
+    """Add rows to a file of figures; those of other robots stay, and one that was asked more of the same source.
+
+    Aspects that differ are named, no parts of robots.
+    """
     with file.open("a+") as lock:
         # shards write the same file
         fcntl.flock(lock, fcntl.LOCK_EX)
         lock.seek(0)
         told = json.loads(lock.read() or '{"robots": []}')["robots"]
         table = {(row["robot"], row["engine"]): row for row in told}
-        for column in columns:
-            table[name, column.outcome.engine] = describe_column(source, name, column)
+        for column in proof.columns:
+            row = describe_column(source, name, column) | {"levels": list(proof.settings.levels)}
+            known = table.get((name, column.outcome.engine), {})
+            if known.get("source") != row["source"] or not set(row["levels"]) < set(known.get("levels", ())):
+                table[name, column.outcome.engine] = row
         ordered = [table[key] for key in sorted(table)]
         lock.truncate(0)
         lock.write(tell_rows(f"{datetime.now(UTC):%Y-%m-%d}", ordered))
@@ -239,8 +245,9 @@ def describe_column(source: Path, name: str, column: Column) -> dict[str, Any]:
     row["source"] = hash_tool(ROOMS)[
         :12
     ]  # of Simwright: rows of several states of it are not one measurement
+    row |= describe_answers(column)
     if column.motions:
-        row |= describe_motions(column)
+        row["motion"] = describe_motions(column)
     if not column.outcome.loads:
         row["why"] = {"loads": column.outcome.reason}
     return row
@@ -249,8 +256,8 @@ def describe_column(source: Path, name: str, column: Column) -> dict[str, Any]:
 FORMATS = {".xml": "MJCF", ".urdf": "URDF", ".sdf": "SDF", ".usda": "OpenUSD", ".usd": "OpenUSD"}
 
 
-def describe_motions(column: Column) -> dict[str, Any]:
-    """What came of every scenario, and why what differs does."""
+def describe_answers(column: Column) -> dict[str, Any]:
+    """How far numbers are off, what cannot be told, and why what differs does."""
     outcome = column.outcome
     return {
         "seconds": round(column.seconds, 1),
@@ -258,18 +265,22 @@ def describe_motions(column: Column) -> dict[str, Any]:
         "blank": sorted(outcome.blank),
         "causes": {name: cause.word for name, cause in sorted(column.causes.items())},
         "why": {name: cause.text for name, cause in sorted(column.causes.items())},
-        "motion": {
-            name: {
-                "state": result.state,
-                "error": float(f"{result.error:.1e}"),
-                "half": float(f"{result.error_half:.1e}"),
-                "left": float(f"{result.remainder:.1e}"),
-                "tolerance": float(f"{result.tolerance:.1e}"),
-                "because": result.reason if result.state == "blank" else "",
-            }
-            for name, result in column.motions.items()
-            if result.state != "none"
-        },
+    }
+
+
+def describe_motions(column: Column) -> dict[str, Any]:
+    """What came of every scenario that the robot has something for."""
+    return {
+        name: {
+            "state": result.state,
+            "error": float(f"{result.error:.1e}"),
+            "half": float(f"{result.error_half:.1e}"),
+            "left": float(f"{result.remainder:.1e}"),
+            "tolerance": float(f"{result.tolerance:.1e}"),
+            "because": result.reason if result.state == "blank" else "",
+        }
+        for name, result in column.motions.items()
+        if result.state != "none"
     }
 
 

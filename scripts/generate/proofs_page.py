@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from generate import NOTE
-from simwright.prover.aspects import ASPECTS
+from simwright.prover.aspects import ASPECTS, LEVELS
 from simwright.prover.motion import SCENARIOS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,7 +65,9 @@ def _tell_measured(date: str, rows: list[dict[str, Any]], engines: list[str]) ->
     states = {row.get("source", "") for row in rows}
     one = "on one state of the source" if len(states) == 1 else f"on {len(states)} states of the source"
     asked = f"{whole} of them in all {len(engines)} columns" if whole < len(robots) else "all in all columns"
-    return f"Measured on {date}, {one}: {len(robots)} robots ({told}), {asked}.\n"
+    moved = {row["robot"] for row in rows if "motion" in row.get("levels", LEVELS)}
+    levels = f"; motion was asked of {len(moved)}" if len(moved) < len(robots) else ""
+    return f"Measured on {date}, {one}: {len(robots)} robots ({told}), {asked}{levels}.\n"
 
 
 def _summarize(engine: str, rows: list[dict[str, Any]]) -> str:
@@ -74,7 +76,8 @@ def _summarize(engine: str, rows: list[dict[str, Any]]) -> str:
     cells: list[object] = [f"`{engine}`", version, len(rows), len(loaded)]
     for level in ("structure", "dynamics", "motion", "ros"):
         names = [name for name, aspect in ASPECTS.items() if aspect.level == level]
-        told = [row for row in loaded if any(_is_told(row, name) for name in names)]
+        asked = [row for row in loaded if level in row.get("levels", LEVELS)]
+        told = [row for row in asked if any(_is_told(row, name) for name in names)]
         right = sum(not set(names) & set(row["differences"]) for row in told)
         cells.append(f"{right}/{len(told)}" if told else "")
     return f"| {' | '.join(map(str, cells))} |"

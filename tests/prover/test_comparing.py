@@ -21,7 +21,14 @@ from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
 from simwright.prover.asking import ReferenceRobot, choose_configurations, list_speed_limits
 from simwright.prover.aspects import ASPECTS, Outcome, Told, refuse
 from simwright.prover.causes import find_causes
-from simwright.prover.motion import MotionReference, MotionResult, MotionRun, compare_motion
+from simwright.prover.motion import (
+    SCENARIOS,
+    MotionReference,
+    MotionResult,
+    MotionRun,
+    compare_motion,
+    find_sensitive,
+)
 from simwright.prover.proving import compare
 from simwright.prover.structure import find_servos
 from simwright.prover.workers.seen import (
@@ -379,6 +386,46 @@ def test_runs_that_are_far_apart_allow_nothing() -> None:
     result = compare_motion("response", reference, runs, "single")
     assert result.discretisation > 10.0
     assert (result.state, result.tolerance) == ("differs", 0.1)
+
+
+def make_rest(**ends: float) -> MotionReference:
+    """A body that comes to rest in the reference, with its coordinates then."""
+    count = SCENARIOS["drop"].samples
+    positions = {name: [0.0, *[end] * count] for name, end in ends.items()}
+    times = np.linspace(0.0, 1.0, count + 1).tolist()
+    return MotionReference("mujoco", times, 1e-4, positions, 0.0)
+
+
+def test_what_a_tilt_at_the_start_decides_is_not_compared() -> None:
+    reference, tilted = (make_rest(**{"can.z": -0.02, "can.rx": turn}) for turn in (0.01, 0.03))
+    sensitive = find_sensitive("drop", reference, tilted)
+    assert list(sensitive) == ["can.rx"]
+
+    def hold(**ends: float) -> MotionResult:
+        runs = [MotionRun(step, make_rest(**ends).positions) for step in (0.001, 0.0005)]
+        assert compare_motion("drop", reference, runs, "double").state == "differs"
+        return compare_motion("drop", reference, runs, "double", sensitive)
+
+    turned = hold(**{"can.z": -0.02, "can.rx": -0.01})
+    assert turned.state == "same"
+    assert "can.rx not compared" in turned.reason
+    assert hold(**{"can.z": -0.2, "can.rx": 0.01}).worst == "can.z"
+    every = dict.fromkeys(reference.positions, 1.0)
+    runs = [MotionRun(step, reference.positions) for step in (0.001, 0.0005)]
+    assert compare_motion("drop", reference, runs, "double", every).state == "blank"
+
+
+@pytest.mark.parametrize(("swings", "told"), [(0.02, "rocks still, by 4.0e-02"), (0.0, "lies otherwise")])
+def test_what_rocks_still_is_told(swings: float, told: str) -> None:
+    reference = make_rest(**{"can.rx": 0.01})
+    moved = [0.03 + swings * (-1) ** number for number in range(len(reference.times))]
+    runs = [MotionRun(step, {"can.rx": moved}) for step in (0.001, 0.0005)]
+    result = compare_motion("drop", reference, runs, "double")
+    outcome = Outcome("dart", differences={"drop": result.reason}, items={"drop": result.worst})
+    seen = Told(Seen("MuJoCo"))
+    cause = find_causes(Asset("can"), outcome, seen, seen, {"drop": result})["drop"]
+    assert cause.word == "contact model"
+    assert told in cause.text
 
 
 def test_only_links_between_axes_may_weigh_next_to_nothing(twin: Told) -> None:
