@@ -226,27 +226,9 @@ def compare_motion(
     result = MotionResult(name, "same", runs=runs, reference=reference, sensitive=sensitive)
     start, end = int(scenario.since * scenario.samples), _find_end(reference)
     common = [key for key in reference.positions if key in fine.positions and key not in sensitive]
-    if not common:
+    result.reason = _find_blank(scenario, reference, common, sensitive)
+    if result.reason:
         result.state = "blank"
-        result.reason = (
-            _tell_sensitive(reference, sensitive) if sensitive else "no joint or body of both can be followed"
-        )
-        return result
-    if start and _is_restless(reference, start):
-        result.state, result.reason = (
-            "blank",
-            f"it is not at rest after {scenario.seconds:g} s in {reference.engine}",
-        )
-        return result
-    if start and _topples(reference):
-        result.state = "blank"
-        result.reason = (
-            f"it topples in {reference.engine}: how contacts give way decides where it comes to rest"
-        )
-        return result
-    if end < max(start, _SHORTEST * scenario.samples):
-        result.state = "blank"
-        result.reason = f"the motion depends on the timestep at {reference.step:.0e} s still"
         return result
     rows = [_measure(key, reference, runs, slice(start, end + 1)) for key in common]
     result.until = float(reference.times[end])
@@ -276,6 +258,27 @@ def compare_motion(
     elif sensitive:
         result.reason = _tell_sensitive(reference, sensitive)
     return result
+
+
+def _find_blank(
+    scenario: MotionScenario,
+    reference: MotionReference,
+    common: Sequence[str],
+    sensitive: Mapping[str, float],
+) -> str:
+    """Why a motion cannot be compared; empty where it can."""
+    start, end = int(scenario.since * scenario.samples), _find_end(reference)
+    if not common and sensitive:
+        return _tell_sensitive(reference, sensitive)
+    if not common:
+        return "no joint or body of both can be followed"
+    if start and _is_restless(reference, start):
+        return f"it is not at rest after {scenario.seconds:g} s in {reference.engine}"
+    if start and _topples(reference):
+        return f"it topples in {reference.engine}: how contacts give way decides where it comes to rest"
+    if end < max(start, _SHORTEST * scenario.samples):
+        return f"the motion depends on the timestep at {reference.step:.0e} s still"
+    return ""
 
 
 def _tell_sensitive(reference: MotionReference, sensitive: Mapping[str, float]) -> str:

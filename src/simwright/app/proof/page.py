@@ -227,23 +227,28 @@ def _write_table(proof: Proof) -> Iterator[str]:
     yield '<section><h2>Engine by engine</h2><div class="scroll"><table class="cells">'
     yield from _write_heads(proof)
     for level in proof.settings.levels:
-        yield f'<tbody><tr class="level"><th scope="rowgroup" colspan="{len(proof.columns) + 1}">'
-        yield f"<span>{_LEVELS.get(level, level)}</span></th></tr>"
-        names = [name for name in proof.aspects if ASPECTS[name].level == level]
-        absent = [name for name in names if _is_absent(proof, name)]
-        for name in (name for name in names if name not in absent):
-            yield f'<tr><th scope="row">{name}<small>{_text(find_title(name))}</small></th>'
-            for column in proof.columns:
-                yield _write_cell(column, name, notes.get((column.outcome.engine, name), 0))
-            yield "</tr>"
-        if absent:
-            yield f'<tr class="absent"><td colspan="{len(proof.columns) + 1}"><span>'
-            yield f"- the robot has nothing of the kind: {', '.join(absent)}</span></td></tr>"
-        yield "</tbody>"
+        yield from _write_level(proof, level, notes)
     yield f"</table></div>{_KEY}"
     if blanks:
         yield from _write_blanks(blanks)
     yield "</section>"
+
+
+def _write_level(proof: Proof, level: str, notes: Mapping[tuple[str, str], int]) -> Iterator[str]:
+    """A row for each aspect, and one line for those that the robot has nothing of."""
+    yield f'<tbody><tr class="level"><th scope="rowgroup" colspan="{len(proof.columns) + 1}">'
+    yield f"<span>{_LEVELS.get(level, level)}</span></th></tr>"
+    names = [name for name in proof.aspects if ASPECTS[name].level == level]
+    absent = [name for name in names if _is_absent(proof, name)]
+    for name in (name for name in names if name not in absent):
+        yield f'<tr><th scope="row">{name}<small>{_text(find_title(name))}</small></th>'
+        for column in proof.columns:
+            yield _write_cell(column, name, notes.get((column.outcome.engine, name), 0))
+        yield "</tr>"
+    if absent:
+        yield f'<tr class="absent"><td colspan="{len(proof.columns) + 1}"><span>'
+        yield f"- the robot has nothing of the kind: {', '.join(absent)}</span></td></tr>"
+    yield "</tbody>"
 
 
 def _is_absent(proof: Proof, name: str) -> bool:
