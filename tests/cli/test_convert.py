@@ -102,6 +102,19 @@ def test_the_result_is_checked_unless_told_otherwise(samples, tmp_path, capsys):
     assert read_report(capsys)["conversions"][0]["check"] is None
 
 
+def test_what_the_check_finds_is_fixed_in_what_was_written(tmp_path, capsys):
+    mesh = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
+    (tmp_path / "flat.obj").write_text(mesh)
+    (tmp_path / "in.urdf").write_text(
+        '<robot name="r"><link name="l"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" '
+        'ixz="0" iyz="0"/></inertial><collision><geometry><mesh filename="flat.obj"/></geometry></collision>'
+        "</link></robot>"
+    )
+    run(["convert", str(tmp_path / "in.urdf"), str(tmp_path / "out")])
+    told = capsys.readouterr().out
+    assert f"1 can be fixed: simwright fix {tmp_path / 'out/r.usda'} -o " in told
+
+
 @pytest.mark.parametrize("options", [[], ["--exact"]])
 def test_doubles_beside_floats_on_request(options, samples, tmp_path):
     run(["convert", str(samples / "quadruped/quadruped.xml"), str(tmp_path / "out"), "--no-check", *options])

@@ -243,8 +243,8 @@ def _print_shown(conversions: Sequence[Conversion], *, notes: bool) -> None:
     """Findings that matter to people, and how many others there are."""
     from simwright.app.cli.findings import print_report
 
-    shown = [(conversion.source, _select_shown(conversion, notes=notes)) for conversion in conversions]
-    if any(findings for _, findings in shown):
+    shown = [part for conversion in conversions for part in _list_shown(conversion, notes=notes)]
+    if shown:
         print_report(shown)
     total = sum(len(c.findings) + len(c.checked or []) for c in conversions)
     hidden = total - sum(len(findings) for _, findings in shown)
@@ -253,8 +253,8 @@ def _print_shown(conversions: Sequence[Conversion], *, notes: bool) -> None:
 
 
 def _explain_refusal(conversion: Conversion) -> str:
-    found = _select_shown(conversion, notes=False)
-    return f"{len(found)} {'finding' if len(found) == 1 else 'findings'} that it does not allow"
+    found = sum(len(findings) for _, findings in _list_shown(conversion, notes=False))
+    return f"{found} {'finding' if found == 1 else 'findings'} that it does not allow"
 
 
 def _describe_conversions(conversions: Sequence[Conversion]) -> dict[str, Any]:
@@ -305,13 +305,18 @@ def _count(conversions: Sequence[Conversion], status: str) -> int:
     return sum(conversion.status == status for conversion in conversions)
 
 
-def _select_shown(conversion: Conversion, *, notes: bool) -> list[Diagnostic]:
-    """Findings that are shown to people: losses, warnings and errors; with ``notes`` everything."""
+def _list_shown(conversion: Conversion, *, notes: bool) -> list[tuple[str, list[Diagnostic]]]:
+    """Findings that are shown to people, by file: losses, warnings and errors; with ``notes`` everything.
+
+    What the check found is about the asset that was written, which is also what `simwright fix` can repair.
+    """
     from simwright.core.diag import Level
 
-    found = [*conversion.findings, *(conversion.checked or [])]
     # losses are shown even where they are only information: silence means that nothing was lost
-    return [f for f in found if notes or f.level is not Level.INFO or (f.loss and f in conversion.findings)]
+    found = [f for f in conversion.findings if notes or f.level is not Level.INFO or f.loss]
+    checked = [f for f in conversion.checked or [] if notes or f.level is not Level.INFO]
+    parts = [(conversion.source, found), (conversion.entry or conversion.source, checked)]
+    return [(path, findings) for path, findings in parts if findings]
 
 
 def _summarize_check(conversion: Conversion) -> str:

@@ -153,7 +153,12 @@ def name_command(report: Report) -> str:
     safe, unsafe = grades[Fixable.SAFE], grades[Fixable.UNSAFE]
     if not safe and not unsafe:
         return ""
-    paths = [asset.path for asset in report.assets if asset.findings]
+    # a conversion reports its source too, where only what was written can be fixed
+    paths = [
+        asset.path
+        for asset in report.assets
+        if any(finding.fixable in (Fixable.SAFE, Fixable.UNSAFE) for finding in asset.findings)
+    ]
     if len(paths) > 1:
         command = "simwright check ... --fix" if safe else "simwright fix ASSET -o FOLDER --unsafe"
         words = f"{safe + unsafe} can be fixed"

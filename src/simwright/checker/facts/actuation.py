@@ -27,6 +27,7 @@ MJC = "MjcActuator"
 NEUTRAL = "an Xform or Scope with ExtendedPhysicsActuatorAPI"
 _ACTUATOR_API = "ExtendedPhysicsActuatorAPI"
 _TENDON = "MjcTendon"
+_OF_COLLIDERS = frozenset({"ext_physics:contact:margin", "ext_physics:contact:gap"})
 _JOINTS = ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint")
 
 
@@ -58,11 +59,12 @@ def has_drives(node: PrimNode, snapshot: StageSnapshot) -> bool:
     return bool(targets) and all(target is not None and target.has("PhysicsDriveAPI") for target in targets)
 
 
-def is_of_other(facts: LayerFacts, opinion: Opinion) -> bool:
+def is_of_other(facts: LayerFacts, opinion: Opinion, snapshot: StageSnapshot) -> bool:
     """Is it said of something that the neutral word is not for?
 
-    The damping of a tendon is not that of a joint, the margin of a joint's stops not that of a collider, and the
-    contact offset of PhysX alone, without its rest offset, says nothing about the gap.
+    The damping of a tendon is not that of a joint, the margin of a joint's stops not that of a collider, a shape
+    that nothing touches has no contacts, and the contact offset of PhysX alone, without its rest offset, says
+    nothing about the gap.
     """
     spec = facts.layer.GetPrimAtPath(opinion.at)
     if spec is None:
@@ -70,6 +72,11 @@ def is_of_other(facts: LayerFacts, opinion: Opinion) -> bool:
     applied = spec.GetInfo("apiSchemas").GetAppliedItems() if spec.HasInfo("apiSchemas") else ()
     # mjc:margin on a joint is about its limits, on a geom about its contacts
     if spec.typeName == _TENDON or (opinion.what == "mjc:margin" and "MjcJointAPI" in applied):
+        return True
+    # MuJoCo gives every geom a margin, those that only show something too (distance sensors use it)
+    if find_neutral(opinion.what) in _OF_COLLIDERS and _tail(spec.path) in snapshot.shared(
+        "prims that nothing touches", _list_untouched
+    ):
         return True
     # a neutral value that is made of two words cannot be made of one
     others = HALVES.get(opinion.what, ())
@@ -86,6 +93,11 @@ def is_repeated(facts: LayerFacts, opinion: Opinion, snapshot: StageSnapshot) ->
     return (_tail(opinion.at), neutral) in snapshot.shared("neutral words", _list_neutral)
 
 
+def _list_untouched(snapshot: StageSnapshot) -> set[str]:
+    colliders = {_below_root(node.path) for node in snapshot.colliders}
+    return {_below_root(node.path) for node in snapshot.nodes} - colliders
+
+
 def _list_neutral(snapshot: StageSnapshot) -> set[tuple[str, str]]:
     return {
         (_tail(opinion.at), opinion.what)
@@ -97,7 +109,11 @@ def _list_neutral(snapshot: StageSnapshot) -> set[tuple[str, str]]:
 
 def _tail(path: Sdf.Path) -> str:
     """The path below the root prim, which may have another name in the layer that refers to it."""
-    return str(path.StripAllVariantSelections()).partition("/")[2].partition("/")[2]
+    return _below_root(str(path.StripAllVariantSelections()))
+
+
+def _below_root(path: str) -> str:
+    return path.partition("/")[2].partition("/")[2]
 
 
 def _read(node: PrimNode, name: str, default: str) -> str:

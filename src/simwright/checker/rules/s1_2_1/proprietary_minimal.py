@@ -41,7 +41,7 @@ def proprietary_minimal(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[
     for opinion in facts.of(Domain.VENDOR):
         # the instance name of a multiple-apply API does not matter for its meaning
         name = opinion.what.partition(":")[0] if opinion.kind == "api" else opinion.what
-        if not find_neutral(name) or is_of_other(facts, opinion):
+        if not find_neutral(name) or is_of_other(facts, opinion, snapshot):
             continue
         if not is_repeated(facts, opinion, snapshot):
             uses.setdefault(name, []).append(opinion)

@@ -45,7 +45,7 @@ def isol_minimize(snapshot: StageSnapshot) -> Iterator[Finding]:
             (facts, opinion)
             for facts, opinion in uses
             if find_neutral(opinion.what)
-            and not is_of_other(facts, opinion)
+            and not is_of_other(facts, opinion, snapshot)
             and not is_repeated(facts, opinion, snapshot)
         ]
         if neutral:

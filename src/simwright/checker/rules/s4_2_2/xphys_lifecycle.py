@@ -39,7 +39,11 @@ def xphys_lifecycle(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Find
     """Count, per vendor, the properties that say something engine-neutral."""
     found: dict[str, list[Opinion]] = {}
     for opinion in facts.of(Domain.VENDOR):
-        if opinion.kind != "property" or not find_neutral_form(opinion) or is_of_other(facts, opinion):
+        if (
+            opinion.kind != "property"
+            or not find_neutral_form(opinion)
+            or is_of_other(facts, opinion, snapshot)
+        ):
             continue
         if not is_repeated(facts, opinion, snapshot):
             found.setdefault(opinion.vendor, []).append(opinion)

@@ -41,7 +41,11 @@ def xphys_no_vendor(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Find
     for opinion in facts.of(Domain.VENDOR):
         neutral = find_neutral_form(opinion)
         # what core UsdPhysics can express is counted by xphys-lifecycle
-        if not neutral or neutral.startswith(("physics:", "Physics")) or is_of_other(facts, opinion):
+        if (
+            not neutral
+            or neutral.startswith(("physics:", "Physics"))
+            or is_of_other(facts, opinion, snapshot)
+        ):
             continue
         if not is_repeated(facts, opinion, snapshot):
             where = "in a vendor layer, though" if is_vendor_layer else "where"
