@@ -403,7 +403,7 @@ def speaks_of(change: Change, text: str) -> bool:
 
 
 GONE = ("left out", "not written", "not carried", "no place", "unused", "lost")
-"""Words that say that an element is not there any more."""
+"""Words that say that an element no longer exists."""
 
 
 class Comparison:

@@ -37,7 +37,6 @@ from generate import (
     task_scenes_page,
     translation_page,
     validators_info,
-    vendor_walk_page,
 )
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -59,7 +58,6 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/source-map.md": source_map_page.generate,
     "docs/task-scenes.md": task_scenes_page.generate,
     "docs/translation.md": translation_page.generate,
-    "docs/vendor-walk.md": vendor_walk_page.generate,
     "src/simwright/app/schemas/inspect.v1.schema.json": inspect_schema.generate,
     "src/simwright/scenes/scene.schema.json": scene_schema.generate,
     "src/simwright/tasks/robot.schema.json": robot_schema.generate,

@@ -108,7 +108,7 @@ def test_sarif_brings_the_teaching_text_of_rules_and_their_pages(tmp_path, capsy
     run_command(["check", str(file), "--no-cache", "--format", "sarif", "--select", "units-meters"])
     (rule,) = json.loads(capsys.readouterr().out)["runs"][0]["tool"]["driver"]["rules"]
     assert rule["helpUri"].endswith("/rules/units-meters")
-    assert rule["shortDescription"]["text"] == "The root layer says metersPerUnit = 1"
+    assert rule["shortDescription"]["text"] == "The root layer sets metersPerUnit = 1"
     for part in ("Why:", "Fails:", "Passes:", "Fix:"):
         assert part in rule["help"]["text"]
         assert f"**{part}**" in rule["help"]["markdown"]

@@ -66,7 +66,7 @@ def test_every_rule_is_announced_without_loading_us(answer):
     }
     assert set(answer["names"]) == ours, "run scripts/generate_docs.py"
     assert answer["lazy"]
-    assert answer["doc"][f"{PLUGIN}:units-meters"] == "The root layer says metersPerUnit = 1 (REP-0158 1.1)."
+    assert answer["doc"][f"{PLUGIN}:units-meters"] == "The root layer sets metersPerUnit = 1 (REP-0158 1.1)."
 
 
 def test_every_rule_loads(answer):

@@ -125,8 +125,8 @@ def test_sarif_describes_the_rule_also_from_the_cache():
         ).stdout
         for _ in range(2)
     ]
-    assert texts[0] == "The root layer says metersPerUnit = 1 True\n"
-    assert texts[1] == "The root layer says metersPerUnit = 1 False\n"
+    assert texts[0] == "The root layer sets metersPerUnit = 1 True\n"
+    assert texts[1] == "The root layer sets metersPerUnit = 1 False\n"
 
 
 def test_a_second_run_imports_neither_openusd_nor_a_rule(folder):

@@ -124,7 +124,9 @@ def test_many_refusals_are_counted(tmp_path, capsys):
     run([*arguments, "--set", "unknown-physics=remove"])
     assert "  xphys-no-core: 5 fixed" in capsys.readouterr().out
     run([*arguments, "--set", "unknown-physics=maybe"])
-    assert "unknown-physics is remove or isolate, not maybe" in " ".join(capsys.readouterr().out.split())
+    assert "unknown-physics is 'remove' or 'isolate', not 'maybe'" in " ".join(
+        capsys.readouterr().out.split()
+    )
 
 
 def test_check_fixes_in_place_first(asset, capsys):

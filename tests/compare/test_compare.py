@@ -144,7 +144,7 @@ def test_another_reference_is_one_difference():
     dof = other.joint("elbow").dofs[0]
     dof.ref, dof.lower, dof.upper = 0.5, -0.5, 2.5
     dof.drive = Drive(10.0, 1.0, target_position=0.5)
-    assert differing(build_robot(), other) == {"limits": ["freedom 'elbow': reference"]}
+    assert differing(build_robot(), other) == {"limits": ["DOF 'elbow': reference"]}
 
 
 def test_frames_of_joints_may_be_turned():
@@ -184,7 +184,7 @@ def test_a_mirrored_axis_is_another_convention():
     dof = other.joint("elbow").dofs[0]
     dof.axis, dof.lower, dof.upper = -dof.axis, -2.0, 1.0
     found = differing(build_robot(), other)
-    assert "freedom 'elbow': axis" in found["joints"]
+    assert "DOF 'elbow': axis" in found["joints"]
     assert {"poses", "motion", "limits"} <= found.keys()
 
 
@@ -286,7 +286,7 @@ def test_springs_rest_where_both_say():
 
     assert differing(sprung(0.3), sprung(0.3)) == {}
     assert differing(sprung(None), sprung(0.0)) == {}
-    assert differing(sprung(0.3), sprung(0.4)) == {"drives": ["freedom 'elbow': rest of the spring"]}
+    assert differing(sprung(0.3), sprung(0.4)) == {"drives": ["DOF 'elbow': rest of the spring"]}
 
 
 def test_joints_that_close_loops_are_compared_by_their_anchors():
@@ -455,8 +455,8 @@ def test_where_coordinates_start_is_not_what_they_mean():
     dof.ref, dof.position = 0.5, 0.5
     turn = Pose.of(q=quat_from_axis_angle(joint.dofs[0].axis, -0.5))
     joint.parent_frame @= turn
-    assert differing(first, second) == {"keyframes": ["freedom 'elbow': initial position"]}
-    assert differing(second, first) == {"keyframes": ["freedom 'elbow': initial position"]}
+    assert differing(first, second) == {"keyframes": ["DOF 'elbow': initial position"]}
+    assert differing(second, first) == {"keyframes": ["DOF 'elbow': initial position"]}
     joint.parent_frame @= turn
     assert "poses" in differing(first, second)
 

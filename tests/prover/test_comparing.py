@@ -303,7 +303,11 @@ def test_what_cannot_be_told_is_neither_right_nor_wrong(twin: Told) -> None:
     for state in other.states:
         state.bias = None
     outcome = compare("pybullet", twin, other, blank={"drives": "no place for it"})
-    assert outcome.blank == {"armature": "no word for it", "drives": "no place for it", "bias": "not told"}
+    assert outcome.blank == {
+        "armature": "no word for it",
+        "drives": "no place for it",
+        "bias": "not reported",
+    }
     assert outcome.right
 
 

@@ -293,7 +293,7 @@ def test_what_an_asset_does_not_say_the_user_may(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "reason"),
     [
-        ("        custom float mjc:option:o_margin = 3", "nobody knows the unit of mjc:option:o_margin"),
+        ("        custom float mjc:option:o_margin = 3", "the unit of mjc:option:o_margin is not known"),
         ('        def SkelRoot "man" {}', "skinned characters"),
         ('        def Volume "smoke" {}', "whose cells are in a file"),
     ],

@@ -396,4 +396,4 @@ def test_no_fix_takes_a_freedom(tmp_path: Path) -> None:
     may_change = ("joints", "constraints", "order", "limits", "motion", "poses")
     found = find_deviations(original, Usd.Stage.Open(str(locked)), may_change)
     assert [item.section for item in found] == ["freedoms"]
-    assert found[0].what == "the number of freedoms from 2 to 0 (tip_x)"
+    assert found[0].what == "the number of degrees of freedom from 2 to 0 (tip_x)"

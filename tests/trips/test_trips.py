@@ -104,7 +104,7 @@ def test_what_is_left_out_cannot_be_read(name, shared_assets):
 def test_a_difference_without_a_reason_is_told():
     """The judge of differences is held to be one."""
     trip = Trip(
-        URDF, "robots/solo.urdf", [], ["limits: freedom 'x': upper limit: 1.0 -> 2.0", "motion: mass matrix"]
+        URDF, "robots/solo.urdf", [], ["limits: DOF 'x': upper limit: 1.0 -> 2.0", "motion: mass matrix"]
     )
     assert find_unallowed(trip) == trip.lines
     trip.robot = "assets/cartpole.urdf"

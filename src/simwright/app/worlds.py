@@ -231,7 +231,7 @@ def find_path(
     goals = find_goals(world, robot, parse_goal(target), origin)
     # a place that is not there is a mistake of the user; one that cannot be reached is an answer
     if goals.code == "unknown-place":
-        raise UsageError(f"there is no way to {target!r}: {goals.reason}")
+        raise UsageError(f"there is no path to {target!r}: {goals.reason}")
     choice = planner if planner is not None else robot.path_planner or DEFAULT_PLANNER
     made = make_planner(world, robot, choice, seed=seed, **dict(options or {}))
     return plan_to(made, goals, origin)[0]

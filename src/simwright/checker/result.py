@@ -225,7 +225,7 @@ def _place(finding: Diagnostic) -> Hashable:
 
 CAUSES = (
     SharedFault(
-        "engine content in neutral layers, or in an engine's words only",
+        "engine-specific content in neutral layers, or without its neutral form",
         (
             "proprietary-confined", "isol-vendor-layer", "isol-physics-no-vendor", "isol-decoupled",
             "ros-runtime-artifacts", "xphys-lifecycle", "isol-minimize", "extphys-use", "xphys-no-vendor",
@@ -234,7 +234,7 @@ CAUSES = (
         _layer,
     ),
     SharedFault(
-        "layers that mix what belongs apart",
+        "layers that mix geometry, physics, ROS or vendor content",
         (
             "layer-separation", "layer-features-isolated", "layer-base-decomposed", "layer-base-kinematic",
             "layer-geometries-pure", "layer-materials", "layer-physics-file", "layer-ros-file",
@@ -273,7 +273,7 @@ CAUSES = (
         ("xphys-no-core", "xphys-class-prefix", "xphys-prop-prefix", "xphys-subns", "schema-core"),
         _property,
     ),
-    SharedFault("an asset that says neither who it is nor which version",
+    SharedFault("assets without an identifier or a version",
           ("assetinfo-identifier", "assetinfo-version"), _prim),
 )  # fmt: skip
 """Causes that several rules see."""

@@ -32,9 +32,9 @@ RULE_CRASHED = declare(
 RULE_REFUSED = declare(
     "check-rule-refused",
     Level.ERROR,
-    "the rule {rule} could not be asked: OpenUSD says {reason}",
-    hint="correct the value that OpenUSD names; then the rule can be asked",
-    doc="OpenUSD refused to work on a value of the asset, so that a rule could not be asked.",
+    "the rule {rule} could not be checked: OpenUSD says {reason}",
+    hint="correct the value that OpenUSD names, then check again",
+    doc="OpenUSD refused a value of the asset, so a rule could not be checked.",
 )
 
 PLUGIN_RULES: Registry[Rule] = Registry("rule", "simwright.rules", {})

@@ -230,7 +230,7 @@ def compare_drives(section: DifferenceSection, pairing: Pairing, ruler: ValueCom
         # a free base has no drives and no springs
         if a.is_base:
             continue
-        element = f"freedom {a.name!r}"
+        element = f"DOF {a.name!r}"
         zeros = pairing.zeros(a, b)
         for what in _PASSIVE:
             ruler.compare(section, element, what, getattr(a.dof, what) or 0.0, getattr(b.dof, what) or 0.0)

@@ -358,7 +358,7 @@ def compare_motion(
         return
     if sizes != (len(rows_a), len(rows_a)):
         left = sum(sizes) - 2 * len(rows_a)
-        section.notes.append(f"at rest, because only one side has them: {left} freedom(s)")
+        section.notes.append(f"at rest, because only one side has them: {left} degree(s) of freedom")
     names = [a.name for a, _ in pairing.freedoms for _ in range(a.velocity, a.velocities.stop)]
     # forces are divided by the root of a mass below, so the weight is too: N / sqrt(kg)
     weight = np.linalg.norm(first.gravity) * np.sqrt(np.sum(np.abs(first.masses)))

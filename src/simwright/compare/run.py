@@ -131,7 +131,7 @@ def _compare_initial(section: DifferenceSection, pairing: Pairing, ruler: ValueC
             continue
         section.compared += 1
         values = [dof.ref if dof.position is None else float(dof.position) for dof in (a.dof, b.dof)]
-        element = f"freedom {a.name!r}"
+        element = f"DOF {a.name!r}"
         zeros = pairing.zeros(a, b)
         start = values[1] - zeros[1] + zeros[0]
         ruler.compare(section, element, "initial position", values[0], start, scale=1.0)

@@ -158,13 +158,9 @@ def compare_joints(section: DifferenceSection, pairing: Pairing, ruler: ValueCom
     _list_single_joints(section, pairing)
     _compare_axes(section, pairing, ruler)
     for freedom in _list_lost(pairing, 0):
-        section.items.append(
-            DifferenceItem(f"freedom {freedom.name!r}", "freedom", str(freedom.dof.motion), None)
-        )
+        section.items.append(DifferenceItem(f"DOF {freedom.name!r}", "DOF", str(freedom.dof.motion), None))
     for freedom in _list_lost(pairing, 1):
-        section.items.append(
-            DifferenceItem(f"freedom {freedom.name!r}", "freedom", None, str(freedom.dof.motion))
-        )
+        section.items.append(DifferenceItem(f"DOF {freedom.name!r}", "DOF", None, str(freedom.dof.motion)))
 
 
 def _compare_joint(
@@ -192,7 +188,7 @@ def _compare_motions(section: DifferenceSection, element: str, a: Joint, b: Join
         return
     turns = [[motion for motion in one if motion != Motion.SLIDE] for one in motions]
     if turns[0] != turns[1]:
-        section.items.append(DifferenceItem(element, "order of freedoms", motions[0], motions[1]))
+        section.items.append(DifferenceItem(element, "order of degrees of freedom", motions[0], motions[1]))
 
 
 def _compare_loop_frames(
@@ -287,7 +283,7 @@ def _compare_axes(section: DifferenceSection, pairing: Pairing, ruler: ValueComp
         if a.dof.motion not in (Motion.HINGE, Motion.SLIDE):
             continue
         x, y = first[a.velocity], second[b.velocity]
-        element = f"freedom {a.name!r}"
+        element = f"DOF {a.name!r}"
         hinge = a.dof.motion is Motion.HINGE
         axes = (x[:3], y[:3]) if hinge else (x[3:], y[3:])
         error = float(np.linalg.norm(axes[0] - axes[1]))
@@ -317,7 +313,7 @@ def compare_order(section: DifferenceSection, pairing: Pairing, ruler: ValueComp
     if first != second:
         at = next((n for n, (x, y) in enumerate(zip(first, second, strict=False)) if x != y), 0)
         a, b = ([names[number] for number in order] for order in (first, second))
-        section.items.append(DifferenceItem(f"freedom {at + 1} of {len(a)}", "order", a, b))
+        section.items.append(DifferenceItem(f"DOF {at + 1} of {len(a)}", "order", a, b))
 
 
 def compare_limits(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
@@ -329,7 +325,7 @@ def compare_limits(section: DifferenceSection, pairing: Pairing, ruler: ValueCom
     for a, b in pairing.freedoms:
         if a.is_base:
             continue
-        element = f"freedom {a.name!r}"
+        element = f"DOF {a.name!r}"
         x, y = a.dof, b.dof
         zeros = pairing.zeros(a, b)
         ruler.compare(section, element, "reference", *zeros, scale=1.0)

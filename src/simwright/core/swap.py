@@ -244,8 +244,8 @@ def _plan_move(
         raise _changed(target)
     if old is not None and old != new and is_protected:
         raise OutputError(
-            "is there already and says something else; nothing was written",
-            hint="name a folder of its own, or use --overwrite",
+            "already exists with other content; nothing was written",
+            hint="name an empty folder, or use --overwrite",
             where=Where(str(target)),
         )
     return Move(name, relative, old, new, backup if old is not None else "")

@@ -272,7 +272,7 @@ def choose_place(
     if named:
         return dataclasses.replace(place, whole=False)
     if holds_source:
-        raise OutputError("the folder holds the source file", hint="name a folder of its own", where=where)
+        raise OutputError("the folder holds the source file", hint="name an empty folder", where=where)
     raise OutputError(
         f"the folder holds {min(foreign or there)!r}, which is not part of the asset",
         hint=f"name a new folder, or a file in this one: {folder / entry}",

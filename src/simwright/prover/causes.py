@@ -281,7 +281,7 @@ def _explain_smaller(result: MotionResult) -> tuple[str, str] | None:
 def _explain_response(result: MotionResult, reference: Told) -> tuple[str, str] | None:
     # a joint without a drive may end near its start too, thrown back by a soft limit
     if _is_driven(result.worst, reference) and _stays(result):
-        return "missing drive", "the joint does not go where its drive is told to go"
+        return "missing drive", "the joint does not reach the target of its drive"
     rows = [row for row in reference.seen.freedoms if row.joint == result.worst]
     if rows and _reaches_limit(result, rows[0]):
         return "limit softened", "the joint is at its limit, which gives way otherwise in the engine"

@@ -66,8 +66,8 @@ CAPABILITIES = Capabilities(
     },
     options={
         "contact_model": "point, hydroelastic, or hydroelastic_with_fallback",
-        "contact_preset_variant": "drake; the others are told, because Drake has one discretisation",
-        "line_search_variant": "exact_root; the others are told, because Drake searches exactly",
+        "contact_preset_variant": "drake; the others are reported, because Drake has one discretisation",
+        "line_search_variant": "exact_root; the others are reported, because Drake searches exactly",
         "contact_beta": "near-rigid threshold of SAP: how stiff a contact may be at most",
         "contact_tau_d": "dissipation time of shapes that say none [s]",
         "fallback_mu": "friction of shapes that say none",
@@ -453,7 +453,7 @@ class _Description:
         rows: list[list[Any]] = []
         for mimic in self._asset.mimics:
             if mimic.follower not in single or mimic.leader not in single:
-                self._lose(f"the mimic of {mimic.follower!r}", "one of the joints has no freedom")
+                self._lose(f"the mimic of {mimic.follower!r}", "one of the joints has no degree of freedom")
                 continue
             rows.append(
                 [single[mimic.follower].name, single[mimic.leader].name, mimic.multiplier, mimic.offset]

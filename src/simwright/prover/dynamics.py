@@ -48,7 +48,7 @@ def _compare_poses(reference: Told, told: Told, outcome: Outcome) -> None:
         return
     for number, (one, other) in enumerate(zip(reference.states, told.states, strict=True)):
         if one.poses is None or other.poses is None:
-            outcome.blank.setdefault("poses", "not told")
+            outcome.blank.setdefault("poses", "not reported")
             return
         size = find_size(one.poses)
         for name, pose in one.poses.items():
@@ -96,10 +96,10 @@ def _find_odd_matrix(told: Told) -> str:
 def _leave_untold(reference: Iterable[Evaluated], told: Iterable[Evaluated], outcome: Outcome) -> None:
     for wanted, state in zip(reference, told, strict=True):
         if wanted.mass_matrix is None or state.mass_matrix is None:
-            outcome.blank.setdefault("matrix", "not told")
+            outcome.blank.setdefault("matrix", "not reported")
         # a bias is compared by the scale of the reference's matrix
         if wanted.bias is None or state.bias is None or wanted.mass_matrix is None:
-            outcome.blank.setdefault("bias", "not told")
+            outcome.blank.setdefault("bias", "not reported")
 
 
 def _note_error(aspect: str, error: float, item: str, where: str, outcome: Outcome) -> None:

@@ -166,7 +166,7 @@ def _compare_masses(reference: Seen, seen: Seen, outcome: Outcome) -> None:
 
 def _compare_inertias(reference: Seen, seen: Seen, rigid: Mapping[str, str], outcome: Outcome) -> None:
     if not seen.inertias or not reference.inertias:
-        outcome.blank.setdefault("inertias", "not told")
+        outcome.blank.setdefault("inertias", "not reported")
     allowed = outcome.find_tolerance("inertias")
     # links that are fixed to each other turn as one: what one of them has less, another may have more
     whole: dict[str, float] = defaultdict(float)

@@ -40,7 +40,7 @@ CONTROLLER_IDLE = declare(
     "ros-controller-idle",
     Level.WARNING,
     "controller {name!r} does not run: {reason}",
-    doc="A controller of an asset cannot be brought to life, or another one commands its joints.",
+    doc="A controller of an asset cannot be started, or another one commands its joints.",
     section="4.2.3",
 )
 GRAVITY = 9.80665

@@ -45,7 +45,7 @@ QOS_MISMATCH = declare(
     "ros-qos-mismatch",
     Level.WARNING,
     "{role} of {name!r} does not match a {other} with the defaults of ROS: {why}",
-    hint="leave the policy to the system, or tell every user of the asset",
+    hint="use the default policy (system_default), or document it for users of the asset",
     doc="Endpoints whose policies do not match exchange nothing, without an error on either side.",
     section="2.4",
 )
@@ -61,15 +61,15 @@ FRAME_CLASH = declare(
     Level.ERROR,
     "frame {frame!r} of robot {robot!r} is claimed by {other!r} too",
     hint="give one of them another name (ros:frame:id, or the prim's)",
-    doc="A TF frame has one parent; of two things with one name, one is not told.",
+    doc="A TF frame has one parent; of two frames with one name, only one is published.",
     section="2.7",
 )
 FRAME_CYCLE = declare(
     "ros-frame-cycle",
     Level.ERROR,
-    "frame {frame!r} hangs on itself: {chain}",
+    "frame {frame!r} is its own ancestor: {chain}",
     hint="give one of the contexts another parent frame, or a namespace of its own",
-    doc="Frames of robots that tell their frames on one topic make one tree; a circle of them has no root.",
+    doc="Robots that publish frames on one topic share one TF tree; a cycle in it has no root.",
     section="2.7",
 )
 JOINT_CLASH = declare(
@@ -92,7 +92,7 @@ RATE_MISSING = declare(
     "ros-rate-missing",
     Level.WARNING,
     "publisher {name!r} has no rate; {rate:g} Hz is used",
-    hint="say one: ros:topic:publish_rate in OpenUSD, <update_rate> in SDFormat",
+    hint="set one: ros:topic:publish_rate in OpenUSD, <update_rate> in SDFormat",
     doc="The rate of a publisher is for the asset to say.",
     section="2.4",
 )
@@ -102,8 +102,8 @@ DEFAULT_RATE = 50.0
 NOT_COMPUTED = declare(
     "ros-not-computed",
     Level.INFO,
-    "nothing is computed for {type}: publisher {name!r} will not be served",
-    hint="all other interfaces are",
+    "Simwright computes no messages of type {type}: publisher {name!r} is not served",
+    hint="all other interfaces are served",
     doc="Simwright computes messages of some types only, and makes nothing up for others.",
     section="2.3",
 )

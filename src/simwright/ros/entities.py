@@ -96,7 +96,7 @@ class Entity:
             return vec3(), vec3()
         rates = self.part.body_velocities()
         if rates is None:
-            raise UsageError("this engine does not tell velocities of bodies")
+            raise UsageError("this engine does not report velocities of bodies")
         row = rates[self.part.layout.find_body(next(iter(self.bodies)))]
         return row[:3], row[3:]
 

@@ -175,7 +175,7 @@ def make_true_odometry(endpoint: RosEndpoint, context: SourceContext) -> Read:
     at = endpoint.interface.at if endpoint.interface is not None else ""
     body = at if at in context.layout.bodies else next((f.body for f in context.frames.frames if f.body), "")
     if not body:
-        raise NoDataError("it sits on no body")
+        raise NoDataError("it is attached to no body")
     child = next((f.id for f in context.frames.frames if f.body == body), body)
     origin = context.frames.find(endpoint.frame_id)
     begins = origin if origin is not None and origin.body == WORLD else None
@@ -246,7 +246,7 @@ def make_true_pose(endpoint: RosEndpoint, context: SourceContext) -> Read:
     """``geometry_msgs/PoseStamped`` on a body: where it truly is."""
     at = endpoint.interface.at if endpoint.interface is not None else ""
     if at not in context.layout.bodies:
-        raise NoDataError("it sits on no body")
+        raise NoDataError("it is attached to no body")
     row = context.layout.find_body(at)
     layout = MessageLayout(endpoint.type, {"header": make_stamped("world"), "pose": _make_pose("pose")})
     return lambda moment: layout.pack(moment.time, pose=moment.poses[row])

@@ -33,8 +33,8 @@ ENDPOINT_DISABLED = declare(
     "ros-endpoint-disabled",
     Level.WARNING,
     "{kind} {name!r} is not served: {reason}",
-    hint="all other interfaces are",
-    doc="An interface of an asset cannot be brought to life; the others work as usual.",
+    hint="all other interfaces are served",
+    doc="An interface of an asset cannot be started; the others work as usual.",
     section="2.3",
 )
 CLOCK = "rosgraph_msgs/msg/Clock"

@@ -36,7 +36,7 @@ SERVO_ADDED = declare(
 BODY_FREED = declare(
     "ros-body-freed",
     Level.INFO,
-    "body {body!r} is kinematic, and controller {controller!r} gives it velocities: it moves as a rigid body",
+    "body {body!r} is kinematic, and controller {controller!r} gives it velocities: it is simulated as a dynamic body",
     hint="it stops at obstacles, and falls where nothing is below it",
     doc="Engines do not move kinematic bodies; one that a twist commands would stand still.",
     section="4.2.3",
@@ -44,7 +44,7 @@ BODY_FREED = declare(
 SERVO_SAGS = declare(
     "ros-servo-sags",
     Level.WARNING,
-    "this engine does not tell what weighs on joints: drives that were added give way below their loads ({joints})",
+    "this engine does not report gravity loads of joints: joints with added drives sag ({joints})",
     hint="author drives (PhysicsDriveAPI) or actuators, or use --engine mujoco",
     doc="Drives that Simwright adds carry weight by what the engine says of it; without that, joints hang lower.",
     section="4.2.3",

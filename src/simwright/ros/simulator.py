@@ -251,7 +251,7 @@ class RosSimulator(SteppedRun):
 
     def _tell_features(self, _: Message) -> Message:
         told = {"features": sorted(FEATURES.values()), "spawn_formats": self._resources.formats}
-        return {"features": {**told, "custom_info": "Simwright; accelerations are not told"}}
+        return {"features": {**told, "custom_info": "Simwright; accelerations are not reported"}}
 
     # spawning and deleting
 

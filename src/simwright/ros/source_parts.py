@@ -60,7 +60,7 @@ class SourceContext:
             return GraphFrame(endpoint.frame_id, "", True, "site", site.body, site.pose)
         if at in self.layout.bodies:
             return GraphFrame(endpoint.frame_id, "", True, "link", at)
-        raise NoDataError("it sits on no body and in no frame")
+        raise NoDataError("it is attached to no body and no frame")
 
     def find_sensor(self, endpoint: RosEndpoint, *kinds: str) -> Sensor | None:
         """The sensor an endpoint speaks for: the one it is at, else the only one of its kind on its body."""

@@ -123,7 +123,7 @@ def _check_rays(context: SourceContext, endpoint: RosEndpoint) -> GraphFrame:
     """The frame that rays start in."""
     frame = context.find_place(endpoint)
     if context.simulation.cast_rays((0.0, 0.0, 0.0), np.array([(1.0, 0.0, 0.0)]), reach=1.0) is None:
-        raise NoDataError("the engine casts no rays")
+        raise NoDataError("the engine cannot cast rays")
     return frame
 
 
@@ -240,7 +240,7 @@ def _make_image(endpoint: RosEndpoint, context: SourceContext) -> Read:
     except SimwrightError as error:
         raise NoDataError(str(error)) from None
     if tried is None:
-        raise NoDataError("the engine draws no pictures")
+        raise NoDataError("the engine cannot render images")
     step = width * (4 if is_depth else 3)
     layout = MessageLayout(
         endpoint.type,
@@ -306,7 +306,7 @@ def _make_contact(endpoint: RosEndpoint, context: SourceContext) -> Read:
     if not body:
         raise NoDataError("no contact sensor is there")
     if context.simulation.contacts() is None:
-        raise NoDataError("the engine does not tell what touches what")
+        raise NoDataError("the engine does not report contacts")
 
     def read(moment: SimulationMoment) -> Message:
         return {"data": any(body in (one.a, one.b) and one.force > 0.0 for one in moment.contacts or ())}

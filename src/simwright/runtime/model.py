@@ -112,7 +112,9 @@ class Model:
             "joint_dof", "0 none, 1 position, 2 velocity, 3 position and velocity, 4 effort", dtype="int32"
         ),
     ]
-    joint_armature: Annotated[Floats, array("joint_dof", "inertia added to the freedom", unit="kg | kg m^2")]
+    joint_armature: Annotated[
+        Floats, array("joint_dof", "inertia added to the degree of freedom", unit="kg | kg m^2")
+    ]
     joint_friction: Annotated[Floats, array("joint_dof", "dry friction", unit="N | N m")]
     joint_damping: Annotated[Floats, array("joint_dof", "passive damping", unit="N s/m | N m s/rad")]
     joint_spring_ke: Annotated[

@@ -99,7 +99,7 @@ def replace_faces(editor: Editor, prim: Usd.Prim, old: MeshFaces, new: NewFaces)
 
 def _write(editor: Editor, prim: Usd.Prim, name: str, kind: Sdf.ValueTypeName, value: Any) -> None:
     if editor.find_strongest(prim, name) is None:
-        raise Refused(f"nobody says {name}")
+        raise Refused(f"{name} is not authored")
     editor.set_value(prim, name, kind, value)
 
 

@@ -255,7 +255,7 @@ def _find_lost_freedoms(old: Asset, new: Asset) -> list[Deviation]:
     names = [{dof.name for edge in build_tree(each).edges for dof in edge.joint.dofs} for each in (old, new)]
     lost = sorted(names[0] - names[1])
     listed = f" ({', '.join(lost[:3])}{', ...' if len(lost) > 3 else ''})" if lost else ""
-    return [Deviation("freedoms", f"the number of freedoms from {before} to {after}{listed}")]
+    return [Deviation("freedoms", f"the number of degrees of freedom from {before} to {after}{listed}")]
 
 
 Frames = Mapping[str, tuple[float, ...]]

@@ -92,7 +92,7 @@ CRASHED = declare(
 COMMENTS_LOST = declare(
     "fix-comments-lost",
     Level.INFO,
-    "comments that are not in the fixed layer, because what they stood at is elsewhere now: {count}",
+    "{count} comment(s) are not in the fixed layer: the lines that they belonged to were moved or removed",
     hint="take them from the old file where they matter; text that is to stay belongs into documentation of a prim",
     doc="OpenUSD keeps no comments. Those of a text layer that is written again are put back at what they stood at, as "
     "long as the layer still says it.",
@@ -121,18 +121,18 @@ UNPROVEN = declare(
 MOMENTS_MENDED = declare(
     "fix-moments-mended",
     Level.WARNING,
-    "no body can have the moments of inertia {before}; {after} are written, and what was said is noted beside them",
+    "no body can have the moments of inertia {before}; {after} are written, the original ones are kept in customData",
     hint="correct the inertia in the source of the asset: none of the moments is above the sum of the other two",
     doc="Engines reject impossible moments or repair them, each in its own way. The nearest that a body can have are "
-    "written. Simwright goes on reading what was said, so for it the machine is the same; others read the nearest.",
+    "written. Simwright still reads the original values, other tools the nearest possible ones.",
     section="1.3",
 )
 ENGINE_LOSS = declare(
     "fix-engine-loss",
     Level.WARNING,
-    "{engine} was told this and is not any more: {what}",
-    hint="look at what {engine} makes of it; leave the rule out with --ignore, or say it in {engine}'s own layer",
-    doc="The machine is the same for all who read neutral words. An engine that reads only its own words, or that "
-    "wants them in another place, sees less of the fixed asset than of the original.",
+    "{engine} no longer gets this from the fixed asset: {what}",
+    hint="check the result in {engine}; skip the rule with --ignore, or author the value in {engine}'s own layer",
+    doc="Tools that read the neutral attributes see the same machine. An engine that reads only its own attributes, "
+    "or expects them in another place, sees less of the fixed asset than of the original.",
     section="1.4",
 )

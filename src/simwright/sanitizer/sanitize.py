@@ -219,7 +219,7 @@ def check_target(target: Path, workspace: Workspace) -> None:
     mine, source = folder.resolve(), workspace.source.parent.resolve()
     if mine == source or mine in source.parents:
         raise OutputError(
-            "the folder holds the source", hint="name a folder of its own, or ask for --in-place", where=where
+            "the folder holds the source", hint="name an empty folder, or ask for --in-place", where=where
         )
     if folder.is_dir():
         known = {place.split("/")[0] for place in workspace.places} - {workspace.entry.name} | {entry}
@@ -315,7 +315,7 @@ def _write_place(workspace: Workspace, place: str, file: Path, folder: Path) -> 
 
 
 def _refuse_back_reference(workspace: Workspace, target: Path) -> None:
-    """A layer that names the entry would name a file that is not there any more."""
+    """A layer that names the entry would name a file that no longer exists."""
     for place in workspace.layer_places:
         layer = Sdf.Layer.FindOrOpen(str(workspace.folder / place))
         for name in layer.GetCompositionAssetDependencies():

@@ -65,7 +65,7 @@ class AssetOptions(Material):
     )
     bodies_follow_joint_ordering: bool = Field(default=True, description="bodies in the order of the joints")
     collapse_fixed_joints: bool = Field(
-        default=False, description="merge bodies that do not move against each other"
+        default=False, description="merge bodies that do not move relative to each other"
     )
     base_joint: Any = Field(default=None, description="not supported")
     parent_body: int = Field(default=-1, description="not supported, except -1")

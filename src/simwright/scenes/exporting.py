@@ -71,9 +71,9 @@ SHAPE_FLAT = declare(
 JOINT_DISABLED = declare(
     "engine-joint-disabled",
     Level.WARNING,
-    "joint {name!r} is disabled but carries its body: it still holds it",
+    "joint {name!r} is disabled, but it is part of the kinematic tree: it stays active",
     hint="use a free joint, or enable it",
-    doc="A joint of an articulation is disabled; only joints that close loops can be let go.",
+    doc="A joint of an articulation is disabled; only joints that close loops can be disabled.",
 )
 DRIVE_NOT_SUPPORTED = declare(
     "engine-drive-not-supported",

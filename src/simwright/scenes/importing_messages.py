@@ -82,7 +82,7 @@ BODY_ALONE = declare(
 ARTICULATION_MADE = declare(
     "scene-articulation-made",
     Level.INFO,
-    "joint {name!r} is in no articulation: one is made for it and what hangs on it",
+    "joint {name!r} is in no articulation: one is created for it and its descendants",
     hint="list the joints of every mechanism under articulations, from the root to the leaves",
     doc="Inline joints of a scene that no articulation lists; they would close loops instead of carrying bodies.",
 )

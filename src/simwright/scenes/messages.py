@@ -25,7 +25,7 @@ KEY_WITHOUT_EFFECT = declare(
 ID_REPEATED = declare(
     "scene-id-repeated",
     Level.WARNING,
-    "{what} {name!r} is there twice; the later one is meant by its name",
+    "{what} {name!r} is defined twice; references use the later one",
     hint="give each an id of its own",
     doc="Two inline bodies or joints have the same id.",
 )
@@ -33,7 +33,7 @@ RANGE_CLAMPED = declare(
     "scene-range-clamped",
     Level.WARNING,
     "{range} goes beyond the {count} entries of {array}",
-    hint="it is taken to the end",
+    hint="the range is cut at the end of the array",
     doc="A range of an operation ends after the end of the array.",
 )
 SOLVER_IGNORED = declare(

@@ -43,7 +43,7 @@ MANIFEST_BROKEN = declare(
 MANIFEST_SHADOWED = declare(
     "robot-manifest-shadowed",
     Level.INFO,
-    "robot {id!r} is described in {winner} too, which counts",
+    "robot {id!r} is also described in {winner}, which is used",
     doc="Two manifests have the same id; the first one in the order of the search wins.",
 )
 PLUGIN_BROKEN = declare(

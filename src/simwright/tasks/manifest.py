@@ -95,7 +95,7 @@ class FrameEntry(Record):
 class Gripper(Record):
     """What opens and closes."""
 
-    actuators: list[str] = Field(min_length=1, description="actuators that are told to open and close")
+    actuators: list[str] = Field(min_length=1, description="actuators that open and close it")
     open: Amount = Field(description="control that opens them")
     closed: Amount = Field(description="control that closes them")
 

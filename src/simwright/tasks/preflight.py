@@ -54,14 +54,14 @@ NEEDS_FLOATING = declare(
 NEEDS_TOOL = declare(
     "preflight-needs-tool",
     Level.ERROR,
-    "the task {task!r} needs a tool, and none is known of {robot!r}",
+    "the task {task!r} needs a tool, and none is known for {robot!r}",
     hint="name a body or site in the manifest: end_effector: {{frame: NAME}}",
     doc="The task is judged by, or worked with, the end of an arm; the robot has no frame that could be it.",
 )
 NEEDS_GRIPPER = declare(
     "preflight-needs-gripper",
     Level.ERROR,
-    "the task {task!r} needs a gripper, and {robot!r} has none that is known",
+    "the task {task!r} needs a gripper, and none is known for {robot!r}",
     hint="say in the manifest which actuators open and close: gripper: {{actuators: [...], open: ..., closed: ...}}",
     doc="The task asks to grasp; neither the manifest nor the robot's structure shows a gripper.",
 )
@@ -91,19 +91,19 @@ PARTLY_OUT_OF_REACH = declare(
 CANNOT_WORK = declare(
     "preflight-tool-cannot-work",
     Level.WARNING,
-    "at {missed} of the {total} places where the tool has to come down it cannot: it would lean by more than 50 "
-    "degrees, or the arm would be folded into itself; the first is {place}",
+    "the tool cannot come down from above at {missed} of the {total} places: it would tilt by more than 50 "
+    "degrees, or links of the arm would overlap; the first is {place}",
     hint="--fit sets the workspace where the arm has room; or move the base by --set robot_base_xyz=...",
     doc="Tasks on a table are worked on from above.  An arm that reaches a place only sideways, or with its links "
-    "inside each other, loses episodes there.  Told where it is more than a quarter of the places.",
+    "inside each other, loses episodes there.  Reported for more than a quarter of the places.",
 )
 GRIPPER_TOO_SMALL = declare(
     "preflight-gripper-too-small",
     Level.WARNING,
-    "what is to be taken does not go between the open fingers: {thing!r} at the tool would be {depth:.3f} m inside "
+    "the object does not fit between the open fingers: {thing!r} at the tool would be {depth:.3f} m inside "
     "{part!r}",
     hint="make it smaller by --set, or say in the manifest where the tool is (end_effector) and how it opens (gripper)",
-    doc="The thing that the task wants grasped is put where the tool is, between open fingers, and overlaps them: the "
+    doc="The object to grasp is placed at the tool, between open fingers, and overlaps them: the "
     "gripper opens too little, or the tool's frame is not between its finger tips.",
 )
 START_OUTSIDE_LIMITS = declare(
@@ -139,14 +139,14 @@ CONTROLLED = declare(
     "preflight-controller-between",
     Level.INFO,
     "{count} of {total} actuators do not take a {mode}; a controller computes their commands: {names}",
-    doc="Actions are positions or velocities, and the robot's actuators are motors: a controller computes what they "
-    "are told, at every step.",
+    doc="Actions are positions or velocities, and the robot's actuators are motors: a controller computes their "
+    "commands at every step.",
 )
 DRIVEN_DIRECTLY = declare(
     "preflight-own-control",
     Level.INFO,
-    "{count} of {total} actuators take their own control, not a {mode} of a joint: {names}",
-    doc="Tendons, sites and special actuators are told what they take themselves, in their own units.",
+    "{count} of {total} actuators are commanded in their own units, not by a {mode} of a joint: {names}",
+    doc="Tendons, sites and special actuators take commands in their own units.",
 )
 MADE_MOTORS = declare(
     "preflight-made-motors",

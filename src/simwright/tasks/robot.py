@@ -39,7 +39,7 @@ _UNSAID = ("urdf",)
 
 @dataclass(slots=True)
 class TaskRobot:
-    """A robot and what is known of it.
+    """A robot and what is known about it.
 
     ``facts`` are those of the amended robot: ids in them are ids in its own compiled model, which are one lower than
     those in a scene only by the frame: bodies, joints and actuators keep their numbers there.

@@ -96,7 +96,7 @@ class Editor:
         """The prim at a path of the stage; one that another fix took away is refused."""
         prim = self.stage.GetPrimAtPath(path) if path else None
         if not prim:
-            raise Refused(f"{path or 'the prim'} is no longer there")
+            raise Refused(f"{path or 'the prim'} no longer exists")
         return prim
 
     def list_prim_specs(self, prim: Usd.Prim) -> list[Sdf.PrimSpec]:

@@ -178,7 +178,7 @@ def open_layer(file: Path) -> Any:
     if layer is None:
         found = _COMPLAINT.search(complaint)
         raise ParseError(
-            "is not valid USD layer" + (f": {found['reason'].strip()}" if found else ""),
+            "is not a valid USD layer" + (f": {found['reason'].strip()}" if found else ""),
             hint="usdcat shows the same complaint; correct the text there",
             where=Where(str(file), line=int(found["line"]) if found else None),
         )

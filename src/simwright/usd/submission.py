@@ -58,7 +58,7 @@ FILE_MISSING = declare(
 DOCS_THIN = declare(
     "submission-docs-thin",
     Level.ERROR,
-    "the documentation has {count} words; that cannot tell how the schema is used",
+    "the documentation has {count} words; too few to explain how the schema is used",
     hint="say what it is for, what each property means with its unit, and show an example",
     doc="A submission documents its use.",
     section="4.2",
@@ -219,7 +219,7 @@ TRANSPORT_FOUND = declare(
     Level.ERROR,
     "the attribute {name!r} looks like ROS communication metadata ({sign})",
     hint="replace it by a relationship to a prim with RosTopicAPI, RosServiceAPI or RosActionAPI",
-    doc="Extension schemas do not speak of topics, QoS, frames or message types; a heuristic.",
+    doc="Extension schemas do not describe topics, QoS, frames or message types; a heuristic.",
     section="4.2.1",
 )
 NATIVE_FOUND = declare(

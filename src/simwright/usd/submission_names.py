@@ -32,9 +32,9 @@ from simwright.usd.submission_words import (
 CLASS_PREFIX = declare(
     "submission-class-prefix",
     Level.ERROR,
-    "the class name {name!r} has no prefix of the registry",
+    "the class name {name!r} does not start with a prefix of the registry",
     hint="start it with ExtendedPhysics (physics), RosControl (controllers), Ros or Sensor",
-    doc="Schema classes of the registry tell by their prefix what they are for.",
+    doc="The prefix of a schema class shows what it is for.",
     section="4.2.2",
 )
 VENDOR_PREFIX = declare(

@@ -16,7 +16,7 @@ UNKNOWN_KEY = declare(
     Level.ERROR,
     "{place} has no key {key!r}",
     hint="{meant}",
-    doc="A key that the schema does not have.  PyRoboSim gives up the file; here the key is left out.",
+    doc="A key that the schema does not have.  PyRoboSim refuses the whole file; here only the key is ignored.",
 )
 IGNORED_KEY = declare(
     "world-ignored-key",
@@ -35,7 +35,7 @@ WRONG_SORT = declare(
     "world-wrong-value",
     Level.ERROR,
     "{place} has to be {wanted}, not {found}",
-    doc="A value of the wrong sort.",
+    doc="A value of the wrong type.",
 )
 SECTION_NULL = declare(
     "world-section-empty",
@@ -206,7 +206,7 @@ NO_ROOM_LEFT = declare(
     "world-no-room-left",
     Level.WARNING,
     "no place was found for {name!r} {place}; it is left out",
-    hint="fewer or smaller objects, or a larger surface",
+    hint="use fewer or smaller objects, or a larger surface",
     doc="Sampling found no place.",
     loss=True,
 )
@@ -229,7 +229,7 @@ NO_PARENT = declare(
 UNRESOLVED = declare(
     "world-unresolved-place",
     Level.WARNING,
-    "{query!r} is no place for {name!r}: {reason}; it is left out",
+    "{query!r} is not a place for {name!r}: {reason}; it is left out",
     hint="{meant}",
     doc="The place named for an object or a robot does not lead to a surface, a room or a hallway.",
     loss=True,
@@ -334,7 +334,7 @@ ROOM_UNREACHABLE = declare(
     Level.WARNING,
     "the room {name!r} cannot be reached{why}",
     hint="{meant}",
-    doc="No way leads into a room, even when every door that is not locked is opened.",
+    doc="No path leads into a room, even when every door that is not locked is opened.",
 )
 ROOM_BEHIND_DOOR = declare(
     "world-room-behind-door",
@@ -345,7 +345,7 @@ ROOM_BEHIND_DOOR = declare(
 DOORWAY_BLOCKED = declare(
     "world-doorway-blocked",
     Level.WARNING,
-    "the hallway {name!r} is no way from {start!r} to {end!r}: {reason}",
+    "the hallway {name!r} cannot be passed from {start!r} to {end!r}: {reason}",
     hint="{meant}",
     doc="An open hallway that a robot of the inflation radius cannot pass.",
 )
@@ -353,7 +353,7 @@ DOOR_USELESS = declare(
     "world-door-useless",
     Level.WARNING,
     "the door of {name!r} does nothing: {reason}",
-    doc="Opening or closing the door changes no way.",
+    doc="Opening or closing the door changes no path.",
 )
 OBJECT_OUT_OF_REACH = declare(
     "world-object-out-of-reach",
@@ -373,7 +373,7 @@ NAV_POSE_OUTSIDE = declare(
 TILT_LEFT = declare(
     "world-build-tilt",
     Level.WARNING,
-    "{name!r} is turned about x or y, which the plane does not know; it stands upright in the scene",
+    "{name!r} is turned about x or y, which a 2D plan cannot express; it stands upright in the scene",
     hint="use yaw only",
     doc="Footprints are turned by the yaw alone. A piece of furniture that leans would not be where the plane has it.",
 )

@@ -38,5 +38,5 @@ def test_a_rover_drives_and_what_newton_does_not_measure_is_told() -> None:
     assert {"/imu", "/joint_states", "/tf", "/tf_static"} <= set(transport.sent)
     told = {found.message for found in reporter if found.kind == "ros-endpoint-disabled"}
     assert told == {
-        f"topic {name!r} is not served: the engine casts no rays" for name in ("/scan", "/scan/points")
+        f"topic {name!r} is not served: the engine cannot cast rays" for name in ("/scan", "/scan/points")
     }

@@ -244,8 +244,8 @@ def test_what_a_drive_cannot_say_of_a_controller_is_told(read_model, found):
     drive = asset.joints[0].dofs[0].drive
     assert (drive.stiffness, drive.damping, drive.max_force) == (1, 0.01, 3)
     assert [finding.message.partition(" has ")[2] for finding in found("sdf-controller-reduced")] == [
-        "an integral gain of 0.1, which a drive has not",
-        "a range of efforts from -3 to 1000, which a drive has not",
+        "an integral gain of 0.1, which a drive does not have",
+        "a range of efforts from -3 to 1000, which a drive does not have",
     ]
 
 

@@ -287,7 +287,7 @@ def test_a_link_without_mass_is_not_weighed_by_its_colliders(tmp_path):
     reporter = simwright.Reporter()
     entry = simwright.convert(file, tmp_path / "usd", reporter=reporter)
     (told,) = (d for d in reporter if d.kind == "usd-write-mass-missing")
-    assert told.message == "nothing says how heavy body 'tip' is; 1e-06 kg is written"
+    assert told.message == "body 'tip' has no mass; 1e-06 kg is written"
     stage = Usd.Stage.Open(str(entry))
     (tip,) = (prim for prim in stage.Traverse() if prim.GetName() == "tip")
     assert tip.GetAttribute("physics:mass").Get() == pytest.approx(1e-6)

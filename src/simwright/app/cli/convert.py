@@ -79,11 +79,13 @@ VERSION = 1
     "--decompose", is_flag=True, help="OpenUSD: add convex parts of colliders, collision_fidelity=decomposed."
 )
 @click.option(
-    "--exact", is_flag=True, help="OpenUSD: note the double beside every value that a float attribute rounds."
+    "--exact",
+    is_flag=True,
+    help="OpenUSD: keep the double-precision value of every float attribute in customData.",
 )
 @click.option("--flatten", is_flag=True, help="OpenUSD: one layer of all, at the chosen variants.")
 @click.option(
-    "--overwrite", is_flag=True, help="Replace files beside OUT that are there and say something else."
+    "--overwrite", is_flag=True, help="Replace files next to OUT that already exist with other content."
 )
 @click.option(
     "--mesh-format", type=click.Choice(("stl", "obj", "dae", "glb")), help="URDF: format of mesh files."
@@ -92,7 +94,7 @@ VERSION = 1
     "--mesh-paths", type=click.Choice(("relative", "package")), help="URDF: how mesh files are named."
 )
 @click.option("--package-name", metavar="NAME", help="URDF: the ROS package of --mesh-paths package.")
-@click.option("--collision", is_flag=True, help="glTF: write what is only touched as well.")
+@click.option("--collision", is_flag=True, help="glTF: write colliders too.")
 @click.option("--quantize", is_flag=True, help="glTF: store meshes in fewer bits (KHR_mesh_quantization).")
 @click.option(
     "--world/--model", default=None, help="SDFormat: write a world or a model; else the content decides."

@@ -90,7 +90,7 @@ _BY_ENDING = {".json": "json", ".md": "md", ".xml": "junit", ".html": "html", ".
     "--format",
     "output_format",
     type=click.Choice(tuple(dict.fromkeys((*OWN_FORMATS, *FORMATS)))),
-    help="How to tell the result.  [text, or by the ending of -o]",
+    help="How to print the result.  [text, or by the ending of -o]",
 )
 @click.option("-o", "--output", type=click.Path(), metavar="FILE", help="Write the result to this file.")
 def prove(assets: tuple[str, ...], **options: Any) -> int:

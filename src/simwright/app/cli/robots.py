@@ -149,7 +149,7 @@ def show_command(robot: str, output_format: str) -> None:
         return
     if said is not None:
         click.echo(render_manifest(said, "what its manifest says"))
-    click.echo(render_manifest(facts, "what is known of it"), nl=False)
+    click.echo(render_manifest(facts, "what is known about it"), nl=False)
 
 
 @robots.command(

@@ -45,7 +45,7 @@ _LEVELS = {
     "ros": "ROS identity",
 }
 _SIGNS = {"same": "✓", "differs": "✗", "none": "-", "blank": "○"}
-_STATES = {"same": "same", "differs": "differs", "none": "nothing of it", "blank": "not told"}
+_STATES = {"same": "same", "differs": "differs", "none": "nothing of it", "blank": "not reported"}
 _KEY = (
     '<p class="key"><span class="same">✓ same</span> within the tolerance, with the largest error or the number found '
     'of those wanted · <span class="differs">✗ differs</span> · <span class="none">-</span> the robot has nothing of '
@@ -259,7 +259,7 @@ def _is_absent(proof: Proof, name: str) -> bool:
 
 def _write_blanks(blanks: dict[str, list[tuple[str, list[str]]]]) -> Iterator[str]:
     """Why cells have no answer: engines and aspects by reason."""
-    yield '<details open><summary>Why cells are not told</summary><ol class="why">'
+    yield '<details open><summary>Why values are not reported</summary><ol class="why">'
     for reason, rows in blanks.items():
         engines = ", ".join(engine for engine, _ in rows)
         aspects = dict.fromkeys(name for _, names in rows for name in names)
@@ -293,7 +293,7 @@ def _write_cell(column: Column, name: str, note: int) -> str:
     if not told and ASPECTS[name].reason:
         told = f"may differ by {outcome.find_tolerance(name):g} of {ASPECTS[name].scale}"
     if state == "blank":
-        parts.append(f'<span class="hidden">not told</span>{f"<sup>{note}</sup>" if note else ""}')
+        parts.append(f'<span class="hidden">not reported</span>{f"<sup>{note}</sup>" if note else ""}')
     return f'<td class="{state}" title="{_text(told)}">{" ".join(parts)}</td>'
 
 
@@ -404,7 +404,7 @@ def _write_left_out(proof: Proof, name: str) -> Iterator[str]:
             told.setdefault(_text(result.reason), []).append(engine)
         for key, why in result.without.items():
             left.setdefault(f"{_text(key)}, because {_text(why)}", []).append(engine)
-    for word, reasons in (("Not told", told), ("Left out", left)):
+    for word, reasons in (("Not reported", told), ("Left out", left)):
         texts = [f"<b>{_text(', '.join(engines))}</b> {reason}" for reason, engines in reasons.items()]
         if texts:
             yield f'<p class="why">{word}: {"; ".join(texts)}.</p>'

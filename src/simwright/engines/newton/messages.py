@@ -42,8 +42,8 @@ SPRING_LOST = declare(
 BODY_NOT_KINEMATIC = declare(
     "newton-body-not-kinematic",
     Level.WARNING,
-    "body {name!r} is kinematic but hangs on another body; it goes to Newton as dynamic",
-    hint="only bodies that hang on the world can be kinematic in Newton",
+    "body {name!r} is kinematic but is the child of another body; it becomes dynamic in Newton",
+    hint="only bodies attached to the world can be kinematic in Newton",
     doc="Newton allows kinematic bodies at the root of an articulation only.",
 )
 GRAVITY_SCALE = declare(
@@ -71,7 +71,7 @@ GEOMETRY_MESHED = declare(
 APPROXIMATION_UNUSED = declare(
     "newton-approximation-unused",
     Level.WARNING,
-    "mesh {name!r} collides by its distance field; its approximation {token!r} is left out",
+    "mesh {name!r} collides with a signed distance field (SDF); its approximation {token!r} is left out",
     hint="author one of the two",
     doc="NewtonSDFCollisionAPI and an approximation are two ways to collide.",
     loss=True,
@@ -147,9 +147,9 @@ HANDED_OVER = declare(
 LEGACY_WORD = declare(
     "newton-legacy-word",
     Level.WARNING,
-    "{name} is deprecated and goes with Newton 1.8: {meaning}",
-    hint="correct the asset and leave the word out",
-    doc="A word of add_usd that brings back how an older version read a value; Newton deprecates it too.",
+    "{name} is deprecated and will be removed in Newton 1.8: {meaning}",
+    hint="correct the asset and drop the argument",
+    doc="An argument of add_usd that restores how an older version read a value; Newton deprecates it too.",
 )
 NEWTON_SAYS = declare(
     "newton-says",

@@ -60,7 +60,7 @@ INPUT_LOST = declare(
 WRAP_CHANGED = declare(
     "gltf-write-wrap",
     Level.INFO,
-    "images of material {name!r} are black outside their borders, which glTF cannot say; their edges are repeated",
+    "images of material {name!r} are black outside their borders, which glTF cannot express; their edges are repeated",
     doc="The wrap mode 'black' has no counterpart and becomes clamping.",
     section="3.1",
 )

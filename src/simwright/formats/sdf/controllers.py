@@ -22,7 +22,7 @@ from simwright.model.ros import Controller
 CONTROLLER_REDUCED = declare(
     "sdf-controller-reduced",
     Level.WARNING,
-    "the controller {name!r} of joint {joint!r} has {what}, which a drive has not",
+    "the controller {name!r} of joint {joint!r} has {what}, which a drive does not have",
     hint="its position and velocity gains are the drive of the joint; Gazebo has the rest, where the plugin is written",
     doc="A PID controller of Gazebo is read as a drive, which is a spring and a damper with a largest force.",
     loss=True,

@@ -45,7 +45,7 @@ GAZEBO_VALUE = declare(
     Level.WARNING,
     "<{tag}> of {name!r} is {text!r}",
     hint="write {expected}; it is left out",
-    doc="A Gazebo extension holds a value of the wrong sort.",
+    doc="A Gazebo extension holds a value of the wrong type.",
 )
 
 # mu2, the friction across, has no field: the model's friction is the same in all directions

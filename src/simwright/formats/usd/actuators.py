@@ -199,7 +199,7 @@ def _find_mjc_target(context: ActuatorContext, found: FoundPrim, name: str) -> t
     if target in context.joints:
         joint = context.joints[target]
         if len(joint.dofs) != 1:
-            raise ActuatorRefusedError(f"its target {target} has {len(joint.dofs)} freedoms")
+            raise ActuatorRefusedError(f"its target {target} has {len(joint.dofs)} degrees of freedom")
         inside = reader.get_flag(found, "mjc:jointInParent", False)
         return "joint_in_parent" if inside else "joint", joint.dofs[0].name, joint.dofs[0]
     if target in reader.tendons:
@@ -436,7 +436,7 @@ def _find_prims(scan: StageScan) -> Iterator[tuple[FoundPrim, str, _Reader]]:
 DRIVE_TWICE = declare(
     "usd-drive-twice",
     Level.WARNING,
-    "the drive of joint {name!r} stands for actuator {actuator!r} and has other gains; those of the actuator count",
+    "the drive of joint {name!r} mirrors actuator {actuator!r} but has other gains; those of the actuator are used",
     hint="author the same gains in both, or delete the actuator",
     doc="A servo is written as an actuator, and as a drive for other engines. One of the two was edited.",
 )

@@ -44,7 +44,7 @@ TYPE_UNKNOWN = declare(
 TYPE_MISNAMED = declare(
     "usd-type-misnamed",
     Level.WARNING,
-    "{count} prim(s) have the type {type}, which is none; they are not read, the first at {first}",
+    "{count} prim(s) have the type {type}, which does not exist; they are not read, the first at {first}",
     hint="the type is called {meant}",
     doc="A prim type that would be one of UsdPhysics with Physics before it, such as RevoluteJoint.",
     section="1.3",

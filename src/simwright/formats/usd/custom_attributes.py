@@ -130,7 +130,7 @@ def _find_shape(type_: str) -> tuple[int, ...]:
 
 def _convert_integer(value: Any, type_: str) -> int:
     if not isinstance(value, int) and not float(value).is_integer():
-        raise CustomValueError(f"it is not whole number, as {type_} needs")
+        raise CustomValueError(f"it is not a whole number, which {type_} needs")
     if not -_LIMITS[type_] <= int(value) < _LIMITS[type_]:
         raise CustomValueError(f"it is too large for {type_}")
     return int(value)
@@ -162,7 +162,7 @@ CUSTOM_VALUE = declare(
 CUSTOM_MISPLACED = declare(
     "usd-custom-misplaced",
     Level.WARNING,
-    "{attribute} counts over {frequency}, but stands on a prim that is none; it has no effect",
+    "{attribute} is declared per {frequency}, but this prim is not one; it has no effect",
     hint="author it on the prim of the {frequency}",
     doc="A custom attribute is given a value where nothing reads it.",
 )

@@ -42,7 +42,7 @@ FLAT_SUFFIXES = (".usda", ".usdc", ".usd")
 FILE_MISSING = declare(
     "usd-package-file-missing",
     Level.WARNING,
-    "{asset!r} leads to no file and is not in the result",
+    "no file was found for {asset!r}; it is not in the result",
     hint="put the file there, or name its package with --package",
     doc="A layer names a texture or layer that is not there, so it cannot be packaged with the others.",
 )

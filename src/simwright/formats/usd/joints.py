@@ -282,7 +282,7 @@ JOINT_TARGETS_MANY = declare(
 JOINT_ON_ITSELF = declare(
     "usd-joint-on-itself",
     Level.ERROR,
-    "joint {name!r} holds {body} against itself; it is left out",
+    "joint {name!r} connects {body} with itself; it is left out",
     hint="name two different bodies, or leave one relationship empty for the world",
     doc="Both sides of a joint resolve to the same body, or both to the world.",
     section="1.3",
@@ -303,7 +303,7 @@ JOINT_UNPLACED = declare(
     "joint {name!r} holds {body!r} to the world without saying where; it is held where it stands, {distance:.3g} m "
     "from the origin",
     hint="author physics:localPos and localRot of the side without a body",
-    doc="The side of a joint that is the world has an identity pose, and the body stands elsewhere. By the letter a "
+    doc="The side of a joint that is the world has an identity pose, and the body stands elsewhere. Read literally, a "
     "simulator would pull it to the origin of the stage; Newton and we hold it.",
     section="1.3",
 )

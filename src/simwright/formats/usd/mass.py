@@ -278,10 +278,10 @@ COLLIDER_WITHOUT_VOLUME = declare(
 COLLIDER_OPEN = declare(
     "usd-collider-open",
     Level.WARNING,
-    "the surface of collider {name!r} is not closed, and the mass properties of body {body!r} rest on it: {how}",
-    hint='close the mesh, author mass properties on the body, or say physics:approximation = "convexHull"',
-    doc="A mesh with holes encloses no volume. Where the collider is its convex hull, that is weighed; else what the "
-    "triangles span with their middle.",
+    "the surface of collider {name!r} is not closed, and the mass of body {body!r} is computed from it: {how}",
+    hint='close the mesh, author mass properties on the body, or author physics:approximation = "convexHull"',
+    doc="A mesh with holes encloses no volume. If the collider is a convex hull, the "
+    "hull is used; otherwise the volume that the triangles span with their centroid.",
     section="3.4",
 )
 _HULL = "convexHull"

@@ -80,7 +80,7 @@ BINDING_UNAPPLIED = declare(
 DEFAULT_PRIM_MISSING = declare(
     "usd-default-prim-missing",
     Level.INFO,
-    "the stage has no default prim, so it says nothing about itself",
+    "the stage has no default prim, so it has no asset information",
     hint="author defaultPrim in the root layer",
     doc="assetInfo and kind are read from the default prim.",
     section="1.2.5",

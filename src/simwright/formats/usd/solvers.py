@@ -115,7 +115,7 @@ WORD_UNREAD = declare(
     Level.WARNING,
     "{count} prim(s) author {attribute}: {what}; it is kept as it is, but no engine other than PhysX knows it, the "
     "first is {first}",
-    hint="say it in words that every engine has, such as friction, damping or limits",
+    hint="use attributes that every engine has, such as friction, damping or limits",
     doc="An attribute of PhysX that changes motion and that nothing else has a counterpart for.",
     loss=True,
 )

@@ -40,7 +40,7 @@ TRANSFORM_REFUSED = declare(
     Level.ERROR,
     "the transform of {name} cannot be read ({why}); it stands where the prim above it does",
     hint="correct xformOpOrder: every entry names an xformOp attribute of the prim",
-    doc="xformOpOrder names an operation that is none, or that is not there. The other prims are read.",
+    doc="xformOpOrder names an operation that is not valid or does not exist. The other prims are read.",
     section="1.1",
     loss=True,
 )

@@ -42,7 +42,7 @@ TURN_INVALID = declare(
     "usd-turn-invalid",
     Level.ERROR,
     "the orientation of {name!r} is {value}, which is not a rotation; it is read as none",
-    hint="author a quaternion of length one; (1, 0, 0, 0) is not a rotation",
+    hint="author a quaternion of length one; (1, 0, 0, 0) means no rotation",
     doc="A quaternion of length zero, or one that is not finite.",
     section="1.1",
 )
@@ -52,7 +52,7 @@ OPERATION_MISSING = declare(
     Level.ERROR,
     "xformOpOrder of {name!r} lists {operation}, which is not there; the prim is placed without it",
     hint="author the attribute, or take it out of xformOpOrder",
-    doc="OpenUSD goes on without an operation that xformOpOrder lists and nobody authors, and says nothing.",
+    doc="OpenUSD silently skips an operation that xformOpOrder lists but that is not authored.",
     section="1.1",
     loss=True,
 )

@@ -19,7 +19,7 @@ from simwright.core.math3d import DEGREE, Array, Pose, VectorLike, quat_from_mat
 UNIT_UNSAID = declare(
     "usd-unit-unsaid",
     Level.WARNING,
-    "the stage does not say {name}; {value} is used",
+    "the stage does not set {name}; {value} is used",
     hint="author {name} in the root layer (REP-0158 1.1 wants {wanted})",
     doc="Root layer metadata that fixes the scale or the up axis of everything is missing.",
     section="1.1",

@@ -61,7 +61,7 @@ class DartRobot:
             for number in range(joint.getNumDofs()):
                 rows[joint.getIndexInSkeleton(number)] = _describe_freedom(joint, number, name)
         seen.freedoms = [row for row in rows if row is not None]
-        seen.blank["mimics"] = "dartpy 6.20 does not tell which joint a joint follows"
+        seen.blank["mimics"] = "dartpy 6.20 does not report which joint a joint follows"
         return seen
 
     def evaluate(self, configuration: Configuration) -> Evaluated:

@@ -97,7 +97,7 @@ class DrakeRobot:
         seen.freedoms = [row for row in rows if row is not None]
         seen.blank = {
             "friction": "Drake 1.51 has no joint friction",
-            "mimics": "Drake 1.51 does not tell its couplers in Python",
+            "mimics": "Drake 1.51 does not expose its couplers in Python",
         }
         return seen
 

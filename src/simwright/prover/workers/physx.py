@@ -74,7 +74,7 @@ class PhysxRobot:
             if path not in self.roots and name_of(path) not in seen.masses:
                 seen.masses[name_of(path)] = mass
                 seen.floating.append(name_of(path))
-        seen.blank["mimics"] = "ovphysx 0.7 does not tell which joints follow others"
+        seen.blank["mimics"] = "ovphysx 0.7 does not report which joints follow others"
         return seen
 
     def evaluate(self, configuration: Configuration) -> Evaluated:

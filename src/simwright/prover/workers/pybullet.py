@@ -84,7 +84,7 @@ class BulletRobot:
             seen.freedoms.append(freedom)
         seen.blank["mimics"] = "PyBullet 3.2 has no mimic joints"
         if self.floats:
-            seen.blank["bias"] = "PyBullet 3.2 has inverse dynamics of bases that are held only"
+            seen.blank["bias"] = "PyBullet 3.2 has inverse dynamics of fixed bases only"
         return seen
 
     def evaluate(self, configuration: Configuration) -> Evaluated:

@@ -77,9 +77,9 @@ class SapienRobot:
         for name in self.actors:
             seen.floating.append(name)
             seen.freedoms += [SeenFreedom(f"{name}_free", name, "free") for _ in range(6)]
-        seen.blank["mimics"] = "SAPIEN 3.0 does not tell which joint a joint follows"
+        seen.blank["mimics"] = "SAPIEN 3.0 does not report which joint a joint follows"
         if seen.floating:
-            seen.blank["bias"] = "SAPIEN 3.0 tells forces of bases that are held only"
+            seen.blank["bias"] = "SAPIEN 3.0 reports forces of fixed bases only"
         return seen
 
     def evaluate(self, configuration: Configuration) -> Evaluated:

@@ -49,7 +49,7 @@ def write_ops(editor: Editor, index: SpecIndex, prim: Usd.Prim, moments: Sequenc
     """Ask for a transform; a sheared one is refused."""
     if any(moment.sheared for _, moment in moments):
         raise Refused(
-            f"the transform of {prim.GetPath()} would shear, which translate, orient and scale cannot say"
+            f"the transform of {prim.GetPath()} would shear, which translate, orient and scale cannot express"
         )
     place = find_site(editor, index, prim, lambda name: name == ORDER or name.startswith(PREFIX))
     scaled = any(not moment.is_rigid for _, moment in moments)

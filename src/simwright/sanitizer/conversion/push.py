@@ -144,7 +144,7 @@ class TransformPush:
         # translate and orient have no sign for a mirror, and engines read a negative scale each in its own
         # way
         if any(moment.mirrored for _, moment in moments):
-            raise Refused(f"{prim.GetPath()} is mirrored, which no rotation can say")
+            raise Refused(f"{prim.GetPath()} is mirrored, which no rotation can express")
         if read_order(prim) or not all(is_identity(moment) for _, moment in moments):
             write_ops(self.editor, self.index, prim, moments)
 
@@ -163,7 +163,7 @@ class TransformPush:
         """A pose and the map that is left; frames with a meaning must not be sheared."""
         whole: PrimTransform = split_matrix(matrix)
         if whole.mirrored:
-            raise Refused(f"{prim.GetPath()} is mirrored, which no rotation can say")
+            raise Refused(f"{prim.GetPath()} is mirrored, which no rotation can express")
         if not np.all(np.abs(whole.scale) > 0.0):
             raise Refused(f"{prim.GetPath()} is scaled to nothing")
         # axes that are not square have no nearest frame that everybody would agree on

@@ -83,7 +83,7 @@ def rescale_layer(editor: Editor, index: SpecIndex, layer: Sdf.Layer, factors: F
         names = sorted(set(unknown))
         more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
         shown = ", ".join(names[:_MOST_NAMED])
-        raise Refused(f"nobody knows the unit of {shown}{more}; convert or remove them by hand")
+        raise Refused(f"the unit of {shown}{more} is not known; convert or remove them by hand")
 
 
 def list_own_layers(editor: Editor) -> list[Sdf.Layer]:
@@ -231,7 +231,9 @@ def rescale_actuator(editor: Editor, prim: Usd.Prim, role: PrimRole, factors: Fa
         return
     law = _read_law(prim)
     if role.motion not in ("turn", "slide") or not has_units(law):
-        raise Refused(f"the law of {prim.GetPath()} has no unit that is known; convert the actuator by hand")
+        raise Refused(
+            f"the control law of {prim.GetPath()} has no unit that is known; convert the actuator by hand"
+        )
     scaled, command = scale_law(law, TargetUnits(effort, step))
     for key, _, _, name, _ in _LAW[:2]:
         _replace_parameters(editor, prim, name, law[key], scaled[key])

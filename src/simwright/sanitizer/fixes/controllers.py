@@ -74,7 +74,7 @@ def leave_bodies(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     applied = prim.GetPrimTypeInfo().GetAppliedAPISchemas()  # without those that come with others
     apis = [name for name in applied if name.startswith(_PREFIX)]
     if not apis:
-        raise Refused("the controller is no longer there")
+        raise Refused("the controller no longer exists")
     top = find_context(prim) or find_top(editor, prim)
     if prim == top:
         raise Refused("the robot's root is a body; give the robot a prim above its bodies")

@@ -51,7 +51,7 @@ def _drop_unread(editor: Editor, prim: Usd.Prim) -> None:
     """A schema on what is neither body nor collider; with values, somebody meant something by them."""
     said = [name for name in MASS_NAMES if prim.GetAttribute(name).HasAuthoredValue()]
     if said:
-        raise Refused(f"nobody reads {said[0]} here: decide whether the prim is to be a body, or remove it")
+        raise Refused(f"{said[0]} has no effect here: make the prim a rigid body, or remove the attribute")
     editor.remove_api(prim, "PhysicsMassAPI")
 
 

@@ -243,7 +243,7 @@ def _move_to_scope(editor: Editor, finding: Diagnostic) -> None:
     top = context if context and not find_body(context) else find_top(editor, prim)
     api = next((api for api, kind in INTERFACES.items() if finding.where.prop == f"ros:{kind}:type"), "")
     if not api or not prim.HasAPI(api):
-        raise Refused("its interface is not there any more")
+        raise Refused("its interface no longer exists")
     scope = top.GetPath().AppendChild(_SCOPE)
     known = editor.stage.GetPrimAtPath(scope)
     if not known:
@@ -293,7 +293,7 @@ def remove_interface(editor: Editor, finding: Diagnostic, _: UserValues) -> None
     kind = finding.where.prop.split(":")[1]
     api = next(api for api, word in INTERFACES.items() if word == kind)
     if not prim.HasAPI(api):
-        raise Refused("the interface is not there any more")
+        raise Refused("the interface no longer exists")
     if is_bare(prim, api) and not prim.HasAPI("RosFrameAPI"):
         remove_prim(editor, prim)
         return
@@ -330,7 +330,7 @@ def apply_plainly(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     listed = read_apis(spec).GetAddedOrExplicitItems() if spec else []
     full = f"{api}:{instance}"
     if full not in listed:
-        raise Refused("the instance is not there any more")
+        raise Refused("the instance no longer exists")
     same = [name for name in listed if name.partition(":")[0] == api]
     if same[0] == full:
         what = f"{api} for {full}"

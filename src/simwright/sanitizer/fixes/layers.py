@@ -434,7 +434,7 @@ def bring_class(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
         path for key in _CLASS_ARCS for path in _list_classes(spec, key) if f"from {path}," in finding.message
     ]
     if not targets:
-        raise Refused("the arc is no longer there")
+        raise Refused("the arc no longer exists")
     if finding.level is Level.INFO:
         _drop_arc(editor, spec, targets[0])
         return

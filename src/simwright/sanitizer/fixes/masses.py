@@ -83,9 +83,7 @@ def drop_weld(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     joint = str(finding.data.get("joint", ""))
     if joint:
         if any(prim.GetAttribute(name).HasAuthoredValue() for name in MASS_NAMES):
-            raise Refused(
-                "somebody says how heavy it is: decide whether it is a prop or a robot on its stand"
-            )
+            raise Refused("it has an authored mass: decide whether it is a prop or a robot on its stand")
         remove_prim(editor, editor.find_prim(joint))
     make_static(editor, prim)
 

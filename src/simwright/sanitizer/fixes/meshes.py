@@ -38,7 +38,7 @@ def turn_faces(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     said = editor.find_strongest(prim, "orientation")
     held = editor.find_strongest(prim, _INDICES)
     if said is None or held is None:
-        raise Refused("nobody says which corners its faces have")
+        raise Refused("its faces are not authored (faceVertexIndices)")
     key = (held.layer.identifier, held.owner.path)
     # turning shared faces would turn those of meshes that say another orientation
     if said.owner != held.owner and count_users(editor).get(key, 0) > 1:

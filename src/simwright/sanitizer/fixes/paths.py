@@ -83,7 +83,9 @@ def map_address(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
     address = _look_up(editor, layer, text, given)
     if not address:
         scheme = text.partition(":")[0]
-        raise Refused(f"nobody says where {text!r} is now; say --set '{_MAPPING}{scheme}://...=FOLDER'")
+        raise Refused(
+            f"the new place of {text!r} is not known; give it with --set '{_MAPPING}{scheme}://...=FOLDER'"
+        )
     editor.rename_address(layer, text, address)
 
 

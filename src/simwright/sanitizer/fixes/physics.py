@@ -86,7 +86,7 @@ def move_root(editor: Editor, finding: Diagnostic, given: UserValues) -> None:
     """From the base link to the joint that fixes it, with what engines say of it."""
     choice = given.find(_ROOT_VALUE)
     if choice not in ("", "joint"):
-        raise Refused(f"{_ROOT_VALUE} is joint, not {choice}")
+        raise Refused(f"{_ROOT_VALUE} can only be 'joint', not {choice!r}")
     # one file cannot serve both: PhysX wants the root off the link, MuJoCo's reader on it
     if not choice and any("mujoco" in facts.vendors for facts in find_stacks(editor)[0].facts.values()):
         raise Refused(
@@ -106,7 +106,7 @@ def prune_root(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     layer = editor.find_layer(finding.where.file)
     spec = layer.GetPrimAtPath(finding.where.prim)
     if spec is None:
-        raise Refused("the list is no longer there")
+        raise Refused("the list no longer exists")
     items = [str(item) for item in read_apis(spec).explicitItems]
 
     def apply() -> None:

@@ -32,7 +32,7 @@ def handle_unknown(editor: Editor, spec: Sdf.PropertySpec, given: UserValues) ->
     elif choice == "isolate":
         _isolate(editor, spec)
     elif choice:
-        raise Refused(f"{_UNKNOWN_VALUE} is remove or isolate, not {choice}")
+        raise Refused(f"{_UNKNOWN_VALUE} is 'remove' or 'isolate', not {choice!r}")
     else:
         raise Refused(
             f"no schema has {spec.name}: --set {_UNKNOWN_VALUE}=remove takes such properties away, "
@@ -183,7 +183,7 @@ def _find_spec(editor: Editor, finding: Diagnostic) -> Sdf.PropertySpec:
     layer = editor.find_layer(finding.where.file)
     spec = layer.GetPropertyAtPath(Sdf.Path(finding.where.prim).AppendProperty(finding.where.prop))
     if spec is None:
-        raise Refused(f"{finding.where.prop} is no longer there")
+        raise Refused(f"{finding.where.prop} no longer exists")
     return spec
 
 

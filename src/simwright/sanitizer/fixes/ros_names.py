@@ -72,7 +72,7 @@ def override_at_entry(editor: Editor, finding: Diagnostic, _: UserValues) -> Non
     entry = editor.find_prim(str(finding.data.get("entry", "")))
     spec = editor.find_strongest(prim, _NAMESPACE)
     if spec is None:
-        raise Refused("the override is not there any more")
+        raise Refused("the override no longer exists")
     home = editor.choose_home(entry)
     if home.properties.get(_NAMESPACE) is not None:
         raise Refused(f"{entry.GetPath()} has a namespace of its own; decide between the two")
@@ -88,7 +88,7 @@ def override_at_instance(editor: Editor, finding: Diagnostic, _: UserValues) -> 
     owner = layer.GetPrimAtPath(finding.where.prim)
     instance = layer.GetPrimAtPath(str(finding.data.get("instance", "")))
     if owner is None or instance is None:
-        raise Refused("the override is not there any more")
+        raise Refused("the override no longer exists")
     for spec in [prop for prop in owner.properties if prop.name.startswith("ros:context:")]:
         if instance.properties.get(spec.name) is None:
             editor.add_spec_api(instance, _CONTEXT)
@@ -158,7 +158,7 @@ def repeat_outside(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     layer, path = find_own_place(editor, prim)
     apis = [api for api in list_authored_apis(prim) if api.startswith("Ros")]
     if not apis:
-        raise Refused("its schemas are not there any more")
+        raise Refused("its schemas no longer exist")
     for place in _list_hidden(editor, prim, layer):
         kind = str(editor.stage.GetPrimAtPath(place).GetTypeName())
         editor.add(layer, place, f"def {kind} {place.name}", _bind_definition(layer, place, kind))

@@ -40,7 +40,7 @@ def declare_rate(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
         editor.remove_property(editor.find_prim(finding.where.prim), finding.where.prop)
         return
     if "expected" not in finding.data:
-        raise Refused("nobody says how often it publishes")
+        raise Refused("its publish rate is not given")
     _retype(editor, finding, _KINDS.Double, float)
 
 
@@ -52,7 +52,7 @@ def spell_token(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
         return
     meant = str(finding.data.get("meant", ""))
     if not meant:
-        raise Refused("nobody can tell which of the allowed values is meant")
+        raise Refused("which of the allowed values is meant is not known")
     editor.set_value(_find_said(editor, finding), finding.where.prop, _KINDS.Token, meant)
 
 

@@ -273,7 +273,7 @@ def _name_png(editor: Editor, attribute: Usd.Attribute, address: str, content: b
     prim, name = attribute.GetPrim(), attribute.GetName()
     spec = editor.find_strongest(prim, name)
     if spec is None:
-        raise Refused(f"nobody says {name}")
+        raise Refused(f"{name} is not authored")
     new = editor.add_file(spec.layer, choose_file_name(address), content)
     editor.set_value(prim, name, _ASSET, Sdf.AssetPath(new))
 
@@ -317,7 +317,7 @@ def pack_tiles(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
         )
     spec = editor.find_strongest(source.GetPrim(), source.GetName())
     if spec is None:
-        raise Refused(f"nobody says {name}")
+        raise Refused(f"{name} is not authored")
     tiles = _read_tiles(editor, Path(spec.layer.realPath).parent, value.path)
     picture, scale, shift = _pack(tiles)
     _transform_coordinates(editor, shader, scale, shift)

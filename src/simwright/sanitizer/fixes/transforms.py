@@ -69,7 +69,7 @@ def standardize(editor: Editor, prim: Usd.Prim) -> None:
         return
     moments = _read_relative(prim) if RESET in tokens else _read_moments(prim)
     if any(moment.sheared for _, moment in moments):
-        raise Refused("its transform shears, which translate, orient and scale cannot say")
+        raise Refused("its transform shears, which translate, orient and scale cannot express")
     scaled = any(not moment.is_rigid for _, moment in moments)
     wanted = [TRANSLATE, ORIENT, SCALE] if scaled else [TRANSLATE, ORIENT]
     if tokens == wanted and _has_types(prim):

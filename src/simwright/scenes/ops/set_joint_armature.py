@@ -20,7 +20,7 @@ def set_joint_armature(
     *,
     value: Annotated[Quantity, Field(ge=0, description="armature [kg, kg m^2]")],
 ) -> None:
-    """Set the armature of freedoms: inertia added to their diagonal."""
+    """Set the armature of degrees of freedom: inertia added to their diagonal."""
     builder = context.builder
     if context.is_compat:  # SAP Warp looks at the range only
         entries = list(context.cut_span(choice.span, len(builder.joint_armature), "joint_armature"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The root layer says upAxis = "Z".
+"""The root layer sets upAxis = "Z".
 
 Why: ROS is Z-up, and gravity, wheels and sensors follow the axis.  Without an opinion OpenUSD takes Y (or what
 a site has configured), and a simulator that honours it lays the asset on its side.
@@ -33,7 +33,7 @@ def axis_up_z(snapshot: StageSnapshot) -> Iterator[Finding]:
     root = snapshot.root_layer.pseudoRoot
     if not root.HasInfo("upAxis"):
         yield Finding(
-            "the root layer does not say upAxis; OpenUSD then assumes Y",
+            "the root layer does not set upAxis; OpenUSD then assumes Y",
             hint='add upAxis = "Z" to the layer\'s metadata if the asset stands upright along Z, else turn it',
         )
         return

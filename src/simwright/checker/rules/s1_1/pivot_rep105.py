@@ -78,7 +78,7 @@ def _judge_footprint(
     x, y = float(in_base.pose.p[0]), float(in_base.pose.p[1])
     # the cosine of about 0.8 degrees
     if up[2] < 0.9999:
-        fault = "is tilted against the floor"
+        fault = "is tilted relative to the floor"
     elif abs(in_top.pose.p[2]) > _NEAR:
         fault = f"is at z = {in_top.pose.p[2]:.4g} of the asset, not on the floor"
     elif max(abs(x), abs(y)) > _NEAR:

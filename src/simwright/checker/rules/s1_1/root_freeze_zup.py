@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Meshes are modelled Z-up: they are not turned by 90 degrees about X against their link.
+"""Meshes are modelled Z-up: they are not turned by 90 degrees about X relative to their link.
 
 Why: a turn that is left on the mesh comes from a Y-up source.  It is lost or doubled by tools that take the
 points alone, such as exporters of single meshes, convex decomposition or instancing.
@@ -45,7 +45,7 @@ def root_freeze_zup(snapshot: StageSnapshot) -> Iterator[Finding]:
     # a few meshes may be turned on purpose; a Y-up source turns all of them
     if turned and 2 * len(turned) > len(sample):
         yield Finding(
-            f"{len(turned)} of {len(sample)} meshes are turned by 90 degrees about X against their link: "
+            f"{len(turned)} of {len(sample)} meshes are turned by 90 degrees about X relative to their link: "
             "left over from a Y-up source?",
             hint="apply the rotation to points and normals, and leave the identity",
             at=turned[0],

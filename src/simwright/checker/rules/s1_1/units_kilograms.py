@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The root layer says kilogramsPerUnit = 1.
+"""The root layer sets kilogramsPerUnit = 1.
 
 Why: simulators may assume that one unit of mass is one kilogram.  The fallback is 1 as well, so a missing
 opinion looks right everywhere, until a stage with other units refers to the asset: nobody can tell then
@@ -34,7 +34,7 @@ def units_kilograms(snapshot: StageSnapshot) -> Iterator[Finding]:
     root = snapshot.root_layer.pseudoRoot
     if not root.HasInfo("kilogramsPerUnit"):
         yield Finding(
-            "the root layer does not say kilogramsPerUnit; OpenUSD takes 1, but the asset must say so itself",
+            "the root layer does not set kilogramsPerUnit; OpenUSD takes 1, but the asset must set it",
             hint="add kilogramsPerUnit = 1 to the layer's metadata",
             fix=Fixable.SAFE,
         )

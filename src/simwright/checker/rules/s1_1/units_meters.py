@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The root layer says metersPerUnit = 1.
+"""The root layer sets metersPerUnit = 1.
 
 Why: simulators may assume that one unit is one metre.  Without an opinion OpenUSD falls back to
 centimetres, and a robot becomes a hundred times too small wherever the fallback is honoured.
@@ -32,7 +32,7 @@ def units_meters(snapshot: StageSnapshot) -> Iterator[Finding]:
     root = snapshot.root_layer.pseudoRoot
     if not root.HasInfo("metersPerUnit"):
         yield Finding(
-            "the root layer does not say metersPerUnit; OpenUSD then assumes 0.01 (centimetres)",
+            "the root layer does not set metersPerUnit; OpenUSD then assumes 0.01 (centimetres)",
             hint="add metersPerUnit = 1 to the layer's metadata if lengths are metres, else convert the asset",
         )
         return

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The root layer says timeCodesPerSecond = 1.
+"""The root layer sets timeCodesPerSecond = 1.
 
 Why: one time code is then one second, and a recorded trajectory plays at its real speed.  Without an opinion
 OpenUSD takes framesPerSecond, and without that 24.
@@ -37,7 +37,7 @@ def units_timecodes(snapshot: StageSnapshot) -> Iterator[Finding]:
         rate = layer.timeCodesPerSecond
         source = "framesPerSecond" if root.HasInfo("framesPerSecond") else "the fallback"
         yield Finding(
-            f"the root layer does not say timeCodesPerSecond; OpenUSD then takes {rate:g} ({source})",
+            f"the root layer does not set timeCodesPerSecond; OpenUSD then takes {rate:g} ({source})",
             hint="add timeCodesPerSecond = 1 to the layer's metadata; retime samples, if there are any, to seconds",
             fix=None if _has_times(snapshot) else Fixable.SAFE,
         )

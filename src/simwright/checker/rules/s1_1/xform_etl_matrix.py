@@ -72,7 +72,7 @@ def _judge(node: PrimNode, op: XformOp, snapshot: StageSnapshot) -> Finding | No
     if odd.sheared:
         what, hint, grade = "shears", "apply the matrix to the points", Fixable.NO
     elif odd.mirrored:
-        what = "mirrors, which no quaternion can say"
+        what = "mirrors, which no quaternion can express"
         hint = "apply the mirror to the points and turn the faces' winding; keep the pose as translate and orient"
         grade = Fixable.UNSAFE if leaf else Fixable.NO
     else:

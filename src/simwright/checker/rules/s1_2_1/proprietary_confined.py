@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Simulator-specific content is in a proprietary layer of its own.
 
-Why: who uses another simulator leaves that layer out, and meets no schema or graph it does not know.
+Why: users of other simulators leave that layer out, and meet no schema or graph that their tool does not know.
 
 Fails: `physxJoint:armature` in physics.usda, or an OmniGraph in the entry layer.
 Passes: the same in isaac.usda, a layer with nothing but a vendor's opinions.
 
 Reading: a layer is a vendor's if it defines no shapes and applies no neutral feature schema; values of neutral
-attributes may be overridden in it.  The entry layer is never one, since nobody can leave it out.  Vendor keys in
+attributes may be overridden in it.  The entry layer is never one, since it is always loaded.  Vendor keys in
 customLayerData change nothing for other tools: a warning.
 
 Fix: unsafe.  The opinions are moved to a layer per vendor.

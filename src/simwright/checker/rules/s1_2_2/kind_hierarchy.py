@@ -40,7 +40,7 @@ def kind_hierarchy(snapshot: StageSnapshot) -> Iterator[Finding]:
         more = f" and {len(models) - 1} more" if len(models) > 1 else ""
         yield Finding(
             f"{models[0].path} (kind {kinds.of[models[0].path]}){more} is a model inside the component {path}",
-            hint='say kind = "subcomponent" on it, or make what is above it an assembly',
+            hint='author kind = "subcomponent" on it, or make what is above it an assembly',
             at=models[0],
             data={"nested": [model.path for model in models]},
         )
@@ -53,7 +53,7 @@ def kind_hierarchy(snapshot: StageSnapshot) -> Iterator[Finding]:
         has = f"has kind {kind}" if kind else "has no kind"
         yield Finding(
             f"{gap.path} {has}, so {models[0].path} (kind {kinds.of[models[0].path]}) is cut off from the hierarchy",
-            hint='say kind = "group" (or "assembly") on every prim above a model',
+            hint='author kind = "group" (or "assembly") on every prim above a model',
             at=gap,
             data={"models": [model.path for model in models[:20]]},
         )

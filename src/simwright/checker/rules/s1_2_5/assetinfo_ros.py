@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where an asset comes from is told in assetInfo["ros"].
+"""The origin of an asset is recorded in assetInfo["ros"].
 
 Why: the package and the file a robot was converted from are needed to convert it again.  In one known place every
 tool finds them.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Physics that UsdPhysics lacks is said with ExtendedPhysics schemas.
+"""Physics that UsdPhysics lacks is written with ExtendedPhysics schemas.
 
 Why: a mimic joint that is written with one engine's schema is lost in all other engines.
 

@@ -49,6 +49,6 @@ def coll_approx_none(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Findin
         message = f"the collision mesh does not author {_NAME}"
         hint = f'author uniform token {_NAME} = "none" for a convex mesh, else "convexHull"'
     else:
-        message = "the collision mesh has no PhysicsMeshCollisionAPI, so its approximation is not said"
+        message = "the collision mesh has no PhysicsMeshCollisionAPI, so its approximation is not authored"
         hint = f'apply it and author uniform token {_NAME} = "none" for a convex mesh, else "convexHull"'
     yield Finding(message, hint=hint, at=node, prop=_NAME)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Collision geometry has the purpose guide, said explicitly.
+"""Collision geometry has the purpose guide, authored explicitly.
 
 Why: otherwise renderers draw the colliders over the visuals, and cameras in the simulation see them.
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Filtered pairs are few, name prims that exist, and do not repeat what joints filter anyway.
+"""Filtered pairs are few, name prims that exist, and do not repeat what joints already filter.
 
 Why: a joint switches off the contact between its two bodies already; long lists of pairs are what collision
 groups are for; a pair with a missing prim does nothing.

@@ -31,7 +31,7 @@ from simwright.checker.rule import Finding, rule
     on="stage",
     heuristic=True,
     fix="unsafe",
-    fix_title="say it in neutral schemas too",
+    fix_title="write it with neutral schemas too",
 )
 def isol_minimize(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Count vendor opinions, and those that could be neutral."""
@@ -52,7 +52,7 @@ def isol_minimize(snapshot: StageSnapshot) -> Iterator[Finding]:
             facts, first = neutral[0]
             yield Finding(
                 f"{len(neutral)} of {len(uses)} {vendor} opinions have a neutral equivalent",
-                hint="say them in neutral words; what only this engine has is the smallest proprietary layer",
+                hint="write them with neutral schemas; keep only what has no neutral form in this engine's layer",
                 at=first.path,
                 layer=facts.layer,
                 data={"vendor": vendor, "count": len(uses), "translatable": len(neutral)},

@@ -77,7 +77,7 @@ def _report(name: str, first: PrimNode, joint: PrimNode, snapshot: StageSnapshot
     # a robot that nobody gave a context, nor its joints a name, is not in ROS yet
     is_ros = bool(prop) or find_robot(joint, snapshot) is not None or first is joint
     if first is joint:
-        message = f"the joint name {name!r} is there more than once: every instance of the prim brings it"
+        message = f"the joint name {name!r} occurs more than once: every instance of the prim brings it"
     else:
         message = f"the joint name {name!r} is taken by {first.path} already"
     return Finding(

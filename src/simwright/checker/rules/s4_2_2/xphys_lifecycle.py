@@ -33,7 +33,7 @@ from simwright.core.diag import Level
     "must not",
     on="layer",
     fix="unsafe",
-    fix_title="say in neutral words what has such a form, and isolate the vendor's",
+    fix_title="write values that have a neutral form with it, and move the vendor's to its own layer",
 )
 def xphys_lifecycle(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Count, per vendor, the properties that say something engine-neutral."""

@@ -31,7 +31,7 @@ from simwright.core.diag import Level
     "must not",
     on="layer",
     fix="unsafe",
-    fix_title="say it in the neutral ExtendedPhysics* form too, and the vendor's in its own layer",
+    fix_title="write the neutral ExtendedPhysics* form too, and the vendor's in its own layer",
 )
 def xphys_no_vendor(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Every opinion with a known neutral equivalent in the registry."""
@@ -48,9 +48,9 @@ def xphys_no_vendor(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Find
         ):
             continue
         if not is_repeated(facts, opinion, snapshot):
-            where = "in a vendor layer, though" if is_vendor_layer else "where"
+            only = "; no neutral layer has it" if is_vendor_layer else ""
             yield Finding(
-                f"{opinion.what} is the word of {opinion.vendor} {where} {neutral} says the same",
+                f"{opinion.what} is specific to {opinion.vendor}; its neutral form is {neutral}{only}",
                 hint=f"write {neutral} in a neutral layer",
                 at=opinion.path,
                 level=Level.WARNING if is_vendor_layer else None,

@@ -18,7 +18,7 @@ SETTING_LOST = declare(
     "mjcf-write-setting-lost",
     Level.WARNING,
     "{what} of {count} element(s) has no MJCF attribute and is left out, the first {first!r}",
-    doc="A single value of an element that is written otherwise.",
+    doc="One value of an element; the rest of the element is written.",
     section="3.8",
     loss=True,
 )

@@ -146,7 +146,7 @@ FRICTION_APPROXIMATED = declare(
 FILTERS_LEFT_OUT = declare(
     "sdf-write-filters",
     Level.WARNING,
-    "{count} filtered contact pair(s) are left out, the first {first!r}: sixteen bits do not tell them apart",
+    "{count} filtered contact pair(s) are left out, the first {first!r}: sixteen collision bits are not enough",
     hint="use fewer groups, or let the model not touch itself",
     doc="Contact filters become bitmasks, which have sixteen bits.",
     loss=True,

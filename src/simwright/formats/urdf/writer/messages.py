@@ -56,7 +56,7 @@ JOINT_REVERSED = declare(
 LIMIT_CHOSEN = declare(
     "urdf-write-limit",
     Level.INFO,
-    "{count} joint(s) say no {what}, the first {first!r}; 1e+100, which stands for none, is written",
+    "{count} joint(s) have no {what}, the first {first!r}; 1e+100 (no limit) is written",
     hint="write the limit of the real joint: planners need it",
     doc="URDF wants position, effort and velocity limits of every revolute and prismatic joint, as numbers.",
 )

@@ -309,7 +309,7 @@ def _claim_link_between(document: UrdfDocument, joint: str) -> str:
 def _report_expansion(document: UrdfDocument, joint: Joint, dofs: list[Dof], joints: list[UrdfJoint]) -> None:
     if len(joints) > 1 and not any(dof.motion is Motion.BALL for dof in dofs):
         if len(dofs) > 1:
-            why = f"it has {len(dofs)} freedoms"
+            why = f"it has {len(dofs)} degrees of freedom"
         elif dofs[0].pitch:
             why = "a screw turns and advances, the second follows the first"
         else:

@@ -17,7 +17,7 @@ SETTING_LOST = declare(
     "usd-write-setting-lost",
     Level.WARNING,
     "{what} of {count} element(s) has no neutral attribute and is left out, the first {first!r}",
-    doc="A single value of an element that is written otherwise.",
+    doc="One value of an element; the rest of the element is written.",
     loss=True,
 )
 FRAME_FOLDED = declare(
@@ -39,14 +39,14 @@ JOINT_REDUCED = declare(
 NOTED = declare(
     "usd-write-noted",
     Level.INFO,
-    "{what} of {name!r} has no schema; it is noted for Simwright alone, other tools do not see it",
+    "{what} of {name!r} has no schema; it is kept in customData for Simwright; other tools do not see it",
     doc="A value without a schema is kept in the custom data of its prim, so that nothing is lost on the way back.",
 )
 JOINT_REORDERED = declare(
     "usd-write-joint-order",
     Level.WARNING,
     "the degrees of freedom of joint {name!r} come in an order that no generic joint has; other tools see {words}, "
-    "the exact ones are noted for Simwright",
+    "the exact ones are kept in customData for Simwright",
     hint="insert bodies with small masses between them, if other simulators are to move them in that order",
     doc="Hinges of a generic joint turn about X, then Y, then Z of one frame, after all slides.  A stack of another "
     "order is written as the nearest generic joint, with its own degrees of freedom noted, so it reads back the same.",
@@ -55,7 +55,7 @@ JOINT_REORDERED = declare(
 MASS_MISSING = declare(
     "usd-write-mass-missing",
     Level.WARNING,
-    "nothing says how heavy body {name!r} is; {written}",
+    "body {name!r} has no mass; {written}",
     hint="give it a mass, or a collider with a volume",
     doc="A dynamic body without mass: engines weigh the colliders of a body that says nothing, so what comes nearest "
     "to no mass is written, as in MJCF and SDFormat, and is read back as none.  Nothing is added to an OpenUSD source.",
@@ -64,7 +64,7 @@ MASS_MISSING = declare(
 INERTIA_MISSING = declare(
     "usd-write-inertia-missing",
     Level.WARNING,
-    "body {name!r} has a mass of {mass:g} kg and an inertia of zero, which OpenUSD cannot say; {value:g} kg m^2 about "
+    "body {name!r} has a mass of {mass:g} kg and zero inertia, which OpenUSD cannot express; {value:g} kg m^2 about "
     "each axis is written",
     hint="give it the inertia of the part",
     doc="UsdPhysics takes an inertia of zero as not authored, and then every simulator computes one from the "
@@ -84,15 +84,15 @@ INERTIA_IMPOSSIBLE = declare(
 BODY_BARE = declare(
     "usd-write-body-bare",
     Level.WARNING,
-    "{count} body(ies) with the name of a frame have a mass, the first {first!r}; they stay bodies, as mass counts",
-    hint="remove the mass of what is only a frame, and it becomes one",
+    "{count} body(ies) that are named like frames have a mass, the first {first!r}; they stay bodies",
+    hint="if it is only a frame, remove its mass; it is then written as a frame",
     doc="REP-0158 1.3: dummy frames are no rigid bodies.  Mass is never taken away from a robot.",
     section="1.3",
 )
 CONTACT_GUESSED = declare(
     "usd-write-contact-guessed",
     Level.WARNING,
-    "{count} collider(s) say nothing about friction, the first {first!r}; 0.5, and no bounce, is written",
+    "{count} collider(s) have no friction values, the first {first!r}; friction 0.5 and restitution 0 are written",
     hint="give the colliders a contact material",
     doc="REP-0158 1.3.4 wants a physics material on every collider; the values are a guess.",
     section="1.3.4",
@@ -100,7 +100,7 @@ CONTACT_GUESSED = declare(
 CONTACT_COMPLETED = declare(
     "usd-write-contact-completed",
     Level.INFO,
-    "{what} of {count} contact material(s) is not said, the first {first!r}; {value:g} is written",
+    "{what} of {count} contact material(s) is not given, the first {first!r}; {value:g} is written",
     doc="REP-0158 1.3.4 wants static friction, dynamic friction and restitution to be authored.",
     section="1.3.4",
 )
@@ -115,7 +115,7 @@ RATE_GUESSED = declare(
 FRAME_OVERRIDDEN = declare(
     "usd-write-frame-override",
     Level.WARNING,
-    "topic {name!r} is said to be in frame {override!r}, which is elsewhere in the asset; other tools see it in "
+    "topic {name!r} has the frame {override!r}, which is elsewhere in the asset; other tools see it in "
     "{frame!r}, where its sensor is",
     hint="place the sensor at the frame, or the frame at the sensor",
     doc="REP-0158 2.4: a frame name that overrides the sensor's own must not be another frame of the asset.  The "
@@ -246,14 +246,14 @@ ENGINE_LEFT_OUT = declare(
     "usd-write-engine-left-out",
     Level.INFO,
     "{files} left out: the asset is for {engine}",
-    hint="convert without --for to have the words of all engines",
-    doc="--for chooses the engine layers of an asset. What only another engine has words for is not in it.",
+    hint="convert without --for to include the layers of all engines",
+    doc="--for chooses the engine layers of an asset. What only another engine understands is not in it.",
     section="1.4",
 )
 LOCK_WIDE = declare(
     "usd-write-lock-wide",
     Level.INFO,
-    "{count} joint(s) whose two limits are one have limits a rounding apart, the first {first!r}",
+    "{count} joint(s) with equal limits are written with limits that differ by rounding, the first {first!r}",
     hint="nothing has to be done: MuJoCo's reader of OpenUSD refuses a range without width",
     doc="In assets for MuJoCo alone.  A joint that cannot move keeps its degree of freedom, as in every other format.",
     loss=True,
@@ -262,7 +262,7 @@ PLANE_THICK = declare(
     "usd-write-plane-thick",
     Level.INFO,
     "{count} plane(s) on moving links are boxes of {thickness:g} m, the first {first!r}",
-    hint="nothing has to be done: a plane that moves is only seen; MuJoCo's reader of OpenUSD refuses one",
+    hint="nothing to do: the plane is visual only; MuJoCo's OpenUSD reader refuses moving planes",
     doc="In assets for MuJoCo alone: it has planes on the world only.",
     loss=True,
 )

@@ -342,7 +342,7 @@ def translate_inertia(editor: Editor, prim: Usd.Prim) -> Reasons:
     if not prim.GetAttribute(SIX).HasAuthoredValue():
         return {}
     if _API not in list_apis(prim) or not prim.HasAPI(UsdPhysics.RigidBodyAPI):
-        return {SIX: "nobody reads it: the prim is not a rigid body with NewtonMassAPI"}
+        return {SIX: "it has no effect: the prim is not a rigid body with NewtonMassAPI"}
     reason = attempt(editor, lambda: _ask(editor, prim))
     return {SIX: reason} if reason else {}
 

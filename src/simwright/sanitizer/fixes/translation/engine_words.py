@@ -217,7 +217,7 @@ def find_losses(before: Usd.Stage, after: Usd.Stage, follow: Callable[[str], str
         now = still.get(engine, {})
         for (path, word), value in told[engine].items():
             prim = after.GetPrimAtPath(follow(path))
-            # a prim that is not there any more is the proof's to tell of
+            # a prim that no longer exists is the proof's to tell of
             if not prim:
                 continue
             # what is in an instance is said once, in its prototype

@@ -119,7 +119,7 @@ def _plan_quantity(editor: Editor, plan: _TranslationPlan, pairs: tuple[Pair, ..
         elif numbers[0] is UNSET and _is_alone(plan, pair, pairs):
             plan.idle.append(pair)  # "as you like" is what no words at all say
         elif numbers[0] is UNSET:
-            plan.keep(pair, "it leaves the value to one engine, where others are told one")
+            plan.keep(pair, "only one engine would still get a value")
         elif not all(_is_exact(plan, pair, angular=angular) for angular in angles):
             plan.keep(pair, f"{pair.name} cannot say all of it")
         elif wanted is None:
