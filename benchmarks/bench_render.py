@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures: one frame of a film and one still against ``mujoco.Renderer`` with MuJoCo's own defaults, of the same size.
+"""Pictures: what the studio adds to MuJoCo's own drawing of the same scene, which is the floor.
 
-The renderer by hand draws what the file has: mostly a headlight without shadows, sometimes a lamp with them, no floor.
-The studio draws its lamps with shadows, floor and sky.  Framing is measured against drawing: it looks at every moment
-of a film before the first picture.
+MuJoCo has to draw more lamps, shadows, floor and sky than a plain ``mujoco.Renderer`` of the file draws; of software
+drawing they are most of the time (shadows alone nearly half of it).  So the limits are against MuJoCo drawing the very
+scene of the picture, once for a film and twenty times for a still.  What a plain ``mujoco.Renderer`` takes, without
+all that, is a row to read, without a limit.  Framing is measured against drawing: it looks at every moment of a
+film before the first picture.
 """
 
 from __future__ import annotations
@@ -23,10 +25,10 @@ SAMPLES = Path(__file__).resolve().parents[1] / "samples" / "simwright_samples"
 ASSETS = Path(__file__).resolve().parents[2] / "shared" / "assets" / "mjcf"
 SHARED = ("unitree_h1/h1.xml", "shadow_hand/right_hand.xml")
 SIZE = (1280, 720)
-FILM = 4.0
-"""Most CPU time of a picture of a film, as a multiple of the renderer by hand."""
-STILL = 70.0
-"""Most CPU time of a still, which is the mean of twenty pictures."""
+STUDIO = 1.15
+"""Most CPU time of a picture, as a multiple of MuJoCo drawing the same scene as often."""
+PASSES = 20
+"""Drawings of which a still is the mean."""
 FRAMING = 0.1
 """Most CPU time of looking at a moment before it is drawn, as a share of drawing it."""
 REPEAT = 5
@@ -40,6 +42,12 @@ def run() -> Iterator[Result | str]:
     files += [path for path in (ASSETS / name for name in SHARED) if path.exists()]
     for file in files:
         yield from measure_robot(file)
+
+
+def draw_scene(painter: WorldPainter) -> None:
+    """Let MuJoCo draw the scene that the last picture was drawn from, and read its pixels: the least that it takes."""
+    assert painter._studio is not None
+    painter._studio._canvas.render()
 
 
 def measure_robot(file: Path) -> Iterator[Result | str]:
@@ -67,13 +75,16 @@ def measure_robot(file: Path) -> Iterator[Result | str]:
         by_hand.render()
 
     painter.open(plan, SIZE)
-    ours, bare = cpu_times([lambda: painter.draw(camera), draw_plain], REPEAT)
+    ours, floor, bare = cpu_times(
+        [lambda: painter.draw(camera), lambda: draw_scene(painter), draw_plain], REPEAT
+    )
     painter.close()
-    yield Result(f"{file.stem}: a picture of a film", ours, "mujoco.Renderer", bare, FILM)
-    painter.open(plan, SIZE, StudioLook(passes=20))
-    still, bare = cpu_times([lambda: painter.draw(camera), draw_plain], 3)
+    yield Result(f"{file.stem}: a picture of a film", ours, "MuJoCo, same scene", floor, STUDIO)
+    yield Result(f"{file.stem}: a picture of a film", ours, "mujoco.Renderer, no shadows", bare, None)
+    painter.open(plan, SIZE, StudioLook(passes=PASSES))
+    still, floor = cpu_times([lambda: painter.draw(camera), lambda: draw_scene(painter)], 3)
     painter.close()
-    yield Result(f"{file.stem}: a still", still, "mujoco.Renderer", bare, STILL)
+    yield Result(f"{file.stem}: a still", still, f"MuJoCo, same scene {PASSES} times", PASSES * floor, STUDIO)
     by_hand.close()
 
     def frame(number: int) -> None:
