@@ -160,3 +160,14 @@ def test_choices_of_a_list_are_never_alike() -> None:
 def test_a_camera_that_sees_half_of_everything_has_a_frustum() -> None:
     lines = draw_camera(Camera("c", fov_y=math.pi, resolution=(100, 100), far=2.0), 10.0)
     assert np.abs(lines[..., :2]).max() == pytest.approx(2.0 / math.tan(0.05))
+
+
+def test_the_camera_is_set_by_what_stands_on_the_ground_not_by_the_ground() -> None:
+    slab = Shape("ground", Box.of(40.0, 40.0, 0.1), pose=Pose.of((0.0, 0.0, -0.05)))
+    wall = Shape("wall", Box.of(4.0, 0.2, 2.0), pose=Pose.of((0.0, 0.0, 1.0)))
+    asset = Asset("room", shapes=[slab, wall])
+    drawing = draw(asset)
+    assert (drawing.upper - drawing.lower).tolist() == pytest.approx([4.0, 0.2, 2.0])
+    assert (drawing.boxes[-1][1] - drawing.boxes[-1][0]).tolist() == pytest.approx([40.0, 40.0, 2.1])
+    bare = Asset("ground", shapes=[slab])
+    assert draw(bare).size == pytest.approx(40.0), "ground alone is shown whole"

@@ -175,6 +175,10 @@ class DrawnPart:
     shapes: list[list[Shape]]
 
 
+_FLAT = 0.02
+"""Most height of ground, as a share of its width."""
+
+
 @dataclass(slots=True, eq=False)
 class AssetDrawing:
     """All of an asset; ``lower`` and ``upper`` are corners of all of it at first [m], ``boxes`` corners by body."""
@@ -195,8 +199,8 @@ class AssetDrawing:
 def draw_asset(asset: Asset, tree: Tree, poses: Array) -> AssetDrawing:
     """Everything that can be shown of an asset whose bodies stand at ``poses`` (bodies x 7)."""
     rows = {WORLD: -1, **{body.name: row for row, body in enumerate(asset.bodies)}}
-    boxes = _find_boxes(asset, rows)
-    lower, upper = _find_extent(boxes, poses)
+    boxes, framed = _find_boxes(asset, rows)
+    lower, upper = _find_extent(framed, poses)
     size = float(np.max(upper - lower))
     parts = {
         "Visuals": _make_parts(asset, [shape for shape in asset.shapes if shape.visual], rows),
@@ -363,17 +367,40 @@ def _draw_fields(asset: Asset, rows: dict[str, int], size: float) -> list[Overla
     return builder.build()
 
 
-def _find_boxes(asset: Asset, rows: dict[str, int]) -> dict[int, tuple[Array, Array]]:
-    """Corners of a box around what has an end on each body, in its frame [m]."""
+def _find_boxes(
+    asset: Asset, rows: dict[str, int]
+) -> tuple[dict[int, tuple[Array, Array]], dict[int, tuple[Array, Array]]]:
+    """Corners of a box around what has an end on each body, in its frame [m]; the same without ground for the camera.
+
+    A slab of ground is often many times as wide as what stands on it, which would be small in the middle of the page.
+    """
     found: dict[int, list[Array]] = defaultdict(list)
+    standing: list[Array] = []
     for shape in asset.shapes:
         bounds = box_bounds(shape.geometry) if shape.visual or shape.collision else None
         if bounds is None or isinstance(shape.geometry, Plane):
             continue
         lower, upper = (corner * (1.0 if shape.scale is None else shape.scale) for corner in bounds)
-        found[rows[shape.body]].append(shape.pose.apply(list_corners(lower, upper)))
-    whole = {row: np.concatenate(corners) for row, corners in found.items()}
-    return {row: (corners.min(axis=0), corners.max(axis=0)) for row, corners in whole.items()}
+        row, corners = rows[shape.body], shape.pose.apply(list_corners(lower, upper))
+        found[row].append(corners)
+        if row < 0 and not _is_ground(corners):
+            standing.append(corners)
+    boxes = {row: _enclose(corners) for row, corners in found.items()}
+    framed = {row: box for row, box in boxes.items() if row >= 0}
+    if standing:
+        framed[-1] = _enclose(standing)
+    return boxes, framed or boxes
+
+
+def _is_ground(corners: Array) -> bool:
+    """Is a box around a thing of the world wide and flat?"""
+    width, depth, height = np.ptp(corners, axis=0)
+    return bool(height <= _FLAT * min(width, depth))
+
+
+def _enclose(corners: list[Array]) -> tuple[Array, Array]:
+    points = np.concatenate(corners)
+    return points.min(axis=0), points.max(axis=0)
 
 
 def _find_extent(boxes: dict[int, tuple[Array, Array]], poses: Array) -> tuple[Array, Array]:

@@ -135,10 +135,9 @@ class ViewPage:
         dofs = self.configuration.dofs
         self._gap: Any = None
         gui.set_panel_label(short(asset.name, 40))
-        gui.add_markdown(
-            f"**{plain(asset.name)}**  \n{len(asset.bodies)} links, {len(asset.joints)} joints "
-            f"({len(dofs)} with a slider), {sum(each.mass for each in self._inertials.values()):.4g} kg"
-        )
+        joints = f"{len(asset.joints)} joints ({len(dofs)} with a slider), " if asset.joints else ""
+        mass = sum(each.mass for each in self._inertials.values())
+        gui.add_markdown(f"**{plain(asset.name)}**  \n{len(asset.bodies)} links, {joints}{mass:.4g} kg")
         self._add_variants()
         if dofs:
             with gui.add_folder(f"Joints ({len(dofs)})", expand_by_default=len(dofs) <= 12):
