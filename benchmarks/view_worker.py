@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A real browser that opens pages: runs in the environment of ``make judge browser``, started by ``bench_view``.
+
+It reads an address from every line of its input, opens it, and prints the seconds until something is drawn on the page
+and has its full colours.  The browser itself is started before the first one.
+"""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+import time
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+ARGUMENTS = ["--no-sandbox", "--ignore-gpu-blocklist", "--enable-unsafe-swiftshader", "--no-first-run"]
+SIZE = {"width": 1280, "height": 800}
+DARK, SHARE = 200, 0.003
+"""Something is drawn where more than this share of the pixels beside the panel is darker than an empty page is."""
+PATIENCE = 300.0
+
+
+def main() -> None:
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
+        print("ready", flush=True)
+        for line in sys.stdin:
+            print(measure(browser, line.strip()), flush=True)
+        browser.close()
+
+
+def measure(browser: Any, address: str) -> float:
+    """Seconds until a page shows something."""
+    page = browser.new_page(viewport=SIZE)
+    page.set_default_timeout(PATIENCE * 1000)
+    start = time.monotonic()
+    page.goto(address)
+    while not is_drawn(page) and time.monotonic() - start < PATIENCE:
+        time.sleep(0.1)
+    seconds = time.monotonic() - start
+    page.close()
+    return seconds
+
+
+def is_drawn(page: Any) -> bool:
+    pixels = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("L"))
+    # not the notice at the top left, nor the panel
+    return bool((pixels[200:, : SIZE["width"] * 7 // 10] < DARK).mean() > SHARE)
+
+
+if __name__ == "__main__":
+    main()
