@@ -375,21 +375,24 @@ def _find_boxes(
     A slab of ground is often many times as wide as what stands on it, which would be small in the middle of the page.
     """
     found: dict[int, list[Array]] = defaultdict(list)
-    standing: list[Array] = []
-    for shape in asset.shapes:
-        bounds = box_bounds(shape.geometry) if shape.visual or shape.collision else None
-        if bounds is None or isinstance(shape.geometry, Plane):
-            continue
-        lower, upper = (corner * (1.0 if shape.scale is None else shape.scale) for corner in bounds)
-        row, corners = rows[shape.body], shape.pose.apply(list_corners(lower, upper))
+    for row, corners in _list_boxes(asset, rows):
         found[row].append(corners)
-        if row < 0 and not _is_ground(corners):
-            standing.append(corners)
+    standing = [corners for corners in found[-1] if not _is_ground(corners)] if -1 in found else []
     boxes = {row: _enclose(corners) for row, corners in found.items()}
     framed = {row: box for row, box in boxes.items() if row >= 0}
     if standing:
         framed[-1] = _enclose(standing)
     return boxes, framed or boxes
+
+
+def _list_boxes(asset: Asset, rows: dict[str, int]) -> Iterator[tuple[int, Array]]:
+    """Bodies and corners of boxes around shapes that have an end, in the frame of the body [m]."""
+    for shape in asset.shapes:
+        bounds = box_bounds(shape.geometry) if shape.visual or shape.collision else None
+        if bounds is None or isinstance(shape.geometry, Plane):
+            continue
+        lower, upper = (corner * (1.0 if shape.scale is None else shape.scale) for corner in bounds)
+        yield rows[shape.body], shape.pose.apply(list_corners(lower, upper))
 
 
 def _is_ground(corners: Array) -> bool:
