@@ -133,7 +133,7 @@ LONG_ROWS = (
         "URDF has no heightfield: it is a mesh"),
     Row(LONG, _LEFT.format("named states?"), _PANDA, "named states are in SRDF, not in URDF"),
     Row(LONG, r"keyframes: keyframe .*" + _GONE, _PANDA, "named states are in SRDF, not in URDF"),
-    Row(LONG, r"keyframes: freedom .*: initial position: .* -> 0.0", _CASSIE, "URDF starts at zero"),
+    Row(LONG, r"keyframes: DOF .*: initial position: .* -> 0.0", _CASSIE, "URDF starts at zero"),
     Row(LONG, r"poses: start of body .*: (position|orientation): .* -> .*", _X2, "URDF has no world to stand in"),
     Row(LONG, _LEFT.format("pose at the start"), _X2, "URDF has no world to stand in"),
     Row(LONG, _LOST.format("(the (gravity|time step|wind|magnetic field)|an option of the solver)"), _CASSIE,
@@ -149,7 +149,7 @@ LONG_ROWS = (
         r"|(visuals|collisions): .*: (cylinder|sphere) on .*: None -> .*", _HAND,
         "URDF has no capsule: it is a cylinder and two balls"),
     Row(LONG, r"materials: visual .*: (roughness|metallic|emissive): .*", _PANDA, "URDF has a colour and an image"),
-    Row(LONG, r"joints: (joint|freedom) '(left|right)-achilles-rod(_[xyz])?': .*", _CASSIE,
+    Row(LONG, r"joints: (joint|DOF) '(left|right)-achilles-rod(_[xyz])?': .*", _CASSIE,
         "URDF has no ball joint: it is three hinges"),
 )  # fmt: skip
 
