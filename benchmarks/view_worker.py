@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real browser that opens pages: runs in the environment of ``make judge browser``, started by ``bench_view``.
 
-It reads an address from every line of its input, opens it, and prints the seconds until something is drawn on the page
-and has its full colours.  The browser itself is started before the first one.
+It reads an address from every line of its input, opens it, and prints the CPU seconds of all processes of the browser,
+and those of the clock, until something is drawn on the page and has its full colours.  The browser itself is started
+before the first one.
 """
 
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -30,21 +33,34 @@ def main() -> None:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
         print("ready", flush=True)
         for line in sys.stdin:
-            print(measure(browser, line.strip()), flush=True)
+            print(*measure(browser, line.strip()), flush=True)
         browser.close()
 
 
-def measure(browser: Any, address: str) -> float:
-    """Seconds until a page shows something."""
+def measure(browser: Any, address: str) -> tuple[float, float]:
+    """CPU and clock seconds until a page shows something."""
     page = browser.new_page(viewport=SIZE)
     page.set_default_timeout(PATIENCE * 1000)
-    start = time.monotonic()
+    before, start = read_cpu(os.getpid()), time.monotonic()
     page.goto(address)
     while not is_drawn(page) and time.monotonic() - start < PATIENCE:
         time.sleep(0.1)
-    seconds = time.monotonic() - start
+    taken = read_cpu(os.getpid()) - before, time.monotonic() - start
     page.close()
-    return seconds
+    return taken
+
+
+def read_cpu(process: int) -> float:
+    """CPU seconds of a process and of all that it started, which are still there."""
+    folder = Path("/proc") / str(process)
+    try:
+        # after the name, which may have blanks and is in parentheses: state, then ten others, then user and system
+        fields = (folder / "stat").read_text().rpartition(")")[2].split()
+        children = [int(word) for task in folder.glob("task/*/children") for word in task.read_text().split()]
+    except OSError:
+        return 0.0
+    own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return own + sum(read_cpu(child) for child in children)
 
 
 def is_drawn(page: Any) -> bool:
