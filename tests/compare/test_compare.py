@@ -274,7 +274,9 @@ def test_a_fixed_base_is_a_difference_but_the_rest_is_compared():
     difference = compare_assets(build_robot(), other)
     assert [s.name for s in difference.sections if not s.equal] == ["joints"]
     assert difference.section("motion").compared == 6
-    assert difference.section("motion").notes == ["at rest, because only one side has them: 6 degree(s) of freedom"]
+    assert difference.section("motion").notes == [
+        "at rest, because only one side has them: 6 degree(s) of freedom"
+    ]
 
 
 def test_springs_rest_where_both_say():

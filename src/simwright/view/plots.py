@@ -126,5 +126,7 @@ def add_chart(gui: Any, names: Sequence[str], data: tuple[Array, ...]) -> Any:
         for name, color in zip(names, _COLORS, strict=False)
     ]
     return gui.add_uplot(
-        data, tuple(series), height=200, scales={"x": {"time": False}}, legend={"show": True}
-    )
+        data, tuple(series), height=200, scales={"x": {"time": False}}, legend={"show": True},
+        # uPlot leaves 50 pixels for numbers, which cuts the sign off negative ones of three digits
+        axes=({}, {"size": 64}),
+    )  # fmt: skip
