@@ -387,3 +387,78 @@ def test_a_link_tree_with_words_of_a_vendor_is_no_vendor_layer(tmp_path: Path) -
     assert result.files == ["base.usda", "mujoco.usda", "physics.usda", "root.usda"]
     assert not [finding for finding in result.after if finding.kind == "layer-base-kinematic"]
     assert describe_file(result.entry) == describe_file(source)
+
+
+LIBRARY = """#usda 1.0
+(
+    defaultPrim = "arm"
+)
+def Xform "arm"
+{
+    def Xform "base" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])
+    {
+        float physics:mass = 2
+        def PhysicsRevoluteJoint "elbow"
+        {
+            rel physics:body0 = </arm/base>
+            rel physics:body1 = </arm/base/hand>
+            float physics:lowerLimit = -90
+            float physics:upperLimit = 90
+        }
+        def Xform "hand" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])
+        {
+            float physics:mass = 1
+            def Sphere "shape"
+            {
+                color3f[] primvars:displayColor = [(1, 0, 0)]
+            }
+        }
+    }
+}
+"""
+OVERRIDES = """#usda 1.0
+(
+    defaultPrim = "arm"
+)
+def Xform "arm" (
+    prepend references = @./library.usda@
+)
+{
+    over "base"
+    {
+        over "elbow"
+        {
+            float physics:upperLimit = 45
+        }
+        over "hand"%s
+        {
+            over "shape"
+            {
+                color3f[] primvars:displayColor = [(0, 1, 0)]
+            }
+        }
+    }
+}
+"""
+
+
+def fix_overrides(tmp_path: Path, fields: str = "") -> tuple[FixResult, Usd.Stage]:
+    (tmp_path / "library.usda").write_text(LIBRARY)
+    (tmp_path / "arm.usda").write_text(OVERRIDES % fields)
+    result = simwright.fix(tmp_path / "arm.usda", tmp_path / "out", unsafe=True)
+    return result, Usd.Stage.Open(result.entry)
+
+
+def test_overrides_over_a_reference_survive(tmp_path: Path) -> None:
+    """An ``over`` that has properties only is no definition: it was left out when layers were divided."""
+    result, stage = fix_overrides(tmp_path)
+    assert not [note for note in result.notes if note.kind == "fix-undone"]
+    assert stage.GetAttributeAtPath("/arm/base/elbow.physics:upperLimit").Get() == 45
+    assert stage.GetAttributeAtPath("/arm/base/hand/shape.primvars:displayColor").Get()[0] == (0, 1, 0)
+
+
+def test_a_schema_that_a_stronger_layer_deletes_is_applied(tmp_path: Path) -> None:
+    result, stage = fix_overrides(tmp_path, '(delete apiSchemas = ["PhysicsMassAPI"])')
+    assert not [note for note in result.notes if note.kind == "fix-unstable"]
+    assert "PhysicsMassAPI" in stage.GetPrimAtPath("/arm/base/hand").GetAppliedSchemas()
+    assert stage.GetAttributeAtPath("/arm/base/hand.physics:mass").Get() == 1

@@ -239,8 +239,14 @@ class Editor:
 
     def add_api(self, prim: Usd.Prim, name: str) -> None:
         """Apply a schema to a prim, unless it is."""
-        if name not in prim.GetAppliedSchemas():
-            self.add_spec_api(self.choose_home(prim), name)
+        if name in prim.GetAppliedSchemas():
+            return
+        deleting = [spec for spec in prim.GetPrimStack() if name in read_apis(spec).deletedItems]
+        for spec in deleting:  # what a stronger layer deletes can be applied in a weaker one in vain
+            if spec.layer.identifier in self.own:
+                what = f"no delete apiSchemas: {name}"
+                self.add(spec.layer, spec.path, what, lambda spec=spec: keep_api(spec, name))  # type: ignore[misc]
+        self.add_spec_api(self.choose_home(prim), name)
 
     def add_spec_api(self, spec: Sdf.PrimSpec, name: str) -> None:
         """Apply a schema in one spec, unless the prim there has it."""
@@ -337,6 +343,16 @@ def drop_api(spec: Sdf.PrimSpec, name: str) -> None:
         items = list(getattr(listed, kind))
         if name in items:
             setattr(listed, kind, [item for item in items if item != name])
+    if listed.isExplicit or listed.GetAddedOrExplicitItems() or listed.deletedItems:
+        spec.SetInfo("apiSchemas", listed)
+    else:
+        spec.ClearInfo("apiSchemas")
+
+
+def keep_api(spec: Sdf.PrimSpec, name: str) -> None:
+    """Let a spec no longer ``delete`` a schema."""
+    listed = read_apis(spec)
+    listed.deletedItems = [item for item in listed.deletedItems if item != name]
     if listed.isExplicit or listed.GetAddedOrExplicitItems() or listed.deletedItems:
         spec.SetInfo("apiSchemas", listed)
     else:

@@ -19,6 +19,7 @@ from typing import Any
 
 from pxr import Ar, Sdf, UsdUtils
 
+from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.vendors import VENDOR_NAMESPACES, vendor_of_key
 from simwright.core.diag import Diagnostic, Level
 from simwright.sanitizer.fixer import UserValues, fix
@@ -76,13 +77,17 @@ def isolate_features(editor: Editor, _finding: Diagnostic, _: UserValues) -> Non
     split_all(editor, FEATURES)
 
 
+_ROS = (Domain.ROS, Domain.CONTROL, Domain.SENSOR)
+
+
 @fix("layer-physics-file", "layer-ros-file", phase=3)
 def gather_feature(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """One layer for each; what another stack holds would have to be said of other prims."""
     if is_divided(editor):
         return
     stack = find_stack(editor, finding.where.file)
-    if len(stack.layers) < 2:
+    wanted = (Domain.PHYSICS,) if finding.kind == "layer-physics-file" else _ROS
+    if sum(any(stack.read(layer).counts[domain] for domain in wanted) for layer in stack.layers) < 2:
         raise Refused(
             "the layer is referenced by itself; decide whether its prims are to be overlaid one by one"
         )

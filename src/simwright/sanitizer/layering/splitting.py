@@ -279,7 +279,8 @@ class StackSplit:
     ) -> None:
         if _NOT_MOVED in roles or has_to_stay(spec, is_touched=bool(roles)):
             single_layer.staying.add(path)
-        elif roles == {home} and is_movable(spec):
+        # an `over` that has properties only is no definition to copy: they go one by one
+        elif roles == {home} and not moving.is_bare(spec) and is_movable(spec):
             single_layer.whole[path] = home
 
     def _plan_apis(
