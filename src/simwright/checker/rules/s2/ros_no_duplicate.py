@@ -33,19 +33,36 @@ _NAME_INPUTS = ("inputs:topicName", "inputs:serviceName", "inputs:actionName")
 # Isaac Sim renamed its bridge from omni.isaac.ros2_bridge to isaacsim.ros2.bridge
 _NODE_TYPE = re.compile(r"(isaacsim\.ros2|omni\.isaac\.ros2|.*\bros2?_?bridge)", re.IGNORECASE)
 _NODE_NAMES = {
+    "CameraHelper": "rgb",
+    "CameraInfoHelper": "camera_info",
+    "PublishAckermannDrive": "ackermann_cmd",
+    "PublishBbox2D": "bbox2d",
+    "PublishBbox3D": "bbox3d",
+    "PublishCameraInfo": "camera_info",
     "PublishClock": "clock",
+    "PublishCompressedImage": "image_raw/compressed",
     "PublishImage": "rgb",
     "PublishImu": "imu",
     "PublishJointState": "joint_states",
     "PublishLaserScan": "scan",
+    "PublishObjectIdMap": "labels",
     "PublishOdometry": "odom",
     "PublishPointCloud": "point_cloud",
+    "PublishRawTransformTree": "tf",
+    "PublishSemanticLabels": "labels",
     "PublishTransformTree": "tf",
+    "Publisher": "topic",
+    "RtxLidarHelper": "scan",
+    "RtxRadarHelper": "radar_point_cloud",
+    "SubscribeAckermannDrive": "ackermann_cmd",
+    "SubscribeClock": "clock",
     "SubscribeJointState": "joint_command",
+    "SubscribeTransformTree": "tf",
     "SubscribeTwist": "cmd_vel",
+    "Subscriber": "topic",
 }
-"""Topics of Isaac Sim's nodes that say none: what a node does -> its topic, by the pages of its node library
-(docs.isaacsim.omniverse.nvidia.com; imu, odom and scan by those of the same nodes for ROS 1)."""
+"""Topics of Isaac Sim's nodes that say none: what a node does -> the default of its inputs:topicName, as the nodes are
+defined in Isaac Sim's sources (isaacsim.ros2.nodes); services have no useful default."""
 # Gazebo plugins are kept as SDF text in a vendor attribute
 _PLUGIN_NAME = re.compile(
     r"<(?:topic|topicName|topic_name|service|serviceName|service_name|ros_topic)>\s*([\w/~]+)\s*</"
