@@ -112,3 +112,31 @@ def test_sarif_brings_the_teaching_text_of_rules_and_their_pages(tmp_path, capsy
     for part in ("Why:", "Fails:", "Passes:", "Fix:"):
         assert part in rule["help"]["text"]
         assert f"**{part}**" in rule["help"]["markdown"]
+
+
+LINK = """#usda 1.0
+def Xform "link" (prepend apiSchemas = ["PhysicsRigidBodyAPI"%s])
+{
+    float physics:mass = %s
+    float3 physics:diagonalInertia = (0.1, 0.1, 0.1)
+    point3f physics:centerOfMass = (0, 0, 0)
+}
+"""
+
+
+def test_a_schema_that_is_not_applied_is_one_finding(tmp_path):
+    file = tmp_path / "link.usda"
+    file.write_text(LINK % ("", 1))
+    grouped = group_findings(check_file(file).findings)
+    (one,) = [finding for finding in grouped if finding.cause == "PhysicsMassAPI is not applied"]
+    assert one.kind == "mass-positive"
+    (other,) = one.related
+    assert "physics:mass, physics:diagonalInertia and physics:centerOfMass are authored" in other.message
+
+
+def test_a_negative_mass_is_one_finding(tmp_path):
+    file = tmp_path / "link.usda"
+    file.write_text(LINK % (', "PhysicsMassAPI"', -1))
+    grouped = group_findings(check_file(file).findings)
+    (one,) = [finding for finding in grouped if "mass" in finding.cause]
+    assert (one.kind, [other.kind for other in one.related]) == ("mass-no-zero-static", ["isol-physics-spec"])

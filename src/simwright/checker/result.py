@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from simwright import __version__
-from simwright.core.diag import Diagnostic, Where, decode_finding, encode_finding
+from simwright.core.diag import Diagnostic, Fixable, Where, decode_finding, encode_finding
 from simwright.core.errors import NotFoundError, ParseError
 from simwright.core.files import read_bytes, write_atomic
 
@@ -287,7 +287,11 @@ def group_findings(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
     groups: dict[Hashable, list[int]] = {}
     for index, finding in enumerate(found):
         cause = _BY_CODE.get(finding.kind)
-        if cause is not None:
+        fault = str(finding.data.get("fault", ""))
+        if fault:  # rules that say themselves what it is that others see too
+            found[index] = dataclasses.replace(finding, cause=fault)
+            groups.setdefault((fault, finding.where.prim), []).append(index)
+        elif cause is not None:
             found[index] = dataclasses.replace(finding, cause=cause.name)
             key = (cause.name, cause.about(finding), str(finding.data.get("variant", "")))
             groups.setdefault(key, []).append(index)
@@ -306,10 +310,7 @@ def _divide(found: list[Diagnostic], members: list[int]) -> list[tuple[int, list
     Where the first rule tells several things apart, as it does engines, each of its findings stays and takes those that
     are about the same engine; the first takes what is about none of them.
     """
-    order = _BY_CODE[found[members[0]].kind].codes
-    ranked = sorted(
-        members, key=lambda index: (found[index].level.rank, order.index(found[index].kind), index)
-    )
+    ranked = sorted(members, key=lambda index: (found[index].level.rank, _rank(found[index]), index))
     leaders: dict[str, int] = {}
     for index in ranked:
         if found[index].kind == found[ranked[0]].kind and found[index].level is found[ranked[0]].level:
@@ -319,6 +320,14 @@ def _divide(found: list[Diagnostic], members: list[int]) -> list[tuple[int, list
         if index not in chosen:
             chosen[leaders.get(_subject(found[index]), ranked[0])].append(index)
     return [(first, others) for first, others in chosen.items() if others]
+
+
+def _rank(finding: Diagnostic) -> int:
+    """The place of a rule among those that see its cause; else those with a fix go first."""
+    cause = _BY_CODE.get(finding.kind)
+    if cause is not None and finding.cause == cause.name:
+        return cause.codes.index(finding.kind)
+    return int(finding.fixable is Fixable.NO)
 
 
 def _subject(finding: Diagnostic) -> str:

@@ -42,6 +42,8 @@ class JointEdge:
     excluded: bool
     missing: list[str] = field(default_factory=list)
     """Targets that lead to no prim."""
+    places: tuple[str, str] = ("", "")
+    """Where its bodies are on the stage: bodies of two instances are two, though one node stands for both."""
 
     @property
     def is_fixed(self) -> bool:
@@ -274,6 +276,7 @@ def _group(
 def _make_edge(joint: PrimNode, snapshot: StageSnapshot) -> JointEdge:
     missing: list[str] = []
     ends: list[PrimNode | None] = []
+    places: list[str] = []
     for name in ("physics:body0", "physics:body1"):
         targets = joint.targets(name)
         node = snapshot.node(targets[0].GetPrimPath()) if targets else None
@@ -282,6 +285,7 @@ def _make_edge(joint: PrimNode, snapshot: StageSnapshot) -> JointEdge:
         if node is not None and "PhysicsRigidBodyAPI" not in node.heads:
             node = _find_body(targets[0].GetPrimPath(), snapshot)
         ends.append(node)
+        places.append("" if node is None else _find_place(node, targets[0].GetPrimPath(), snapshot))
     return JointEdge(
         joint=joint,
         body0=ends[0],
@@ -289,7 +293,16 @@ def _make_edge(joint: PrimNode, snapshot: StageSnapshot) -> JointEdge:
         enabled=joint.value("physics:jointEnabled") is not False,
         excluded=joint.value("physics:excludeFromArticulation") is True,
         missing=missing,
+        places=(places[0], places[1]),
     )
+
+
+def _find_place(body: PrimNode, target: Sdf.Path, snapshot: StageSnapshot) -> str:
+    """The path of the body that a joint's target leads to."""
+    if not body.in_prototype:
+        return body.path
+    above = (path for path in target.GetAncestorsRange() if snapshot.node(path) is body)
+    return next((path.pathString for path in above), body.path)
 
 
 def _find_body(path: Sdf.Path, snapshot: StageSnapshot) -> PrimNode | None:
@@ -314,8 +327,7 @@ def _find_loops(graph: JointGraph) -> None:
         world = f"world of {component.bodies[0].path}"
         loops: set[int] = set()
         for edge in sorted(component.edges, key=lambda one: not one.joint.has("PhysicsDriveAPI")):
-            a = edge.body0.path if edge.body0 else world
-            b = edge.body1.path if edge.body1 else world
+            a, b = (place or world for place in edge.places)
             if not edge.excluded and not sets.join(a, b):
                 loops.add(id(edge))
         graph.loops.extend(edge for edge in component.edges if id(edge) in loops)

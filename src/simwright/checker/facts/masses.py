@@ -15,6 +15,9 @@ from simwright.core.diag import Level
 if TYPE_CHECKING:
     from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 
+NO_MASS = "a mass that no body can have"
+"""The fault that this REP and OpenUSD's own validators see alike."""
+
 
 def is_dynamic(body: PrimNode) -> bool:
     """Does the solver move it: enabled, and not kinematic?"""
@@ -75,6 +78,7 @@ def describe_missing_mass(node: PrimNode, snapshot: StageSnapshot, what: str) ->
             hint='add "PhysicsMassAPI" to apiSchemas',
             at=node,
             prop="physics:mass",
+            data={"fault": "PhysicsMassAPI is not applied"},
         )
     if mass is not None:
         return Finding(

@@ -125,6 +125,19 @@ def core_properties(prefix: str, *, of_types: bool = True) -> frozenset[str]:
 
 
 @cache
+def find_core_owner(name: str) -> str:
+    """The one single-apply API of OpenUSD itself that defines a property; empty where none or several do."""
+    registry = Usd.SchemaRegistry()
+    owners = []
+    for kind in Tf.Type.FindByName("UsdAPISchemaBase").GetAllDerivedTypes():
+        api = Usd.SchemaRegistry.GetSchemaTypeName(kind)
+        definition = registry.FindAppliedAPIPrimDefinition(api) if api else None
+        if definition and api not in known_classes() and name in definition.GetPropertyNames():
+            owners.append(str(api))
+    return owners[0] if len(owners) == 1 else ""
+
+
+@cache
 def defined_properties(type_name: str, apis: tuple[str, ...]) -> frozenset[str]:
     """Property names that the registered schemas of a kind of prim define."""
     registry = Usd.SchemaRegistry()

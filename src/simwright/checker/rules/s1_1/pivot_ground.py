@@ -47,7 +47,11 @@ _PURPOSES = (UsdGeom.Tokens.default_, UsdGeom.Tokens.render, UsdGeom.Tokens.prox
 def pivot_ground(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Bounds of the default prim in its own frame."""
     root = snapshot.default_node
-    if root is None or not _stands_on_ground(root, snapshot):
+    top = snapshot.root_layer.pseudoRoot
+    # where Y is said to be up, axis-up-z comes first: the bottom is another side
+    if root is None or (top.HasInfo("upAxis") and top.GetInfo("upAxis") != UsdGeom.Tokens.z):
+        return
+    if not _stands_on_ground(root, snapshot):
         return
     bounds = _read_bounds(root)
     if bounds is None:

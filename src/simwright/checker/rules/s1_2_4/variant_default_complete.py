@@ -126,11 +126,14 @@ def _is_shape(node: PrimNode) -> bool:
 def _offers(node: PrimNode, snapshot: StageSnapshot, wanted: Callable[[str], bool]) -> bool:
     """Do variants of the node's sets bring what is wanted, without bringing or taking away whole bodies?"""
     found = False
+    # where the layers speak of the prim: not at the stage's path, where one of them is referenced
+    places = [(spec.layer, spec.path.StripAllVariantSelections()) for spec in node.prim.GetPrimStack()]
     for facts in snapshot.layers:
-        if not facts.has_variants:
+        holders = {path for layer, path in places if layer == facts.layer}
+        if not facts.has_variants or not holders:
             continue
         for opinion in facts.of(Domain.PHYSICS, Domain.GEOMETRY):
-            if opinion.kind != "property" and _is_in_set_of(opinion.path, node):
+            if opinion.kind != "property" and _find_holder(opinion.path) in holders:
                 # the set decides whether the part is there at all ("no gripper"), which is legal
                 if opinion.what == "PhysicsRigidBodyAPI":
                     return False
@@ -138,15 +141,13 @@ def _offers(node: PrimNode, snapshot: StageSnapshot, wanted: Callable[[str], boo
     return found
 
 
-def _is_in_set_of(path: Sdf.Path, node: PrimNode) -> bool:
-    """Is a path inside a variant of a prim named like the node?"""
+def _find_holder(path: Sdf.Path) -> Sdf.Path | None:
+    """The prim that has the variant set which a path is in, the innermost one."""
     while path.ContainsPrimVariantSelection():
         if path.IsPrimVariantSelectionPath():
-            holder = path.StripAllVariantSelections()
-            # by name: the layer's path is not the stage's where the layer is referenced
-            return bool(holder.name == node.name or holder.IsRootPrimPath())
+            return path.StripAllVariantSelections()
         path = path.GetParentPath()
-    return False
+    return None
 
 
 def _is_shape_opinion(what: str) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pxr import Usd
+from pxr import Sdf, Usd
 
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
@@ -38,6 +38,15 @@ def default_prim(snapshot: StageSnapshot) -> Iterator[Finding]:
         yield Finding("the root layer names no default prim", hint=hint, fix=grade)
         return
     prim = snapshot.stage.GetDefaultPrim()
+    if not prim and _lacks_layers(snapshot):
+        yield Finding(
+            f"the default prim {name!r} is in none of the layers that could be opened",
+            hint="repair the sublayers first: one that was not opened may define it",
+            words="defaultPrim",
+            level=Level.WARNING,
+            fix=Fixable.NO,
+        )
+        return
     if not prim:
         yield Finding(f"the default prim {name!r} does not exist", hint=hint, words="defaultPrim", fix=grade)
         return
@@ -52,6 +61,12 @@ def default_prim(snapshot: StageSnapshot) -> Iterator[Finding]:
             level=Level.WARNING,
             fix=Fixable.NO,
         )
+
+
+def _lacks_layers(snapshot: StageSnapshot) -> bool:
+    """Is a sublayer of the root layer missing, or left out because it lies outside of the asset?"""
+    root, opened = snapshot.root_layer, snapshot.stage.GetLayerStack()
+    return any(Sdf.Layer.FindRelativeToLayer(root, path) not in opened for path in root.subLayerPaths)
 
 
 def _states(prim: Usd.Prim) -> list[tuple[str, bool]]:

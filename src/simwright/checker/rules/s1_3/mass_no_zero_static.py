@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.masses import has_mass, read_mass
+from simwright.checker.facts.masses import NO_MASS, has_mass, read_mass
 from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
@@ -47,5 +47,5 @@ def mass_no_zero_static(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Fin
         hint=hint,
         at=node,
         prop="physics:mass",
-        data={"value": mass},
+        data={"value": mass, "fault": NO_MASS},
     )

@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from simwright.checker.facts.kinematics import list_physics_nodes
+from simwright.checker.facts.masses import NO_MASS
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.variant_sets import list_variant_nodes
 from simwright.checker.rule import Finding, rule
@@ -69,6 +70,7 @@ def isol_physics_spec(snapshot: StageSnapshot) -> Iterator[Finding]:
                 hint=f"see the UsdPhysics specification; OpenUSD calls this {name}",
                 at=node,
                 prop=prop,
+                data={"fault": NO_MASS} if message.startswith("Mass ") else {},
                 # the only one of their findings with a fix: the others depend on what was meant
                 fix=None if "diagonalInertia" in message else Fixable.NO,
             )

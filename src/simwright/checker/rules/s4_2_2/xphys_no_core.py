@@ -8,7 +8,8 @@ Fails: `float physics:armature` on a joint (an error); `float physics:mass` with
 Passes: `float physics:mass` with PhysicsMassAPI; `drive:angular:physics:damping`, `limit:rotX:physics:low`;
 `ext_physics:joint:armature`.
 
-Fix: unsafe.  The property is renamed to its ext_physics: form, where there is one.
+Fix: unsafe.  The property is renamed to its ext_physics: form, where there is one; a schema of UsdPhysics that is
+missing is applied.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ from simwright.checker.facts.layers import LayerFacts, OpinionContent
 from simwright.checker.facts.schemas import (
     core_properties,
     defined_properties,
+    find_core_owner,
     known_classes,
     known_properties,
     list_ratified,
 )
-from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.vendors import vendor_of_schema
+from simwright.checker.facts.wording import tally_names
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
 from simwright.usd.registry import find_core_name
@@ -40,7 +43,7 @@ from simwright.usd.registry import find_core_name
     "must not",
     on="layer",
     fix="unsafe",
-    fix_title="rename the property to its ext_physics: form",
+    fix_title="rename the property to its ext_physics: form, or apply the schema that has it",
 )
 def xphys_no_core(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """New names first; then known names where nothing on the prim defines them."""
@@ -58,8 +61,7 @@ def xphys_no_core(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Findin
         for name in new:
             yield from _check_new(at.AppendProperty(name), core, facts, snapshot)
         if known and not _are_in_place(at, known, snapshot, in_place):
-            for name in known:
-                yield from _check_place(at.AppendProperty(name), facts, snapshot)
+            yield from _check_places(at, known, facts, snapshot)
 
 
 def _list_ratified(snapshot: StageSnapshot) -> frozenset[str]:
@@ -124,20 +126,34 @@ def _are_in_place(
     return found
 
 
-def _check_place(path: Sdf.Path, facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
-    node = snapshot.node(path.GetPrimPath().StripAllVariantSelections())
-    if node is None or path.name in defined_properties(node.type, node.apis):
+def _check_places(
+    at: Sdf.Path, names: list[str], facts: LayerFacts, snapshot: StageSnapshot
+) -> Iterator[Finding]:
+    """One finding for all properties of a schema that is not applied."""
+    node = snapshot.node(at.StripAllVariantSelections())
+    if node is None:
         return
-    # the layer's path may be that of another prim of the stage
-    prop = node.prim.GetProperty(path.name)
-    if prop and any(s.layer == facts.layer and s.path == path for s in prop.GetPropertyStack()):
+    missing: dict[str, list[str]] = {}
+    for name in names:
+        if name not in defined_properties(node.type, node.apis) and _is_said(node, at, name, facts):
+            missing.setdefault(find_core_owner(name), []).append(name)
+    for owner, said in missing.items():
+        what = f"{tally_names(said)} {'is' if len(said) == 1 else 'are'} authored"
         yield Finding(
-            f"{path.name} is authored, but no schema on the prim defines it",
-            hint="apply the UsdPhysics schema that has the property, or remove it",
-            at=path,
-            data={"prim": node.path},
+            f"{what}, but {owner or 'a schema that defines it'} is not applied to the prim",
+            hint=f"apply {owner or 'the UsdPhysics schema that has the property'}, or remove what is not meant",
+            at=at.AppendProperty(said[0]),
+            # mass-positive and others see the same fault where the prim is a body
+            data={"prim": node.path} | ({"fault": f"{owner} is not applied"} if owner else {}),
             level=Level.WARNING,
         )
+
+
+def _is_said(node: PrimNode, at: Sdf.Path, name: str, facts: LayerFacts) -> bool:
+    """Is a property of the stage's prim said at this place?  The layer's path may be that of another prim."""
+    prop = node.prim.GetProperty(name)
+    path = at.AppendProperty(name)
+    return bool(prop) and any(s.layer == facts.layer and s.path == path for s in prop.GetPropertyStack())
 
 
 def _is_vendors(path: Sdf.Path, facts: LayerFacts, snapshot: StageSnapshot) -> bool:
