@@ -462,3 +462,14 @@ def test_a_schema_that_a_stronger_layer_deletes_is_applied(tmp_path: Path) -> No
     assert not [note for note in result.notes if note.kind == "fix-unstable"]
     assert "PhysicsMassAPI" in stage.GetPrimAtPath("/arm/base/hand").GetAppliedSchemas()
     assert stage.GetAttributeAtPath("/arm/base/hand.physics:mass").Get() == 1
+
+
+def test_a_layer_that_an_expression_names_is_divided(tmp_path: Path) -> None:
+    (tmp_path / "library.usda").write_text(LIBRARY)
+    variables = 'expressionVariables = {\n        string LIB = "library"\n    }'
+    text = (OVERRIDES % "").replace('defaultPrim = "arm"', f'defaultPrim = "arm"\n    {variables}')
+    (tmp_path / "arm.usda").write_text(text.replace("@./library.usda@", '@`"./${LIB}.usda"`@'))
+    result = simwright.fix(tmp_path / "arm.usda", tmp_path / "out", unsafe=True)
+    assert not [finding for finding in result.after if finding.kind == "layer-features-isolated"]
+    stage = Usd.Stage.Open(result.entry)
+    assert stage.GetAttributeAtPath("/arm/base/elbow.physics:upperLimit").Get() == 45

@@ -52,6 +52,8 @@ _NAMESPACE = re.compile(r"pxrInternal_v[0-9_]+pxrReserved_+(?:pegtl)?(?:::)?")
 def report_composition(stage: Any, skipped: set[str], reporter: Reporter, locator: Locator) -> None:
     """One diagnostic per composition error of the stage; ``skipped`` assets were reported already."""
     seen: set[str] = set()
+    # names as the asset has them: `fix` works in a folder of its own, which nobody knows
+    folder = f"@{Path(stage.GetRootLayer().realPath).parent}/"
     said = [(read_text(error.__str__), error) for error in stage.GetCompositionErrors()]
     # OpenUSD composes on several threads and gives its errors in any order
     for full, error in sorted(said, key=lambda pair: (str(pair[1].rootSite.path), pair[0])):
@@ -66,8 +68,9 @@ def report_composition(stage: Any, skipped: set[str], reporter: Reporter, locato
         if asset and any(asset.group(1).endswith(name) for name in skipped):
             continue
         where = _place_error(error, full, locator)
+        shown = _tidy(text.replace(folder, "@"))
         reporter.report(
-            COMPOSITION_ERROR, where, text=_tidy(text), advice=_advise(text), error=type(error).__name__
+            COMPOSITION_ERROR, where, text=shown, advice=_advise(text), error=type(error).__name__
         )
 
 

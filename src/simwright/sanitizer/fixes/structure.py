@@ -12,7 +12,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from pxr import Sdf, Usd
+from pxr import Sdf, Usd, UsdGeom
 
 from simwright.core.diag import Diagnostic
 from simwright.sanitizer.fixer import UserValues, fix
@@ -92,6 +92,10 @@ def stop_sharing_physics(editor: Editor, finding: Diagnostic, _: UserValues) -> 
 
 def stop_instancing(editor: Editor, prim: Usd.Prim) -> None:
     """Say ``instanceable = false`` where it is said to be true, for every prim with the same prototype."""
+    if prim.IsA(UsdGeom.PointInstancer):
+        raise Refused(
+            "a point instancer can only scatter shapes: place robots by references, or leave one of them"
+        )
     if not prim.IsInstance():
         raise Refused("it is not an instance")
     for instance in prim.GetPrototype().GetInstances():

@@ -117,7 +117,7 @@ def _find_stacks(editor: Editor) -> list[LayerStack]:
             found.append(stack)
             _fill(stack, root, editor)
             for layer in stack.layers:
-                for target in _list_targets(stack.read(layer)):
+                for target in _list_targets(stack.read(layer), editor.root.expressionVariables):
                     if target.identifier in editor.own and target not in roots:
                         roots.append(target)
     if found and found[0].root == editor.root:
@@ -160,9 +160,16 @@ def _fill(stack: LayerStack, layer: Sdf.Layer, editor: Editor) -> None:
             _fill(stack, below, editor)
 
 
-def _list_targets(facts: LayerFacts) -> Iterator[Any]:
+def _list_targets(facts: LayerFacts, variables: dict[str, Any]) -> Iterator[Any]:
     addresses = {arc.asset for arc in facts.arcs if arc.asset and arc.kind in ("reference", "payload")}
-    for address in sorted(addresses):
+    # "`"./${NAME}.usda"`": the entry says what NAME is
+    named = {
+        str(Sdf.VariableExpression(address).Evaluate(variables).value or "")
+        if Sdf.VariableExpression.IsExpression(address)
+        else address
+        for address in addresses
+    }
+    for address in sorted(named - {""}):
         layer = Sdf.Layer.FindRelativeToLayer(facts.layer, address)
         if layer:
             yield layer

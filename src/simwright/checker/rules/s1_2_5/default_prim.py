@@ -38,17 +38,8 @@ def default_prim(snapshot: StageSnapshot) -> Iterator[Finding]:
         yield Finding("the root layer names no default prim", hint=hint, fix=grade)
         return
     prim = snapshot.stage.GetDefaultPrim()
-    if not prim and _lacks_layers(snapshot):
-        yield Finding(
-            f"the default prim {name!r} is in none of the layers that could be opened",
-            hint="repair the sublayers first: one that was not opened may define it",
-            words="defaultPrim",
-            level=Level.WARNING,
-            fix=Fixable.NO,
-        )
-        return
     if not prim:
-        yield Finding(f"the default prim {name!r} does not exist", hint=hint, words="defaultPrim", fix=grade)
+        yield _describe_absent(name, snapshot, hint, grade)
         return
     state = next((word for word, is_so in _states(prim) if is_so), "")
     if state:
@@ -61,6 +52,18 @@ def default_prim(snapshot: StageSnapshot) -> Iterator[Finding]:
             level=Level.WARNING,
             fix=Fixable.NO,
         )
+
+
+def _describe_absent(name: str, snapshot: StageSnapshot, hint: str, grade: Fixable | None) -> Finding:
+    if not _lacks_layers(snapshot):
+        return Finding(f"the default prim {name!r} does not exist", hint=hint, words="defaultPrim", fix=grade)
+    return Finding(
+        f"the default prim {name!r} is in none of the layers that could be opened",
+        hint="repair the sublayers first: one that was not opened may define it",
+        words="defaultPrim",
+        level=Level.WARNING,
+        fix=Fixable.NO,
+    )
 
 
 def _lacks_layers(snapshot: StageSnapshot) -> bool:
