@@ -13,6 +13,7 @@ importers   files that exactly one other file of the source imports, lazily or n
 comments    comment lines per 100 lines of code; licence lines and instructions to tools do not count
 complexity  cyclomatic complexity of every function and method, as radon counts it
 cycles      groups of files that import each other in a circle, imports inside functions included
+any         parameters whose type is ``Any``, per 100 parameters
 
 ``--list unused`` shows functions, methods and classes whose name nothing in the source mentions again, and whether
 tests, scripts or benchmarks do.  Names are compared, not meanings, so a name that two things share hides the one that
@@ -51,6 +52,8 @@ class File:
     classes: list[str] = field(default_factory=list)
     imports: set[str] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
+    parameters: int = 0
+    any: int = 0
 
     @cached_property
     def blocks(self) -> list[Any]:
@@ -105,6 +108,8 @@ def read_file(name: str, path: Path) -> File:
     file = File(name, path, lines=text.count("\n"))
     nodes = list(ast.walk(tree))
     file.classes = [node.name for node in nodes if isinstance(node, ast.ClassDef)]
+    types = list(list_parameter_types(nodes))
+    file.parameters, file.any = len(types), types.count("Any")
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     file.imports = set(list_imports(tree, package))
     file.named = {
@@ -113,6 +118,16 @@ def read_file(name: str, path: Path) -> File:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.startswith(f"{TOP}.")
     }
     return file
+
+
+def list_parameter_types(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """The annotation of every parameter of every function, "" without one; ``self`` and ``cls`` are left out."""
+    for node in nodes:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            given = node.args
+            for one in (*given.posonlyargs, *given.args, *given.kwonlyargs):
+                if one.arg not in {"self", "cls"}:
+                    yield ast.unparse(one.annotation) if one.annotation else ""
 
 
 def count_lines(text: str) -> tuple[int, int]:
@@ -315,6 +330,9 @@ def measure(files: dict[str, File], package: str | None) -> dict[str, Any]:
         "above_12": sum(value > 12 for value in complexity),
         "above_15": sum(value > 15 for value in complexity),
         "cycles": sum(bool(inside & set(group)) for group in find_cycles(files)),
+        "any": round(
+            100 * sum(file.any for file in chosen) / max(sum(file.parameters for file in chosen), 1), 1
+        ),
     }
 
 

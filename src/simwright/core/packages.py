@@ -121,7 +121,7 @@ class PackageMap:
         name, relative = split_uri(uri, where)
         package = self.find(name, near)
         if package is None:
-            raise self.unknown(name, where)
+            raise self.make_unknown_error(name, where)
         target = follow(package.path / relative)
         if not target.exists():
             raise NotFoundError(
@@ -131,7 +131,7 @@ class PackageMap:
             )
         return target
 
-    def unknown(self, name: str, where: Where | None = None) -> InputError:
+    def make_unknown_error(self, name: str, where: Where | None = None) -> InputError:
         """The error for a package that was not found."""
         near = UnknownNameError("ROS package", name, self.packages)
         # a typing error in the name is more likely than a missing workspace, so it is told first

@@ -177,7 +177,7 @@ class XmlReader:
         value = float(self.vector(element, attribute, 1, (math.nan,))[0])
         return None if math.isnan(value) else value
 
-    def unknown(self, element: Element, known: set[str]) -> None:
+    def report_unknown(self, element: Element, known: set[str]) -> None:
         """Report children whose tag the format does not know."""
         for child in self.children(element):
             if child.tag not in known:

@@ -234,7 +234,7 @@ class _LayerWalker:
             )
         name, _ = split_uri(asset, where)
         if name not in self.gate.packages:
-            advice = self.gate.packages.unknown(name).hint
+            advice = self.gate.packages.make_unknown_error(name).hint
             self.reporter.report(PACKAGE_UNKNOWN, where, package=name, asset=asset, advice=advice)
 
     def _check_package(self, layer: Any, asset: str, identifier: str) -> None:

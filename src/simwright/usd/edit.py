@@ -150,7 +150,10 @@ class Editor:
     def add(
         self, layer: Sdf.Layer, path: Sdf.Path, what: str, apply: Callable[[], None], *, late: bool = False
     ) -> None:
-        """Ask for any edit; the other methods are words for the common ones."""
+        """Plan an edit: ``apply`` is called when all edits of the fix are made.  The other methods plan common ones.
+
+        Raises ``Refused`` for a layer of another asset.  Of two edits of the same thing the first one counts.
+        """
         if layer.identifier not in self.own:
             raise Refused(f"{layer.GetDisplayName()} belongs to another asset")
         edit = Edit(layer, path, what, apply, late)

@@ -255,7 +255,7 @@ class WorldEnv(gymnasium.Env[dict[str, Any], Any]):
             "battery": np.array([robot.battery_level / 100.0], dtype=np.float32),
             "place": np.int64(place),
             "held": np.int64(self._number_held()),
-            "objects": np.array([self._number_stand(item) for item in task.wanted], dtype=np.int64),
+            "objects": np.array([self._number_surface(item) for item in task.wanted], dtype=np.int64),
             "open": np.array(doors, dtype=np.int8),
         }
 
@@ -265,7 +265,11 @@ class WorldEnv(gymnasium.Env[dict[str, Any], Any]):
             return 0
         return wanted.index(held) + 1 if held in wanted else len(wanted) + 1
 
-    def _number_stand(self, item: Any) -> int:
+    def _number_surface(self, item: Any) -> int:
+        """Where an object is, as observed: the number of its surface from 1 on, 0 where the robot does not know it.
+
+        An object that a robot holds has the number after the last surface.
+        """
         if item not in self.task.robot.list_known_objects(self.task.world.objects):
             return 0
         return len(self._surfaces) + 1 if item.spawn is None else self._surfaces[item.spawn.name]

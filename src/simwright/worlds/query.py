@@ -134,6 +134,7 @@ def _stands_in(spawn: Spawn | None, room: Room | None, location_kind: str | None
 
 
 def _list_objects(place: Place) -> Iterable[WorldObject]:
+    """Objects that lie at a place: on a surface, or on any surface of a location; a room has none itself."""
     if isinstance(place, Spawn):
         return place.objects
     if isinstance(place, Location):

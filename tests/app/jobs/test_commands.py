@@ -105,7 +105,7 @@ def test_what_is_done_is_not_done_again(boxes, capsys):
     capsys.readouterr()
     with JobStore(Path("job")) as store:
         attempts = store.count_attempts()
-        assert store.is_finished
+        assert store.count_done() == store.count_items()
     assert {number for number, count in attempts.items() if count > 1} == {2, 5}
     assert run(["jobs", "show", "job", "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out)["repeated"] == 2

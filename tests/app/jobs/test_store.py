@@ -38,7 +38,7 @@ def test_what_is_kept_is_there_for_the_next_process(tmp_path):
         assert (totals.items, totals.done, totals.codes) == (1200, 1, {1: 1})
         assert totals.findings == {"error": 2, "warning": 0, "info": 0}
         assert store.count_attempts() == {0: 1, 1: 1, 2: 1}
-        assert not store.is_finished
+        assert (store.count_done(), store.count_items()) == (1, 1200)
 
 
 def test_a_second_result_of_an_item_changes_nothing(tmp_path):

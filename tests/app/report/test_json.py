@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from simwright.app.report.json import plain_value, render
-from simwright.app.report.report import AssetReport, Report, build_report
+from simwright.app.report.report import AssetReport, Report, build_asset_report
 from simwright.core.diag import Diagnostic, Level, Where
 
 SCHEMA = json.loads(
@@ -70,7 +70,9 @@ def test_the_document(report: Report, folder: Path) -> None:
 
 
 def test_what_is_absent_is_null() -> None:
-    finding = load(build_report("a", [Diagnostic("k", Level.INFO, "m")]))["assets"][0]["findings"][0]
+    finding = load(Report([build_asset_report("a", [Diagnostic("k", Level.INFO, "m")])]))["assets"][0][
+        "findings"
+    ][0]
     absent = {"hint", "section", "prim", "property", "layer", "line", "column"}
     assert {name for name, value in finding.items() if value is None} == absent
 
@@ -118,4 +120,4 @@ def test_a_value_that_holds_itself_comes_to_an_end() -> None:
 
 
 def test_the_text_is_ascii() -> None:
-    assert render(build_report("机器人", [])).isascii()
+    assert render(Report([build_asset_report("机器人", [])])).isascii()

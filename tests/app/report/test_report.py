@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from simwright import __version__
-from simwright.app.report.report import AssetReport, Report, build_report
+from simwright.app.report.report import AssetReport, Report, build_asset_report
 from simwright.core.diag import Diagnostic, Level, Reporter, Where
 
 
@@ -22,7 +22,7 @@ def test_build_report_sorts_the_findings_of_a_reporter() -> None:
     reporter = Reporter()
     for line in (9, 2, 5):
         reporter.add(Diagnostic("k", Level.INFO, "m", where=Where("a", line)))
-    report = build_report(Path("robots") / "a.urdf", reporter)
+    report = Report([build_asset_report(Path("robots") / "a.urdf", reporter)])
     assert [asset.path for asset in report.assets] == ["robots/a.urdf"]
     assert [finding.where.line for _, finding in report] == [2, 5, 9]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from simwright.app.report.report import AssetReport, Report, build_report
+from simwright.app.report.report import AssetReport, Report, build_asset_report
 from simwright.app.report.text import render
 from simwright.core.diag import Diagnostic, Level, Where
 
@@ -66,12 +66,12 @@ def test_colour_is_the_callers_choice(report: Report, variable: str, monkeypatch
 
 
 def test_a_clean_report_says_so() -> None:
-    assert render(build_report("a.urdf", [])) == "no findings in 1 asset\n"
+    assert render(Report([build_asset_report("a.urdf", [])])) == "no findings in 1 asset\n"
     assert render(Report()) == "no findings in 0 assets\n"
 
 
 def test_a_single_asset_has_no_header() -> None:
-    assert render(build_report("a.urdf", [Diagnostic("k", Level.ERROR, "m")])) == (
+    assert render(Report([build_asset_report("a.urdf", [Diagnostic("k", Level.ERROR, "m")])])) == (
         "error[k]: m\n --> a.urdf\n\n1 error in 1 asset\n"
     )
 

@@ -147,11 +147,6 @@ class JobStore:
         """When it began [s since 1970]."""
         return float(self._about["begun"])
 
-    @property
-    def is_finished(self) -> bool:
-        """Is every item done?"""
-        return self.count_done() == self.count_items()
-
     def finish(self) -> None:
         """Note when the last item was done; reports compare only with jobs that have this note."""
         with self._base:

@@ -78,11 +78,6 @@ def build_asset_report(
     return AssetReport(os.fspath(path), sort_diagnostics(findings))
 
 
-def build_report(path: str | os.PathLike[str], findings: Reporter | Iterable[Diagnostic]) -> Report:
-    """A report about a single asset."""
-    return Report([build_asset_report(path, findings)])
-
-
 _PLURALS = {"error": "errors", "warning": "warnings", "info": "infos"}
 
 

@@ -224,11 +224,14 @@ class _LayerReader:
 
     def find_apis(self, applied: tuple[str, ...]) -> list[_SchemaFacts]:
         """What the applied API names stand for, in their order."""
-        return [self.apis.get(name) or self.look_up(self.apis, name, domain_of_api(name)) for name in applied]
+        return [
+            self.apis.get(name) or self.classify_schema(self.apis, name, domain_of_api(name))
+            for name in applied
+        ]
 
     def find_types(self, name: str) -> Iterator[_SchemaFacts]:
         """What a type name stands for; nothing for a type of no domain."""
-        schema = self.types.get(name) or self.look_up(self.types, name, domain_of_type(name))
+        schema = self.types.get(name) or self.classify_schema(self.types, name, domain_of_type(name))
         if schema.domain is not None:
             yield schema
 
@@ -295,7 +298,10 @@ class _LayerReader:
                 facts.asset_paths.extend(AssetPath(path, text, "metadata") for text in found)
         facts.neutral_apis.extend((path, name) for name in group.neutral_apis)
 
-    def look_up(self, book: dict[str, _SchemaFacts], name: str, domain: Domain | None) -> _SchemaFacts:
+    def classify_schema(
+        self, book: dict[str, _SchemaFacts], name: str, domain: Domain | None
+    ) -> _SchemaFacts:
+        """What a type or API schema is about; entered into ``book`` (``types`` or ``apis``) for the next prim."""
         vendor = (vendor_of_schema(name) or "") if domain is Domain.VENDOR else ""
         kind = "type" if book is self.types else "api"
         # kinematic types are counted, not listed, like properties of them

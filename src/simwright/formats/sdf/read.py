@@ -112,7 +112,7 @@ def _read_model(
 
 
 def _check_root(document: SdfDocument, top: ModelNode) -> None:
-    document.unknown(document.root, _ROOT_TAGS)
+    document.report_unknown(document.root, _ROOT_TAGS)
     if top.is_world:
         return
     if not (top.models or top.lights or any(True for _ in document.children(document.root, "actor"))):

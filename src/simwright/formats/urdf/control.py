@@ -293,7 +293,7 @@ def _read_ros2_control(reader: UrdfReader, element: Element) -> None:
     if hardware is not None:
         settings["plugin"] = str(hardware.findtext("plugin") or "").strip()
         settings["parameters"] = _read_parameters(reader, hardware)
-    reader.unknown(element, {"hardware", "joint", "sensor", "gpio", "transmission"})
+    reader.report_unknown(element, {"hardware", "joint", "sensor", "gpio", "transmission"})
     # how joints and motors are coupled is the business of the hardware plugin: kept as text
     couplings = [format_xml(child) for child in reader.children(element, "transmission")]
     if couplings:

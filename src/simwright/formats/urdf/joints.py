@@ -148,7 +148,7 @@ def _read_joint(reader: UrdfReader, element: Element, names: NameScope, links: s
         reader.reporter.report(
             DUPLICATE_NAME, where, what="joint", name=written, consequence=f"this one is read as {name!r}"
         )
-    reader.unknown(element, _JOINT_CHILDREN)
+    reader.report_unknown(element, _JOINT_CHILDREN)
     ends = {role: _read_link_name(reader, element, role) for role in ("parent", "child")}
     # a joint to nowhere cannot be kept, one of an unknown type can: fixed
     for role, link in ends.items():

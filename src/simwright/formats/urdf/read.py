@@ -43,7 +43,7 @@ _TOP_LEVEL = {"link", "joint", "material", "transmission", "gazebo", "ros2_contr
 def read(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
     """Read a URDF or xacro file; what is wrong with it is reported, what is usable is kept."""
     reader = _open_document(Path(path), options, reporter)
-    reader.unknown(reader.root, _TOP_LEVEL)
+    reader.report_unknown(reader.root, _TOP_LEVEL)
     materials = MaterialTable(reader)
     # before links: visuals name materials that may be defined anywhere
     materials.read_global()
@@ -273,7 +273,7 @@ def read_links(reader: UrdfReader, materials: MaterialTable) -> None:
             )
             continue
         names.add(name)
-        reader.unknown(element, _LINK_CHILDREN)
+        reader.report_unknown(element, _LINK_CHILDREN)
         inertial = _read_inertial(reader, element, name)
         reader.asset.bodies.append(Body(name, inertial=inertial, path=name, source=where))
         surface = _read_contact(reader, element, name)
@@ -285,7 +285,7 @@ def _read_inertial(reader: UrdfReader, link: Element, name: str) -> Inertial:
     if element is None:
         # no <inertial> means no mass, never one from the shapes
         return Inertial(0.0)
-    reader.unknown(element, {"origin", "mass", "inertia"})
+    reader.report_unknown(element, {"origin", "mass", "inertia"})
     where = reader.where(element)
     mass_element, inertia_element = element.find("mass"), element.find("inertia")
     mass = None if mass_element is None else reader.optional(mass_element, "value")
@@ -393,10 +393,10 @@ def _read_shapes(
             if shape is None:
                 continue
             if tag == "visual":
-                reader.unknown(element, {"origin", "geometry", "material"})
+                reader.report_unknown(element, {"origin", "geometry", "material"})
                 shape.material, shape.color = materials.of_visual(element, name)
             else:
-                reader.unknown(element, {"origin", "geometry"})
+                reader.report_unknown(element, {"origin", "geometry"})
                 shape.visual, shape.collision = False, True
                 shape.physics_material = surface
             reader.asset.shapes.append(shape)
@@ -410,7 +410,7 @@ def _read_shape(reader: UrdfReader, element: Element, link: str) -> Shape | None
         return None
     # several geometries in one shape are no URDF; parsers take the first
     geometry_element = known[0]
-    reader.unknown(holder, _GEOMETRY_TAGS)
+    reader.report_unknown(holder, _GEOMETRY_TAGS)
     geometry = _read_geometry(reader, geometry_element, link)
     if geometry is None:
         return None

@@ -314,7 +314,7 @@ class XacroFiles:
         """The folder of ``$(find NAME)``, which may be read from then on."""
         package = self._gate.find_package(str(name), near=Path(self.start).parent)
         if package is None:
-            raise self._gate.packages.unknown(str(name), Where(self.current))
+            raise self._gate.packages.make_unknown_error(str(name), Where(self.current))
         return os.path.abspath(package.path)  # noqa: PTH100 - links must stay as they are
 
     def parse(self, _source: Any, filename: str) -> Any:

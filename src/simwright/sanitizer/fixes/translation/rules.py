@@ -100,7 +100,7 @@ def translate_values(editor: Editor, prim: Usd.Prim, scale: Scale) -> Reasons:
     for names, pairs in quantities:
         if not names.isdisjoint(authored):
             _plan_quantity(editor, plan, pairs)
-    gone = _find_idle(plan, kind)
+    gone = _list_left_to_engine(plan, kind)
     problem = attempt(editor, lambda: _ask_for_numbers(editor, plan, gone))
     return dict.fromkeys(theirs, problem) | plan.reasons if problem else plan.reasons
 
@@ -195,8 +195,8 @@ def _list_quantities(kind: PrimType) -> tuple[tuple[frozenset[str], tuple[Pair, 
     )
 
 
-def _find_idle(plan: _TranslationPlan, kind: PrimType) -> set[str]:
-    """Attributes of which everything is left to the engine."""
+def _list_left_to_engine(plan: _TranslationPlan, kind: PrimType) -> set[str]:
+    """Authored attributes that only say "the engine decides": they can go, since saying nothing means the same."""
     rows = _list_rows(kind)
     idle = {id(pair.theirs) for pair in plan.idle}
     found = set()
