@@ -238,6 +238,17 @@ def test_a_writer_that_lives_is_let_be(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
+def test_all_writers_that_were_killed_together_are_cleaned_up(tmp_path):
+    code = (
+        "import os, sys; from pathlib import Path; from simwright.core.swap import Staging;"
+        " kept = [Staging(Path(sys.argv[1]), 'entry') for _ in range(3)]; os._exit(9)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=False)
+    assert len(os.listdir(tmp_path)) == 3
+    recover(tmp_path, "entry")
+    assert os.listdir(tmp_path) == []
+
+
 def test_killed_writers_leave_whole_files_and_no_litter(tmp_path):
     source = random.Random(11)
     target = tmp_path / "asset"
