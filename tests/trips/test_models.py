@@ -377,6 +377,13 @@ CARRIED = {
 <joint name="j" axis="0 0 1"/><geom name="h" type="capsule" fromto="0 0 0 1 0 0" size=".1"/></body></body></worldbody>
 <actuator><motor name="m" joint="j" gear="10" ctrlrange="-1 1" ctrllimited="true"/></actuator></mujoco>
 """,
+    "reach of a light that shines along one direction": """
+<mujoco><worldbody><light type="directional" range="7" pos="0 0 3"/><body><joint/><geom size=".1"/></body></worldbody>
+</mujoco>
+""",
+    "a material with a roughness and no shininess": """
+<mujoco><asset><material name="m" roughness=".3"/></asset><worldbody><geom size=".1" material="m"/></worldbody></mujoco>
+""",
     "looks of geoms with materials": """
 <mujoco><asset><material name="odd (1,2)" rgba="1 0 0 1" shininess=".225"/><material name="m"/></asset><worldbody>
 <geom name="g" size=".1" material="odd (1,2)" rgba="0 0 1 .5"/><geom name="h" size=".1" material="m" group="4"/>
@@ -440,6 +447,59 @@ def test_no_layer_names_a_folder_of_the_machine(tmp_path: Path) -> None:
     # the cube comes along as one image of its six sides
     assert not [finding for finding in reporter if finding.loss and "cube" in finding.message]
     assert [image.name for image in (tmp_path / "usd").rglob("*.png")] == ["c.png"]
+
+
+def test_textures_keep_their_channels_and_are_shared_as_before(tmp_path: Path, script: ModuleType) -> None:
+    from PIL import Image
+
+    for mode in ("L", "RGB", "RGBA"):
+        Image.new(mode, (8, 4)).save(tmp_path / f"{mode}.png")
+    file = tmp_path / "model.xml"
+    file.write_text(
+        """<mujoco><asset><texture name="one" type="2d" file="L.png" nchannel="1"/>
+<texture name="four" type="2d" file="RGBA.png" nchannel="4"/><texture name="three" type="2d" file="RGB.png"/>
+<texture name="again" type="2d" file="RGB.png" colorspace="linear"/>
+<material name="a" texture="three" texuniform="true"/>
+<material name="b"><layer role="rgb" texture="three"/><layer role="roughness" texture="one"/></material>
+<material name="c" texture="four"/><material name="d" texture="again"/></asset>
+<worldbody><geom size=".1" material="a"/><geom size=".1" material="b"/><geom size=".1" material="c"/>
+<geom size=".1" material="d"/></worldbody></mujoco>"""
+    )
+    for line in script.compare_file(file, "", tmp_path, 1, ["mjcf", "usd"]):
+        assert [str(change) for change in line.changes] == []
+        assert line.verdict == "same", line.text
+
+
+def test_an_image_of_the_sky_that_openusd_does_not_take_is_told(tmp_path: Path) -> None:
+    from PIL import Image
+
+    Image.new("RGB", (12, 16), (200, 10, 10)).save(tmp_path / "grid.png")
+    file = tmp_path / "model.xml"
+    file.write_text(
+        """<mujoco><asset><texture name="sky" type="skybox" file="grid.png" gridsize="4 3" gridlayout=".U..LFRB.D.."/>
+</asset><worldbody><geom size=".1"/></worldbody></mujoco>"""
+    )
+    reporter = Reporter()
+    simwright.convert(file, tmp_path / "usd" / "model", to="usd", reporter=reporter)
+    assert any(finding.loss and "texture/sky" in finding.message for finding in reporter)
+
+
+def test_a_model_file_is_found_beside_the_file_that_includes_it(tmp_path: Path, script: ModuleType) -> None:
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "child.xml").write_text(
+        """<mujoco model="child"><worldbody><body name="k"><joint name="j"/><geom name="g" size=".05"/></body>
+</worldbody></mujoco>"""
+    )
+    (tmp_path / "parts" / "models.xml").write_text(
+        '<mujoco><asset><model name="child" file="child.xml"/></asset></mujoco>'
+    )
+    file = tmp_path / "model.xml"
+    file.write_text(
+        """<mujoco><include file="parts/models.xml"/><worldbody><frame pos="1 0 0"><attach model="child" body="k"
+ prefix="p_"/></frame></worldbody></mujoco>"""
+    )
+    (line,) = script.compare_file(file, "", tmp_path, 5, ["mjcf"])
+    assert line.verdict == "same", line.text
 
 
 def test_objects_that_mujoco_leaves_out_of_an_obj_file_are_left_out(

@@ -334,6 +334,7 @@ def _note_textures(reader: MjcfReader) -> None:
             _keep_cube(reader, index, spec)
         kind = reader.read_word("mjtTexture", reader.model.tex_type[index])
         reader.keep("texture", index, "type", kind, "2d")
+        reader.keep("texture", index, "nchannel", int(reader.model.tex_nchannel[index]), 3)
         # flat images are taken as they are after turning
         for attribute in ("hflip", "vflip") if pattern or not _is_flat(reader, index) else ():
             reader.keep("texture", index, attribute, bool(getattr(spec, attribute, False)), False)
@@ -495,6 +496,8 @@ def read_lights(reader: MjcfReader) -> None:
         else:
             # of no use to such a light, but MuJoCo keeps it
             reader.keep("light", index, "cutoff", reader.model.light_cutoff[index], 45.0)
+        if light.range is None:
+            reader.keep("light", index, "range", reach, 10.0)
         reader.asset.lights.append(light)
         _keep_light_extras(reader, index)
 

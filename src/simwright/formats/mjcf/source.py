@@ -192,7 +192,9 @@ class _SourceReader:
 
     def _note_model(self, entry: SourceElement) -> None:
         name = entry.element.get("file") or ""
-        file = _find_first_file(self.path.parent / name) if name else None
+        # MuJoCo looks beside the main file, then beside the file that includes the element
+        folders = (self.path.parent, Path(entry.where.file).parent)
+        file = _find_first_file(*(folder / name for folder in folders)) if name else None
         if file is None:
             raise NotFoundError(f"the model file {name!r} does not exist", where=entry.where)
         self.gate.admit(file, entry.where, name)

@@ -133,7 +133,9 @@ def _write_material(document: MjcfDocument, library: MjcfTextureFiles, material:
     glow = max(material.emissive) / max(material.diffuse) if any(material.diffuse) else max(material.emissive)
     kept = document.find_kept(material, "material", *_MATERIAL_KEPT)
     is_said = document.kept.get(material, "material", "roughness") is not None
-    shininess = kept.get("shininess", min(max(1.0 - material.roughness, 0.0), 1.0))
+    # a source that says the roughness and no shininess has MuJoCo's own beside it
+    derived = MATERIAL_DEFAULTS["shininess"] if is_said else min(max(1.0 - material.roughness, 0.0), 1.0)
+    shininess = kept.get("shininess", derived)
     values: dict[str, Any] = {
         "name": document.claim("material", material.name),
         "rgba": rgba,
@@ -223,7 +225,7 @@ MAX_IMAGE_BYTES = 256 * MIB
 _PNG = b"\x89PNG\r\n\x1a\n"
 _GENERATED_ATTRIBUTES = (
     "type", "builtin", "rgb1", "rgb2", "mark", "markrgb", "random", "width", "height", "gridsize", "gridlayout",
-    "hflip", "vflip",
+    "hflip", "vflip", "nchannel",
 )  # fmt: skip
 _CUBE_FILES = ("file", "fileright", "fileleft", "fileup", "filedown", "filefront", "fileback")
 _MARKS = ("none", "edge", "cross", "random")
@@ -236,7 +238,7 @@ class MjcfTextureFiles:
         self._document = document
         self.restored: dict[str, str] = {}
         """Textures of the source that were written already, by the name they had."""
-        self._known: dict[tuple[str, str, bool], str | None] = {}
+        self._known: dict[tuple[str, str, bool, bool], str | None] = {}
         self._file_names = NameScope()
         self._tally = Tally()
 
@@ -277,7 +279,7 @@ class MjcfTextureFiles:
         is_linear = texture.color_space == "raw" and any(
             texture is material.textures.get(key) for key in ("diffuse", "emissive")
         )
-        key = (texture.file, texture.uv_set, is_linear)
+        key = (texture.file, name, texture.uv_set in (CUBE, CUBE_UNIFORM), is_linear)
         if key not in self._known:
             self._known[key] = self._add(material, texture, name or name_image(texture.file), is_linear)
         return self._known[key]
@@ -298,6 +300,7 @@ class MjcfTextureFiles:
             "gridsize": (6, 1) if is_cube else None,
             "gridlayout": "RLUDFB" if is_cube else None,
             "colorspace": document.kept.take(f"texture/{name}", "colorspace"),
+            "nchannel": document.kept.take(f"texture/{name}", "nchannel"),
         }
         document.kept.mark_written(f"texture/{name}", "type")
         document.add(document.section("asset"), "texture", values)
@@ -370,7 +373,7 @@ LIGHT_DEFAULTS: dict[str, Any] = {
     "specular": (0.3, 0.3, 0.3), "active": True, "intensity": 0.0,
 }  # fmt: skip
 _LIGHT_KINDS = {LightKind.DIRECTIONAL: "directional", LightKind.SPOT: "spot", LightKind.POINT: "point"}
-_LIGHT_KEPT = ("attenuation", "exponent", "ambient", "specular", "softness", "active", "cutoff")
+_LIGHT_KEPT = ("attenuation", "exponent", "ambient", "specular", "softness", "active", "cutoff", "range")
 
 
 def write_optics(document: MjcfDocument) -> None:

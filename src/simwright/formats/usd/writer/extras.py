@@ -200,12 +200,23 @@ class NativeExtras:
         }
         self._words = {name: word for name, (_, word) in plan.freedoms.items()}
         self._shared = Counter(path for path, _ in plan.freedoms.values())
+        elements = plan.asset.extras.table.get("mjc", {}).items()
+        self._worn = {
+            extra.value
+            for element, attributes in elements
+            if element.startswith("material/")
+            for attribute, extra in attributes.items()
+            if attribute.startswith("texture_")
+        }
 
     def write(
         self, layers: dict[str, LayerWriter], space: str, element: str, attribute: str, value: Any
     ) -> bool:
-        """Write one attribute; False if the space has no layer."""
+        """Write one attribute; False if the space has no layer, or the attribute is a file that no layer may name."""
         if space == "mjc":
+            # images of cubes are paths on this machine; those of materials come along with the material
+            if element.startswith("texture/") and attribute.startswith("file"):
+                return element.partition("/")[2] in self._worn
             self._write_mjc(layers["mjc"], element, attribute, value)
         elif space == "gazebo":
             path, words = self._find_any(element)
@@ -253,9 +264,6 @@ class NativeExtras:
 
     def _write_at_root(self, layer: LayerWriter, family: str, name: str, attribute: str, value: Any) -> None:
         """An attribute of an element without a prim, with the element's name where it is not an identifier."""
-        # images of cubes are paths on this machine, which no layer may name; the MJCF reader told their loss
-        if family == "texture" and attribute.startswith("file"):
-            return
         word = make_identifier(name) if name else ""
         write_plain(layer, self._plan.root, make_attribute_name("mjc", family, word, attribute), value)
         if word != name:
