@@ -303,6 +303,18 @@ def _outline_moments(loop: npt.NDArray[Any]) -> tuple[float, Array, Array]:
     return float(cross.sum()) / 2.0, first, second
 
 
+def outline_solid(geometry: Polyline) -> tuple[Array, Faces] | None:
+    """Closed triangle mesh of extruded outlines; None where they enclose nothing."""
+    # imported here: it is large, and outlines are rare
+    import manifold3d
+
+    loops = [np.asarray(loop, dtype=np.float64) for loop in geometry.loops]
+    section = manifold3d.CrossSection(loops, manifold3d.FillRule.EvenOdd)
+    mesh = manifold3d.Manifold.extrude(section, geometry.height).to_mesh64()
+    faces = np.asarray(mesh.tri_verts, dtype=np.int32)
+    return (np.asarray(mesh.vert_properties)[:, :3], faces) if len(faces) else None
+
+
 def heightfield_solid(geometry: Heightfield) -> tuple[Array, Faces]:
     """Closed triangle mesh of a heightfield standing on ``-base`` (or on its lowest point)."""
     heights = np.asarray(geometry.heights, dtype=np.float64)

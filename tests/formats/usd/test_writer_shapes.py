@@ -7,6 +7,7 @@ import zlib
 
 import numpy as np
 import pytest
+import trimesh
 from pxr import Usd
 from writing import assert_same_bodies, assert_same_shapes, make_trip
 
@@ -109,13 +110,28 @@ def test_face_sets_keep_their_looks(tmp_path):
 
 
 def test_geometry_without_a_type_is_reported(tmp_path):
-    square = np.array([(0.0, 0.0), (1.0, 0.0), (1.0, 1.0)])
+    line = np.array([(0.0, 0.0), (1.0, 0.0), (2.0, 0.0)])
     empty = Mesh(MeshData(np.zeros((0, 3)), np.zeros(0, np.int32)))
     trip = make_trip(
-        make_prop(Shape("p", Polyline((square,), 1.0), collision=True), Shape("e", empty)), tmp_path / "out"
+        make_prop(Shape("p", Polyline((line,), 1.0), collision=True), Shape("e", empty)), tmp_path / "out"
     )
     assert {d.kind for d in trip.said} >= {"usd-write-geometry"}
     assert trip.back.shapes == []
+
+
+def test_an_extruded_outline_is_a_mesh_with_its_hole(tmp_path):
+    outer = np.array([(0.0, 0.0), (2.0, 0.0), (2.0, 1.0), (0.0, 1.0)])
+    inner = np.array([(0.5, 0.25), (1.5, 0.25), (1.5, 0.75), (0.5, 0.75)])
+    outline = Polyline((outer, inner), 0.3)
+    shapes = (Shape("p", outline, POSE, collision=True, visual=False), Shape("v", outline, POSE))
+    trip = make_trip(make_prop(*shapes), tmp_path / "out")
+    assert "usd-write-outline-mesh" in {d.kind for d in trip.said}
+    back = {shape.name: shape for shape in trip.back.shapes}
+    assert set(back) == {"p", "v"}
+    drawn = trimesh.Trimesh(back["v"].geometry.data.vertices, back["v"].geometry.data.triangles())
+    assert drawn.is_watertight
+    assert drawn.volume == pytest.approx((2.0 - 0.5) * 0.3)
+    assert np.ptp(drawn.vertices, axis=0) == pytest.approx((2.0, 1.0, 0.3))
 
 
 def test_heightfield_is_a_mesh_for_others(tmp_path):

@@ -41,6 +41,7 @@ from simwright.model.geometry import (
     Sphere,
 )
 from simwright.model.material import RenderMaterial
+from simwright.model.moments import outline_solid
 
 Faces = npt.NDArray[Any]
 Names = tuple[str, ...]
@@ -447,12 +448,5 @@ def _make_terrain(field: Heightfield) -> MeshData:
 
 
 def _extrude(outline: Polyline) -> MeshData | None:
-    # Imported here: it is large, and outlines are rare.
-    import manifold3d
-
-    loops = [np.asarray(loop, dtype=np.float64) for loop in outline.loops]
-    section = manifold3d.CrossSection(loops, manifold3d.FillRule.EvenOdd)
-    mesh = manifold3d.Manifold.extrude(section, outline.height).to_mesh()
-    faces = np.asarray(mesh.tri_verts, dtype=np.int32).reshape(-1)
-    points = np.asarray(mesh.vert_properties, dtype=np.float64)[:, :3]
-    return MeshData(points, faces) if len(faces) else None
+    solid = outline_solid(outline)
+    return None if solid is None else MeshData(solid[0], solid[1].reshape(-1))

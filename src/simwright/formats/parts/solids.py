@@ -20,7 +20,7 @@ from simwright.model.geometry import (
     Polyline,
     Sphere,
 )
-from simwright.model.moments import heightfield_solid
+from simwright.model.moments import heightfield_solid, outline_solid
 
 _SIDES = 64
 _RINGS = 16
@@ -47,7 +47,8 @@ def make_mesh(geometry: Geometry) -> Mesh | None:
         case Heightfield():
             return Mesh.of(*heightfield_solid(geometry))
         case Polyline():
-            return _extrude(geometry)
+            solid = outline_solid(geometry)
+            return None if solid is None else Mesh.of(*solid)
     return None
 
 
@@ -83,15 +84,3 @@ def _revolve(profile: list[tuple[float, float]]) -> Mesh:
 def _make_plate(size: Array) -> Mesh:
     x, y = float(size[0]) / 2, float(size[1]) / 2
     return Mesh.of([(-x, -y, 0.0), (x, -y, 0.0), (x, y, 0.0), (-x, y, 0.0)], [(0, 1, 2), (0, 2, 3)])
-
-
-def _extrude(outline: Polyline) -> Mesh | None:
-    # Imported here: it is large, and outlines are rare.
-    import manifold3d
-
-    loops = [np.asarray(loop, dtype=np.float64) for loop in outline.loops]
-    section = manifold3d.CrossSection(loops, manifold3d.FillRule.EvenOdd)
-    found = manifold3d.Manifold.extrude(section, outline.height).to_mesh()
-    if not len(found.tri_verts):
-        return None
-    return Mesh.of(np.asarray(found.vert_properties)[:, :3], found.tri_verts)

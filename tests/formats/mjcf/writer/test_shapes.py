@@ -91,6 +91,29 @@ def test_what_mujoco_cannot_move(tmp_path):
     assert sum(d.kind == "mjcf-write-geometry" for d in written.said) == 2
 
 
+@pytest.mark.parametrize(
+    ("geometry", "scale", "low", "high"),
+    [
+        (
+            Polyline((np.array([(0.0, 0.0), (1.0, 0.0), (0.0, 0.5)]),), 0.2),
+            (1, 1, 1),
+            (0, 0, 0),
+            (1, 0.5, 0.2),
+        ),
+        (Capsule(0.1, 0.4), (1, 2, 1), (-0.1, -0.2, -0.3), (0.1, 0.2, 0.3)),
+        (Cylinder(0.1, 0.4), (3, 1, 1), (-0.3, -0.1, -0.2), (0.3, 0.1, 0.2)),
+    ],
+    ids=["outline", "flat capsule", "wide cylinder"],
+)
+def test_what_mujoco_has_no_geom_for_is_a_mesh(tmp_path, geometry, scale, low, high):
+    shape = Shape("s", geometry, collision=True, scale=vec3(*scale))
+    written = write_and_compile(scene(shape), tmp_path)
+    assert not [d for d in written.said if d.kind == "mjcf-write-geometry"]
+    points = world_points(written.model, 0)
+    assert np.allclose(points.min(axis=0), low, atol=1e-6)
+    assert np.allclose(points.max(axis=0), high, atol=1e-6)
+
+
 def test_a_cone_is_a_mesh(tmp_path):
     shape = Shape("c", Cone(0.5, 1.2), collision=True)
     model = write_and_compile(scene(shape), tmp_path).model

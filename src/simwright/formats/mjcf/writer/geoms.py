@@ -37,6 +37,7 @@ from simwright.formats.mjcf.writer.messages import (
 )
 from simwright.formats.mjcf.writer.visuals import find_tinted
 from simwright.formats.parts.looks import list_uncovered
+from simwright.formats.parts.solids import make_mesh
 from simwright.model.asset import Asset, Shape, scaled
 from simwright.model.geometry import (
     Box,
@@ -183,13 +184,19 @@ def _make_geoms(document: MjcfDocument, library: MjcfMeshFiles, shape: Shape) ->
             grid = document.kept.get(shape, "geom", "grid", PLANE_GRID)
             fitted["size"] = (*fitted["size"][:2], grid if isinstance(grid, (int, float)) else PLANE_GRID)
         return [MjcfGeom(shape.name, fitted, shape.pose, shape.visual, collision, shape.material)]
-    # MuJoCo has no cones
-    mesh = make_cone(geometry) if isinstance(geometry, Cone) else geometry
-    if not isinstance(mesh, Mesh):
+    mesh = _find_mesh(geometry)
+    if mesh is None:
         return _report_refused(document, shape, f"MuJoCo has no {geometry.kind} of this scale")
     if not is_proven(mesh) and not (len(mesh.data.vertices) and mesh.data.face_count):
         return _report_refused(document, shape, "the mesh is empty")
     return _make_mesh_geoms(document, library, shape, mesh, collision)
+
+
+def _find_mesh(geometry: Geometry) -> Mesh | None:
+    """The mesh that stands in for what MuJoCo has no geom for: cones, outlines, unevenly stretched round shapes."""
+    if isinstance(geometry, Mesh):
+        return geometry
+    return make_cone(geometry) if isinstance(geometry, Cone) else make_mesh(geometry)
 
 
 def _report_refused(document: MjcfDocument, shape: Shape, why: str) -> list[MjcfGeom]:

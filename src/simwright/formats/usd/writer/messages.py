@@ -147,6 +147,12 @@ COLLIDER_SIMPLIFIED = declare(
     doc="REP-0158 1.3.1: the default fidelity works in every engine, the finer one is a choice.",
     section="1.3.1",
 )
+OUTLINE_MESHED = declare(
+    "usd-write-outline-mesh",
+    Level.INFO,
+    "{count} extruded outline(s) are written as meshes, the first {first!r}",
+    doc="OpenUSD has no type for SDFormat's polylines; they come back as meshes.",
+)
 COLLIDER_ROUND = declare(
     "usd-write-collider-round",
     Level.INFO,

@@ -30,6 +30,7 @@ from simwright.formats.usd.writer.messages import (
     INERTIA_MISSING,
     LOCK_WIDE,
     MASS_MISSING,
+    OUTLINE_MESHED,
     PLANE_THICK,
     SETTING_LOST,
 )
@@ -38,7 +39,7 @@ from simwright.model.asset import Asset, Body, ContactFilter, Site
 from simwright.model.coordinates import find_references, shift_coordinates
 from simwright.model.extras import is_fallback
 from simwright.model.folding import hang_over, note_folded
-from simwright.model.geometry import Box, Plane
+from simwright.model.geometry import Box, Mesh, Plane, Polyline
 from simwright.model.inertia import (
     LEAST_MASS,
     LEAST_MOMENT,
@@ -50,6 +51,7 @@ from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
 from simwright.model.kinematics import build_tree
 from simwright.model.mass import body_inertials
 from simwright.model.material import PhysicsMaterial
+from simwright.model.moments import outline_solid
 from simwright.model.ros import OPTICAL, find_optical
 
 _KINDS = {Motion.HINGE: JointKind.REVOLUTE, Motion.SLIDE: JointKind.PRISMATIC, Motion.BALL: JointKind.BALL}
@@ -257,6 +259,7 @@ def prepare(asset: Asset, reporter: Reporter) -> Asset:
     _name_freedoms(twin)
     # before frames are folded: a body without mass is one that shapes give none either
     _settle_mass(twin)
+    _extrude_outlines(twin, reporter)
     _fold_frames(twin, reporter)
     _report_mass(twin, reporter)
     _settle_contact(twin, reporter)
@@ -270,6 +273,18 @@ def _drop_fallbacks(asset: Asset) -> None:
         # read from a stage, the gap of one solver would become that of all
         if shape.gap is not None and is_fallback(asset.origins, shape.path, "gap"):
             shape.gap = None
+
+
+def _extrude_outlines(asset: Asset, reporter: Reporter) -> None:
+    """Outlines with a height become meshes; those that enclose nothing stay, and are refused later."""
+    meshed = []
+    for shape in asset.shapes:
+        solid = outline_solid(shape.geometry) if isinstance(shape.geometry, Polyline) else None
+        if solid is not None:
+            shape.geometry = Mesh.of(*solid)
+            meshed.append(shape)
+    if meshed:
+        reporter.report(OUTLINE_MESHED, meshed[0].source, count=len(meshed), first=meshed[0].name)
 
 
 # every body is in one of four states, each with its own finding
