@@ -22,7 +22,7 @@ ROBOT = """<mujoco model="one">
     <texture name="photo" type="2d" file="photo.png"/>
     <material name="checked" texture="check" texrepeat="2 3" texuniform="true" rgba="0.5 0.6 0.7 1"/>
     <material name="skinned" texture="skin"/>
-    <material name="printed" texture="photo"/>
+    <material name="printed" texture="photo" rgba="1 1 1 0.9"/>
   </asset>
   <worldbody>
     <body name="b" pos="0 0 1">
@@ -32,15 +32,27 @@ ROBOT = """<mujoco model="one">
             condim="4" priority="1" solmix="2"/>
       <geom name="ball" size=".1" pos="0 0 .5" material="skinned"/>
       <geom name="plate" type="box" size=".1 .1 .01" pos="0 0 -.5" material="printed" rgba="1 0.5 0.5 1"/>
-      <site name="s"/>
+      <geom name="fin" type="ellipsoid" size=".1 .2 .02" pos="0 0 .8" fluidshape="ellipsoid" fluidcoef="0.4 0.2 1 1 1"/>
+      <site name="s" type="box" size=".05 .06 .07"/>
+      <camera name="flat" projection="orthographic" fovy="2.5"/>
+      <camera name="lens" focal="0.02 0.02" sensorsize="0.04 0.03" resolution="640 480" principal="0.001 0.002"/>
       <body name="c" pos="0 0 1">
         <joint name="k" type="slide" range="-1 1" solreflimit="0.06 1" margin="0.01"/>
-        <joint name="l" axis="1 0 0" range="-1 1" solimplimit="0.7 0.9 0.01 0.5 2"/>
+        <joint name="l" axis="1 0 0" range="-1 1" actuatorgravcomp="true" solimplimit="0.7 0.9 0.01 0.5 2"/>
         <geom name="end" size=".1"/>
       </body>
     </body>
   </worldbody>
-  <equality><connect name="pin" body1="c" anchor="0 0 0" solref="0.07 1" active="false"/></equality>
+  <equality><connect name="pin" body1="c" anchor="0 0 0" solref="0.07 1" active="false"/>
+    <weld name="glue" body1="c" body2="b" torquescale="0.3" active="false"/></equality>
+  <tendon>
+    <fixed name="belt" limited="true" range="-1 1" frictionloss="0.2" solreflimit="0.09 1"
+           solimpfriction="0.6 0.9 0.01 0.5 2" margin="0.02" actuatorfrclimited="true" actuatorfrcrange="-3 4">
+      <joint joint="j" coef="1"/><joint joint="k" coef="2"/>
+    </fixed>
+  </tendon>
+  <actuator><general name="slow" joint="j" dyntype="filter" dynprm="0.1"/></actuator>
+  <keyframe><key name="go" time="1.5" qpos="0.1 0.2 0.3" qvel="0.4 0.5 0.6" act="0.7" ctrl="0.8"/></keyframe>
   <sensor><touch name="t" site="s" cutoff="3"/><accelerometer name="acc" site="s" noise="0.1"/></sensor>
 </mujoco>"""
 
@@ -62,7 +74,10 @@ CHANGES = {
     'texrepeat="2 3"': ('texrepeat="2 4"', "materials: visual 'box': diffuse: repeat"),
     'texuniform="true"': ("", "materials: visual 'box': diffuse: coordinates"),
     'rgba="0.5 0.6 0.7 1"': ('rgba="0.5 0.6 0.8 1"', "materials: visual 'box': diffuse: tint"),
-    'rgba="1 0.5 0.5 1"': ('rgba="1 0.6 0.5 1"', "materials: visual 'plate': diffuse: tint"),
+    'material="printed" rgba="1 0.5 0.5 1"': (
+        'material="printed" rgba="1 0.6 0.5 1"',
+        "materials: visual 'plate': diffuse: tint",
+    ),
     'solref="0.01 1"': ('solref="0.02 1"', "materials: collision 'box': solref"),
     'solimp="0.8 0.9 0.01 0.5 2"': ("", "materials: collision 'box': solimp"),
     'priority="1"': ('priority="2"', "materials: collision 'box': priority"),
@@ -74,6 +89,21 @@ CHANGES = {
     'margin="0.01"': ("", "drives: DOF 'k': margin"),
     'solimplimit="0.7 0.9 0.01 0.5 2"': ("", "drives: DOF 'l': solimplimit"),
     'solref="0.07 1"': ('solref="0.08 1"', "constraints: equality 'pin': solref"),
+    'fluidcoef="0.4 0.2 1 1 1"': ('fluidcoef="0.4 0.2 1 1 2"', "materials: collision 'fin': fluid"),
+    'rgba="1 0.5 0.5 1"': ('rgba="1 0.5 0.5 0.8"', "materials: visual 'plate': opacity"),
+    'size=".05 .06 .07"': ('size=".05 .06 .08"', "frames: frame 's': size"),
+    'type="box" size=".05': ('type="ellipsoid" size=".05', "frames: frame 's': shape"),
+    'fovy="2.5"': ('fovy="2.6"', "cameras: camera 'flat': orthographic_height"),
+    'principal="0.001 0.002"': ('principal="0.001 0.003"', "cameras: camera 'lens': principal"),
+    'actuatorgravcomp="true"': ("", "drives: freedom 'l': actuatorgravcomp"),
+    'torquescale="0.3"': ('torquescale="0.4"', "constraints: equality 'glue': torque scale"),
+    'solreflimit="0.09 1"': ('solreflimit="0.08 1"', "constraints: tendon 'belt': solreflimit"),
+    'solimpfriction="0.6 0.9 0.01 0.5 2"': ("", "constraints: tendon 'belt': solimpfriction"),
+    'margin="0.02"': ('margin="0.03"', "constraints: tendon 'belt': margin"),
+    'actuatorfrcrange="-3 4"': ('actuatorfrcrange="-3 5"', "constraints: tendon 'belt': actuatorfrcrange"),
+    'time="1.5"': ('time="1.6"', "keyframes: keyframe 'go': time"),
+    'qvel="0.4 0.5 0.6"': ('qvel="0.4 0.5 0.7"', "keyframes: keyframe 'go': velocity of 'l'"),
+    'act="0.7"': ('act="0.6"', "keyframes: keyframe 'go': act"),
     'cutoff="3"': ('cutoff="4"', "sensors: sensor 't': cutoff"),
     'noise="0.1"': ('noise="0.2"', "sensors: sensor 'acc': noise"),
 }

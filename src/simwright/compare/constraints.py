@@ -133,8 +133,10 @@ def _compare_holds(section: DifferenceSection, pairing: Pairing, ruler: ValueCom
                 DifferenceItem(element, "where it holds", hold.name, best.name, error=gap / ruler.length)
             )
         ruler.compare(section, element, "enabled", hold.enabled, best.enabled)
+        scales = [getattr(found.origin, "torque_scale", 1.0) for found in (hold, best)]
+        ruler.compare(section, element, "torque scale", *scales)
         found = (element, "equality", hold.origin, best.origin)
-        _compare_mujoco(section, pairing, ruler, found, usual=_MUJOCO_EQUALITY, unsaid=Counter())
+        compare_mujoco(section, pairing, ruler, found, usual=_MUJOCO_EQUALITY, unsaid=Counter())
     section.items += [
         DifferenceItem(f"equality {hold.name!r}", str(hold.kind), None, hold.name) for hold in left
     ]
@@ -167,6 +169,8 @@ def _compare_tendons(section: DifferenceSection, pairing: Pairing, ruler: ValueC
         for what in ("lower", "upper", "stiffness", "damping", "friction", "armature", "rest_length"):
             x, y = getattr(tendon, what), getattr(twin, what)
             ruler.compare(section, element, what.replace("_", " "), x, y)
+        found = (element, "tendon", tendon, twin)
+        compare_mujoco(section, pairing, ruler, found, usual=_MUJOCO_TENDON, unsaid=Counter())
 
 
 def _compare_path(
@@ -207,7 +211,7 @@ def _compare_equalities(section: DifferenceSection, pairing: Pairing, ruler: Val
         ruler.compare(section, element, "law", equality.polynomial, twin.polynomial)
         ruler.compare(section, element, "enabled", equality.enabled, twin.enabled)
         found = (element, "equality", equality, twin)
-        _compare_mujoco(section, pairing, ruler, found, usual=_MUJOCO_EQUALITY, unsaid=Counter())
+        compare_mujoco(section, pairing, ruler, found, usual=_MUJOCO_EQUALITY, unsaid=Counter())
     taken = set(matches.values())
     section.items += [
         DifferenceItem(f"equality {e.name!r}", str(e.kind), None, e.name)
@@ -242,7 +246,7 @@ def compare_drives(section: DifferenceSection, pairing: Pairing, ruler: ValueCom
         if a.joint is not None and b.joint is not None:
             found = (element, "joint", a.joint, b.joint)
             parts = [_name_part(a), _name_part(b)]
-            _compare_mujoco(section, pairing, ruler, found, usual=_MUJOCO_JOINT, unsaid=unsaid, parts=parts)
+            compare_mujoco(section, pairing, ruler, found, usual=_MUJOCO_JOINT, unsaid=unsaid, parts=parts)
     for what, count in unsaid.items():
         section.notes.append(f"{what} is said by one side only: {count} joint(s)")
 
@@ -320,11 +324,15 @@ _CONTACT = (
 
 _MUJOCO_GEOM: dict[str, Any] = {
     "solref": (0.02, 1.0), "solimp": (0.9, 0.95, 0.001, 0.5, 2.0), "condim": 3, "priority": 0, "solmix": 1.0,
+    "adhesion": 0.0, "surfacevel": (0.0,) * 6, "fluid": None,
 }  # fmt: skip
-_MUJOCO_JOINT: dict[str, Any] = {
+_MUJOCO_LIMIT: dict[str, Any] = {
     "solreflimit": (0.02, 1.0), "solimplimit": (0.9, 0.95, 0.001, 0.5, 2.0), "solreffriction": (0.02, 1.0),
-    "solimpfriction": (0.9, 0.95, 0.001, 0.5, 2.0), "margin": 0.0,
+    "solimpfriction": (0.9, 0.95, 0.001, 0.5, 2.0), "margin": 0.0, "springyield": 0.0, "stiffnesspoly": None,
+    "dampingpoly": None,
 }  # fmt: skip
+_MUJOCO_JOINT: dict[str, Any] = {**_MUJOCO_LIMIT, "actuatorgravcomp": False}
+_MUJOCO_TENDON: dict[str, Any] = {**_MUJOCO_LIMIT, "actuatorfrcrange": None}
 _MUJOCO_EQUALITY: dict[str, Any] = {"solref": (0.02, 1.0), "solimp": (0.9, 0.95, 0.001, 0.5, 2.0)}
 """MuJoCo's own attributes of contacts, limits and equalities, with what it takes where nothing is said."""
 
@@ -359,7 +367,7 @@ def compare_materials(
             elif x is not None or y is not None:
                 unsaid[word] += 1
         found = (element, "geom", pair.a, pair.b)
-        _compare_mujoco(section, pairing, ruler, found, usual=_MUJOCO_GEOM, unsaid=unsaid)
+        compare_mujoco(section, pairing, ruler, found, usual=_MUJOCO_GEOM, unsaid=unsaid)
     for what, count in unsaid.items():
         section.notes.append(f"{what} is said by one side only: {count} shape(s)")
 
@@ -368,7 +376,7 @@ def _index_contacts(asset: Asset) -> dict[str, PhysicsMaterial]:
     return {material.name: material for material in asset.physics_materials}
 
 
-def _compare_mujoco(
+def compare_mujoco(
     section: DifferenceSection,
     pairing: Pairing,
     ruler: ValueComparer,
@@ -473,12 +481,14 @@ def _compare_appearance(
             _compare_texture(
                 section, ruler, images, (f"{element}: {key}", key), (a.images[key], b.images[key])
             )
-    # an image replaces the colour
-    if "diffuse" not in a.images or "diffuse" not in b.images:
-        if a.color is not None and b.color is not None:
-            ruler.compare(section, element, "colour", a.color, b.color, scale=1.0)
-        elif a.color != b.color:
-            unsaid["colour"] += 1
+    # an image replaces the colour, and not the opacity
+    if "diffuse" in a.images and "diffuse" in b.images:
+        if "opacity" not in {*a.images, *b.images} and a.color is not None and b.color is not None:
+            ruler.compare(section, element, "opacity", a.color[3:], b.color[3:], scale=1.0)
+    elif a.color is not None and b.color is not None:
+        ruler.compare(section, element, "colour", a.color, b.color, scale=1.0)
+    elif a.color != b.color:
+        unsaid["colour"] += 1
     for what in a.values.keys() & b.values.keys():
         if what not in a.images:
             ruler.compare(section, element, what, a.values[what], b.values[what], scale=1.0)

@@ -333,10 +333,12 @@ def find_mujoco(asset: Asset, element: Any, family: str, attribute: str, part: s
     """
     # the reader of MJCF keeps it by family and name, that of OpenUSD by prim; a mesh may be inside of an instance
     path = getattr(element, "path", "")
+    # that of a tendon is the way it takes
+    path = path if isinstance(path, str) else ""
     keys: tuple[str | None, ...] = (
         path,
         f"{family}/{element.name}",
-        element.source.prim,
+        element.source.prim if hasattr(element, "source") else None,
         path.rpartition("/")[0],
     )
     names = (attribute, f"{MUJOCO}:{attribute}")
@@ -348,6 +350,10 @@ def find_mujoco(asset: Asset, element: Any, family: str, attribute: str, part: s
             value = asset.extras.get(MUJOCO, key, name)
             if value is not None:
                 return _scale_width(asset, value) if attribute.startswith("solimp") else value
+        ends = [asset.extras.get(MUJOCO, key, f"{MUJOCO}:{attribute}:{end}") for end in ("min", "max")]
+        # a range is two attributes in OpenUSD
+        if None not in ends:
+            return ends
     return None
 
 

@@ -7,6 +7,7 @@ controllers, namespaces), and what the world as a whole says (gravity, options).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -18,6 +19,7 @@ from simwright.compare.constraints import (
     compare_constraints,
     compare_drives,
     compare_materials,
+    compare_mujoco,
 )
 from simwright.compare.difference import (
     SECTIONS,
@@ -48,9 +50,12 @@ from simwright.compare.structure import (
     compare_order,
 )
 from simwright.model.asset import Asset
+from simwright.model.elements import Keyframe
 from simwright.model.ros import Controller, Interface, find_frame
 
 _CAMERA = ("fov_y", "resolution", "near", "far")
+_MUJOCO_CAMERA: dict[str, Any] = {"orthographic_height": None, "principal": (0.0, 0.0)}
+_MUJOCO_KEYFRAME: dict[str, Any] = {"act": None}
 _LIGHT = ("kind", "color", "intensity", "radius", "cone", "range", "cast_shadows")
 
 
@@ -70,6 +75,8 @@ def compare_cameras(section: DifferenceSection, pairing: Pairing, ruler: ValueCo
     for element, a, b in _pair(section, pairing, "cameras", "camera", ruler):
         for what in _CAMERA:
             ruler.compare(section, element, what.replace("_", " "), getattr(a, what), getattr(b, what))
+        found = (element, "camera", a, b)
+        compare_mujoco(section, pairing, ruler, found, usual=_MUJOCO_CAMERA, unsaid=Counter())
 
 
 def compare_lights(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:
@@ -122,6 +129,21 @@ def compare_keyframes(section: DifferenceSection, pairing: Pairing, ruler: Value
         names = {other: same for same in a.controls for other in b.controls if same_name(same, other)}
         controls = {names.get(name, name): value for name, value in b.controls.items()}
         ruler.compare(section, element, "controls", a.controls, controls, scale=1.0)
+        ruler.compare(section, element, "time", a.time, b.time, scale=1.0)
+        _compare_velocities(section, pairing, ruler, a, b)
+        found = (element, "key", a, b)
+        compare_mujoco(section, pairing, ruler, found, usual=_MUJOCO_KEYFRAME, unsaid=Counter())
+
+
+def _compare_velocities(
+    section: DifferenceSection, pairing: Pairing, ruler: ValueComparer, a: Keyframe, b: Keyframe
+) -> None:
+    for x, y in pairing.freedoms:
+        speeds = a.velocities.get(x.name), b.velocities.get(y.name)
+        # a velocity that is not said is zero
+        if any(np.any(speed) for speed in speeds if speed is not None):
+            element = f"keyframe {a.name!r}"
+            ruler.compare(section, element, f"velocity of {x.name!r}", *speeds, scale=1.0)
 
 
 def _compare_initial(section: DifferenceSection, pairing: Pairing, ruler: ValueComparer) -> None:

@@ -28,6 +28,7 @@ from simwright.compare.pairing import ComparedAsset, Pairing, match_elements
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.core.names import make_identifier
 from simwright.model.asset import Site
+from simwright.model.geometry import box_bounds
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Dof, EqualityKind, Joint, JointKind, Motion
 from simwright.model.mechanism import Freedom
@@ -119,6 +120,7 @@ def compare_frames(section: DifferenceSection, pairing: Pairing, ruler: ValueCom
             section.items.append(DifferenceItem(f"frame {site.name!r}", "hangs on", site.body, twin.body))
         else:
             ruler.compare_pose(section, f"frame {site.name!r}", *met)
+            _compare_zone(section, ruler, site, twin)
     taken = set(matches.values())
     left = [site.name for site in second if site.name not in taken]
     unsaid += [name for name in left if name in implied[1]]
@@ -127,6 +129,17 @@ def compare_frames(section: DifferenceSection, pairing: Pairing, ruler: ValueCom
     ]
     if unsaid:
         section.notes.append(f"said by one side, implied by ROS interfaces of the other: {_count(unsaid)}")
+
+
+def _compare_zone(section: DifferenceSection, ruler: ValueComparer, a: Site, b: Site) -> None:
+    """The zones of two sites, which sensors of touch feel in, where both have one."""
+    if a.geometry is None or b.geometry is None:
+        return
+    element = f"frame {a.name!r}"
+    ruler.compare(section, element, "shape", a.geometry.kind, b.geometry.kind)
+    ends = box_bounds(a.geometry), box_bounds(b.geometry)
+    if a.geometry.kind == b.geometry.kind and ends[0] is not None and ends[1] is not None:
+        ruler.compare(section, element, "size", *(high - low for low, high in ends))
 
 
 def list_frames(pairing: Pairing) -> tuple[list[Site], list[Site]]:
