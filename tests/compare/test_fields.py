@@ -93,7 +93,7 @@ CHANGES = {
     'rgba="1 0.5 0.5 1"': ('rgba="1 0.5 0.5 0.8"', "materials: visual 'plate': opacity"),
     'size=".05 .06 .07"': ('size=".05 .06 .08"', "frames: frame 's': size"),
     'type="box" size=".05': ('type="ellipsoid" size=".05', "frames: frame 's': shape"),
-    'fovy="2.5"': ('fovy="2.6"', "cameras: camera 'flat': orthographic_height"),
+    'fovy="2.5"': ('fovy="2.6"', "cameras: camera 'flat': orthographic height"),
     'principal="0.001 0.002"': ('principal="0.001 0.003"', "cameras: camera 'lens': principal"),
     'actuatorgravcomp="true"': ("", "drives: freedom 'l': actuatorgravcomp"),
     'torquescale="0.3"': ('torquescale="0.4"', "constraints: equality 'glue': torque scale"),

@@ -421,6 +421,7 @@ VALUES: dict[str, Any] = {
     "sites.folded": m.FoldedBody("dummy", "dummy_mount"),
     "cameras.pose": POSE,
     "cameras.fov_y": 1.1,
+    "cameras.orthographic_height": 3.0,
     "cameras.resolution": (320, 200),
     "cameras.near": 0.5,
     "cameras.far": 30.0,

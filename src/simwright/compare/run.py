@@ -53,8 +53,8 @@ from simwright.model.asset import Asset
 from simwright.model.elements import Keyframe
 from simwright.model.ros import Controller, Interface, find_frame
 
-_CAMERA = ("fov_y", "resolution", "near", "far")
-_MUJOCO_CAMERA: dict[str, Any] = {"orthographic_height": None, "principal": (0.0, 0.0)}
+_CAMERA = ("fov_y", "orthographic_height", "resolution", "near", "far")
+_MUJOCO_CAMERA: dict[str, Any] = {"principal": (0.0, 0.0)}
 _MUJOCO_KEYFRAME: dict[str, Any] = {"act": None}
 _LIGHT = ("kind", "color", "intensity", "radius", "cone", "range", "cast_shadows")
 

@@ -137,9 +137,9 @@ def _compare_zone(section: DifferenceSection, ruler: ValueComparer, a: Site, b: 
         return
     element = f"frame {a.name!r}"
     ruler.compare(section, element, "shape", a.geometry.kind, b.geometry.kind)
-    ends = box_bounds(a.geometry), box_bounds(b.geometry)
-    if a.geometry.kind == b.geometry.kind and ends[0] is not None and ends[1] is not None:
-        ruler.compare(section, element, "size", *(high - low for low, high in ends))
+    first, second = box_bounds(a.geometry), box_bounds(b.geometry)
+    if a.geometry.kind == b.geometry.kind and first is not None and second is not None:
+        ruler.compare(section, element, "size", first[1] - first[0], second[1] - second[0])
 
 
 def list_frames(pairing: Pairing) -> tuple[list[Site], list[Site]]:

@@ -238,6 +238,7 @@ _CAMERAS = _family(
     ("near", "the near clip distance"),
     ("far", "the far clip distance"),
     ("focal_length", "the focal length"),
+    ("orthographic_height", "the orthographic projection"),
     ("aperture", "the aperture"),
 )  # fmt: skip
 _LIGHTS = _family(

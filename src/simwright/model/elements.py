@@ -144,9 +144,10 @@ class Site(Shown):
 
 @dataclass(slots=True, eq=False, repr=False)
 class Camera(Shown):
-    """A pinhole camera looking along its local -Z, +Y up (USD, MJCF).
+    """A camera looking along its local -Z, +Y up (USD, MJCF).
 
-    ``fov_y`` is vertical [rad]; ``resolution`` in pixels, zero if not said; clip distances [m].
+    ``fov_y`` is vertical [rad]; ``resolution`` in pixels, zero if not said; clip distances [m].  A camera with an
+    ``orthographic_height`` [m] sees along parallel lines, that much from bottom to top, and has no angle.
     """
 
     name: str
@@ -158,6 +159,7 @@ class Camera(Shown):
     far: float = 100.0
     focal_length: float | None = None
     aperture: tuple[float, float] | None = None
+    orthographic_height: float | None = None
     path: str = ""
     source: Where = NOWHERE
 

@@ -74,6 +74,8 @@ def draw_camera(camera: Camera, size: float) -> Array:
     width, height = camera.resolution if all(camera.resolution) else (4, 3)
     reach = min(camera.far, size) if math.isfinite(camera.far) and camera.far > 0.0 else size
     up = reach * math.tan(min(camera.fov_y, math.pi - 0.1) / 2)
+    if camera.orthographic_height is not None:
+        up = camera.orthographic_height / 2
     side = up * width / height
     return _draw_frustum(
         np.array([(x * side, y * up, -reach) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))])

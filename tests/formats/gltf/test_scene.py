@@ -164,6 +164,21 @@ def test_lights(export, accept_gltf):
     accept_gltf(found.file)
 
 
+def test_an_orthographic_camera(export, accept_gltf):
+    found = export(
+        """def Xform "R" { def Camera "eye" {
+            token projection = "orthographic"
+            float horizontalAperture = 40
+            float verticalAperture = 30
+            float2 clippingRange = (0.5, 20)
+        } }"""
+    )
+    [camera] = found.document["cameras"]
+    assert camera["type"] == "orthographic"
+    assert camera["orthographic"] == pytest.approx({"xmag": 2.0, "ymag": 1.5, "znear": 0.5, "zfar": 20.0})
+    accept_gltf(found.file)
+
+
 def test_camera(export, accept_gltf):
     found = export(
         """def Xform "R" { def Camera "eye" {

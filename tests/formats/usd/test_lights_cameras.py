@@ -32,14 +32,30 @@ def Xform "R" ( prepend apiSchemas = ["PhysicsRigidBodyAPI"] ) {
     )
     (camera,) = found.asset.cameras
     assert camera.body == "R"
-    assert camera.fov_y == pytest.approx(math.pi / 2)
+    assert camera.orthographic_height == pytest.approx(0.02)
     assert (camera.near, camera.far) == (pytest.approx(0.01), pytest.approx(5.0))
+    assert (camera.focal_length, camera.aperture) == (None, None)
+    np.testing.assert_allclose(camera.pose.p, (0, 0, 0.5))
+    assert [d.data["what"] for d in found.reporter if d.kind == "usd-camera-loss"] == ["lens shift"]
+
+
+def test_a_perspective_camera(read):
+    found = read(
+        """
+def Xform "R" {
+    def Camera "eye" {
+        float focalLength = 10
+        float horizontalAperture = 20
+        float verticalAperture = 20
+    }
+}""",
+        meters=0.01,
+    )
+    (camera,) = found.asset.cameras
+    assert camera.fov_y == pytest.approx(math.pi / 2)
+    assert camera.orthographic_height is None
     assert camera.focal_length == pytest.approx(0.01)
     assert camera.aperture == pytest.approx((0.02, 0.02))
-    np.testing.assert_allclose(camera.pose.p, (0, 0, 0.5))
-    assert [d.data["what"] for d in found.reporter if d.kind == "usd-camera-loss"] == [
-        "orthographic projection", "lens shift",
-    ]  # fmt: skip
 
 
 def test_lights(read):

@@ -34,7 +34,7 @@ HOLDS: Table = {
     **rows(otherwise("for each vertex"), "shapes.geometry.data: normals uvs uv_sets subsets smooth"),
     "shapes.geometry.data.colors": partly("a material that does not read them hides them"),
     **rows(YES, "sites", "sites: pose"),
-    **rows(YES, "cameras", "cameras: pose fov_y near far"),
+    **rows(YES, "cameras", "cameras: pose fov_y orthographic_height near far"),
     **rows(otherwise("the aspect ratio"), "cameras: resolution aperture"),
     "lights": YES,
     "lights.kind": partly("KHR_lights_punctual has three kinds", only=("directional", "point", "spot")),

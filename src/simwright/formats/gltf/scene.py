@@ -220,8 +220,21 @@ def write_optics(gltf: GltfDocument) -> None:
         gltf.light_nodes[light.name] = number
 
 
+_FAR = 1e6
+"""Where a parallel view ends that has no end [m]: glTF wants one."""
+
+
 def _describe_camera(camera: Camera) -> Row:
     width, height = camera.resolution
+    if camera.orthographic_height is not None:
+        half = camera.orthographic_height / 2.0
+        ends = {"znear": max(camera.near, 0.0), "zfar": camera.far if camera.far < math.inf else _FAR}
+        across = half * (width / height if width and height else 4.0 / 3.0)
+        return {
+            "name": camera.name,
+            "type": "orthographic",
+            "orthographic": {"xmag": across, "ymag": half, **ends},
+        }
     # glTF wants an angle between 0 and pi, and a near plane above 0.
     lens: Row = {"yfov": min(max(camera.fov_y, 1e-4), math.pi - 1e-4)}
     if camera.aperture is not None and camera.aperture[0] > 0.0 and camera.aperture[1] > 0.0:

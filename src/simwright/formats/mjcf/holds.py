@@ -56,7 +56,7 @@ HOLDS: Table = {
     # ROS has no place in MJCF itself: REP-0158 3.8 allows native extension points, and MuJoCo has none for it
     **rows(_ASIDE, "sites: ros_frame"),
     "sites.folded": otherwise("a body without mass again"),
-    **rows(YES, "cameras", "cameras: pose fov_y resolution"),
+    **rows(YES, "cameras", "cameras: pose fov_y orthographic_height resolution"),
     **rows(partly("MuJoCo has the same for all cameras"), "cameras: near far"),
     **rows(otherwise("together, where there is a resolution"), "cameras: focal_length aperture"),
     "lights": YES,

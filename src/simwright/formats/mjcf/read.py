@@ -376,7 +376,6 @@ def read_cameras(reader: MjcfReader) -> None:
     """Cameras in MuJoCo's order."""
     model = reader.model
     extent = find_extent(reader)
-    flat = []
     for index in range(reader.count("camera")):
         camera = Camera(
             name=reader.name("camera", index),
@@ -389,8 +388,7 @@ def read_cameras(reader: MjcfReader) -> None:
             source=reader.where("camera", index),
         )
         if _is_orthographic(reader, index):
-            flat.append(index)
-            reader.keep("camera", index, "orthographic_height", float(model.cam_fovy[index]))
+            camera.orthographic_height = float(model.cam_fovy[index])
         else:
             camera.fov_y = math.radians(float(model.cam_fovy[index]))
         width, height = (int(v) for v in model.cam_resolution[index])
@@ -408,13 +406,6 @@ def read_cameras(reader: MjcfReader) -> None:
             reader.keep("camera", index, "output", " ".join(words))
         reader.keep("camera", index, "ipd", model.cam_ipd[index], 0.068)
         reader.keep_user("camera", index, "cam_user")
-    if flat:
-        reader.report_loss(
-            "camera",
-            flat,
-            "the cameras become perspective ones",
-            "orthographic projections of cameras",
-        )
 
 
 def _is_orthographic(reader: MjcfReader, index: int) -> bool:

@@ -45,7 +45,7 @@ HOLDS: Table = {
     "shapes.settings": partly("those that Newton, PhysX or MuJoCo has a word for"),
     "shapes.double_sided": YES,
     **rows(YES, "sites", "sites: pose geometry ros_frame static folded"),
-    **rows(YES, "cameras", "cameras: pose fov_y resolution near far focal_length"),
+    **rows(YES, "cameras", "cameras: pose fov_y orthographic_height resolution near far focal_length"),
     "cameras.aperture": otherwise("with the focal length, as the field of view wants it"),
     "lights": YES,
     "lights.kind": partly("area lights have no place"),

@@ -115,24 +115,27 @@ def _read_camera(
     width = reader.get_number(found, "horizontalAperture", 20.955)
     height = reader.get_number(found, "verticalAperture", 15.2908)
     near, far = reader.get_array(found, "clippingRange", (1.0, 1e6))
-    if reader.get_text(found, "projection") == "orthographic":
-        reader.reporter.report(CAMERA_LOSS, reader.where(found), what="orthographic projection", name=name)
+    is_flat = reader.get_text(found, "projection") == "orthographic"
     if any(reader.get_number(found, f"{side}ApertureOffset", 0.0) for side in ("horizontal", "vertical")):
         reader.reporter.report(CAMERA_LOSS, reader.where(found), what="lens shift", name=name)
-    return Camera(
+    camera = Camera(
         name=name,
         body=body.name,
         pose=placement.pose,
-        # atan2: a focal length of zero gives 180 degrees and no error
-        fov_y=2.0 * math.atan2(height / 2.0, focal),
         near=float(near) * length,
         far=float(far) * length,
-        focal_length=focal * _TENTH * length,
-        aperture=(width * _TENTH * length, height * _TENTH * length),
         resolution=_read_resolution(reader, found),
         path=found.path,
         source=reader.where(found),
     )
+    if is_flat:
+        camera.orthographic_height = height * _TENTH * length
+    else:
+        # atan2: a focal length of zero gives 180 degrees and no error
+        camera.fov_y = 2.0 * math.atan2(height / 2.0, focal)
+        camera.focal_length = focal * _TENTH * length
+        camera.aperture = (width * _TENTH * length, height * _TENTH * length)
+    return camera
 
 
 def _read_resolution(reader: StageReader, found: FoundPrim) -> tuple[int, int]:

@@ -394,10 +394,9 @@ def _write_camera(document: MjcfDocument, camera: Camera) -> None:
         "name": document.claim("camera", camera.name),
         **document.describe_pose(camera.pose),
     }
-    height = document.kept.get(camera, "camera", "orthographic_height")
     has_angle = _has_angle(document, camera)
-    if height is not None:
-        values |= {"projection": "orthographic", "fovy": height}
+    if camera.orthographic_height is not None:
+        values |= {"projection": "orthographic", "fovy": camera.orthographic_height}
     # MuJoCo wants a resolution beside the size of a sensor
     elif camera.aperture and camera.focal_length and any(camera.resolution) and not has_angle:
         focal = (camera.focal_length, camera.focal_length)

@@ -403,11 +403,14 @@ def place_camera(layer: LayerWriter, path: str, camera: Camera) -> None:
     width, height = camera.resolution
     focal = camera.focal_length or _FOCAL
     # the vertical field of view is what all formats agree on
-    tall = 2.0 * focal * math.tan(camera.fov_y / 2.0)
+    tall = camera.orthographic_height or 2.0 * focal * math.tan(camera.fov_y / 2.0)
     wide = tall * (width / height if width and height else _ASPECT)
-    if camera.aperture is not None and camera.focal_length is not None:
-        wide = camera.aperture[0]
-    layer.set(path, "focalLength", "float", focal / _TENTH)
+    if camera.orthographic_height is not None:
+        layer.set(path, "projection", "token", "orthographic")
+    else:
+        layer.set(path, "focalLength", "float", focal / _TENTH)
+        if camera.aperture is not None and camera.focal_length is not None:
+            wide = camera.aperture[0]
     layer.set(path, "horizontalAperture", "float", wide / _TENTH)
     layer.set(path, "verticalAperture", "float", tall / _TENTH)
     layer.set(path, "clippingRange", "float2", (camera.near, camera.far))
