@@ -481,17 +481,28 @@ def _compare_appearance(
             _compare_texture(
                 section, ruler, images, (f"{element}: {key}", key), (a.images[key], b.images[key])
             )
-    # an image replaces the colour, and not the opacity
-    if "diffuse" in a.images and "diffuse" in b.images:
-        if "opacity" not in {*a.images, *b.images} and a.color is not None and b.color is not None:
-            ruler.compare(section, element, "opacity", a.color[3:], b.color[3:], scale=1.0)
-    elif a.color is not None and b.color is not None:
-        ruler.compare(section, element, "colour", a.color, b.color, scale=1.0)
-    elif a.color != b.color:
-        unsaid["colour"] += 1
+    _compare_color(section, ruler, looks, unsaid)
     for what in a.values.keys() & b.values.keys():
         if what not in a.images:
             ruler.compare(section, element, what, a.values[what], b.values[what], scale=1.0)
+
+
+def _compare_color(
+    section: DifferenceSection,
+    ruler: ValueComparer,
+    looks: tuple[ShapeAppearance, ShapeAppearance],
+    unsaid: Counter[str],
+) -> None:
+    a, b = looks
+    element = f"visual {a.shape!r}"
+    if a.color is None or b.color is None:
+        # an image replaces the colour that only one side gives
+        if a.color != b.color and not ("diffuse" in a.images and "diffuse" in b.images):
+            unsaid["colour"] += 1
+    elif "diffuse" not in a.images or "diffuse" not in b.images:
+        ruler.compare(section, element, "colour", a.color, b.color, scale=1.0)
+    elif "opacity" not in {*a.images, *b.images}:
+        ruler.compare(section, element, "opacity", a.color[3:], b.color[3:], scale=1.0)
 
 
 _COLORED = frozenset({"diffuse", "emissive", "specular"})

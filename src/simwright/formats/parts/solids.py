@@ -47,8 +47,7 @@ def make_mesh(geometry: Geometry) -> Mesh | None:
         case Heightfield():
             return Mesh.of(*heightfield_solid(geometry))
         case Polyline():
-            solid = outline_solid(geometry)
-            return None if solid is None else Mesh.of(*solid)
+            return _extrude(geometry)
     return None
 
 
@@ -79,6 +78,11 @@ def _revolve(profile: list[tuple[float, float]]) -> Mesh:
         triangles += [np.column_stack((low + one, high + two, high + one))]
     triangles.append(np.column_stack((last + one, last + two, np.full(_SIDES, top))))
     return Mesh.of(vertices, np.concatenate(triangles))
+
+
+def _extrude(outline: Polyline) -> Mesh | None:
+    solid = outline_solid(outline)
+    return None if solid is None else Mesh.of(*solid)
 
 
 def _make_plate(size: Array) -> Mesh:
