@@ -95,7 +95,7 @@ CHANGES = {
     'type="box" size=".05': ('type="ellipsoid" size=".05', "frames: frame 's': shape"),
     'fovy="2.5"': ('fovy="2.6"', "cameras: camera 'flat': orthographic height"),
     'principal="0.001 0.002"': ('principal="0.001 0.003"', "cameras: camera 'lens': principal"),
-    'actuatorgravcomp="true"': ("", "drives: freedom 'l': actuatorgravcomp"),
+    'actuatorgravcomp="true"': ("", "drives: DOF 'l': actuatorgravcomp"),
     'torquescale="0.3"': ('torquescale="0.4"', "constraints: equality 'glue': torque scale"),
     'solreflimit="0.09 1"': ('solreflimit="0.08 1"', "constraints: tendon 'belt': solreflimit"),
     'solimpfriction="0.6 0.9 0.01 0.5 2"': ("", "constraints: tendon 'belt': solimpfriction"),
