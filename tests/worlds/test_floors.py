@@ -17,6 +17,7 @@ from simwright.app.world_build import build_world, import_plan, save_world
 from simwright.app.worlds import find_path, load_world, open_world
 from simwright.core.diag import Reporter
 from simwright.worlds.acting.action import Action
+from simwright.worlds.read import check_quality
 
 ROBOT = {
     "radius": 0.2,
@@ -99,6 +100,17 @@ def test_a_path_rides_the_lift(tmp_path: Path) -> None:
     there = find_path(world, world.robots[0], "reading corner")
     assert there.path is not None
     assert there.path.poses[-1].xy == (18.0, 1.0)
+
+
+def test_rooms_that_a_lift_leads_to_can_be_reached(tmp_path: Path) -> None:
+    reporter = Reporter()
+    world = load_world(write(tmp_path, make_house()), reporter=reporter)
+    check_quality(world, reporter)
+    assert [item.message for item in reporter if item.kind == "world-room-unreachable"] == []
+    reporter = Reporter()
+    world = load_world(write(tmp_path, make_house(lifts={})), reporter=reporter)
+    check_quality(world, reporter)
+    assert [item.message for item in reporter if item.kind == "world-room-unreachable"]
 
 
 def test_robots_ride_one_after_the_other(tmp_path: Path) -> None:

@@ -194,6 +194,27 @@ def test_nav2_walls_match_to_a_cell(tmp_path: Path) -> None:
     assert any("unknown cells" in item.message for item in reporter)
 
 
+def test_short_passages_stay_open(tmp_path: Path) -> None:
+    """A room in a corner, with a gap across the end of one wall and a short passage in the other."""
+    image = np.full((140, 140), 254, dtype=np.uint8)
+    image[:2] = image[-2:] = image[:, :2] = image[:, -2:] = 0
+    image[60:64, :30] = image[60:64, 46:50] = 0  # a wall along the room with a passage of 0.8 m
+    image[:30, 58:66] = image[44:64, 50:58] = 0  # the other one, with a gap at an angle
+    image[20:24, 100:140] = image[24:46, 100:102] = 0
+    Image.fromarray(image).save(tmp_path / "map.pgm")
+    file = tmp_path / "map.yaml"
+    file.write_text("{image: map.pgm, resolution: 0.05, origin: [0, 0, 0], negate: 0}\n")
+    reporter = Reporter()
+    _, world = import_plan(file, tmp_path / "out", reporter=reporter)
+    cells = np.argwhere(image[::-1] > 0)
+    free = shapely.union_all(shapely.box(*(cells[:, ::-1] * 0.05).T, *((cells[:, ::-1] + 1) * 0.05).T))
+    assert free.geom_type == "Polygon"
+    assert len(world.rooms) > 1
+    assert shapely.get_num_geometries(world.open_space) == 1
+    assert count_differences(world, free, 0.05) == (0, 0)
+    assert not [item.message for item in reporter if "left out" in item.message]
+
+
 def test_maps_that_are_turned_or_negated(tmp_path: Path) -> None:
     file, free = make_map(tmp_path, origin=[-2.0, 1.0, 0.5])
     _, world = import_plan(file, tmp_path / "out")

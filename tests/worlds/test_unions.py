@@ -8,6 +8,7 @@ import pytest
 import shapely
 
 from simwright.worlds.polygons import cut_polygons, join_polygons
+from simwright.worlds.read import is_passable, read_world
 
 PLANS = 2000
 
@@ -50,3 +51,41 @@ def test_holes_take_no_more_than_themselves():
         rest = cut_polygons(floor, [parts[0]])
         assert rest.area == pytest.approx(floor.area - floor.intersection(parts[0]).area, abs=1e-6)
     assert cut_polygons(floor, []) is floor
+
+
+def make_turned_world(seed):
+    """Three rooms in a row, turned by any angle, with hallways that reach into them far, or hardly at all."""
+    rng = np.random.default_rng((seed, 5))
+    turn, at = rng.uniform(-np.pi, np.pi), rng.uniform(-50.0, 50.0, 2)
+    rotation = np.array([[np.cos(turn), -np.sin(turn)], [np.sin(turn), np.cos(turn)]])
+
+    def place(points):
+        return np.round(np.array(points) @ rotation.T + at, 5).tolist()
+
+    reach = rng.choice([0.02, 0.1, 0.8])
+    rooms, hallways = [], []
+    for number in range(3):
+        left = 4.0 * number
+        corners = [(left, -1.5), (left + 3.8, -1.5), (left + 3.8, 1.5), (left, 1.5)]
+        rooms.append(f"  - {{name: r{number}, wall_width: 0.1, footprint: {place(corners)}}}")
+    for number in range(2):
+        y = rng.uniform(-0.9, 0.9)
+        line = place([(4.0 * number + 3.8 - reach, y), (4.0 * number + 4.0 + reach, y)])
+        hallways.append(
+            f"  - {{room_start: r{number}, room_end: r{number + 1}, width: 0.9, wall_width: 0.05,"
+            f" conn_method: points, conn_points: {line}}}"
+        )
+    return "\n".join(["params: {inflation_radius: 0.2}", "rooms:", *rooms, "hallways:", *hallways, ""])
+
+
+def test_open_doors_are_ways_at_any_angle(tmp_path):
+    """Free space covers every passage: neither rounding nor short hallways cut rooms off."""
+    file = tmp_path / "world.yaml"
+    for seed in range(150):
+        file.write_text(make_turned_world(seed))
+        world = read_world(file)
+        assert len(world.hallways) == 2, seed
+        assert shapely.get_num_geometries(world.free_space) == 1, seed
+        assert all(is_passable(hallway) for hallway in world.hallways), seed
+        # 3 rooms of 3.4 m x 2.6 m, and 0.5 m of width between them, 0.6 m long
+        assert world.free_space.area == pytest.approx(3 * 3.4 * 2.6 + 2 * 0.5 * 0.6, abs=1e-3), seed

@@ -178,6 +178,8 @@ class Hallway:
     where: Where = NOWHERE
     free: Geometry = field(default=None, repr=False)
     """Where the centre of a robot may be in the corridor, the rooms' floors excluded; as if the door were open."""
+    passage: Geometry = field(default=None, repr=False)
+    """The same with what of it lies in the rooms: it overlaps with their free floors, so that no gap can be between."""
     slab_inflated: Geometry = field(default=None, repr=False)
 
     @property

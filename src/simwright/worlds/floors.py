@@ -30,6 +30,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
+import shapely
+
 from simwright.core.diag import NOWHERE, Where
 from simwright.worlds import messages
 from simwright.worlds.document import Refusal, WorldEntry
@@ -281,6 +285,20 @@ def find_stop(world: World, link: FloorLink, floor: str) -> WorldPose | None:
     room = world.names[link.stops[floor]]
     assert isinstance(room, Room)
     return room.nav_poses[0] if room.nav_poses else None
+
+
+def add_linked(world: World, parts: npt.NDArray[Any], chosen: npt.NDArray[np.bool_]) -> None:
+    """Choose of the parts of a free space also those that lifts and stairs lead to from chosen ones."""
+    links = []
+    for link in world.floor_table.links.values():
+        stops = [pose for floor in link.stops if (pose := find_stop(world, link, floor)) is not None]
+        if stops and (not world.robots or any(link.admits(robot) for robot in world.robots)):
+            links.append(np.any([shapely.intersects_xy(parts, pose.x, pose.y) for pose in stops], axis=0))
+    # a link may lead to another one: as many rounds as there are links
+    for _ in links:
+        for link_parts in links:
+            if (link_parts & chosen).any():
+                chosen |= link_parts
 
 
 def place_in_space(floor: WorldFloor, point: tuple[float, float, float]) -> tuple[float, float, float]:

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import shapely
 
-from simwright.worlds.entities import FloorPlan, Hallway, Location, Room
+from simwright.worlds.entities import FloorPlan, Hallway
 from simwright.worlds.polygons import Geometry, cut_polygons, grow, join_polygons
 from simwright.worlds.poses import WorldPose
 
@@ -28,16 +28,18 @@ def compute_free_space(
     """Free robot centres at another inflation radius [m], or with other doors closed than are."""
     doors = plan.closed_hallways if closed is None else list(closed)
     if inflation is None or inflation == plan.inflation_radius:
-        floors = [part.free for part in plan.floors]
+        rooms = [room.free for room in plan.rooms]
+        halls = [hallway.free if plan.reference else hallway.passage for hallway in plan.hallways]
         slabs = [hallway.slab_inflated for hallway in doors]
         furniture = [location.inflated for location in plan.locations]
     else:
-        rooms, halls, grown = _inflate(plan, inflation)
-        floors, furniture = [*rooms.values(), *halls.values()], list(grown.values())
+        grown = _inflate(plan, inflation)
+        rooms, halls = grown.rooms, grown.halls if plan.reference else grown.passages
+        furniture = grown.furniture
         slabs = list(_grow_all([hallway.slab for hallway in doors], inflation))
     # furniture before a hallway reaches into it, which PyRoboSim takes out of the room's floor only
     holes = [] if plan.reference else furniture
-    return _cut(plan, _cut(plan, _join(plan, floors), holes), slabs)
+    return _cut(plan, _cut(plan, _join(plan, [*rooms, *halls]), holes), slabs)
 
 
 def compute_sensing_space(plan: FloorPlan) -> Geometry:
@@ -77,13 +79,15 @@ def _cut(plan: FloorPlan, polygon: Geometry, holes: Sequence[Geometry]) -> Geome
 
 def update_free_polygons(plan: FloorPlan) -> None:
     """Bring the free polygons of rooms, hallways and locations to the inflation radius of the plan."""
-    rooms, halls, furniture = _inflate(plan, plan.inflation_radius)
-    for room, polygon in rooms.items():
+    grown = _inflate(plan, plan.inflation_radius)
+    for room, polygon in zip(plan.rooms, grown.rooms, strict=True):
         room.free = polygon
     slabs = _grow_all([hallway.slab for hallway in plan.hallways], plan.inflation_radius)
-    for (hallway, polygon), slab in zip(halls.items(), slabs, strict=True):
-        hallway.free, hallway.slab_inflated = polygon, slab
-    for location, polygon in furniture.items():
+    for hallway, polygon, passage, slab in zip(
+        plan.hallways, grown.halls, grown.passages, slabs, strict=True
+    ):
+        hallway.free, hallway.passage, hallway.slab_inflated = polygon, passage, slab
+    for location, polygon in zip(plan.locations, grown.furniture, strict=True):
         location.inflated = polygon
 
 
@@ -121,28 +125,46 @@ def update_waypoints(plan: FloorPlan) -> None:
         set_waypoints(hallway, shrunk[hallway.room_start], shrunk[hallway.room_end])
 
 
-def _inflate(
-    plan: FloorPlan, radius: float
-) -> tuple[dict[Room, Geometry], dict[Hallway, Geometry], dict[Location, Geometry]]:
-    """Free polygons of rooms and hallways, and grown furniture."""
+class InflatedFloors(NamedTuple):
+    """Polygons in the order of the plan: free parts of rooms and hallways, passages, grown furniture."""
+
+    rooms: list[Geometry]
+    halls: list[Geometry]
+    passages: list[Geometry]
+    furniture: list[Geometry]
+
+
+def _inflate(plan: FloorPlan, radius: float) -> InflatedFloors:
     floors = dict(zip(plan.rooms, _grow_all([room.polygon for room in plan.rooms], -radius), strict=True))
-    furniture = dict(
-        zip(plan.locations, _grow_all([loc.polygon for loc in plan.locations], radius), strict=True)
-    )
-    corridors = _grow_all([hallway.polygon for hallway in plan.hallways], -radius)
-    halls = {}
+    furniture = _grow_all([location.polygon for location in plan.locations], radius)
+    passages = _grow_all([hallway.polygon for hallway in plan.hallways], -radius)
+    halls = passages
     if plan.hallways:
         # one call for all hallways: in large worlds calls by themselves take longest
         starts = np.array([floors[hallway.room_start] for hallway in plan.hallways], dtype=object)
         ends = np.array([floors[hallway.room_end] for hallway in plan.hallways], dtype=object)
-        rest = shapely.difference(shapely.difference(corridors, starts), ends)
-        halls = dict(zip(plan.hallways, rest, strict=True))
-    rooms = {}
+        if radius > 0.0 and not plan.reference:
+            apart = ~(shapely.intersects(passages, starts) & shapely.intersects(passages, ends))
+            for number in np.flatnonzero(apart):
+                passages[number] = _find_passage(plan.hallways[int(number)], radius)
+        halls = shapely.difference(shapely.difference(passages, starts), ends)
+    grown = dict(zip(plan.locations, furniture, strict=True))
+    rooms = []
     for room, floor in floors.items():
         for location in room.locations:
-            floor = floor.difference(furniture[location])  # noqa: PLW2901 - it shrinks
-        rooms[room] = floor
-    return rooms, halls, furniture
+            floor = floor.difference(grown[location])  # noqa: PLW2901 - it shrinks
+        rooms.append(floor)
+    return InflatedFloors(rooms, list(halls), list(passages), list(furniture))
+
+
+def _find_passage(hallway: Hallway, radius: float) -> Geometry:
+    """The free part of a corridor that reaches less than ``radius`` into its rooms: of all three floors as one.
+
+    Shrunk by itself, its ends would not meet the shrunk rooms, although nothing is in the way.
+    """
+    near = grow(hallway.polygon, 4.0 * radius)
+    floors = [hallway.polygon, *(room.polygon.intersection(near) for room in hallway.rooms)]
+    return grow(join_polygons(floors), -radius).intersection(grow(hallway.polygon, 2.0 * radius))
 
 
 def _grow_all(polygons: Sequence[Geometry], distance: float | Sequence[float]) -> npt.NDArray[Any]:

@@ -41,7 +41,7 @@ from simwright.core.errors import ParseError, StrictError, UsageError
 from simwright.worlds import messages
 from simwright.worlds.document import Refusal, WorldEntry, read_extensions
 from simwright.worlds.entities import Hallway, Location, Params, Room, Spawn
-from simwright.worlds.floors import read_floors
+from simwright.worlds.floors import add_linked, read_floors
 from simwright.worlds.free_space import blocks_way, compute_free_space, update_free_polygons
 from simwright.worlds.metadata import read_metadata
 from simwright.worlds.polygons import Geometry, cut_polygons, grow, join_polygons
@@ -297,7 +297,7 @@ def is_passable(hallway: Hallway) -> bool:
     """Does a robot get from one room through the open door into the other?"""
     start, end = hallway.rooms
     furniture = [location.inflated for room in hallway.rooms for location in room.locations]
-    space = cut_polygons(join_polygons([start.free, hallway.free, end.free]), furniture)
+    space = cut_polygons(join_polygons([start.free, hallway.passage, end.free]), furniture)
     # a common edge counts as a way only if the rooms meet there as well
     parts = shapely.get_parts(space.buffer(_SPECK))
     return any(part.intersects(start.free) and part.intersects(end.free) for part in parts)
@@ -316,6 +316,7 @@ def _take_reached(world: World, space: Geometry) -> Geometry:
         floors = np.array([room.polygon for room in world.rooms], dtype=object)
         rooms = shapely.intersects(parts[:, None], floors[None, :]).sum(axis=1)
         chosen[np.lexsort((shapely.area(parts), rooms))[-1]] = True
+    add_linked(world, parts, chosen)
     reached = join_polygons(parts[chosen])
     shapely.prepare(reached)
     return reached

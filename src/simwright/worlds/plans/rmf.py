@@ -297,7 +297,7 @@ class _RmfReader:
     def _report_lost(self, level: str) -> None:
         rows = self._data["levels"][level]
         for key, why in (
-            ("lanes", "robots of a world plan their own ways (world export writes lanes)"),
+            ("lanes", "robots of a world plan their own ways (world build --format rmf writes lanes)"),
             ("human_lanes", "worlds have no people"),
         ):
             if rows.get(key):

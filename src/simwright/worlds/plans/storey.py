@@ -325,12 +325,15 @@ class _PlanWriter:
             for s in (1.0, -1.0)
         )
         if first is None or second is None or first is second or width < MIN_WAY:
+            reason = (
+                "it leads out of the rooms" if first is None or second is None
+                else "it is inside of one room" if first is second else f"it is {width:.2f} m wide"
+            )  # fmt: skip
             if cut.name:
-                reason = (
-                    "it leads out of the rooms" if first is None or second is None
-                    else "it is inside of one room" if first is second else f"it is {width:.2f} m wide"
-                )  # fmt: skip
                 self._reporter.report(messages.PLAN_DOOR, cut.where, name=cut.name, reason=reason)
+            else:
+                what = f"an opening at ({middle[0]:.2f}, {middle[1]:.2f})"
+                self._reporter.report(messages.PLAN_LEFT, storey.where, what=what, reason=reason)
             return None
         width -= 2e-4  # rounding of corners must not let it touch the walls beside it
         ends = [
@@ -471,8 +474,10 @@ def _separates(storey: Storey, tree: Any, cut: PlanDoor) -> bool:
         point = shapely.Point((start + end) / 2.0 + sign * across)
         hits = [int(n) for n in tree.query(point, predicate="intersects")]
         found.append(hits[0] if hits else None)
-    # a door to nowhere stays a wall: what is behind it is not floor
-    return found[0] != found[1] or found[0] is None
+    # a door to nowhere stays a wall: what is behind it is not floor; an opening to nowhere is none
+    if None in found:
+        return bool(cut.name)
+    return found[0] != found[1]
 
 
 def _find_ring(faces: list[Geometry]) -> tuple[Geometry, Geometry] | None:
@@ -629,6 +634,8 @@ def _list_points(polygon: Geometry) -> list[list[float]]:
 # -- openings that nobody named ------------------------------------------------------------------------------------
 
 _TURNS = 36
+_BETWEEN = MIN_ROOM + 0.2
+"""From one opening to the next [m]: a room and the thickness of two walls."""
 _CHORD = 20.0
 
 
@@ -655,7 +662,17 @@ def find_openings(free: Geometry, width: float) -> list[PlanDoor]:
         else:
             points = [_find_mouth(part, room, half) for room in near]
         found += [line for point in points if (line := _find_chord(free, point, width)) is not None]
-    return found
+    return _keep_apart(found)
+
+
+def _keep_apart(doors: list[PlanDoor]) -> list[PlanDoor]:
+    """One line, the shortest, where several are so close that no room is between them: it would be lost."""
+    kept: list[PlanDoor] = []
+    for door in sorted(doors, key=lambda door: (math.dist(door.start, door.end), door.start, door.end)):
+        middle = np.add(door.start, door.end) / 2.0
+        if all(math.dist(middle, np.add(other.start, other.end) / 2.0) > _BETWEEN for other in kept):
+            kept.append(door)
+    return kept
 
 
 def _find_mouth(part: Geometry, room: Geometry, half: float) -> Geometry:
