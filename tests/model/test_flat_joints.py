@@ -10,9 +10,16 @@ import pytest
 
 from simwright.core.errors import UsageError
 from simwright.core.math3d import IDENTITY, Pose, vec3
-from simwright.model.asset import Asset, Body
+from simwright.model.asset import Actuator, Asset, Body
 from simwright.model.coordinates import list_couplings, plan_closures
-from simwright.model.flat_joints import JointPlacement, bound_stop, move_anchor, order_axes, reverse_joint
+from simwright.model.flat_joints import (
+    JointPlacement,
+    bound_stop,
+    is_plain,
+    move_anchor,
+    order_axes,
+    reverse_joint,
+)
 from simwright.model.joint import Dof, Equality, EqualityKind, Joint, JointKind, Mimic, Motion
 from simwright.model.selection import Selection, compile_paths, drop_bodies
 
@@ -98,3 +105,21 @@ def test_bodies_go_with_their_joints_and_patterns_are_checked() -> None:
     assert [is_out(path) for path in ("/r/x/y", "/r/z", "/q", "")] == [True, False, True, False]
     with pytest.raises(UsageError, match="ignore_paths"):
         compile_paths(Selection(ignore_paths=["("]))
+
+
+@pytest.mark.parametrize(
+    ("transmission", "gear", "plain"),
+    [
+        ("joint", (1.0, 0.0, 0.0, 0.0, 0.0, 0.0), True),
+        ("joint", (2.0, 0.0, 0.0, 0.0, 0.0, 0.0), False),
+        ("joint", (1.0, 0.0, 0.5, 0.0, 0.0, 0.0), False),
+        ("tendon", (1.0, 0.0, 0.0, 0.0, 0.0, 0.0), False),
+        ("tendon", (2.0, 0.0, 0.0, 0.0, 0.0, 0.0), False),
+    ],
+)
+def test_only_an_actuator_of_a_joint_without_a_gear_is_plain(
+    transmission: str, gear: tuple[float, ...], plain: bool
+) -> None:
+    actuator = Actuator("a", "motor", "joint1")
+    actuator.transmission, actuator.gear = transmission, gear
+    assert is_plain(actuator) is plain
