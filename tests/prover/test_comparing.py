@@ -13,14 +13,16 @@ import pytest
 from tests.prover.twins import write_mjcf
 
 import simwright
+from simwright.core.diag import Diagnostic, Level
 from simwright.core.math3d import vec3
 from simwright.model.asset import Asset
 from simwright.model.elements import Body
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
+from simwright.prover import proving
 from simwright.prover.asking import ReferenceRobot, choose_configurations, list_speed_limits
 from simwright.prover.aspects import ASPECTS, Outcome, Told, refuse
-from simwright.prover.causes import find_causes
+from simwright.prover.causes import DifferenceCause, find_causes
 from simwright.prover.motion import (
     SCENARIOS,
     MotionReference,
@@ -390,6 +392,24 @@ def test_runs_that_are_far_apart_allow_nothing() -> None:
     result = compare_motion("response", reference, runs, "single")
     assert result.discretisation > 10.0
     assert (result.state, result.tolerance) == ("differs", 0.1)
+
+
+@pytest.mark.parametrize(("mass", "word"), [(0.0, "weightless base"), (1.0, "floating base")])
+def test_a_base_that_floats_may_weigh_nothing(mass: float, word: str) -> None:
+    asset = Asset("robot", bodies=[Body("rail", inertial=Inertial(mass, inertia=mass * np.eye(3)))])
+    outcome = Outcome("drake", differences={"base": "rail floats, should be held"}, items={"base": "rail"})
+    seen = Told(Seen("Drake", floating=["rail"]))
+    cause = find_causes(asset, outcome, Told(Seen("MuJoCo")), seen)["base"]
+    assert cause.word == word
+    assert cause.hint
+
+
+def test_what_a_format_has_no_word_for_is_known_by_any_name() -> None:
+    told = "ball joint 'left-rod' is written as three revolute joints"
+    causes = {"dofs": DifferenceCause("joint", "the engine has other degrees of freedom at this joint")}
+    outcome = Outcome("drake", differences={"dofs": "left_rod: 1 DOFs"}, items={"dofs": "left_rod"})
+    proving._blame_format(outcome, causes, [Diagnostic("x", Level.WARNING, told)])
+    assert (causes["dofs"].word, causes["dofs"].text) == ("format", told)
 
 
 def make_rest(**ends: float) -> MotionReference:

@@ -17,6 +17,7 @@ from simwright.core.math3d import Array
 from simwright.model.asset import Asset
 from simwright.model.joint import WORLD
 from simwright.model.kinematics import build_tree
+from simwright.model.mass import body_inertials
 from simwright.prover.aspects import Outcome, Told
 from simwright.prover.dynamics import find_size
 from simwright.prover.motion import SCENARIOS, SMALL, MotionResult, Positions
@@ -43,6 +44,7 @@ _STRUCTURE = {
 }
 _HINTS = {
     "floating base": "hold the base; in OpenUSD the articulation root belongs on the fixed joint or above it",
+    "weightless base": "give the root link a mass, or fix it to the world",
     "held base": "leave the base without a joint to the world",
     "missing drive": "give the joint a drive in the words that this engine reads ('simwright convert --for')",
     "mimic dropped": "command the following joint yourself in this engine, or use one that couples joints",
@@ -112,7 +114,7 @@ def find_causes(
     found: dict[str, DifferenceCause] = {}
     for aspect in outcome.differences:
         item = outcome.items.get(aspect, "")
-        cause = _explain_structure(aspect, item, told)
+        cause = _explain_structure(aspect, item, told, places)
         if cause is not None:
             word, text = cause
             found[aspect] = DifferenceCause(word, text, places.find(aspect, item), _HINTS.get(word, ""))
@@ -382,19 +384,26 @@ def _reaches_limit(result: MotionResult, row: SeenFreedom) -> bool:
     return (low is not None and min(values) < low + near) or (high is not None and max(values) > high - near)
 
 
-def _explain_structure(aspect: str, item: str, told: Told) -> tuple[str, str] | None:
+def _explain_structure(aspect: str, item: str, told: Told, places: _Places) -> tuple[str, str] | None:
     """The word and the sentence for an aspect of the structure."""
+    if aspect == "base":
+        return _explain_base(item, told, weightless=item in places.weightless)
     if aspect in _STRUCTURE:
         return _STRUCTURE[aspect]
     if aspect in ("armature", "friction", "damping"):
         return _explain_value(aspect, _find_rows(told, item))
     explain = {
-        "base": _explain_base, "drives": _explain_drive, "mimics": _explain_mimic, "limits": _explain_limit,
+        "drives": _explain_drive, "mimics": _explain_mimic, "limits": _explain_limit,
     }.get(aspect)  # fmt: skip
     return explain(item, told) if explain else None
 
 
-def _explain_base(item: str, told: Told) -> tuple[str, str]:
+def _explain_base(item: str, told: Told, *, weightless: bool) -> tuple[str, str]:
+    if item in told.seen.floating and weightless:
+        return "weightless base", (
+            "the root link weighs nothing: MuJoCo holds it, because what has no mass cannot move by itself, and the "
+            "engine lets it float"
+        )
     if item in told.seen.floating:
         return "floating base", "nothing holds the base in the engine"
     return "held base", "the engine holds the base"
@@ -518,6 +527,7 @@ class _Places:
             for dof in joint.dofs
             for name in (joint.name, dof.name)
         }
+        self.weightless = {name_of(name) for name, one in body_inertials(asset).items() if not one.mass}
         self._mimics = {name_of(mimic.follower): mimic.source for mimic in asset.mimics}
         self._file = Where(asset.provenance.file)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 import tempfile
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -46,6 +47,8 @@ TIMEOUT = 300.0
 
 _SUFFIXES = {"usd": "", "urdf": ".urdf", "mjcf": ".xml", "sdf": ".sdf"}
 """What engines know the files of a format by; an OpenUSD asset is a folder."""
+
+_QUOTED = re.compile(r"'([^']*)'")
 
 Watch = Callable[[str], None]
 """Told which engine is asked now."""
@@ -292,7 +295,9 @@ def _run_motions(
 def _blame_format(outcome: Outcome, causes: dict[str, DifferenceCause], notes: Sequence[Diagnostic]) -> None:
     """A joint that the format has no word for, and that was written as others, is the format's."""
     for note in notes:
-        if "dofs" in causes and repr(outcome.items["dofs"]) in note.message:
+        # the message has the name that the file gives it, engines have names without signs
+        names = {name_of(name) for name in _QUOTED.findall(note.message)}
+        if "dofs" in causes and outcome.items["dofs"] in names:
             causes["dofs"] = DifferenceCause("format", note.message, causes["dofs"].where, note.hint)
 
 
