@@ -394,6 +394,17 @@ def test_runs_that_are_far_apart_allow_nothing() -> None:
     assert (result.state, result.tolerance) == ("differs", 0.1)
 
 
+def test_links_may_come_before_what_hangs_on_the_world() -> None:
+    dof = Dof(Motion.HINGE, vec3(0, 1, 0), name="hinge")
+    joints = [
+        Joint("hinge", JointKind.REVOLUTE, "anchor", "flap", dofs=[dof]),
+        Joint("held", JointKind.FIXED, WORLD, "anchor"),
+        Joint("tip", JointKind.REVOLUTE, "flap", "end", dofs=[replace(dof, name="tip")]),
+    ]
+    asset = Asset("door", bodies=[Body(name) for name in ("anchor", "flap", "end")], joints=joints)
+    assert proving._list_between(asset) == {"held_link", "hinge_link"}
+
+
 @pytest.mark.parametrize(("mass", "word"), [(0.0, "weightless base"), (1.0, "floating base")])
 def test_a_base_that_floats_may_weigh_nothing(mass: float, word: str) -> None:
     asset = Asset("robot", bodies=[Body("rail", inertial=Inertial(mass, inertia=mass * np.eye(3)))])

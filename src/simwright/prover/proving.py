@@ -24,6 +24,7 @@ from simwright.model.asset import Asset
 from simwright.model.elements import Body
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
+from simwright.model.kinematics import build_tree
 from simwright.prover.asking import (
     CONFIGURATIONS,
     ReferenceRobot,
@@ -334,8 +335,15 @@ def _find_rigid(asset: Asset) -> dict[str, str]:
 
 
 def _list_between(asset: Asset) -> set[str]:
-    """What links are called that writers put between the axes of a joint, or before one that hangs on the world."""
-    chained = [joint for joint in asset.joints if len(joint.dofs) > 1 or joint.parent == WORLD]
+    """What links are called that writers put between the axes of a joint, or before one that hangs on the world.
+
+    A link that is fixed to the world and weighs nothing may have become the world.
+    """
+    world = {WORLD}
+    for edge in build_tree(asset).edges:  # outwards from the roots
+        if edge.parent in world and not edge.joint.dofs:
+            world.add(edge.child)
+    chained = [joint for joint in asset.joints if len(joint.dofs) > 1 or joint.parent in world]
     return {
         f"{name_of(name)}_link"
         for joint in chained
