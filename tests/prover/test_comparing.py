@@ -19,7 +19,7 @@ from simwright.model.asset import Asset
 from simwright.model.elements import Body
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
-from simwright.prover import proving
+from simwright.prover import causes, proving
 from simwright.prover.asking import ReferenceRobot, choose_configurations, list_speed_limits
 from simwright.prover.aspects import ASPECTS, Outcome, Told, refuse
 from simwright.prover.causes import DifferenceCause, find_causes
@@ -369,6 +369,14 @@ def test_a_motion_that_differs_is_explained_by_a_smaller_timestep_or_not_at_all(
     assert explain("swing", errors) == word
 
 
+def test_runs_that_are_farther_apart_than_the_way_are_not_stable() -> None:
+    result = MotionResult("swing", "differs", runs=[MotionRun(0.001, {}), MotionRun(0.0005, {})])
+    result.error, result.error_half, result.error_small = 1.2, 51.0, 5.5
+    assert causes._explain_smaller(result) is None
+    result.discretisation = 50.0
+    assert causes._explain_smaller(result)[0] == "timestep"
+
+
 def test_an_engine_that_is_not_stable_is_told_from_one_that_cannot_move() -> None:
     assert explain("swing", (0.0, 0.0, 0.002), runs=0) == "timestep"
     assert explain("swing", (0.0, 0.0, None), runs=0) == "no motion"
@@ -417,10 +425,10 @@ def test_a_base_that_floats_may_weigh_nothing(mass: float, word: str) -> None:
 
 def test_what_a_format_has_no_word_for_is_known_by_any_name() -> None:
     told = "ball joint 'left-rod' is written as three revolute joints"
-    causes = {"dofs": DifferenceCause("joint", "the engine has other degrees of freedom at this joint")}
+    found = {"dofs": DifferenceCause("joint", "the engine has other degrees of freedom at this joint")}
     outcome = Outcome("drake", differences={"dofs": "left_rod: 1 DOFs"}, items={"dofs": "left_rod"})
-    proving._blame_format(outcome, causes, [Diagnostic("x", Level.WARNING, told)])
-    assert (causes["dofs"].word, causes["dofs"].text) == ("format", told)
+    proving._blame_format(outcome, found, [Diagnostic("x", Level.WARNING, told)])
+    assert (found["dofs"].word, found["dofs"].text) == ("format", told)
 
 
 def make_rest(**ends: float) -> MotionReference:

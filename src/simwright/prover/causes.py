@@ -275,6 +275,9 @@ def _explain_smaller(result: MotionResult) -> tuple[str, str] | None:
     least = min(result.error, result.error_half) if result.runs else 1.0
     if result.error_small < _GOES_AWAY * least:
         return "timestep", f"the engine is not stable at {step:g} s: the error is {told}"
+    if result.discretisation > 1.0:
+        apart = f"runs at {step:g} s and at half of it are {result.discretisation:.1e} of the way apart"
+        return "timestep", f"the engine is not stable: {apart}, and the error is {told}"
     if result.runs and result.error_small > _GROWS * max(result.error, result.error_half):
         return "rounding", f"the error grows while steps get smaller, to {told}: each of them is rounded"
     return None
