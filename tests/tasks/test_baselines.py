@@ -37,7 +37,13 @@ def test_push(arm):
 
 @pytest.mark.parametrize(
     ("task", "policy"),
-    [("pick_place", "pick"), ("stack", "stack"), ("peg_insert", "insert"), ("drawer", "pull")],
+    [
+        ("pick_place", "pick"),
+        ("stack", "stack"),
+        ("peg_insert", "insert"),
+        ("drawer", "pull"),
+        ("door", "swing"),
+    ],
 )
 def test_a_gripper_carries_and_pulls(arm, task, policy):
     assert count(task, policy, arm, 2) == 2

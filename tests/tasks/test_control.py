@@ -102,21 +102,25 @@ def test_a_torque_of_nothing_lets_an_arm_fall(arm):
     assert rollout.observe()["tool"][2] < start - 0.02
 
 
+@pytest.mark.parametrize("mode", ["pose", "osc"])
 @pytest.mark.parametrize("shift", [(0.08, 0.0, 0.0), (0.0, -0.06, 0.05), (-0.05, 0.05, -0.08)])
-def test_the_tool_goes_where_it_is_told(arm, shift):
-    rollout = make(arm, "pose")
+def test_the_tool_goes_where_it_is_told(arm, mode, shift):
+    rollout = make(arm, mode)
     start = rollout.read_tool()
     action = np.zeros(rollout.action_size)
     for number in range(80):
         action[:3] = np.asarray(shift) / 10 if number < 10 else 0.0
         rollout.step(action)
-    assert rollout.read_tool().p - start.p == pytest.approx(shift, abs=0.012)
+    # dry friction of the sample: a spring is off by what it takes to overcome it
+    slack = 0.012 if mode == "pose" else 0.016
+    assert rollout.read_tool().p - start.p == pytest.approx(shift, abs=slack)
     turned = abs(float(rollout.read_tool().q @ start.q))
     assert turned > np.cos(0.5 * 0.1), "it is turned by less than a tenth of a radian"
 
 
-def test_the_tool_turns_in_place(arm):
-    rollout = make(arm, "pose")
+@pytest.mark.parametrize("mode", ["pose", "osc"])
+def test_the_tool_turns_in_place(arm, mode):
+    rollout = make(arm, mode)
     start = rollout.read_tool()
     action = np.zeros(rollout.action_size)
     for number in range(80):
@@ -127,8 +131,9 @@ def test_the_tool_turns_in_place(arm):
     assert end.p == pytest.approx(start.p, abs=0.012)
 
 
-def test_the_gripper_opens_and_closes(arm):
-    rollout = make(arm, "pose")
+@pytest.mark.parametrize("mode", ["pose", "osc"])
+def test_the_gripper_opens_and_closes(arm, mode):
+    rollout = make(arm, mode)
     for grip, place in ((-1.0, 0.0), (1.0, 0.04), (0.0, 0.02)):
         action = np.zeros(rollout.action_size)
         action[6] = grip
@@ -137,7 +142,31 @@ def test_the_gripper_opens_and_closes(arm):
         assert rollout.observe()["qpos"][6] == pytest.approx(place, abs=0.003)
 
 
-@pytest.mark.parametrize("mode", ["position", "velocity", "pose"])
+@pytest.mark.parametrize("mode", ["pose", "osc"])
+def test_holding_leaves_the_gripper_as_it_is(arm, mode):
+    rollout = make(arm, mode)
+    start = rollout.observe()["qpos"][6]
+    for _ in range(30):
+        rollout.step(rollout.controller.hold())
+    assert rollout.observe()["qpos"][6] == pytest.approx(start, abs=0.002)
+
+
+def test_a_tool_under_operational_space_control_gives_way_as_its_spring_says(arm):
+    rollout = make(arm, "osc")
+    start, hold = rollout.read_tool().p, rollout.controller.hold()
+    body = int(rollout.model.site_bodyid[rollout.tool_site])
+    rollout.worlds.view("xfrc_applied").reshape(1, -1, 6)[0, body, 0] = 8.0
+    for _ in range(80):
+        rollout.step(hold)
+    yielded = float(rollout.read_tool().p[0] - start[0])
+    assert yielded > 0.01, "a servo of the sample gives way by far less"
+    rollout.worlds.view("xfrc_applied")[:] = 0.0
+    for _ in range(80):
+        rollout.step(hold)
+    assert rollout.read_tool().p == pytest.approx(start, abs=0.01)
+
+
+@pytest.mark.parametrize("mode", ["position", "velocity", "pose", "osc"])
 def test_holding_is_an_action_of_every_mode(arm, mode):
     rollout = make(arm, mode)
     start = rollout.read_tool().p

@@ -26,7 +26,9 @@ def check(env, **settings):
     env.close()
 
 
-@pytest.mark.parametrize("task", ["tabletop_push", "pick_place", "stack", "peg_insert", "drawer", "reach"])
+@pytest.mark.parametrize(
+    "task", ["tabletop_push", "pick_place", "stack", "peg_insert", "drawer", "door", "reach"]
+)
 def test_gymnasium_accepts_every_task(task, arm):
     check(make_env(task, arm), skip_render_check=True)
 

@@ -211,3 +211,37 @@ def test_a_time_step_that_does_not_fit_is_told(toy):
 def test_wrong_options_are_named(toy):
     with pytest.raises(InvalidDocumentError, match="did you mean 'goal_radius'"):
         preflight("reach", toy, options={"goal_radiu": 1})
+
+
+STUCK = """
+<mujoco>
+  <option integrator="implicitfast"/>
+  <default><geom friction="2 0.1 0.1"/></default>
+  <worldbody>
+    <body name="base">
+      <geom type="cylinder" size="0.08 0.05" pos="0 0 0.05" mass="5"/>
+      <body name="shoulder" pos="0 0 0.1">
+        <joint name="turn" axis="0 0 1" range="-3 3" damping="0.5"/>
+        <geom type="cylinder" size="0.08 0.05" pos="0 0 {sunk}" mass="2"/>
+        <body name="upper" pos="0 0 0.2">
+          <joint name="lift" axis="0 1 0" range="-2 2" damping="0.5"/>
+          <geom type="capsule" size="0.02" fromto="0 0 0.05 0.4 0 0.05" mass="0.5"/>
+        </body>
+      </body>
+    </body>
+  </worldbody>
+  <actuator>
+    <position joint="turn" kp="20" kv="2" forcerange="-8 8"/><position joint="lift" kp="80" kv="8"/>
+  </actuator>
+</mujoco>
+"""
+
+
+@pytest.mark.parametrize(("sunk", "held"), [(0.038, True), (0.06, False)])
+def test_a_joint_that_the_robots_own_parts_hold_is_told(tmp_path, sunk, held):
+    file = tmp_path / "arm.xml"
+    file.write_text(STUCK.format(sunk=sunk))
+    report = preflight("reach", file, mode="position")
+    told = [found for found in report.findings if found.kind == "preflight-joint-held"]
+    assert bool(told) is held
+    assert all("'turn'" in found.message for found in told), "the other joint goes"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from simwright.app.bridging import NO_ROS, RosOptions, open_transports
+from simwright.app.report.evaluation import write_evaluation
 from simwright.app.watching import (
     EpisodeReset,
     LiveOptions,
@@ -25,12 +26,20 @@ from simwright.core.documents.validate import validate_document
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.files import resolve_inside
 from simwright.core.gate import Gate, find_root
-from simwright.core.math3d import Pose
+from simwright.core.math3d import IDENTITY, Pose
 from simwright.core.scratch import Scratch
 from simwright.tasks.baselines.policy import POLICIES, TaskPolicy, find_mode, make_policy
-from simwright.tasks.environments import EnvironmentFile, expect_robot, find_option, read_environment
+from simwright.tasks.environments import (
+    EnvironmentFile,
+    expect_robot,
+    find_option,
+    gather_team,
+    read_environment,
+)
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.preflight import preflight
+from simwright.tasks.recording_failures import FailureRecorder
+from simwright.tasks.robot import TaskRobot
 from simwright.tasks.rollout import SimRollout
 from simwright.tasks.runner import Episode, Listener, Progress, RunSummary, SimRunner, run_batch
 from simwright.tasks.scene import TaskScene
@@ -56,6 +65,7 @@ class RunRequest:
     max_steps: int | None = None
     record: str | None = None
     dataset: str | None = None
+    report: str | None = None
     view: LiveOptions | None = None
     camera: str = ""
     ros: RosOptions = NO_ROS
@@ -73,6 +83,8 @@ class TaskRun:
     """What the pre-flight report says."""
     ros: RosOptions = NO_ROS
     view: LiveOptions | None = None
+    report: Path | None = None
+    """The folder that the report of an evaluation goes into."""
 
     def run(self, progress: Progress | None = None, reporter: Reporter | None = None) -> RunSummary:
         """Run all episodes; what of it cannot be served to ROS is reported."""
@@ -80,7 +92,7 @@ class TaskRun:
         reporter = Reporter() if reporter is None else reporter
         policy = make_policy(self.policy, said.seed)
         if said.num_worlds > 1:
-            return self._run_many(policy, progress, reporter)
+            return self._report(self._run_many(policy, progress, reporter))
         with contextlib.ExitStack() as stack:
             ros = self.ros
             if self.view is not None:
@@ -92,7 +104,13 @@ class TaskRun:
                 watched = WatchedTask(self.rollout, self.view, reporter, stack, bridged)
                 listeners, kind = (*self.listeners, watched), WatchedRunner
             runner = kind(self.rollout, policy, name=self.policy, listeners=listeners, renew=self._renew)
-            return runner.run(said.episodes, said.seed, progress)
+            return self._report(runner.run(said.episodes, said.seed, progress))
+
+    def _report(self, summary: RunSummary) -> RunSummary:
+        if self.report is not None:
+            films = [one.films for one in self.listeners if isinstance(one, FailureRecorder)]
+            write_evaluation(self.report, summary, films[0] if films else {})
+        return summary
 
     def _run_many(self, policy: Any, progress: Progress | None, reporter: Reporter) -> RunSummary:
         """Many worlds at once, in a grid where they are watched."""
@@ -218,9 +236,16 @@ def prepare_run(request: RunRequest) -> TaskRun:
     said, options, folder = _read(request)
     scene = SCENES.get(said.task)
     options = {**options, **read_sets(scene, request.sets)}
-    robot = _choose_robot(request.robot, said.robot, folder)
+    robot: str | TaskRobot | None = _choose_robot(request.robot, said.robot, folder)
     base = said.base_pose.as_pose() if said.base_pose is not None else None
-    _guard_fixed(scene, robot, base)
+    _guard_fixed(scene, "several robots" if said.robots else robot, base)
+    if said.robots:
+        if request.robot is not None:
+            raise UsageError("the environment file has several robots", hint="leave --robot out")
+        robot, base = (
+            gather_team(said.robots, lambda name: _choose_robot(None, name, folder) or name),
+            IDENTITY,
+        )
     policy = _choose_policy(said.policy)
     mode = _choose_mode(policy, said.control)
     record = request.record or (str(resolve_inside(folder, said.record)) if said.record else None)
@@ -240,7 +265,8 @@ def prepare_run(request: RunRequest) -> TaskRun:
     # with --force a rollout may still be missing, where the robot could not even be put in the scene:
     # then it is an error
     rollout = report.rollout if request.force and report.rollout else report.expect_clear()
-    return TaskRun(said, rollout, policy, listeners, tuple(report.findings), request.ros, request.view)
+    page = None if request.report is None else Path(request.report)
+    return TaskRun(said, rollout, policy, listeners, tuple(report.findings), request.ros, request.view, page)
 
 
 def read_run(request: RunRequest) -> EnvironmentFile:
@@ -308,7 +334,7 @@ def _choose_robot(asked: str | None, said: str | None, folder: Path) -> str | No
     return str(beside)
 
 
-def _guard_fixed(scene: TaskScene, robot: str | None, base: Pose | None) -> None:
+def _guard_fixed(scene: TaskScene, robot: str | TaskRobot | None, base: Pose | None) -> None:
     """A scene that is made for one robot takes no other, and has its place for it."""
     if not scene.fixed_robot:
         return
@@ -346,6 +372,8 @@ def _make_listeners(request: RunRequest, record: str | None, said: EnvironmentFi
     listeners: list[Listener] = []
     if record is not None:
         listeners.append(open_recorder(record, camera=request.camera))
+    if request.report is not None and said.num_worlds == 1:
+        listeners.append(FailureRecorder(Path(request.report), camera=request.camera))
     if request.dataset is not None:
         from simwright.tasks.recording_dataset import DatasetRecorder
 

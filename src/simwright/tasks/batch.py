@@ -195,6 +195,8 @@ class BatchRollout:
             else BodyChain.of_body(model, 1),
             BodyChain.of_body(model, 1),
         )
+        others = list(rollout.tool_sites.items())[1:]
+        self._others = {f"tool_{name}": BodyChain.of_site(model, site) for name, site in others}
         self._seen: TaskState | None = None
         self.layout: Layout = {}
         self.start = np.zeros((count, 7))
@@ -315,6 +317,7 @@ class BatchRollout:
             tool=self._chains[0].place(self.qpos),
             base=self._chains[1].place(self.qpos),
             start=self.start,
+            tools={name: chain.place(self.qpos) for name, chain in self._others.items()},
         )
 
     def observe(self) -> Observation:
@@ -325,6 +328,7 @@ class BatchRollout:
             "qpos": self.qpos[:, : composed.robot_nq].copy(),
             "qvel": self.qvel[:, : composed.robot_nv].copy(),
             "tool": moment.tool,
+            **moment.tools,
             **moment.objects,
             **complete_layout(scene, self.layout),
             **moment.joints,

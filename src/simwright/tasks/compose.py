@@ -23,7 +23,7 @@ from simwright.core.errors import UsageError
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.engines.mujoco.queries import MjModel
 from simwright.formats.mjcf.quiet import quiet_mujoco
-from simwright.tasks.specs import MjSpec, SpecSource, compile_spec
+from simwright.tasks.specs import MjSpec, SpecSource, compile_spec, start_spec
 
 PREFIX = "robot/"
 """Stands before every name of the robot, so that none can clash with the task's."""
@@ -65,8 +65,6 @@ def compose_scene(
     ``period`` is the control period [s].  ``amend_robot`` may change the robot's own specification before it is
     attached (actuator overrides, cameras).
     """
-    import mujoco
-
     if not (math.isfinite(period) and period > 0.0):
         raise UsageError(f"the control period is {period} s; it has to be positive")
     where = Where(str(source.origin))
@@ -75,10 +73,8 @@ def compose_scene(
         amend_robot(robot)
     # a copy, so that the specification that is attached was never compiled
     alone = compile_spec(robot.copy(), "the robot", where)
-    scene = mujoco.MjSpec()
-    scene.modelname = "scene"
     # the robot's solver options count; without merging MuJoCo takes those of the scene
-    scene.compiler.conflict = mujoco.mjtConflict.mjCONFLICT_MERGE
+    scene = start_spec("scene")
     frame = scene.worldbody.add_frame(pos=base.p.tolist(), quat=base.q.tolist())
     with quiet_mujoco():
         scene.attach(robot, prefix=PREFIX, frame=frame)

@@ -1,28 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an action means: positions, velocities or torques of actuators, or a motion of the tool.
+"""What an action means: positions, velocities or torques of actuators, or a motion of the tools.
 
-Every mode but ``pose`` takes one number per actuator, in the robot's own order, whatever the actuators are: where an
-actuator does not take what the mode gives (a motor told a position), a controller here stands between, step by step.
-Actuators that drive no joint (a tendon that closes a gripper) take their own control in the modes for joints.  No
-action exceeds the largest speeds of joints that the robot's file or manifest gives (:class:`SpeedLimiter`): MuJoCo has
-no such limit, the drives of real robots do.
+Every mode but ``pose`` and ``osc`` takes one number per actuator, in the robot's own order, whatever the actuators are:
+where an actuator does not take what the mode gives (a motor told a position), a controller here stands between, step by
+step.  Actuators that drive no joint (a tendon that closes a gripper) take their own control in the modes for joints.
+``pose`` and ``osc`` move tools: by targets of servos, or softly by torques (:mod:`simwright.tasks.impedance`).  Actions
+do not exceed the largest speeds of joints that the robot's file or manifest gives
+(:mod:`simwright.tasks.speed_limits`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
-from simwright.engines.mujoco.actuation import ActuatorInfo, ActuatorKind, make_motor
-from simwright.engines.mujoco.batch import ModelBatch
-from simwright.engines.mujoco.queries import MjData, MjModel, compute_forward, compute_inertia, stop_joints
+from simwright.engines.mujoco.actuation import ActuatorInfo, ActuatorKind, list_actuators, make_motor
+from simwright.engines.mujoco.queries import MjData
 from simwright.tasks.compose import Composed
+from simwright.tasks.impedance import ToolImpedance
 from simwright.tasks.inverse import ToolMover
-from simwright.tasks.manifest import ControlMode
+from simwright.tasks.manifest import ControlMode, GripControls
+from simwright.tasks.speed_limits import SpeedLimiter, measure_mass
 
 # natural frequency of a position controller for motors [rad/s]
 _FREQUENCY = 25.0
@@ -33,139 +35,17 @@ _STEP = 0.05
 _TURN = 0.25
 
 
-# a joint that is slower than this part of its largest speed may be pushed with full force: fingers hold, arms carry
-_MOVING = 0.1
-# what part of a joint's momentum its drive may take away in a time step; 1 would overshoot where the joint is lighter
-_BRAKE = 0.25
+@dataclass(frozen=True, slots=True)
+class ToolArm:
+    """A tool that actions can move: what moves it, and the gripper at it."""
 
-
-class SpeedLimiter:
-    """Largest speeds of the actuators of a robot; ``limits`` are those of joints by id [rad/s or m/s].
-
-    Targets of servos move towards what an action asks for at no more than the largest speed.  A motor that is told a
-    torque does not push a joint that moves beyond that speed, and brakes one that is faster.  What gravity, contacts
-    and the other joints still add is taken away after each time step (:meth:`brake`), so that no step ends with a joint
-    beyond its speed: the convention of PhysX.  Forces of actuators are bounded by MuJoCo itself; that brake is not one.
-
-    ``home`` are the coordinates at which the inertia that drives have to brake is measured.
-    """
-
-    def __init__(
-        self,
-        model: MjModel,
-        actuators: Sequence[ActuatorInfo],
-        limits: Mapping[int, float],
-        mode: ControlMode,
-        home: Array,
-    ) -> None:
-        self._model, self._actuators = model, actuators
-        joints = [max(actuator.joint, 0) for actuator in actuators]
-        self._coordinates = [int(model.jnt_qposadr[joint]) for joint in joints]
-        self._dofs = [int(model.jnt_dofadr[joint]) for joint in joints]
-        self._gears = np.array([float(model.actuator_gear[actuator.index, 0]) for actuator in actuators])
-        self.speeds = np.array([self._find_speed(actuator, limits) for actuator in actuators])
-        """Of the length of each transmission; infinite where nothing limits it."""
-        rows = [actuator.index for actuator in actuators]
-        # the force that MuJoCo computes is affine: a gain times the control, and a bias of length and speed
-        self._gain = np.array(model.actuator_gainprm[rows, 0])
-        self._bias = np.array(model.actuator_biasprm[rows, :3].T)
-        torque = mode is ControlMode.TORQUE
-        # torques alone: the forces of servos follow from targets that move slowly enough
-        self._bounded = np.isfinite(self.speeds) & torque & (self._gain != 0.0)
-        self._most = np.where(self._bounded, self.speeds, 0.0)
-        self._divisor = np.where(self._gain != 0.0, self._gain, 1.0)
-        rates = [
-            np.inf if torque else self._find_rate(*pair, mode)
-            for pair in zip(actuators, self.speeds, strict=True)
-        ]
-        self._rates = float(model.opt.timestep) * np.array(rates)
-        self._brake = self._measure_brakes(home)
-        # every joint with a limit, driven or not; free and ball joints have none
-        self._stopped = np.array([int(model.jnt_dofadr[joint]) for joint in limits], dtype=np.int32)
-        self._fastest = np.array(list(limits.values()), dtype=np.float64)
-        self._scratch: MjData | None = None
-
-    def _find_speed(self, actuator: ActuatorInfo, limits: Mapping[int, float]) -> float:
-        """The largest speed of a joint as its transmission sees it."""
-        if actuator.joint < 0 or actuator.kind is ActuatorKind.GENERAL:
-            return float(np.inf)
-        return float(limits.get(actuator.joint, np.inf) * abs(self._model.actuator_gear[actuator.index, 0]))
-
-    @staticmethod
-    def _find_rate(actuator: ActuatorInfo, speed: float, mode: ControlMode) -> float:
-        """How fast a target may change; velocities that are commanded have no such limit."""
-        if actuator.kind is ActuatorKind.VELOCITY and mode is ControlMode.VELOCITY:
-            return float(np.inf)
-        # the target of a servo is a control, which may be in another unit than the length of its transmission
-        return float(speed * (abs(actuator.scale) if actuator.kind is ActuatorKind.POSITION else 1.0))
+    mover: ToolMover | None = None
+    grip: GripControls | None = None
 
     @property
-    def is_idle(self) -> bool:
-        """Is there nothing to hold between two actions?"""
-        return not (len(self._stopped) or self._bounded.any() or np.isfinite(self._rates).any())
-
-    def _measure_brakes(self, home: Array) -> Array:
-        """How hard drives may brake [N s/m or N m s/rad]."""
-        brakes = np.zeros(len(self._actuators))
-        if np.isfinite(self.speeds).any():
-            data = compute_forward(self._model, home)
-            for number in np.flatnonzero(np.isfinite(self.speeds)).tolist():
-                mass = measure_mass(self._model, data, self._actuators[number].index)
-                brakes[number] = _BRAKE * mass / float(self._model.opt.timestep)
-        return brakes
-
-    def drive(self, targets: Array, goals: Array, qpos: Array, qvel: Array) -> tuple[Array, Array]:
-        """Targets and controls of the next time step on the way to ``goals``, of one world or of many.
-
-        ``targets`` are those of the last time step; ``qpos`` and ``qvel`` are the state of the model.
-        """
-        moved = targets + np.clip(goals - targets, -self._rates, self._rates)
-        if not self._bounded.any():
-            return moved, moved
-        lengths, speeds = qpos[..., self._coordinates] * self._gears, qvel[..., self._dofs] * self._gears
-        rest = self._bias[0] + self._bias[1] * lengths + self._bias[2] * speeds
-        least = np.where(speeds < -_MOVING * self._most, self._brake * (-self._most - speeds), -np.inf)
-        most = np.where(speeds > _MOVING * self._most, self._brake * (self._most - speeds), np.inf)
-        controls = (np.clip(self._gain * moved + rest, least, most) - rest) / self._divisor
-        return moved, np.where(self._bounded, controls, moved)
-
-    def brake(self, worlds: ModelBatch) -> bool:
-        """Hold the largest speeds after a time step, in all worlds; tells whether there was anything to do."""
-        if not len(self._stopped):
-            return False
-        speeds = np.abs(worlds.view("qvel")[:, self._stopped])
-        # worlds that broke down are no numbers, which compare as false
-        fast = np.flatnonzero((speeds > self._fastest).any(axis=1))
-        qpos, qvel = worlds.view("qpos"), worlds.view("qvel")
-        for world in fast.tolist():
-            self._scratch = stop_joints(
-                worlds.models[world],
-                qpos[world],
-                qvel[world],
-                self._stopped,
-                self._fastest,
-                scratch=self._scratch,
-            )
-        return bool(len(fast))
-
-    def bound_force(self, number: int, control: float, speed: float) -> float:
-        """The control of a motor or velocity servo that a controller between commands, within the largest speed."""
-        limit = float(self.speeds[number])
-        if not np.isfinite(limit):
-            return control
-        if self._actuators[number].kind is ActuatorKind.VELOCITY:
-            return min(max(control, -limit), limit)
-        brake = float(self._brake[number] / self._divisor[number])
-        if speed > _MOVING * limit:
-            return min(control, brake * (limit - speed))
-        return max(control, brake * (-limit - speed)) if speed < -_MOVING * limit else control
-
-
-def measure_mass(model: MjModel, data: MjData, index: int) -> float:
-    """What an actuator has to move: the inertia that it feels through its gear [kg or kg m^2]."""
-    joint = int(model.actuator_trnid[index, 0])
-    gear = float(model.actuator_gear[index, 0]) or 1.0
-    return compute_inertia(model, data, int(model.jnt_dofadr[joint])) / gear**2
+    def size(self) -> int:
+        """How many numbers move it: place, turn and gripper."""
+        return 7 if self.grip else 6
 
 
 @dataclass(slots=True)
@@ -175,9 +55,8 @@ class ActionController:
     composed: Composed
     actuators: tuple[ActuatorInfo, ...]
     mode: ControlMode
-    mover: ToolMover | None = None
-    grip: tuple[tuple[int, ...], float, float] | None = None
-    """Actuators of the gripper, and their controls open and closed."""
+    arms: tuple[ToolArm, ...] = ()
+    """One for each tool, in the order in which actions have them."""
     speed_limits: Mapping[int, float] = field(default_factory=dict)
     """Largest speeds by joint id [rad/s or m/s]."""
     home: Array | None = None
@@ -187,6 +66,8 @@ class ActionController:
     _target: Array = field(default_factory=lambda: np.zeros(0), repr=False)
     _kp: Array = field(default_factory=lambda: np.zeros(0), repr=False)
     _kd: Array = field(default_factory=lambda: np.zeros(0), repr=False)
+    _impedances: tuple[ToolImpedance, ...] = field(default=(), repr=False)
+    _torques: dict[int, float] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not self.actuators:
@@ -194,17 +75,37 @@ class ActionController:
                 "the robot has no actuators, so there is nothing to act with",
                 hint="name joints in the manifest's sim.actuators",
             )
-        if self.mode is ControlMode.POSE and self.mover is None:
-            raise UsageError("the control mode 'pose' needs a robot with a tool")
+        if self.mode.moves_tools and not all(arm.mover for arm in self.arms or (ToolArm(),)):
+            raise UsageError(f"the control mode {self.mode.value!r} needs a robot with a tool")
         if self.mode is ControlMode.TORQUE:
-            for actuator in self.actuators:
-                # servos would add their own spring to the torque
-                if actuator.joint >= 0 and actuator.kind not in (ActuatorKind.MOTOR, ActuatorKind.GENERAL):
-                    make_motor(self.composed.model, actuator)
+            self._make_motors({actuator.joint for actuator in self.actuators})
+        elif self.mode is ControlMode.OSC:
+            self._impedances = tuple(ToolImpedance(arm.mover) for arm in self.arms if arm.mover is not None)
+            self._make_motors({joint for arm in self._impedances for joint in arm.mover.joints.tolist()})
+            # their kinds are others now
+            self.actuators = tuple(list_actuators(self.composed.model, len(self.actuators)))
         count = len(self.actuators)
         self._goal, self._target, self._kp, self._kd = (np.zeros(count) for _ in range(4))
         home = self.composed.model.qpos0 if self.home is None else self.home
         self.limiter = SpeedLimiter(self.composed.model, self.actuators, self.speed_limits, self.mode, home)
+
+    def _make_motors(self, joints: set[int]) -> None:
+        """Let the actuators of joints give torques: servos would add their own spring."""
+        for actuator in self.actuators:
+            if actuator.joint < 0 or actuator.joint not in joints:
+                continue
+            if actuator.kind not in (ActuatorKind.MOTOR, ActuatorKind.GENERAL):
+                make_motor(self.composed.model, actuator)
+
+    @property
+    def mover(self) -> ToolMover | None:
+        """What moves the first tool."""
+        return self.arms[0].mover if self.arms else None
+
+    @property
+    def grip(self) -> GripControls | None:
+        """The gripper of the first tool."""
+        return self.arms[0].grip if self.arms else None
 
     @property
     def is_direct(self) -> bool:
@@ -214,7 +115,7 @@ class ActionController:
     @property
     def takes_batches(self) -> bool:
         """Is what happens between two actions the same arithmetic for all worlds (:meth:`SpeedLimiter.drive`)?"""
-        if self.mode in (ControlMode.TORQUE, ControlMode.POSE):
+        if self.mode is ControlMode.TORQUE or self.mode.moves_tools:
             return self.mode is ControlMode.TORQUE
         direct = {ControlMode.VELOCITY: (ActuatorKind.VELOCITY, ActuatorKind.POSITION)}
         kinds = direct.get(self.mode, (ActuatorKind.POSITION,))
@@ -223,8 +124,8 @@ class ActionController:
     @property
     def bounds(self) -> tuple[Array, Array]:
         """Least and largest action."""
-        if self.mode is ControlMode.POSE:
-            tool = np.array([_STEP] * 3 + [_TURN] * 3 + ([1.0] if self.grip else []))
+        if self.mode.moves_tools:
+            tool = np.concatenate([[*[_STEP] * 3, *[_TURN] * 3, 1.0][: arm.size] for arm in self.arms])
             return -tool, tool
         rows = [self._bound(number, actuator) for number, actuator in enumerate(self.actuators)]
         low, high = np.array(rows).T
@@ -267,8 +168,9 @@ class ActionController:
                 # the command of a velocity servo is a velocity towards the target: its gain is a rate [1/s]
                 self._kp[number] = 0.5 * _FREQUENCY
         self._goal[:] = self._target
-        if self.mover is not None:
-            self.mover.reset(data)
+        for arm in self.arms:
+            if arm.mover is not None:
+                arm.mover.reset(data)
 
     @property
     def targets(self) -> Array:
@@ -281,12 +183,28 @@ class ActionController:
         if self.mode is ControlMode.POSITION:
             return np.clip(self._target, low, high)
         still = np.zeros(len(low))
+        if self.mode.moves_tools:
+            self._hold_grippers(still)
+            return still
         for number, actuator in enumerate(self.actuators):
             if self.mode is ControlMode.VELOCITY and (
                 actuator.joint < 0 or actuator.kind is ActuatorKind.GENERAL
             ):
                 still[number] = self._target[number]
         return np.clip(still, low, high)
+
+    def _hold_grippers(self, action: Array) -> None:
+        """Write the part of an action that leaves grippers as open as they are told to be."""
+        last = -1
+        for arm in self.arms:
+            last += arm.size
+            if arm.grip is not None and (row := self._find_rows(arm.grip)):
+                _, opened, closed = arm.grip
+                share = (self._target[row[0]] - closed) / (opened - closed) if opened != closed else 0.5
+                action[last] = np.clip(2.0 * share - 1.0, -1.0, 1.0)
+
+    def _find_rows(self, grip: GripControls) -> list[int]:
+        return [number for number, actuator in enumerate(self.actuators) if actuator.index in grip[0]]
 
     def command(self, data: MjData, ctrl: Array, action: Array) -> None:
         """Take an action, which holds for a control period, and write the controls of the first time step."""
@@ -298,8 +216,8 @@ class ActionController:
             raise UsageError("an action has to be finite")
         action = np.clip(action, low, high)
         match self.mode:
-            case ControlMode.POSE:
-                self._command_pose(data, action)
+            case ControlMode.POSE | ControlMode.OSC:
+                self._command_tools(data, action)
             case ControlMode.VELOCITY:
                 self._goal[:] = self.integrate(self._goal, action)
             case _:
@@ -316,12 +234,17 @@ class ActionController:
         if self.takes_batches:
             ctrl[:count] = controls
             return
+        for impedance in self._impedances:
+            self._torques.update(impedance.find_torques(data))
         for number, actuator in enumerate(self.actuators):
             index = actuator.index
             direct = actuator.kind in (ActuatorKind.POSITION, ActuatorKind.GENERAL)
             told = actuator.kind is ActuatorKind.VELOCITY and self.mode is ControlMode.VELOCITY
             if actuator.joint < 0 or direct or told:
                 ctrl[index] = controls[number]
+                continue
+            if actuator.joint in self._torques:
+                ctrl[index] = self._find_control(number, actuator, data)
                 continue
             error = self._target[number] - float(data.actuator_length[index])
             value = self._kp[number] * error
@@ -362,15 +285,26 @@ class ActionController:
             return float(low), float(high)
         return -np.inf, np.inf
 
-    def _command_pose(self, data: MjData, action: Array) -> None:
-        assert self.mover is not None
-        wanted = self.mover.move(data, action[:3], action[3:6])
-        for number, actuator in enumerate(self.actuators):
-            if actuator.joint in wanted:
-                self._goal[number] = actuator.scale * wanted[actuator.joint] + actuator.offset
-        if self.grip is not None:
-            indices, opened, closed = self.grip
-            for number, actuator in enumerate(self.actuators):
-                if actuator.index in indices:
-                    # -1 is closed, 1 is open, whatever the controls of the gripper are
-                    self._goal[number] = closed + 0.5 * (action[6] + 1.0) * (opened - closed)
+    def _find_control(self, number: int, actuator: ActuatorInfo, data: MjData) -> float:
+        """The control of a motor that gives the torque of operational space control."""
+        model, index = self.composed.model, actuator.index
+        strength = float(model.actuator_gainprm[index, 0] * model.actuator_gear[index, 0]) or 1.0
+        value = self._torques[actuator.joint] / strength
+        value = self.limiter.bound_force(number, value, float(data.actuator_velocity[index]))
+        return min(max(value, actuator.low), actuator.high)
+
+    def _command_tools(self, data: MjData, action: Array) -> None:
+        for arm in self.arms:
+            told, action = action[: arm.size], action[arm.size :]
+            assert arm.mover is not None
+            if self.mode is ControlMode.OSC:
+                arm.mover.shift_target(data, told[:3], told[3:6])
+            else:
+                wanted = arm.mover.move(data, told[:3], told[3:6])
+                for number, actuator in enumerate(self.actuators):
+                    if actuator.joint in wanted:
+                        self._goal[number] = actuator.scale * wanted[actuator.joint] + actuator.offset
+            if arm.grip is not None:
+                _, opened, closed = arm.grip
+                # -1 is closed, 1 is open, whatever the controls of the gripper are
+                self._goal[self._find_rows(arm.grip)] = closed + 0.5 * (told[6] + 1.0) * (opened - closed)

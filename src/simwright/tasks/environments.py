@@ -22,7 +22,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -35,7 +35,7 @@ from simwright.core.documents.record import Record, refuse
 from simwright.core.documents.tree import Document
 from simwright.core.documents.validate import validate_document
 from simwright.core.errors import MissingExtraError, UnknownNameError, UsageError
-from simwright.core.math3d import Pose
+from simwright.core.math3d import IDENTITY, Pose
 from simwright.tasks.baselines.policy import POLICIES
 from simwright.tasks.fitting import fit_scene
 from simwright.tasks.manifest import ControlMode
@@ -46,6 +46,7 @@ from simwright.tasks.robot import TaskRobot, open_robot
 from simwright.tasks.rollout import SimRollout
 from simwright.tasks.scene import SceneOptions, TaskScene
 from simwright.tasks.scenes.table import SCENES
+from simwright.tasks.team import TeamMember, form_team
 
 if TYPE_CHECKING:
     from simwright.tasks.gymnasium_env import SimEnv, SimVectorEnv
@@ -55,6 +56,7 @@ def make_rollout(
     task: str,
     robot: str | Path | TaskRobot | None = None,
     *,
+    robots: Mapping[str, Any] | None = None,
     options: SceneOptions | Mapping[str, Any] | None = None,
     base: Pose | None = None,
     mode: ControlMode | str | None = None,
@@ -66,10 +68,18 @@ def make_rollout(
 ) -> SimRollout:
     """A task with a robot in it.  ``robot`` is an id, ``menagerie:NAME``, or a file; a task may have one of its own.
 
+    ``robots`` puts several into it instead: by name, each a :class:`TeamEntry` or what one is made of.
     ``fit`` draws the workspace to what the robot reaches; ``reward`` is ``dense``, ``sparse``, or a weight for each of
     the terms of :mod:`simwright.tasks.rewards`.
     """
     scene = SCENES.get(task)
+    if robots is not None:
+        if robot is not None or base is not None or fit:
+            raise UsageError(
+                "several robots have places of their own",
+                hint="give neither robot, nor base, nor fit beside robots",
+            )
+        robot, base = gather_team(robots), IDENTITY
     robot = expect_robot(scene, robot)
     found = robot if isinstance(robot, TaskRobot) else open_robot(robot)
     chosen = options if isinstance(options, SceneOptions) else validate_options(scene, options or {})
@@ -196,6 +206,30 @@ class BasePose(Record):
         return Pose.of(self.xyz, self.quat)
 
 
+class TeamEntry(Record):
+    """A robot of several in one task."""
+
+    robot: str = Field(description="what --robot takes; a path is relative to this file")
+    base_pose: BasePose = Field(
+        default_factory=lambda: BasePose.model_validate({}),
+        description="in the world, or on what it stands on",
+    )
+    on: str = Field(
+        "", description="what it stands on: NAME or NAME/BODY of a robot before it; the world by default"
+    )
+
+
+def gather_team(
+    robots: Mapping[str, Any], find: Callable[[str], str | Path] = lambda said: said
+) -> TaskRobot:
+    """Open the robots of a team; ``find`` says where a robot that is named is."""
+    members = []
+    for name, said in robots.items():
+        entry = said if isinstance(said, TeamEntry) else TeamEntry.model_validate(dict(said))
+        members.append(TeamMember(name, open_robot(find(entry.robot)), entry.base_pose.as_pose(), entry.on))
+    return form_team(members)
+
+
 class EnvironmentFile(Record):
     """What an environment file may say."""
 
@@ -203,6 +237,9 @@ class EnvironmentFile(Record):
     task: str = Field(description="name of a task: simwright task list")
     robot: str | None = Field(None, description="what --robot takes; a path is relative to this file")
     base_pose: BasePose | None = Field(None, description="the task's choice by default")
+    robots: dict[str, TeamEntry] = Field(
+        default_factory=dict, description="several robots by name, instead of robot and base_pose"
+    )
     options: dict[str, Any] = Field(
         default_factory=dict, description="options of the task: simwright task show NAME"
     )
@@ -222,6 +259,14 @@ class EnvironmentFile(Record):
     policy: str = Field("hold", description="who acts: hold, random, reach, push, ...")
     num_worlds: Annotated[int, Field(ge=1)] = 1
     record: str | None = Field(None, description="film (.mp4) or arrays (.npz), relative to this file")
+
+    @model_validator(mode="after")
+    def _check_robots(self) -> EnvironmentFile:
+        if self.robots and (self.robot is not None or self.base_pose is not None or self.fit):
+            raise refuse(
+                "several robots have places of their own: robot, base_pose and fit do not go beside robots"
+            )
+        return self
 
 
 @dataclass(frozen=True, slots=True)

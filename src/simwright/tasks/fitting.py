@@ -8,6 +8,7 @@ tool that points down, and an arm that is not folded into itself right before it
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,7 +27,6 @@ from simwright.engines.mujoco.queries import (
     pose_bodies,
     read_site,
 )
-from simwright.tasks.amending import TOOL
 from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import find_home
 from simwright.tasks.inverse import DOWN, ToolMover, find_approach, find_joints, list_touching, point_along
@@ -41,8 +41,9 @@ _DAMPING = 0.03
 # largest step of a joint in one round [rad or m]
 _LONGEST = 0.4
 _LEAST, _LARGEST, _STEPS = 0.1, 3.0, 30
-# a fitted workspace stays this far inside of what is just reached
+# a fitted workspace stays this far inside of what is just reached, and this far before where an arm is just not folded
 _MARGIN = 0.97
+_ROOM = 1.1
 # cosine of how far a tool may lean from the vertical and still work on a table
 _LEANING = 0.64
 
@@ -123,7 +124,7 @@ def make_reach_tester(robot: TaskRobot, base: Pose) -> ReachTester:
 
 def make_reach_tester_in(robot: TaskRobot, model: MjModel, start: Array) -> ReachTester:
     """A robot in a compiled scene, from a start."""
-    site = find_site(model, PREFIX + TOOL)
+    site = find_site(model, PREFIX + robot.tools[0]) if robot.tools else -1
     gripping = robot.gripper_actuators
     driven = {a.joint for a in list_actuators(model) if a.joint >= 0 and a.index not in gripping}
     joints = find_joints(model, site, driven) if site >= 0 else np.zeros(0, dtype=np.intp)
@@ -197,16 +198,13 @@ def fit_scene(
             base = scene.base(options, robot.forward)
     reacher = make_reach_tester(robot, base)
     worker = WorkTester(reacher, reacher.model.nbody - 1)
-    best: tuple[tuple[int, int], FittedScene] | None = None
+    best: tuple[Rank, FittedScene] | None = None
     for factor in _list_factors():
         scaled = _scale(scene, options, factor, base)
-        reached = reacher.test(scene.workspace(scaled))
-        # what is reached by place alone comes first: without it there is nothing to work on
-        works = worker.count(scene.work(scaled)) if scene.work is not None and reached.any() else 0
-        rank = (int(reached.sum()), works)
+        rank = _rank(scene, scaled, reacher, worker)
         if best is None or rank > best[0]:
-            best = rank, FittedScene(scaled, factor, rank[0], len(reached))
-        if reached.all() and (scene.work is None or works == len(scene.work(scaled))):
+            best = rank, FittedScene(scaled, factor, rank[0], len(scene.workspace(scaled)))
+        if rank == (len(scene.workspace(scaled)), 0 if scene.work is None else len(scene.work(scaled))):
             break
     assert best is not None
     if best[1].reached == 0:
@@ -214,7 +212,7 @@ def fit_scene(
             f"the robot {robot.id!r} reaches nothing of the task {scene.name!r}, however small it is made",
             hint="move the base by --set robot_base_xyz=...",
         )
-    return _draw_a_little_nearer(scene, options, best[1], base, reacher)
+    return _leave_room(scene, options, best, base, lambda inner: _rank(scene, inner, reacher, worker))
 
 
 def _measure_lowest(reacher: ReachTester) -> float:
@@ -228,17 +226,36 @@ def _measure_lowest(reacher: ReachTester) -> float:
     return float(lowest)
 
 
-def _draw_a_little_nearer(
-    scene: TaskScene, options: SceneOptions, found: FittedScene, base: Pose, reacher: ReachTester
-) -> FittedScene:
-    """Just reached means with the arm stretched out: a workspace that was drawn in is drawn in a little more."""
+Rank = tuple[int, int]
+"""How many corners are reached, and at how many places the tool can work: reached by place alone comes first, because
+without it there is nothing to work on."""
+
+
+def _rank(scene: TaskScene, options: SceneOptions, reacher: ReachTester, worker: WorkTester) -> Rank:
     assert scene.workspace is not None
-    factor = found.factor * _MARGIN
-    if found.factor >= 1.0:
+    reached = int(reacher.test(scene.workspace(options)).sum())
+    return reached, worker.count(scene.work(options)) if scene.work is not None and reached else 0
+
+
+def _leave_room(
+    scene: TaskScene,
+    options: SceneOptions,
+    best: tuple[Rank, FittedScene],
+    base: Pose,
+    rank: Callable[[SceneOptions], Rank],
+) -> FittedScene:
+    """The first workspace that will do is at the edge of what will do, where joints are at their limits.
+
+    One that was drawn in is just reached with the arm stretched out: it is drawn in a little more.  One that was set
+    back is where the arm is just not folded up: what it holds there tilts, so it is set back a little more.
+    """
+    found = best[1]
+    if found.factor == 1.0:
         return found
+    factor = found.factor * (_MARGIN if found.factor < 1.0 else _ROOM)
     inner = _scale(scene, options, factor, base)
-    count = int(reacher.test(scene.workspace(inner)).sum())
-    return FittedScene(inner, factor, count, found.total) if count >= found.reached else found
+    kept = rank(inner)
+    return FittedScene(inner, factor, kept[0], found.total) if kept >= best[0] else found
 
 
 def _scale(scene: TaskScene, options: SceneOptions, factor: float, base: Pose) -> SceneOptions:

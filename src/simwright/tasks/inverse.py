@@ -78,16 +78,20 @@ class ToolMover:
         self.told = self.rest.copy()
 
     def move(self, data: MjData, shift: Array, turn: Array) -> dict[int, float]:
+        """Move the target as :meth:`shift_target` does; gives positions for the joints, by id."""
+        self.shift_target(data, shift, turn)
+        return self.follow(data, self.target)
+
+    def shift_target(self, data: MjData, shift: Array, turn: Array) -> None:
         """Move the target by ``shift`` [m] and turn it by the rotation vector ``turn`` [rad], both in the world's axes.
 
-        Gives positions for the joints, by id.
+        It does not run far ahead of a tool that is held.
         """
         here = read_site(data, self.site)
         away = self.target.p + shift - here.p
         far = float(np.linalg.norm(away))
         position = here.p + away * min(1.0, _LEASH / far if far > 0 else 1.0)
         self.target = Pose.of(position, quat_multiply(quat_from_rotation_vector(turn), self.target.q))
-        return self.follow(data, self.target)
 
     def follow(self, data: MjData, target: Pose) -> dict[int, float]:
         """Tell the joints to bring the tool to a pose that is near to the last one told."""
@@ -114,7 +118,7 @@ class ToolMover:
             scratch = self._pose(qpos)
             place, spin = compute_site_jacobians(model, scratch, self.site)
             here = read_site(scratch, self.site)
-            aside, turn = target.p - here.p, self._measure_turn(here, target)
+            aside, turn = target.p - here.p, self.measure_turn(here, target)
             if max(np.abs(aside).max(), np.abs(turn).max()) < _EXACT:
                 break
             now = qpos[addresses]
@@ -146,7 +150,8 @@ class ToolMover:
         self._scratch = pose_bodies(self.model, qpos, self._scratch)
         return self._scratch
 
-    def _measure_turn(self, here: Pose, target: Pose) -> Array:
+    def measure_turn(self, here: Pose, target: Pose) -> Array:
+        """The rotation vector from one turn of the tool to another, of what counts of it, in the world's axes [rad]."""
         if not self.weight:
             return np.zeros(3)
         if self.axis is None:

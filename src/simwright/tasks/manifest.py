@@ -56,6 +56,12 @@ class ControlMode(StrEnum):
     VELOCITY = "velocity"
     TORQUE = "torque"
     POSE = "pose"
+    OSC = "osc"
+
+    @property
+    def moves_tools(self) -> bool:
+        """Does an action move tools, not joints?"""
+        return self in (ControlMode.POSE, ControlMode.OSC)
 
 
 class JointEntry(Record):
@@ -98,6 +104,10 @@ class Gripper(Record):
     actuators: list[str] = Field(min_length=1, description="actuators that open and close it")
     open: Amount = Field(description="control that opens them")
     closed: Amount = Field(description="control that closes them")
+
+
+GripControls = tuple[tuple[int, ...], float, float]
+"""Numbers of the actuators of a gripper, and their controls open and closed."""
 
 
 class CameraEntry(FrameEntry):

@@ -81,7 +81,7 @@ class Observer:
     def _wants(self, key: str) -> bool:
         if key in ("qpos", "qvel"):
             return self.options.joints
-        return self.options.tool if key == "tool" else self.options.objects
+        return self.options.tool if key == "tool" or key.startswith("tool_") else self.options.objects
 
     def paint(self) -> dict[str, Any]:
         """Pictures (height x width x 3, uint8) of the wanted cameras, by name."""

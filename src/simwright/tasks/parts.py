@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -148,6 +149,47 @@ def add_slide(
         frictionloss=friction,
         armature=0.0,
         stiffness=0.0,
+    )
+
+
+def add_hinge(
+    body: MjBody, name: str, axis: VectorLike, travel: float, *, damping: float, friction: float
+) -> Any:
+    """Let a body turn about an axis at its origin by up to ``travel`` [rad]; damping [N m s], dry friction [N m]."""
+    import mujoco
+
+    return body.add_joint(
+        name=name,
+        type=mujoco.mjtJoint.mjJNT_HINGE,
+        axis=[float(v) for v in axis],
+        # a specification has angles in the unit of its compiler, which is degrees unless told otherwise
+        range=[0, math.degrees(travel)],
+        limited=True,
+        damping=damping,
+        frictionloss=friction,
+        armature=0.0,
+        stiffness=0.0,
+    )
+
+
+def add_post(
+    body: MjBody,
+    name: str,
+    position: VectorLike,
+    size: tuple[float, float],
+    color: Sequence[float],
+    **more: Any,
+) -> Any:
+    """An upright cylinder on a body; ``size`` is its radius and half of its height [m]."""
+    import mujoco
+
+    return body.add_geom(
+        name=name,
+        type=mujoco.mjtGeom.mjGEOM_CYLINDER,
+        pos=[float(v) for v in position],
+        size=[*size, 0.0],
+        rgba=list(color),
+        **{**make_contact(), **more},
     )
 
 

@@ -22,6 +22,7 @@ from simwright.tasks.baselines.scripted import measure_grasp
 from simwright.tasks.compose import PREFIX
 from simwright.tasks.environments import validate_options
 from simwright.tasks.fitting import WorkTester, fit_scene, make_reach_tester_in
+from simwright.tasks.held_joints import find_held_joints
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.randomize import Randomize
 from simwright.tasks.rewards import RewardChoice
@@ -134,6 +135,15 @@ START_INSIDE_ITSELF = declare(
     "the robot starts with its {part!r} {depth:.3f} m inside its {thing!r}",
     hint="give another start in the manifest, or exclude the pair in the robot's file",
     doc="Two parts of the robot overlap where it starts, so that they push each other apart.",
+)
+JOINT_HELD = declare(
+    "preflight-joint-held",
+    Level.WARNING,
+    "parts of the robot that are inside each other hold its joint {joint!r}: it goes {percent} % of the way it is told",
+    hint="exclude the pair in the robot's file (MJCF: contact/exclude); as it is, expect policies to fail",
+    doc="Parts of the robot overlap where it starts, and the friction between them brakes a joint so hard that "
+    "policies do not get where they want to.  It is tried out: every joint that carries the tool is told to move a "
+    "little, with contacts and without.",
 )
 CONTROLLED = declare(
     "preflight-controller-between",
@@ -409,6 +419,9 @@ def _report_start_contacts(rollout: SimRollout, reporter: Reporter) -> None:
     for (part, thing, own), depth in sorted(deepest.items(), key=lambda item: -item[1]):
         kind = START_INSIDE_ITSELF if own else START_INSIDE_TASK if depth > _DEEP else START_TOUCHES_TASK
         reporter.report(kind, _where(rollout.robot), part=part, thing=thing, depth=depth)
+    if any(own for _, _, own in deepest):
+        for joint, share in find_held_joints(rollout).items():
+            reporter.report(JOINT_HELD, _where(rollout.robot), joint=joint, percent=round(100 * share))
 
 
 def _list_overlaps(rollout: SimRollout) -> list[tuple[tuple[str, str, bool], float]]:
@@ -496,7 +509,10 @@ def _group_actuators(rollout: SimRollout) -> list[tuple[Kind, Sequence[ActuatorI
     groups: list[tuple[Kind, Sequence[ActuatorInfo]]] = [
         (DRIVEN_DIRECTLY, [a for a in actuators if a not in joints])
     ]
-    if mode is ControlMode.TORQUE:
+    if mode is ControlMode.OSC:
+        arms = [joint for arm in rollout.controller.arms if arm.mover for joint in arm.mover.joints.tolist()]
+        joints = [a for a in joints if a.joint in arms]
+    if mode in (ControlMode.TORQUE, ControlMode.OSC):
         unlimited = [a for a in joints if not rollout.model.actuator_ctrllimited[a.index]]
         return [*groups, (MADE_MOTORS, _leave_out(joints, ActuatorKind.MOTOR)), (UNBOUNDED, unlimited)]
     taken = [ActuatorKind.POSITION, *([ActuatorKind.VELOCITY] if mode is ControlMode.VELOCITY else [])]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,35 @@ class RolloutPainter(ModelPainter):
         super().__init__(rollout.model, dressed, _GROUPS, ground)
 
 
+def draw_states(
+    painter: RolloutPainter,
+    film: FilmFile,
+    states: Sequence[Array],
+    wish: CameraWish,
+    *,
+    size: tuple[int, int],
+    rate: float,
+) -> None:
+    """Add pictures of coordinates of a rollout to a film."""
+    plan = painter.plan_film(
+        lambda moment: painter.place_model(states[moment]), len(states), wish, size[0] / size[1], rate
+    )
+    painter.open(plan, size, _LOOK)
+    try:
+        for state, camera in zip(states, plan.cameras, strict=True):
+            painter.place_model(state)
+            film.add(painter.draw(camera))
+    finally:
+        painter.close()
+
+
+def choose_rate(period: float) -> tuple[int, float]:
+    """Every how many control periods a film has a picture, and how many of them a second."""
+    # control periods are often shorter than a picture lasts
+    every = max(1, round(1.0 / (period * _RATE)))
+    return every, 1.0 / (period * every)
+
+
 class VideoRecorder:
     """All episodes of a run in one film, in real time: of everything, framed, or of one camera of the task.
 
@@ -82,10 +112,7 @@ class VideoRecorder:
         if self._film is None:
             if self._wish.name:
                 self._wish = CameraWish(find_camera(rollout.model, self._wish.name))
-            rate = 1.0 / rollout.composed.period
-            # control periods are often shorter than a picture lasts
-            self._every = max(1, round(rate / _RATE))
-            self._rate = rate / self._every
+            self._every, self._rate = choose_rate(rollout.composed.period)
             self._painter = RolloutPainter(rollout)
             self._film = open_film(self.path, self._rate)
         self._draw()
@@ -101,21 +128,9 @@ class VideoRecorder:
         self._draw()
 
     def _draw(self) -> None:
-        states, painter, film = self._states, self._painter, self._film
-        if not states or painter is None or film is None:
-            return
-        plan = painter.plan_film(
-            lambda moment: painter.place_model(states[moment]),
-            len(states), self._wish, self._size[0] / self._size[1], self._rate,
-        )  # fmt: skip
-        painter.open(plan, self._size, _LOOK)
-        try:
-            for state, camera in zip(states, plan.cameras, strict=True):
-                painter.place_model(state)
-                film.add(painter.draw(camera))
-        finally:
-            painter.close()
-        self._states = []
+        if self._states and self._painter is not None and self._film is not None:
+            draw_states(self._painter, self._film, self._states, self._wish, size=self._size, rate=self._rate)
+            self._states = []
 
     def close(self) -> None:
         """Write the film."""

@@ -27,7 +27,7 @@ from simwright.tasks.catalog import CatalogEntry, find_robot, open_manifest
 from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import find_home
 from simwright.tasks.inference import RobotFacts, infer_facts, measure_reach
-from simwright.tasks.manifest import FrameEntry, RobotManifest
+from simwright.tasks.manifest import FrameEntry, GripControls, RobotManifest
 from simwright.tasks.specs import MjSpec, SpecSource, compile_spec, find_uri_key, open_robot_file
 
 # a tool that is no farther out than this is above the base [m]
@@ -94,6 +94,25 @@ class TaskRobot:
             names = self.manifest.gripper.actuators
             return tuple(actuator.index for actuator in self.facts.actuators if actuator.name in names)
         return self.facts.grip.actuators if self.facts.grip is not None else ()
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """Sites of its tools: one, or none."""
+        return (TOOL,) if self.tool is not None else ()
+
+    @property
+    def tool_names(self) -> tuple[str, ...]:
+        """What tools are called where there are several."""
+        return ("",) * len(self.tools)
+
+    @property
+    def grips(self) -> tuple[GripControls | None, ...]:
+        """The gripper of each tool."""
+        said = self.manifest.gripper if self.manifest is not None else None
+        if said is not None:
+            return ((self.gripper_actuators, said.open, said.closed),)
+        grip = self.facts.grip
+        return (None if grip is None else (grip.actuators, grip.open, grip.closed),)
 
     @property
     def keyframe(self) -> str:

@@ -26,9 +26,8 @@ from simwright.engines.mujoco.queries import (
     read_body,
     read_site,
 )
-from simwright.tasks.amending import TOOL
 from simwright.tasks.compose import PREFIX, Composed, compose_scene
-from simwright.tasks.control import ActionController
+from simwright.tasks.control import ActionController, ToolArm
 from simwright.tasks.home import Home, find_home
 from simwright.tasks.inverse import ToolMover, find_joints
 from simwright.tasks.manifest import ControlMode
@@ -122,14 +121,18 @@ class SimRollout:
         self.home: Home = find_home(self.composed, keyframe=robot.keyframe, joints=robot.home_joints)
         self.worlds = ModelBatch(self.model)
         self.data: MjData = self.worlds.hold()
-        self.tool_site = find_site(self.model, PREFIX + TOOL)
+        self.tool_sites = {
+            name: find_site(self.model, PREFIX + site)
+            for name, site in zip(robot.tool_names, robot.tools, strict=True)
+        }
+        """Sites of the tools, by the names of robots where there are several."""
+        self.tool_site = next(iter(self.tool_sites.values()), -1)
         self.actuators = tuple(list_actuators(self.model, self.composed.robot_nu))
         self.controller = ActionController(
             self.composed,
             self.actuators,
             self.mode,
-            self._make_mover(),
-            self._find_grip(),
+            self._make_arms(),
             self._find_speed_limits(),
             self.home.qpos,
         )
@@ -236,6 +239,7 @@ class SimRollout:
             "qpos": self.qpos[:nq].copy(),
             "qvel": self.qvel[:nv].copy(),
             "tool": as_numbers(tool),
+            **self._read_other_tools(),
         }
         objects = read_objects(self.scene, self.model, self.qpos)
         joints = read_joints(self.scene, self.model, self.qpos)
@@ -260,6 +264,7 @@ class SimRollout:
             speeds=read_speeds(self.scene, self.model, qvel),
             joints=read_joints(self.scene, self.model, qpos),
             tool=as_numbers(self.read_tool()),
+            tools=self._read_other_tools(),
             base=as_numbers(self.read_base()),
             start=as_numbers(self.start),
         )
@@ -268,6 +273,11 @@ class SimRollout:
     def read_tool(self) -> Pose:
         """Where the tool is; the base for robots without one."""
         return read_site(self.data, self.tool_site) if self.tool_site >= 0 else self.read_base()
+
+    def _read_other_tools(self) -> dict[str, Array]:
+        """Poses of all tools but the first, as observations call them."""
+        others = list(self.tool_sites.items())[1:]
+        return {f"tool_{name}": as_numbers(read_site(self.data, site)) for name, site in others}
 
     def read_base(self) -> Pose:
         """Where the first root body of the robot is."""
@@ -287,22 +297,17 @@ class SimRollout:
             return None
         return self.randomizer.start(int(self._rng.integers(2**63)) if seed is None else seed)
 
-    def _make_mover(self) -> ToolMover | None:
-        if self.tool_site < 0:
-            return None
-        grip = self._find_grip()
+    def _make_arms(self) -> tuple[ToolArm, ...]:
+        grips = self.robot.grips
         # fingers carry no tool: inverse kinematics would open the gripper to reach further
-        driven = {a.joint for a in self.actuators if a.joint >= 0 and not (grip and a.index in grip[0])}
-        joints = find_joints(self.model, self.tool_site, driven)
-        return ToolMover(self.model, self.tool_site, joints) if len(joints) else None
-
-    def _find_grip(self) -> tuple[tuple[int, ...], float, float] | None:
-        said = self.robot.manifest.gripper if self.robot.manifest else None
-        if said is not None:
-            indices = tuple(self.model.actuator(PREFIX + name).id for name in said.actuators)
-            return indices, said.open, said.closed
-        grip = self.robot.facts.grip
-        return (grip.actuators, grip.open, grip.closed) if grip is not None else None
+        gripping = {index for grip in grips if grip is not None for index in grip[0]}
+        driven = {a.joint for a in self.actuators if a.joint >= 0 and a.index not in gripping}
+        arms = []
+        for site, grip in zip(self.tool_sites.values(), grips, strict=False):
+            joints = find_joints(self.model, site, driven)
+            arms.append(ToolArm(ToolMover(self.model, site, joints) if len(joints) else None, grip))
+        # a gripper without a tool still opens and closes
+        return tuple(arms) or (ToolArm(None, grips[0] if grips else None),)
 
     def _find_speed_limits(self) -> dict[int, float]:
         """Largest speeds of the robot's joints [rad/s or m/s] by their ids in the scene."""

@@ -79,6 +79,8 @@ class TaskState:
     tool: Array
     base: Array
     start: Array
+    tools: Mapping[str, Array] = field(default_factory=dict)
+    """Poses of the tools of further robots: ``tool_NAME``."""
 
 
 @dataclass(frozen=True, slots=True)

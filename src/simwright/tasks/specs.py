@@ -115,6 +115,19 @@ class MjSpec(Protocol):
     def add_key(self, **values: Any) -> Any:
         """A new keyframe."""
 
+    def attach(self, child: MjSpec, *, prefix: str, frame: Any) -> Any:
+        """Put another specification below a frame of this one; names of it get the prefix."""
+
+
+def start_spec(name: str) -> MjSpec:
+    """An empty specification; solver options of what is attached to it count, instead of its own."""
+    import mujoco
+
+    spec: MjSpec = mujoco.MjSpec()
+    spec.modelname = name
+    spec.compiler.conflict = mujoco.mjtConflict.mjCONFLICT_MERGE
+    return spec
+
 
 @dataclass(slots=True, weakref_slot=True)
 class SpecSource:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``simwright task list|show|check|run|export``: tasks in which the robot is a flag."""
+"""``simwright task list|show|check|run|teleop|export``: tasks in which the robot is a flag."""
 
 from __future__ import annotations
 
@@ -49,9 +49,16 @@ Examples:
   simwright task run tabletop_push --robot panda --set cube_mass=0.1 --format json
   simwright task run locomotion_flat --robot h1.xml --policy random --num-worlds 64 --episodes 64
   simwright task run env.yaml --dataset data/push
+  simwright task run tabletop_push --robot panda --policy push --episodes 50 --report out/push
   simwright task run tabletop_push --robot panda --policy push --view
   simwright task run reach --robot sample_arm --ros --max-steps 100000
   simwright task run reach --robot sample_arm --policy reach --episodes 1000 --jobs 8 --format json
+"""
+TELEOP_EPILOG = """\b
+Examples:
+  simwright task teleop reach --robot sample_arm --view
+  simwright task teleop pick_place --robot sample_arm --episodes 20 --record demos.npz
+  simwright task teleop pick_place --robot panda --control osc --view --dataset data/pick
 """
 CHECK_EPILOG = """\b
 Examples:
@@ -139,7 +146,9 @@ def _spell_needs(needs: dict[str, Any]) -> str:
     help="What chooses the actions: hold, random, a scripted baseline, or a plugin.  [default: hold]",
 )
 @click.option(
-    "--control", type=click.Choice(["position", "velocity", "torque", "pose"]), help="What actions mean."
+    "--control",
+    type=click.Choice(["position", "velocity", "torque", "pose", "osc"]),
+    help="What actions mean.",
 )
 @click.option(
     "--set", "sets", multiple=True, metavar="KEY=VALUE", help="An option of the task; may be repeated."
@@ -151,6 +160,12 @@ def _spell_needs(needs: dict[str, Any]) -> str:
 @click.option("--record", type=click.Path(), help="Write a film (.mp4) or arrays (.npz).")
 @click.option("--camera", default="", help="Camera of the film.  [default: side]")
 @click.option("--dataset", type=click.Path(), help="Write a data set in LeRobot's layout into this folder.")
+@click.option(
+    "--report",
+    type=click.Path(),
+    metavar="FOLDER",
+    help="Write a page of the evaluation: rate, films of failures.",
+)
 @ros_options
 @live_options
 @click.option("--jobs", type=click.IntRange(min=1), help="Spread episodes over as many processes.")
@@ -209,7 +224,8 @@ def run_command(output_format: str, what: str, output: Path | None, **asked: Any
         f"95 % interval {100 * low:.0f} to {100 * high:.0f} %)"
     )
     # an environment file may name the recording as well
-    for path in (asked["record"] or ready.said.record, asked["dataset"]):
+    page = f"{asked['report']}/index.html" if asked["report"] else None
+    for path in (asked["record"] or ready.said.record, asked["dataset"], page):
         if path:
             out.print(f"wrote {path}")
     return 0
@@ -222,7 +238,7 @@ def _run_job(
     from simwright.app.jobs.kinds import plan_evaluation
     from simwright.app.jobs.model import JobSpec, note_environment
 
-    refuse_flags(asked, "record", "num_worlds", "view")
+    refuse_flags(asked, "record", "report", "num_worlds", "view")
     refuse_flags(options, "manifest", "ship")
     if asked.pop("ros").is_asked:
         raise click.UsageError("a job cannot be used with --ros")
@@ -274,12 +290,67 @@ def _print_episodes(summary: Any) -> None:
     console().print(table)
 
 
+@task.command("teleop", epilog=TELEOP_EPILOG)
+@gate_options
+@click.argument("what", metavar="TASK|FILE")
+@click.option(
+    "--robot", help="A robot of the list, menagerie:NAME, or a file: MJCF, URDF, SDFormat, OpenUSD."
+)
+@click.option("--episodes", type=click.IntRange(1), help="How many episodes to keep.  [default: 1]")
+@click.option(
+    "--seed", type=click.IntRange(0), help="Seed of the first; each next has one more.  [default: 0]"
+)
+@click.option(
+    "--control",
+    type=click.Choice(["pose", "osc"]),
+    default="pose",
+    show_default=True,
+    help="How the tool is moved: by inverse kinematics, or softly by torques.",
+)
+@click.option(
+    "--set", "sets", multiple=True, metavar="KEY=VALUE", help="An option of the task; may be repeated."
+)
+@click.option("--fit", is_flag=True, help="Scale and move the workspace to where the robot reaches.")
+@click.option("--force", is_flag=True, help="Drive even if the pre-flight report has errors.")
+@click.option("--record", type=click.Path(), help="Write a film (.mp4) or arrays (.npz) of what was kept.")
+@click.option("--camera", default="", help="Camera of the film.  [default: side]")
+@click.option("--dataset", type=click.Path(), help="Write a data set in LeRobot's layout into this folder.")
+@live_options
+def teleop_command(what: str, **asked: Any) -> int:
+    """Drive the robot through a TASK by hand, with the keys of this terminal or on a page, and keep what was done.
+
+    Episodes that succeed are kept; Enter keeps one that did not, Backspace starts it again, Esc ends. Kept episodes are
+    recorded as those of simwright task run are.
+    """
+    from simwright.app.driving import drive_task
+    from simwright.app.tasking import RunRequest, prepare_run
+    from simwright.core.diag import Reporter
+    from simwright.core.errors import EXIT_BAD_INPUT
+    from simwright.tasks.preflight import PreflightError
+
+    try:
+        ready = prepare_run(RunRequest(what, policy="hold", **asked))
+    except PreflightError as error:
+        from simwright.app.cli.findings import print_findings
+
+        print_findings(f"{error.report.task} with {error.report.robot}", error.report.errors, "text")
+        return EXIT_BAD_INPUT
+    summary = drive_task(ready, Reporter(), echo)
+    echo(f"{len(summary.episodes)} episodes kept, {summary.successes} of them done")
+    for path in (asked["record"] or ready.said.record, asked["dataset"]):
+        if path and summary.episodes:
+            echo(f"wrote {path}")
+    return 0
+
+
 @task.command("check", epilog=CHECK_EPILOG)
 @gate_options
 @click.argument("name", metavar="TASK")
 @click.option("--robot", required=True, help="A robot of the list, menagerie:NAME, or a file.")
 @click.option(
-    "--control", type=click.Choice(["position", "velocity", "torque", "pose"]), help="What actions mean."
+    "--control",
+    type=click.Choice(["position", "velocity", "torque", "pose", "osc"]),
+    help="What actions mean.",
 )
 @click.option(
     "--set", "sets", multiple=True, metavar="KEY=VALUE", help="An option of the task; may be repeated."

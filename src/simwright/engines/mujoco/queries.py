@@ -3,12 +3,14 @@
 
 Whoever works with compiled models outside of this folder asks here, steps through
 :class:`~simwright.engines.mujoco.batch.ModelBatch`, and never imports MuJoCo.  :class:`MjModel` and :class:`MjData` are
-the parts of MuJoCo's own classes that are used.  Nothing here changes a model, but for :func:`update_constants`.
+the parts of MuJoCo's own classes that are used.  Nothing here changes a model, but for :func:`update_constants` and,
+for a while, :func:`leave_out_contacts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -248,6 +250,32 @@ def compute_inertia(model: MjModel, data: MjData, dof: int) -> float:
     unit[dof] = 1.0
     mujoco.mj_mulM(model, data, image, unit)
     return float(image[dof])
+
+
+def compute_mass_block(model: MjModel, data: MjData, dofs: Ints) -> Array:
+    """The mass matrix of some degrees of freedom (n x n), the others held."""
+    import mujoco
+
+    unit, image = np.zeros(model.nv), np.zeros(model.nv)
+    block = np.empty((len(dofs), len(dofs)))
+    for row, dof in enumerate(dofs):
+        unit[dof] = 1.0
+        mujoco.mj_mulM(model, data, image, unit)
+        unit[dof], block[row] = 0.0, image[dofs]
+    return block
+
+
+@contextlib.contextmanager
+def leave_out_contacts(model: MjModel) -> Iterator[None]:
+    """No contacts of a model, for a while."""
+    import mujoco
+
+    before = int(model.opt.disableflags)
+    model.opt.disableflags = before | int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+    try:
+        yield
+    finally:
+        model.opt.disableflags = before
 
 
 def measure_gap(model: MjModel, data: MjData, geom: int, other: int, most: float = _FAR) -> float:

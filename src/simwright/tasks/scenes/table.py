@@ -15,6 +15,7 @@ SCENES: Registry[TaskScene] = Registry(
         "stack": "simwright.tasks.scenes.stack:SCENE",
         "peg_insert": "simwright.tasks.scenes.peg_insert:SCENE",
         "drawer": "simwright.tasks.scenes.drawer:SCENE",
+        "door": "simwright.tasks.scenes.door:SCENE",
         "reach": "simwright.tasks.scenes.reach:SCENE",
         "so101_box": "simwright.tasks.scenes.so101_box:SCENE",
         "locomotion_flat": "simwright.tasks.scenes.locomotion_flat:SCENE",
