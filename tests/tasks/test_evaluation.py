@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from simwright.app.report.evaluation import write_evaluation
+from simwright.app.report.html import write_evaluation
 from simwright.app.tasking import RunRequest, prepare_run
 from simwright.tasks.runner import Episode, RunSummary
 
@@ -40,9 +40,11 @@ def test_a_run_writes_films_of_failures_only(tmp_path):
     asked = RunRequest("reach", ARM, episodes=4, policy="reach")
     steps = sorted(episode.steps for episode in prepare_run(asked).run().episodes)
     # some goals are too far for so few actions
-    summary = prepare_run(replace(asked, max_steps=steps[1], report=str(out))).run()
+    ready = prepare_run(replace(asked, max_steps=steps[1], report=str(out)))
+    summary = ready.run()
+    page = write_evaluation(out, summary, ready.films).read_text()
     lost = {episode.seed for episode in summary.episodes if not episode.success}
     assert 0 < len(lost) < 4, "some succeed and some do not"
     assert {path.name for path in out.glob("*.mp4")} == {f"seed_{seed}.mp4" for seed in lost}
     assert all(path.stat().st_size > 1000 for path in out.glob("*.mp4"))
-    assert (out / "index.html").read_text().count("<video") == len(lost)
+    assert page.count("<video") == len(lost)

@@ -11,8 +11,8 @@ import time
 import numpy as np
 import pytest
 
-from simwright.app.driving import drive_task, read_keys
 from simwright.app.tasking import RunRequest, prepare_run
+from simwright.app.watching import read_keys
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose
 from simwright.tasks.environments import make_rollout
@@ -72,7 +72,7 @@ def test_what_is_kept_is_recorded_as_it_was_driven(tmp_path, control):
         RunRequest("reach", ARM, episodes=2, seed=5, policy="hold", control=control, record=str(file))
     )
     told = []
-    summary = drive_task(ready, Reporter(), told.append, HandleInput(ready.rollout))
+    summary = ready.drive(Reporter(), told.append, HandleInput(ready.rollout))
     assert summary.successes == 2
     assert [episode.seed for episode in summary.episodes] == [5, 6]
     arrays = np.load(file)

@@ -14,7 +14,7 @@ recording          what a run keeps, as arrays (.npz) or as a film (.mp4)
 describe           an asset as plain data, for ``inspect --format json``
 serving            the service: commands over HTTP, for uploads
 scenes             which files are scenes, and what is wrong with one
-watching           runs that somebody watches in a browser
+watching           runs that somebody watches in a browser, or drives by hand
 tasking            runs of tasks, put together from options and environment files
 worlds             loading, checking, drawing and describing 2D worlds; paths and plans in them
 jobs               one command over many assets

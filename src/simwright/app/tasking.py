@@ -5,20 +5,22 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from simwright.app.bridging import NO_ROS, RosOptions, open_transports
-from simwright.app.report.evaluation import write_evaluation
 from simwright.app.watching import (
+    DrivenTask,
     EpisodeReset,
     LiveOptions,
     WatchedBatch,
     WatchedRunner,
     WatchedTask,
     check_view,
+    make_pace,
+    read_keys,
 )
 from simwright.core.diag import Diagnostic, Reporter
 from simwright.core.documents.read import parse_document
@@ -33,17 +35,18 @@ from simwright.tasks.environments import (
     EnvironmentFile,
     expect_robot,
     find_option,
-    gather_team,
     read_environment,
 )
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.preflight import preflight
-from simwright.tasks.recording_failures import FailureRecorder
+from simwright.tasks.recording import FailureRecorder
 from simwright.tasks.robot import TaskRobot
 from simwright.tasks.rollout import SimRollout
 from simwright.tasks.runner import Episode, Listener, Progress, RunSummary, SimRunner, run_batch
 from simwright.tasks.scene import TaskScene
 from simwright.tasks.scenes.table import SCENES
+from simwright.tasks.team import gather_team
+from simwright.tasks.teleoperation import HELP, TeleopInput, TeleopSession
 
 YAML = (".yaml", ".yml", ".json")
 
@@ -83,8 +86,11 @@ class TaskRun:
     """What the pre-flight report says."""
     ros: RosOptions = NO_ROS
     view: LiveOptions | None = None
-    report: Path | None = None
-    """The folder that the report of an evaluation goes into."""
+
+    @property
+    def films(self) -> dict[int, str]:
+        """Films of failures that were written, by seed."""
+        return next((one.films for one in self.listeners if isinstance(one, FailureRecorder)), {})
 
     def run(self, progress: Progress | None = None, reporter: Reporter | None = None) -> RunSummary:
         """Run all episodes; what of it cannot be served to ROS is reported."""
@@ -92,7 +98,7 @@ class TaskRun:
         reporter = Reporter() if reporter is None else reporter
         policy = make_policy(self.policy, said.seed)
         if said.num_worlds > 1:
-            return self._report(self._run_many(policy, progress, reporter))
+            return self._run_many(policy, progress, reporter)
         with contextlib.ExitStack() as stack:
             ros = self.ros
             if self.view is not None:
@@ -104,13 +110,7 @@ class TaskRun:
                 watched = WatchedTask(self.rollout, self.view, reporter, stack, bridged)
                 listeners, kind = (*self.listeners, watched), WatchedRunner
             runner = kind(self.rollout, policy, name=self.policy, listeners=listeners, renew=self._renew)
-            return self._report(runner.run(said.episodes, said.seed, progress))
-
-    def _report(self, summary: RunSummary) -> RunSummary:
-        if self.report is not None:
-            films = [one.films for one in self.listeners if isinstance(one, FailureRecorder)]
-            write_evaluation(self.report, summary, films[0] if films else {})
-        return summary
+            return runner.run(said.episodes, said.seed, progress)
 
     def _run_many(self, policy: Any, progress: Progress | None, reporter: Reporter) -> RunSummary:
         """Many worlds at once, in a grid where they are watched."""
@@ -139,6 +139,34 @@ class TaskRun:
                     )
                 except EpisodeReset:
                     continue  # all of them again
+
+    def drive(
+        self, reporter: Reporter, tell: Callable[[str], None], inputs: TeleopInput | None = None
+    ) -> RunSummary:
+        """Let somebody drive; what is kept is recorded as the run was asked to.
+
+        ``inputs`` are given by programs; else they come from the terminal and the page, one of which there has to be.
+        """
+        rollout, own = self.rollout, inputs is not None
+        inputs = TeleopInput() if inputs is None else inputs
+        with contextlib.ExitStack() as stack:
+            page = None
+            if self.view is not None:
+                page = DrivenTask(rollout, self.view, reporter, stack)
+                page.add_panel(inputs)
+            has_keys = stack.enter_context(read_keys(inputs))
+            if not (has_keys or page is not None or own):
+                raise UsageError(
+                    "there is nobody to drive: standard input is no terminal", hint="drive on a page: --view"
+                )
+            if has_keys:
+                tell(HELP)
+            session = TeleopSession(rollout, inputs, tell, None if page is not None or own else make_pace())
+            session.restarts = (EpisodeReset,)
+            with contextlib.suppress(KeyboardInterrupt):
+                session.drive(self.said.episodes, self.said.seed)
+        # the page is closed: recorders play what was kept again as fast as they can
+        return session.record(self.listeners)
 
     def run_part(self, first: int, count: int) -> list[Episode]:
         """Some of the episodes, from the one called ``first`` on; each is what it is in a whole run."""
@@ -265,8 +293,7 @@ def prepare_run(request: RunRequest) -> TaskRun:
     # with --force a rollout may still be missing, where the robot could not even be put in the scene:
     # then it is an error
     rollout = report.rollout if request.force and report.rollout else report.expect_clear()
-    page = None if request.report is None else Path(request.report)
-    return TaskRun(said, rollout, policy, listeners, tuple(report.findings), request.ros, request.view, page)
+    return TaskRun(said, rollout, policy, listeners, tuple(report.findings), request.ros, request.view)
 
 
 def read_run(request: RunRequest) -> EnvironmentFile:

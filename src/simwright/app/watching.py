@@ -5,10 +5,15 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable
+import os
+import select
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -19,6 +24,15 @@ from simwright.core.scratch import Scratch
 from simwright.engines.protocol import Simulation
 from simwright.tasks.rollout import Observation, SimRollout, StepResult, StepWatch
 from simwright.tasks.runner import Episode, SimRunner
+from simwright.tasks.teleoperation import (
+    AGAIN_KEY,
+    END_KEY,
+    GRIPPER_KEY,
+    KEEP_KEY,
+    MOTIONS,
+    NEXT_ARM_KEY,
+    TeleopInput,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -189,6 +203,91 @@ class WatchedTask:
 
     def discard(self) -> None:
         """Nothing is written."""
+
+
+_ARROWS = {"A": "w", "B": "s", "C": "d", "D": "a"}
+# a lone Esc is told from the beginning of an arrow key by what follows at once [s]
+_SEQUENCE = 0.02
+# how large the handle of the page is [m]
+_HANDLE = 0.15
+BUTTONS = {
+    "Open or close the gripper": GRIPPER_KEY,
+    "Keep this episode": KEEP_KEY,
+    "Once more": AGAIN_KEY,
+    "Next arm": NEXT_ARM_KEY,
+    "End the session": END_KEY,
+}
+_NAMES = ("x", "y", "z", "turn about x", "turn about y", "turn about z")
+
+
+class DrivenTask(WatchedTask):
+    """A live page with a handle at the tool."""
+
+    def add_panel(self, inputs: TeleopInput) -> None:
+        """Show the handle and the buttons."""
+        from simwright.view.live import DrivingPanel
+
+        keys = {f"{'+' if sign > 0 else '-'} {_NAMES[axis]}": key for key, (axis, sign) in MOTIONS.items()}
+        self._inputs = inputs
+        self._panel = DrivingPanel(
+            self.page.server, _HANDLE, inputs.aim, inputs.press, commands=BUTTONS, keys=keys
+        )
+
+    def after_step(self) -> None:
+        """Show it, and the handle where the tool is told to go."""
+        super().after_step()
+        arms = self._rollout.controller.arms
+        mover = arms[self._inputs.arm % len(arms)].mover
+        if mover is not None and self._steps % self._rollout.composed.substeps == 0:
+            self._panel.follow(mover.target)
+
+
+def make_pace() -> Callable[[float], None]:
+    """Waits so that actions come no faster than in real time."""
+    due = [time.monotonic()]
+
+    def wait(seconds: float) -> None:
+        now = time.monotonic()
+        due[0] = max(due[0] + seconds, now)
+        time.sleep(due[0] - now)
+
+    return wait
+
+
+@contextlib.contextmanager
+def read_keys(inputs: TeleopInput) -> Iterator[bool]:
+    """Give keys of the terminal to ``inputs`` as they are pressed; tells whether there is a terminal."""
+    if not sys.stdin.isatty():
+        yield False
+        return
+    import termios
+    import tty
+
+    stream = sys.stdin.fileno()
+    before: list[Any] = termios.tcgetattr(stream)
+    over = threading.Event()
+    thread = threading.Thread(target=_read, args=(stream, inputs, over), daemon=True)
+    # single keys, not lines; Ctrl-C still interrupts
+    tty.setcbreak(stream)
+    thread.start()
+    try:
+        yield True
+    finally:
+        over.set()
+        thread.join(timeout=1.0)
+        termios.tcsetattr(stream, termios.TCSADRAIN, before)
+
+
+def _read(stream: int, inputs: TeleopInput, over: threading.Event) -> None:
+    while not over.is_set():
+        if not select.select([stream], [], [], 0.1)[0]:
+            continue
+        text = os.read(stream, 1).decode("ascii", "replace")
+        if text == END_KEY and select.select([stream], [], [], _SEQUENCE)[0]:
+            # arrow keys are Esc [ and a letter
+            text = _ARROWS.get(os.read(stream, 2).decode("ascii", "replace")[-1:], "")
+        if text:
+            inputs.press({"\r": KEEP_KEY, "\b": AGAIN_KEY}.get(text, text.lower()))
 
 
 class PolledWatch(StepWatch, Protocol):

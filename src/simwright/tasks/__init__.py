@@ -8,13 +8,14 @@ specs              a robot file of any format as MuJoCo's editable specification
 inference          what a compiled robot tells by itself: kind, tool, gripper, reach
 amending           what a manifest changes of a robot: base, limits, servos, cameras, tool
 robot              a robot that is ready for a task; its manifest held against its file
+team               several robots in one task, as one
 home               where a robot starts
 scene              what a task is: what it adds, where things are, when it is done
 parts              tables, boxes, marks, cameras and lamps for scenes
 scenes             the tasks, one file each, and their table
 compose            a robot and a scene in one model
 control            what an action means: positions, velocities, torques or motions of the tool
-inverse            moving the tool: inverse kinematics
+inverse            moving the tool: inverse kinematics, and operational space control
 reading            poses and joints of a scene's things out of the state
 rollout            a task with a robot in it, step by step
 batch              many worlds of a rollout at once
@@ -23,6 +24,7 @@ observing          which parts of an observation are wanted, and pictures
 fitting            what a robot reaches, and scenes drawn to it
 preflight          can this robot do this task? A report before anything runs
 runner             running episodes and summing them up
+teleoperation      driving by hand, and keeping what was done
 recording          films, arrays and a window that look on while episodes run
 recording_dataset  runs as a data set in the layout of LeRobot
 environments       rollouts and environments by name, and environment files

@@ -22,7 +22,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -46,7 +46,7 @@ from simwright.tasks.robot import TaskRobot, open_robot
 from simwright.tasks.rollout import SimRollout
 from simwright.tasks.scene import SceneOptions, TaskScene
 from simwright.tasks.scenes.table import SCENES
-from simwright.tasks.team import TeamMember, form_team
+from simwright.tasks.team import BasePose, TeamEntry, gather_team
 
 if TYPE_CHECKING:
     from simwright.tasks.gymnasium_env import SimEnv, SimVectorEnv
@@ -182,52 +182,6 @@ def _expect_gymnasium() -> None:
     # looked for, not imported: Gymnasium is slow to load
     if importlib.util.find_spec("gymnasium") is None:
         raise MissingExtraError("gymnasium", "gym", "an environment")
-
-
-_UNIT = 1e-3
-
-
-class BasePose(Record):
-    """Where the robot's base is in the world."""
-
-    xyz: tuple[Number, Number, Number] = Field((0.0, 0.0, 0.0), description="[m]")
-    quat: tuple[Number, Number, Number, Number] = Field((1.0, 0.0, 0.0, 0.0), description="w, x, y, z")
-
-    @model_validator(mode="after")
-    def _check_norm(self) -> BasePose:
-        norm = sum(part * part for part in self.quat) ** 0.5
-        # a length far from 1 is a mistake in typing, which normalising would hide
-        if abs(norm - 1.0) > _UNIT:
-            raise refuse(f"quat (w, x, y, z) has the length {norm:g}; it has to be 1")
-        return self
-
-    def as_pose(self) -> Pose:
-        """As a rigid transform."""
-        return Pose.of(self.xyz, self.quat)
-
-
-class TeamEntry(Record):
-    """A robot of several in one task."""
-
-    robot: str = Field(description="what --robot takes; a path is relative to this file")
-    base_pose: BasePose = Field(
-        default_factory=lambda: BasePose.model_validate({}),
-        description="in the world, or on what it stands on",
-    )
-    on: str = Field(
-        "", description="what it stands on: NAME or NAME/BODY of a robot before it; the world by default"
-    )
-
-
-def gather_team(
-    robots: Mapping[str, Any], find: Callable[[str], str | Path] = lambda said: said
-) -> TaskRobot:
-    """Open the robots of a team; ``find`` says where a robot that is named is."""
-    members = []
-    for name, said in robots.items():
-        entry = said if isinstance(said, TeamEntry) else TeamEntry.model_validate(dict(said))
-        members.append(TeamMember(name, open_robot(find(entry.robot)), entry.base_pose.as_pose(), entry.on))
-    return form_team(members)
 
 
 class EnvironmentFile(Record):

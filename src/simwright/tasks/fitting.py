@@ -23,6 +23,7 @@ from simwright.engines.mujoco.queries import (
     MjModel,
     compute_site_jacobians,
     find_site,
+    leave_out_contacts,
     measure_bottom,
     pose_bodies,
     read_site,
@@ -30,7 +31,9 @@ from simwright.engines.mujoco.queries import (
 from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import find_home
 from simwright.tasks.inverse import DOWN, ToolMover, find_approach, find_joints, list_touching, point_along
+from simwright.tasks.manifest import ControlMode
 from simwright.tasks.robot import TaskRobot
+from simwright.tasks.rollout import SimRollout
 from simwright.tasks.scene import SceneOptions, TaskScene
 
 NEAR = 0.01
@@ -268,3 +271,42 @@ def _list_factors() -> list[float]:
     inward = np.geomspace(1.0, _LEAST, _STEPS)
     outward = np.geomspace(1.0, _LARGEST, _STEPS // 2)[1:]
     return sorted([*inward.tolist(), *outward.tolist()], key=lambda factor: abs(np.log(factor)))
+
+
+# how far a joint is told to go [rad], [m], and how long it gets [s]
+_TURN, _SHIFT, _SECONDS = 0.15, 0.02, 0.5
+# of the way without contacts; what goes less is held, or creeps
+_HELD = 0.8
+
+
+def find_held_joints(rollout: SimRollout) -> dict[str, float]:
+    """Joints that carry a tool and do not go as far as they would without contacts: what part of it."""
+    if rollout.mode is not ControlMode.POSITION:
+        return {}
+    found: dict[str, float] = {}
+    for number, actuator in enumerate(rollout.actuators):
+        if actuator.joint not in rollout.controller.arm_joints:
+            continue
+        with leave_out_contacts(rollout.model):
+            free = _move_joint(rollout, number)
+        share = _move_joint(rollout, number) / free if free > 0 else 1.0
+        if share < _HELD:
+            found[rollout.model.joint(actuator.joint).name.removeprefix(PREFIX)] = max(share, 0.0)
+    return found
+
+
+def _move_joint(rollout: SimRollout, number: int) -> float:
+    """How far a joint gets when its actuator is told to go on by a little, towards the side with more room."""
+    model, actuator = rollout.model, rollout.actuators[number]
+    rollout.reset(seed=0)
+    action = rollout.controller.hold()
+    low, high = (bound[number] for bound in rollout.controller.bounds)
+    address = int(model.jnt_qposadr[actuator.joint])
+    start = float(rollout.qpos[address])
+    step = abs(actuator.scale) * (_SHIFT if model.jnt_type[actuator.joint] == SLIDE else _TURN)
+    side = 1.0 if high - action[number] >= action[number] - low else -1.0
+    action[number] = np.clip(action[number] + side * step, low, high)
+    for _ in range(max(1, round(_SECONDS / rollout.composed.period))):
+        rollout.step(action)
+    sign = side if actuator.scale >= 0 else -side
+    return sign * (float(rollout.qpos[address]) - start)

@@ -21,8 +21,7 @@ from simwright.engines.mujoco.queries import BOX, SLIDE, MjData, MjModel
 from simwright.tasks.baselines.scripted import measure_grasp
 from simwright.tasks.compose import PREFIX
 from simwright.tasks.environments import validate_options
-from simwright.tasks.fitting import WorkTester, fit_scene, make_reach_tester_in
-from simwright.tasks.held_joints import find_held_joints
+from simwright.tasks.fitting import WorkTester, find_held_joints, fit_scene, make_reach_tester_in
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.randomize import Randomize
 from simwright.tasks.rewards import RewardChoice
@@ -510,8 +509,8 @@ def _group_actuators(rollout: SimRollout) -> list[tuple[Kind, Sequence[ActuatorI
         (DRIVEN_DIRECTLY, [a for a in actuators if a not in joints])
     ]
     if mode is ControlMode.OSC:
-        arms = [joint for arm in rollout.controller.arms if arm.mover for joint in arm.mover.joints.tolist()]
-        joints = [a for a in joints if a.joint in arms]
+        # torques are for the joints that carry tools; fingers stay what they are
+        joints = [a for a in joints if a.joint in rollout.controller.arm_joints]
     if mode in (ControlMode.TORQUE, ControlMode.OSC):
         unlimited = [a for a in joints if not rollout.model.actuator_ctrllimited[a.index]]
         return [*groups, (MADE_MOTORS, _leave_out(joints, ActuatorKind.MOTOR)), (UNBOUNDED, unlimited)]

@@ -121,11 +121,11 @@ class SimRollout:
         self.home: Home = find_home(self.composed, keyframe=robot.keyframe, joints=robot.home_joints)
         self.worlds = ModelBatch(self.model)
         self.data: MjData = self.worlds.hold()
+        # by the names of robots where there are several
         self.tool_sites = {
             name: find_site(self.model, PREFIX + site)
             for name, site in zip(robot.tool_names, robot.tools, strict=True)
         }
-        """Sites of the tools, by the names of robots where there are several."""
         self.tool_site = next(iter(self.tool_sites.values()), -1)
         self.actuators = tuple(list_actuators(self.model, self.composed.robot_nu))
         self.controller = ActionController(

@@ -8,13 +8,17 @@ have the actuators of the members one after the other; in the modes that move to
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from pydantic import Field, model_validator
 
 from simwright.core.diag import Where
+from simwright.core.documents.expressions import Number
+from simwright.core.documents.record import Record, refuse
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import IDENTITY, Array, Pose
 from simwright.engines.mujoco.actuation import list_actuators
@@ -24,7 +28,7 @@ from simwright.tasks.amending import TOOL
 from simwright.tasks.compose import PREFIX, compose_scene
 from simwright.tasks.home import HOME, find_home
 from simwright.tasks.manifest import GripControls, check_id
-from simwright.tasks.robot import TaskRobot
+from simwright.tasks.robot import TaskRobot, open_robot
 from simwright.tasks.specs import MjBody, MjSpec, SpecSource, compile_spec, start_spec
 
 
@@ -145,6 +149,7 @@ def list_workers(members: Sequence[TeamMember]) -> tuple[TeamMember, ...]:
 
 def form_team(members: Sequence[TeamMember]) -> RobotTeam:
     """Put robots together; names are those of the members, the first one is who tasks for one robot look at."""
+    # what is wrong with the members is told before anything is compiled
     if not members:
         raise UsageError("a team has at least one robot")
     names = [check_id(member.name) for member in members]
@@ -225,6 +230,47 @@ def _count_actuators(members: Sequence[TeamMember]) -> list[int]:
     return [sum(counts[:number]) for number in range(len(counts))]
 
 
-def open_team(said: Mapping[str, TeamMember]) -> RobotTeam:
-    """A team from members by name."""
-    return form_team([replace(member, name=name) for name, member in said.items()])
+_UNIT = 1e-3
+
+
+class BasePose(Record):
+    """Where the robot's base is in the world."""
+
+    xyz: tuple[Number, Number, Number] = Field((0.0, 0.0, 0.0), description="[m]")
+    quat: tuple[Number, Number, Number, Number] = Field((1.0, 0.0, 0.0, 0.0), description="w, x, y, z")
+
+    @model_validator(mode="after")
+    def _check_norm(self) -> BasePose:
+        norm = sum(part * part for part in self.quat) ** 0.5
+        # a length far from 1 is a mistake in typing, which normalising would hide
+        if abs(norm - 1.0) > _UNIT:
+            raise refuse(f"quat (w, x, y, z) has the length {norm:g}; it has to be 1")
+        return self
+
+    def as_pose(self) -> Pose:
+        """As a rigid transform."""
+        return Pose.of(self.xyz, self.quat)
+
+
+class TeamEntry(Record):
+    """A robot of several in one task."""
+
+    robot: str = Field(description="what --robot takes; a path is relative to this file")
+    base_pose: BasePose = Field(
+        default_factory=lambda: BasePose.model_validate({}),
+        description="in the world, or on what it stands on",
+    )
+    on: str = Field(
+        "", description="what it stands on: NAME or NAME/BODY of a robot before it; the world by default"
+    )
+
+
+def gather_team(
+    robots: Mapping[str, Any], find: Callable[[str], str | Path] = lambda said: said
+) -> TaskRobot:
+    """Open the robots of a team; ``find`` says where a robot that is named is."""
+    members = []
+    for name, said in robots.items():
+        entry = said if isinstance(said, TeamEntry) else TeamEntry.model_validate(dict(said))
+        members.append(TeamMember(name, open_robot(find(entry.robot)), entry.base_pose.as_pose(), entry.on))
+    return form_team(members)

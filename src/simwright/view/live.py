@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -352,3 +352,50 @@ def _find_range(dof: Dof | None) -> tuple[float, float]:
     free = math.pi if dof.motion is Motion.HINGE else 1.0
     lower = dof.lower if math.isfinite(dof.lower) else -free
     return lower, dof.upper if math.isfinite(dof.upper) else free
+
+
+_HANDLE_NAME = "/tool target"
+
+
+class DrivingPanel:
+    """A handle to drag the tool by, and a button for each command; ``keys`` are shown beside them and work on the page.
+
+    ``aim`` is told where the handle is dragged, ``press`` which command was given: a name of ``commands``.
+    """
+
+    def __init__(
+        self,
+        server: Any,
+        size: float,
+        aim: Callable[[Pose], None],
+        press: Callable[[str], None],
+        *,
+        commands: Mapping[str, str],
+        keys: Mapping[str, str],
+    ) -> None:
+        self._aim, self._dragged, self._lock = aim, False, threading.Lock()
+        self._handle = server.scene.add_transform_controls(_HANDLE_NAME, scale=size, depth_test=False)
+        self._handle.on_drag_start(lambda _: self._set_dragged(True))
+        self._handle.on_drag_end(lambda _: self._set_dragged(False))
+        self._handle.on_update(lambda _: self._drag())
+        with server.gui.add_folder("Drive"):
+            server.gui.add_markdown("Drag the handle at the tool, or use the keys.")
+            for label, key in commands.items():
+                server.gui.add_button(label).on_click(lambda _, key=key: press(key))
+        for label, key in keys.items():
+            # keys of the page repeat while they are held, as those of a terminal do
+            command = server.gui.add_command(label, hotkey=key.upper())
+            command.on_trigger(lambda _, key=key: press(key))
+
+    def _set_dragged(self, dragged: bool) -> None:
+        with self._lock:
+            self._dragged = dragged
+
+    def _drag(self) -> None:
+        self._aim(Pose.of(self._handle.position, self._handle.wxyz))
+
+    def follow(self, pose: Pose) -> None:
+        """Put the handle where the tool is to go, unless somebody holds it."""
+        with self._lock:
+            if not self._dragged:
+                self._handle.position, self._handle.wxyz = tuple(pose.p), tuple(pose.q)

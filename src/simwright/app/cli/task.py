@@ -207,6 +207,11 @@ def run_command(output_format: str, what: str, output: Path | None, **asked: Any
     reporter = Reporter()
     with show_progress("episodes") as progress, end_on_term():
         summary = ready.run(progress, reporter)
+    page = None
+    if asked["report"]:
+        from simwright.app.report.html import write_evaluation
+
+        page = write_evaluation(Path(asked["report"]), summary, ready.films)
     for finding in reporter:
         if finding.level is not Level.INFO:
             console(stderr=True).print(str(finding))
@@ -224,7 +229,6 @@ def run_command(output_format: str, what: str, output: Path | None, **asked: Any
         f"95 % interval {100 * low:.0f} to {100 * high:.0f} %)"
     )
     # an environment file may name the recording as well
-    page = f"{asked['report']}/index.html" if asked["report"] else None
     for path in (asked["record"] or ready.said.record, asked["dataset"], page):
         if path:
             out.print(f"wrote {path}")
@@ -322,7 +326,6 @@ def teleop_command(what: str, **asked: Any) -> int:
     Episodes that succeed are kept; Enter keeps one that did not, Backspace starts it again, Esc ends. Kept episodes are
     recorded as those of simwright task run are.
     """
-    from simwright.app.driving import drive_task
     from simwright.app.tasking import RunRequest, prepare_run
     from simwright.core.diag import Reporter
     from simwright.core.errors import EXIT_BAD_INPUT
@@ -335,7 +338,7 @@ def teleop_command(what: str, **asked: Any) -> int:
 
         print_findings(f"{error.report.task} with {error.report.robot}", error.report.errors, "text")
         return EXIT_BAD_INPUT
-    summary = drive_task(ready, Reporter(), echo)
+    summary = ready.drive(Reporter(), echo)
     echo(f"{len(summary.episodes)} episodes kept, {summary.successes} of them done")
     for path in (asked["record"] or ready.said.record, asked["dataset"]):
         if path and summary.episodes:

@@ -153,6 +153,6 @@ POLICIES: Registry[type[TaskPolicy]] = Registry(
         "stack": "simwright.tasks.baselines.scripted:StackPolicy",
         "insert": "simwright.tasks.baselines.scripted:PegInsertPolicy",
         "pull": "simwright.tasks.baselines.scripted:PullPolicy",
-        "swing": "simwright.tasks.baselines.swing:SwingPolicy",
+        "swing": "simwright.tasks.baselines.scripted:SwingPolicy",
     },
 )

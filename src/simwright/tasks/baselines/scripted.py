@@ -17,6 +17,7 @@ from simwright.engines.mujoco.queries import SLIDE, measure_gap, pose_bodies
 from simwright.tasks.baselines.arm import ScriptedArm
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.rollout import Observation, SimRollout
+from simwright.tasks.scenes.door import find_knob
 from simwright.tasks.scenes.drawer import HANDLE
 
 OPEN, CLOSED = 1.0, -1.0
@@ -346,3 +347,37 @@ class PullPolicy(ScriptedPolicy):
         half = self.options.cabinet_half
         local = np.array([0.0, -float(half[1]) - HANDLE - opening, float(half[2])])
         return np.asarray(cabinet[:3] + quat_rotate(cabinet[3:], local))
+
+
+_ABOVE_KNOB = 0.10
+# open enough for the knob, and not so far that a finger stands on the door
+_KNOB_AJAR = -0.2
+# how far along the arc the tool is told to be ahead of the door [rad]
+_AHEAD = 0.12
+
+
+class SwingPolicy(ScriptedPolicy):
+    """For ``door``."""
+
+    task = "door"
+
+    def play(self) -> Iterator[Array]:
+        """Take the knob, and pull it around the hinge."""
+        # across the way of the knob: a finger on either side of it would be in front of the door
+        self.face_exactly(find_yaw(np.asarray(self.now["frame"])))
+        knob = self.find_goal(0.0)
+        yield from self.approach(knob + _ABOVE_KNOB * UP, _KNOB_AJAR)
+        yield from self.move(lambda: knob, _KNOB_AJAR, near=0.008)
+        yield from self.wait(CLOSED, 18)
+        far = min(float(self.options.opens_to), float(self.options.opened) + _AHEAD)
+        yield from self.move(
+            lambda: self.find_goal(min(far, float(self.now["door"]) + _AHEAD)),
+            CLOSED,
+            pace=0.004,
+            near=0.0,
+            patience=150,
+        )
+
+    def find_goal(self, opening: float) -> Array:
+        """Where the knob is when the door is open so far [rad]."""
+        return find_knob(np.asarray(self.now["frame"]), np.asarray(opening), self.options)
