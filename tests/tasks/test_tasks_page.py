@@ -19,8 +19,13 @@ def find_blocks(language):
 
 
 def test_environment_files_of_the_page_are_valid(arm):
-    (text,) = find_blocks("yaml")
-    said = validate_document(EnvironmentFile, parse_document(text, name="docs/tasks.md"))
+    files = [
+        validate_document(EnvironmentFile, parse_document(text, name="docs/tasks.md"))
+        for text in find_blocks("yaml")
+    ]
+    said, pair, mobile = files
+    assert set(pair.robots) == {"left", "right"}
+    assert mobile.robots["arm"].on == "base/deck"
     rollout = make_rollout(
         said.task, arm, options=said.options, base=said.base_pose.as_pose(), randomize=said.randomize
     )
