@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib
 import pkgutil
 
@@ -22,19 +23,18 @@ def generate() -> str:
         # workers of engines import what is not here, and declare nothing
         if not module.name.endswith("__main__") and ".workers." not in module.name:
             importlib.import_module(module.name)
+    # two columns, so that all of it can be read on a phone too
     lines = [
         NOTE + "# Diagnostics\n",
         INTRO,
-        "| code | level | message | what to do | meaning |",
-        "|---|---|---|---|---|",
+        "| code | message, *what to do*, and what it means |",
+        "|---|---|",
     ]
     for code, kind in sorted(CATALOGUE.items()):
-        cells = (
-            f"`{code}`",
-            kind.level.value + (", loss" if kind.loss else ""),
-            kind.message,
-            kind.hint,
-            kind.doc,
-        )
+        level = kind.level.value + (", loss" if kind.loss else "")
+        # a message may have words like <link>, which Markdown would take as HTML
+        texts = [html.escape(text, quote=False) for text in (kind.message, kind.hint, kind.doc)]
+        parts = [texts[0], f"*{texts[1]}*" if texts[1] else "", texts[2]]
+        cells = (f"`{code}`<br>{level}", "<br>".join(part for part in parts if part))
         lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return "\n".join(lines) + "\n"

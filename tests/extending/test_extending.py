@@ -238,7 +238,7 @@ assert vendor_of_property("{word}:rotor") == vendor_of_schema("{word.capitalize(
 
 def test_diagnostic(project):
     assert (
-        "| `sketch-empty` | warning | the sketch has no body |"
+        "| `sketch-empty`<br>warning | the sketch has no body"
         in (project.root / "docs/diagnostics.md").read_text()
     )
 
