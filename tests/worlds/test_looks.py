@@ -91,3 +91,18 @@ def test_windows_are_in_outer_walls_only(tmp_path: Path) -> None:
         rooms = [room for room in world.rooms if room.outer.contains_properly(at)]
         assert len(rooms) == 1
         assert not rooms[0].polygon.contains(at)
+
+
+def test_things_on_a_set_stand_on_its_table(tmp_path: Path) -> None:
+    world = load_world(generate_worlds(tmp_path / "world", "office", 8, 2)[0])
+    sets = [location for location in world.locations if location.category.name.endswith("_set")]
+    assert sets
+    shown = {item.name: item for item in make_scene(world).placements if item.group == "furniture"}
+    for location in sets:
+        placed = shown[location.name]
+        (top,) = [shape for shape in placed.asset.shapes if shape.name == "top"]
+        assert any(shape.name.startswith("seat") for shape in placed.asset.shapes)
+        half = (np.abs((placed.pose @ top.pose).rotation) @ top.geometry.size)[:2] / 2.0
+        middle = (placed.pose @ top.pose).p[:2]
+        board = shapely.box(*(middle - half), *(middle + half))
+        assert all(board.buffer(1e-6).covers(spawn.polygon) for spawn in location.spawns), location.name

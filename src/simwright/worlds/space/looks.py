@@ -19,7 +19,7 @@ import shapely
 
 from simwright.core.math3d import Pose, quat_from_axis_angle
 from simwright.model.asset import Asset, Light
-from simwright.model.geometry import Box
+from simwright.model.geometry import Box, Sphere
 from simwright.model.material import Rgb
 from simwright.worlds.entities import Location, Room
 from simwright.worlds.floors import WorldFloor
@@ -32,7 +32,7 @@ WHITE: Rgb = (1.0, 1.0, 1.0)
 STEEL: Rgb = (0.34, 0.36, 0.39)
 GLASS: Rgb = (0.62, 0.78, 0.88)
 FRAME: Rgb = (0.93, 0.93, 0.91)
-GROUND_COLOR: Rgb = (0.66, 0.69, 0.64)
+GROUND_COLOR: Rgb = (0.71, 0.74, 0.68)
 _TOP = 0.035
 _LEG = 0.05
 _FRONT = 0.018
@@ -47,6 +47,8 @@ class _FurniturePart(NamedTuple):
     middle: tuple[float, float, float]
     size: tuple[float, float, float]
     color: Rgb
+    round: bool = False
+    """A ball as large as fits instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +121,32 @@ def _make_shelf(piece: _FurniturePiece) -> Iterator[_FurniturePart]:
         top = board + (piece.height - board) * number / count
         size = (piece.width - 2 * board, piece.depth - 0.02)
         yield piece.add("shelf", 0.0, -0.008, (top - board, top), size, piece.color)
+        if number < count and piece.depth > 0.2:
+            yield from _list_books(piece, top, (piece.height - board) / count - board, number)
+
+
+_BOOKS: tuple[Rgb, ...] = (
+    (0.62, 0.22, 0.2), (0.2, 0.34, 0.5), (0.84, 0.76, 0.55), (0.27, 0.43, 0.33), (0.82, 0.52, 0.24), (0.4, 0.38, 0.44),
+)  # fmt: skip
+
+
+def _list_books(piece: _FurniturePiece, low: float, room: float, row: int) -> Iterator[_FurniturePart]:
+    """A row of folders and books on a board, which leaves some of it free."""
+    left, end = -piece.width / 2 + 0.05, piece.width / 2 - 0.05
+    number = 0
+    while True:
+        width = 0.05 + 0.035 * ((7 * row + 3 * number) % 4)
+        if left + width > end:
+            return
+        if (5 * row + number) % 6 != 4:
+            tall = room * (0.6 + 0.08 * ((3 * row + 2 * number) % 5))
+            color = _BOOKS[(2 * row + number) % len(_BOOKS)]
+            deep = piece.depth * 0.62
+            yield piece.add(
+                "book", left + width / 2, 0.04 * piece.depth, (low, low + tall), (width - 0.006, deep), color
+            )
+        left += width
+        number += 1
 
 
 def _make_rack(piece: _FurniturePiece) -> Iterator[_FurniturePart]:
@@ -134,6 +162,36 @@ def _make_rack(piece: _FurniturePiece) -> Iterator[_FurniturePart]:
             yield piece.add(
                 "beam", 0.0, at, (top - 0.11, top - 0.03), (piece.width - 0.02, 0.04), piece.color
             )
+    # cartons on all decks but the top one, which things of the world stand on, and on the floor
+    for number in range(count):
+        low = piece.height * number / count
+        yield from _list_cartons(piece, low, piece.height / count - 0.12, number)
+
+
+_CARTON: Rgb = (0.74, 0.58, 0.4)
+
+
+def _list_cartons(piece: _FurniturePiece, low: float, room: float, row: int) -> Iterator[_FurniturePart]:
+    count = max(1, int(piece.width / 0.46))
+    width = (piece.width - 0.14) / count
+    for number in range(count):
+        kind = (3 * row + 2 * number) % 5
+        if kind == 4 or room < 0.15:
+            continue
+        tall, deep = room * (0.55 + 0.1 * kind), piece.depth * (0.7 + 0.05 * kind)
+        x = (number + 0.5) * width - (piece.width - 0.14) / 2
+        color = mix(_CARTON, BLACK if kind % 2 else WHITE, 0.06 * kind)
+        yield piece.add(
+            "carton", x, 0.0, (low, low + tall), (width * 0.86, min(deep, piece.depth - 0.1)), color
+        )
+        yield piece.add(
+            "tape",
+            x,
+            0.0,
+            (low + tall, low + tall + 0.002),
+            (0.05, min(deep, piece.depth - 0.1)),
+            (0.85, 0.79, 0.66),
+        )
 
 
 def _make_drawers(piece: _FurniturePiece, columns: int = 0, rows: int = 0) -> Iterator[_FurniturePart]:
@@ -194,19 +252,103 @@ def _make_bed(piece: _FurniturePiece) -> Iterator[_FurniturePart]:
 
 
 def _make_sofa(piece: _FurniturePiece) -> Iterator[_FurniturePart]:
-    yield from piece.list_legs(piece.height * 0.2, (0.2, 0.15, 0.12))
-    dark = mix(piece.color, BLACK, 0.2)
-    yield piece.add(
-        "base", 0.0, 0.0, (piece.height * 0.2, piece.height * 0.65), (piece.width, piece.depth), dark
-    )
-    count = max(1, round(piece.width / 0.7))
-    width = (piece.width - 0.04) / count
+    """Cushions on a base; higher ones have a back and arms as well."""
+    yield from piece.list_legs(piece.height * 0.12, (0.2, 0.15, 0.12))
+    dark, light = mix(piece.color, BLACK, 0.2), mix(piece.color, WHITE, 0.15)
+    tall = piece.height > 0.6
+    seat, arm, back = (piece.height * 0.55, 0.16, 0.2) if tall else (piece.height, 0.0, 0.0)
+    base = (piece.height * 0.12, seat - 0.12)
+    yield piece.add("base", 0.0, 0.0, base, (piece.width, piece.depth), dark)
+    if tall:
+        at = (piece.depth - back) / 2
+        yield piece.add("back", 0.0, at, (base[1], piece.height), (piece.width, back), dark)
+        for side in (-1.0, 1.0):
+            x = side * (piece.width - arm) / 2
+            yield piece.add(
+                "arm", x, -back / 2, (base[1], piece.height * 0.75), (arm, piece.depth - back), dark
+            )
+    inner = piece.width - 2 * arm - 0.02
+    count = max(1, round(inner / 0.7))
     for number in range(count):
-        x = (number + 0.5) * width - (piece.width - 0.04) / 2
-        size = (width - 0.025, piece.depth - 0.05)
-        yield piece.add(
-            "cushion", x, -0.01, (piece.height * 0.65, piece.height), size, mix(piece.color, WHITE, 0.15)
-        )
+        x = (number + 0.5) * inner / count - inner / 2
+        size = (inner / count - 0.02, piece.depth - back - 0.03)
+        yield piece.add("cushion", x, -back / 2, (base[1], seat), size, light)
+        if tall:
+            rest = (inner / count - 0.04, 0.1)
+            yield piece.add(
+                "cushion", x, piece.depth / 2 - back - 0.05, (seat, piece.height * 0.94), rest, light
+            )
+
+
+def _make_set(piece: _FurniturePiece) -> Iterator[_FurniturePart]:
+    """A table with chairs pushed under it at both sides; robots come to its ends."""
+    # made with the chairs at front and back, then turned by a quarter
+    turned = _FurniturePiece(piece.depth, piece.width, piece.height, piece.color)
+    parts = list(
+        _make_table(_FurniturePiece(turned.width, turned.depth - 1.6 * _CHAIR, turned.height, turned.color))
+    )
+    count = max(1, int(turned.width / 0.68))
+    for side in (-1.0, 1.0):
+        for number in range(count):
+            parts += _make_chair(turned, (number + 0.5) * turned.width / count - turned.width / 2, side)
+    for part in parts:
+        (x, y, z), (wide, deep, tall) = part.middle, part.size
+        yield part._replace(middle=(y, x, z), size=(deep, wide, tall))
+
+
+_CHAIR = 0.42
+_FABRIC: Rgb = (0.27, 0.33, 0.4)
+
+
+def _make_chair(piece: _FurniturePiece, x: float, side: float) -> Iterator[_FurniturePart]:
+    """A chair at the front (-1) or the back (1) of a piece; its rest is outside."""
+    seat = min(0.45, piece.height * 0.62)
+    y = side * (piece.depth - _CHAIR) / 2
+    yield piece.add("seat", x, y, (seat - 0.05, seat), (_CHAIR, _CHAIR), _FABRIC)
+    rest = side * (piece.depth - 0.04) / 2
+    yield piece.add("rest", x, rest, (seat + 0.08, piece.height), (_CHAIR, 0.04), mix(_FABRIC, WHITE, 0.12))
+    for leg_x in (-1.0, 1.0):
+        for leg_y in (-1.0, 1.0):
+            at = (x + leg_x * (_CHAIR / 2 - 0.02), y + leg_y * (_CHAIR / 2 - 0.02))
+            top = seat + 0.08 if leg_y == side else seat - 0.05
+            yield piece.add("leg", *at, (0.0, top), (0.03, 0.03), STEEL)
+
+
+_LEAVES = (
+    (0.0, 0.0, 0.86, 0.30), (0.19, 0.08, 0.68, 0.24), (-0.18, 0.12, 0.62, 0.24), (0.05, -0.20, 0.66, 0.24),
+    (-0.14, -0.15, 0.80, 0.22), (0.12, 0.17, 0.84, 0.22), (0.0, 0.02, 0.6, 0.3),
+)  # fmt: skip
+"""Middles of bunches as shares of width, depth and height, and how large they are at most as a share of the height."""
+
+
+def _make_plant(piece: _FurniturePiece) -> Iterator[_FurniturePart]:
+    pot = min(0.34 * piece.height, piece.width * 0.9)
+    size = (piece.width * 0.62, piece.depth * 0.62)
+    yield piece.add("pot", 0.0, 0.0, (0.0, pot), size, (0.87, 0.85, 0.8))
+    yield piece.add("soil", 0.0, 0.0, (pot, pot + 0.01), (size[0] * 0.9, size[1] * 0.9), (0.24, 0.17, 0.12))
+    trunk = (pot, piece.height * 0.7)
+    yield piece.add("trunk", 0.0, 0.0, trunk, (0.03, 0.03), (0.4, 0.29, 0.19))
+    for number, (x, y, z, share) in enumerate(_LEAVES):
+        # none reaches the sides, the first one the top
+        wide = min((1.0 - 2.0 * max(abs(x), abs(y))) * min(piece.width, piece.depth), share * piece.height)
+        middle = piece.height - wide / 2 if number == 0 else min(piece.height * z, piece.height - wide / 2)
+        part = piece.add(
+            "leaves", x * piece.width, y * piece.depth, (middle - wide / 2, middle + wide / 2), (wide, wide),
+            mix(piece.color, BLACK, 0.1 * (number % 3)),
+        )  # fmt: skip
+        yield part._replace(round=True)
+
+
+def _make_tub(piece: _FurniturePiece) -> Iterator[_FurniturePart]:
+    rim, water = 0.07, piece.height - 0.12
+    for x in (-1.0, 1.0):
+        at = x * (piece.width - rim) / 2
+        yield piece.add("wall", at, 0.0, (0.0, piece.height), (rim, piece.depth), piece.color)
+    for y in (-1.0, 1.0):
+        at = y * (piece.depth - rim) / 2
+        yield piece.add("wall", 0.0, at, (0.0, piece.height), (piece.width - 2 * rim, rim), piece.color)
+    inner = (piece.width - 2 * rim, piece.depth - 2 * rim)
+    yield piece.add("water", 0.0, 0.0, (0.0, water), inner, (0.6, 0.78, 0.84))
 
 
 def _make_pallet(piece: _FurniturePiece) -> Iterator[_FurniturePart]:
@@ -237,6 +379,9 @@ def _make_charger(piece: _FurniturePiece) -> Iterator[_FurniturePart]:
 
 
 _MAKERS: tuple[tuple[tuple[str, ...], Callable[[_FurniturePiece], Iterator[_FurniturePart]]], ...] = (
+    (("_set",), _make_set),
+    (("plant",), _make_plant),
+    (("tub",), _make_tub),
     (("desk",), _make_desk),
     (("table", "bench"), _make_table),
     (("rack",), _make_rack),
@@ -301,7 +446,8 @@ def dress_furniture(part: SolidPart, category: str, front: int) -> None:
     solid.visual, solid.material = False, ""
     for row in make(piece):
         if min(row.size) > 1e-4:
-            part.add_look(row.name, Box.of(*row.size), frame @ Pose.of(row.middle), row.color)
+            form = Sphere(min(row.size) / 2.0) if row.round else Box.of(*row.size)
+            part.add_look(row.name, form, frame @ Pose.of(row.middle), row.color)
 
 
 # -- windows and ground ----------------------------------------------------------------------------------------
@@ -359,28 +505,29 @@ def _add_window(part: SolidPart, middle: np.ndarray, along: np.ndarray, wall: fl
 
 
 def add_ground(part: SolidPart) -> None:
-    """A plate below the building, a few metres wider than it is."""
+    """A plate below the building, a little wider than it is, as models of architects stand on."""
     low, high = find_bounds(part.shapes)
     size, middle = high[:2] - low[:2] + _AROUND, (low[:2] + high[:2]) / 2.0
     # a little below: two faces in one plane flicker
-    pose = Pose.of((float(middle[0]), float(middle[1]), float(low[2]) - 0.03))
-    part.add_look("ground", Box.of(float(size[0]), float(size[1]), 0.04), pose, GROUND_COLOR)
+    pose = Pose.of((float(middle[0]), float(middle[1]), float(low[2]) - 0.01 - _PLATE / 2))
+    part.add_look("ground", Box.of(float(size[0]), float(size[1]), _PLATE), pose, GROUND_COLOR)
 
 
-_AROUND = 6.0
+_AROUND, _PLATE = 1.2, 0.2
+"""How much wider than the building the plate is, and how thick [m]."""
 
 
 # -- light ---------------------------------------------------------------------------------------------------------
 
-_SUN, _FILL = 0.48, 0.14
-_AMBIENT, _HEADLIGHT = 0.38, 0.05
+_SUN, _FILL = 0.36, 0.10
+_AMBIENT, _HEADLIGHT = 0.48, 0.05
 
 
 def light_mujoco(asset: Asset) -> None:
     """Light and sky for MuJoCo, whose lights add up per channel and are cut off at white.
 
-    A floor that faces up gets 0.38 from everywhere, 0.48 times 0.83 from the sun, 0.14 times 0.71 from the other side
-    and 0.05 times 0.88 from the camera: 0.92 of its colour.
+    A floor that faces up gets 0.48 from everywhere, 0.36 times 0.83 from the sun, 0.10 times 0.71 from the other side
+    and 0.05 times 0.88 from the camera: 0.89 of its colour, and 0.6 of it in the shadow of a wall.
     """
     for light in asset.lights:
         share = _SUN if light.name == "sun" else _FILL

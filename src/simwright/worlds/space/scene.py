@@ -367,8 +367,8 @@ def make_lights(top: float) -> list[Light]:
 def make_camera(corners: Array) -> Camera:
     """From the south and well above, as near as the whole world fits into the picture."""
     azimuth, elevation, fov, (width, height) = (
-        math.radians(-78.0),
-        math.radians(62.0),
+        math.radians(-72.0),
+        math.radians(60.0),
         math.radians(35.0),
         _CAMERA_SIZE,
     )

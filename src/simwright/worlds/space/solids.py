@@ -28,7 +28,7 @@ import shapely
 from simwright.core.math3d import Pose, quat_from_axis_angle
 from simwright.core.names import NameScope
 from simwright.model.asset import Asset, Body, Shape
-from simwright.model.geometry import Approximation, Box, Cylinder, Mesh, MeshData, box_bounds
+from simwright.model.geometry import Approximation, Box, Cylinder, Mesh, MeshData, Sphere, box_bounds
 from simwright.model.inertia import Inertial, combine
 from simwright.model.joint import WORLD
 from simwright.model.mass import shape_inertial
@@ -177,8 +177,10 @@ class SolidPart:
                 )
             )
 
-    def add_look(self, name: str, geometry: Box, pose: Pose, color: Rgb, *, roughness: float = ROUGH) -> None:
-        """A box that is seen and cannot be touched."""
+    def add_look(
+        self, name: str, geometry: Box | Sphere, pose: Pose, color: Rgb, *, roughness: float = ROUGH
+    ) -> None:
+        """What is seen and cannot be touched."""
         look = self._find_look(color, roughness)
         self.shapes.append(Shape(name, geometry, self.body, pose, material=look.name))
 
