@@ -242,19 +242,21 @@ STILL: Velocity = (0.0, 0.0, 0.0)
 
 
 def find_command(
-    trajectory: Trajectory, time: float, pose: Sequence[float], dt: float, gain: float = 5.0
+    trajectory: Trajectory, time: float, pose: Sequence[float], dt: float, gain: float = 2.0
 ) -> Velocity:
     """The velocity along x and y [m/s] and about z [rad/s], in the axes of the world, that keeps to a trajectory.
 
-    ``pose`` is where a robot is at ``time`` [s]: x, y [m] and yaw [rad].  The velocity of the trajectory within ``dt``
-    [s], and ``gain`` [1/s] times how far the robot is off it: for bases in other simulators, driven by velocities.
+    ``pose`` is where a robot is at ``time`` [s]: x, y [m] and yaw [rad].  For bases in other simulators, driven by
+    velocities that are held for ``dt`` [s]: that of the trajectory a little later, for motors take a while, and
+    ``gain`` [1/s] times how far the robot is off it.  A base that brakes as hard as it may cannot make up for having
+    begun late, so the gain is too low for it to catch up first.
     """
-    here, there = trajectory.sample(time), trajectory.sample(time + dt)
+    here, soon, later = (trajectory.sample(time + ahead) for ahead in (0.0, 0.6 * dt, 1.6 * dt))
     x, y, yaw = pose
-    turn = math.remainder(there.yaw - here.yaw, math.tau) / dt
+    turn = math.remainder(later.yaw - soon.yaw, math.tau) / dt
     return (
-        (there.x - here.x) / dt + gain * (here.x - x),
-        (there.y - here.y) / dt + gain * (here.y - y),
+        (later.x - soon.x) / dt + gain * (here.x - x),
+        (later.y - soon.y) / dt + gain * (here.y - y),
         turn + gain * math.remainder(here.yaw - yaw, math.tau),
     )
 
