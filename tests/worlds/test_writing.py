@@ -14,9 +14,8 @@ from simwright.core.diag import Level, Reporter
 from simwright.core.errors import OutputError
 from simwright.worlds.acting.action import Action
 from simwright.worlds.acting.simulation import WorldSimulation
-from simwright.worlds.generating import STYLES, generate_world
 from simwright.worlds.world import World
-from simwright.worlds.writing import encode_files
+from simwright.worlds.writing import STYLES, encode_files, generate_world
 
 from ..conftest import SAMPLES
 from .flat import make_flat

@@ -74,12 +74,11 @@ def render_world(world: World, target: str | os.PathLike[str], **options: Any) -
 def generate_worlds(
     folder: str | os.PathLike[str], style: str, rooms: int, seed: int = 0, count: int = 1
 ) -> list[Path]:
-    """Write worlds drawn at random (:mod:`simwright.worlds.generating`) and give back their files.
+    """Write worlds drawn at random (:mod:`simwright.worlds.writing`) and give back their files.
 
     One goes into the folder itself; several go into folders in it, each with its seed: ``seed``, ``seed + 1`` ...
     """
-    from simwright.worlds.generating import generate_world
-    from simwright.worlds.writing import encode_files
+    from simwright.worlds.writing import encode_files, generate_world
 
     found = []
     for number in range(count):

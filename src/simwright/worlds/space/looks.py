@@ -50,6 +50,11 @@ class _FurniturePart(NamedTuple):
     round: bool = False
     """A ball as large as fits instead."""
 
+    @property
+    def form(self) -> Box | Sphere:
+        """Its shape."""
+        return Sphere(min(self.size) / 2.0) if self.round else Box.of(*self.size)
+
 
 @dataclass(frozen=True, slots=True)
 class _FurniturePiece:
@@ -446,8 +451,7 @@ def dress_furniture(part: SolidPart, category: str, front: int) -> None:
     solid.visual, solid.material = False, ""
     for row in make(piece):
         if min(row.size) > 1e-4:
-            form = Sphere(min(row.size) / 2.0) if row.round else Box.of(*row.size)
-            part.add_look(row.name, form, frame @ Pose.of(row.middle), row.color)
+            part.add_look(row.name, row.form, frame @ Pose.of(row.middle), row.color)
 
 
 # -- windows and ground ----------------------------------------------------------------------------------------
