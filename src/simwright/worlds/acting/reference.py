@@ -403,10 +403,11 @@ def _find_in_room(room: Room, pose: WorldPose) -> Place | None:
 
 
 def _measure(pose: WorldPose, other: WorldPose) -> float:
-    return math.dist((pose.x, pose.y, pose.z), (other.x, other.y, other.z))
+    # as PyRoboSim computes it: math.dist differs in the last bit, which decides between two that are equally far
+    return math.sqrt((pose.x - other.x) ** 2 + (pose.y - other.y) ** 2 + (pose.z - other.z) ** 2)
 
 
-def _find_nearest(robot: WorldRobot, things: Iterable[T], where: Callable[[T], WorldPose]) -> T | None:
+def find_nearest(robot: WorldRobot, things: Iterable[T], where: Callable[[T], WorldPose]) -> T | None:
     """The nearest to a robot; of two at the same distance, the first."""
     return min(things, key=lambda thing: _measure(robot.pose, where(thing)), default=None)
 
@@ -421,7 +422,7 @@ def _find_goal_pose(robot: WorldRobot, place: Found) -> WorldPose | None:
         poses = list(place.spawns[0].nav_poses) if place.spawns else []
     else:
         poses = list(place.nav_poses)
-    return _find_nearest(robot, poses, lambda pose: pose)
+    return find_nearest(robot, poses, lambda pose: pose)
 
 
 def _list_door_poses(robot: WorldRobot, hallway: Hallway) -> list[WorldPose]:
@@ -499,7 +500,7 @@ def _resolve(
         return query.place or query.room
     inside = simulation.world.locations if query.room is None else query.room.locations
     fitting = [loc for loc in inside if query.furniture in {None, loc.category.name}]
-    return _find_nearest(robot, fitting, lambda location: location.pose)
+    return find_nearest(robot, fitting, lambda location: location.pose)
 
 
 def _resolve_object(
@@ -507,7 +508,7 @@ def _resolve_object(
 ) -> WorldObject | None:
     if query.place is not None:
         standing = [item for item in _list_standing(query.place) if item.category.name == query.kind]
-        nearest = _find_nearest(robot, standing, lambda item: item.pose)
+        nearest = find_nearest(robot, standing, lambda item: item.pose)
         if nearest is not None:
             return nearest
     where = query.furniture
@@ -537,7 +538,7 @@ def _find_known(
         and (query.room is None or (item.spawn is not None and item.spawn.room is query.room))
         and (where is None or _is_there(simulation.world, item, where))
     ]
-    return _find_nearest(robot, fitting, lambda item: item.pose)
+    return find_nearest(robot, fitting, lambda item: item.pose)
 
 
 def _is_there(world: World, item: WorldObject, where: str) -> bool:
