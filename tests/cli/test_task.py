@@ -134,7 +134,7 @@ def test_an_environment_file_and_what_counts_over_it(capsys, tmp_path, monkeypat
         assert json.loads(str(found["meta"]))["options"]["goal_radius"] == 0.04
     told = json.loads(run(capsys, "run", str(file), "--seed", "9", "--episodes", "1", "--format", "json")[1])
     assert [e["seed"] for e in told["episodes"]] == [9]
-    file.write_text("task: reach\nrobots: x\n")
+    file.write_text("task: reach\nrobto: x\n")
     code, _, err = run(capsys, "run", str(file))
     assert code == 2
-    assert "env.yaml:2:1: unknown key 'robots' (did you mean 'robot'?)" in err
+    assert "env.yaml:2:1: unknown key 'robto' (did you mean 'robot'?)" in err

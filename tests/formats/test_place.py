@@ -55,7 +55,7 @@ def test_what_says_something_else_is_not_replaced_unless_asked(source: Path, tmp
     mesh = next((place / "r_xml" / "meshes").iterdir())
     mesh.write_text("mine too")
     entry.write_text("old")
-    with pytest.raises(OutputError, match="says something else"):
+    with pytest.raises(OutputError, match="already exists with other content"):
         simwright.convert(source, place / "r.xml")
     assert mesh.read_text() == "mine too"
     assert entry.read_text() == "old"
