@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ def script():
     file = Path(__file__).resolve().parents[3] / "scripts" / "compare_newton.py"
     spec = importlib.util.spec_from_file_location("compare_newton", file)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
     return module
 
@@ -50,4 +52,7 @@ def test_a_difference_without_a_row_is_found(newton, script, shared_assets):
 
 @pytest.mark.parametrize("name", ["ant", "cartpole"])
 def test_they_move_as_after_newtons_import(newton, script, shared_assets, name):
-    assert script.compare_motion(shared_assets / "usd" / f"{name}.usda", "n", 200) < script.MOST
+    moved = script.compare_motion(shared_assets / "usd" / f"{name}.usda", "n", 200)
+    assert moved.apart < script.MOST
+    # a cell of an engine that refused the model is a text, not how far apart they are
+    assert all(float(cell) < script.MOST for cell in moved.cells)
