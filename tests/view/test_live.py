@@ -500,6 +500,35 @@ def test_many_worlds_of_a_task_stand_in_a_grid() -> None:
     assert len({tuple(row) for row in pages[0].figure.poses[:, hand].round(6)}) == 5
 
 
+def test_a_pace_ends_wherever_it_is_interrupted() -> None:
+    """Ctrl-C may come between any two instructions of a sleep; asking for the end has to come back all the same."""
+    code = """
+import random, signal
+from simwright.view.pace import Pace
+def interrupt(*_):
+    raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, interrupt)
+chosen = random.Random(5)
+for _ in range(3000):
+    pace = Pace()
+    try:
+        signal.setitimer(signal.ITIMER_REAL, chosen.uniform(1e-5, 2e-4))
+        while True:
+            pace.look()
+            pace.take_steps(0.0, 1.0, 1)
+            pace._sleep(1e-6)
+    except KeyboardInterrupt:
+        pass
+    signal.alarm(0)
+    pace.end()
+print("done")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout == "done\n", done.stderr
+
+
 def start(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "simwright", *arguments, "--no-browser"], stdout=subprocess.PIPE,
@@ -534,8 +563,10 @@ def test_worlds_and_tasks_are_watched_and_end_by_a_signal(arguments: tuple[str, 
         line = next((line for line in process.stdout if line.startswith("http")), "")
         try:
             assert line.startswith("http://127.0.0.1:")
-        finally:
             process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=120)
+        finally:
+            # one that does not end is a failure, not a test that never ends
+            process.kill()
         assert "Traceback" not in out + err
         assert process.returncode in (0, 130)

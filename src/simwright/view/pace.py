@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-import threading
 import time
+from queue import Empty, SimpleQueue
 from typing import Any
 
 SPEEDS = ("0.1x", "0.25x", "0.5x", "1x", "2x", "5x", "as fast as possible")
@@ -34,40 +35,41 @@ class Pace:
         self._steps = 0
         self._resets = False
         self._looks = False
-        self._wake = threading.Event()
+        # not an Event: Ctrl-C in the midst of its wait() can leave its lock taken, and set() then never comes back
+        self._wake: SimpleQueue[None] = SimpleQueue()
         self._anchor = (time.perf_counter(), 0.0)
         self._next_picture = 0.0
 
     def pause(self, paused: bool) -> None:
         """Stand still, or go on."""
         self.is_paused = paused
-        self._wake.set()
+        self._wake.put(None)
 
     def step(self) -> None:
         """One time step, standing still otherwise."""
         self.is_paused = True
         self._steps += 1
-        self._wake.set()
+        self._wake.put(None)
 
     def reset(self) -> None:
         """Ask for the beginning."""
         self._resets = True
-        self._wake.set()
+        self._wake.put(None)
 
     def look(self) -> None:
         """Ask for a picture, even where everything stands still."""
         self._looks = True
-        self._wake.set()
+        self._wake.put(None)
 
     def end(self) -> None:
         """Ask for the end."""
         self.is_ended = True
-        self._wake.set()
+        self._wake.put(None)
 
     def set_speed(self, speed: float | None) -> None:
         """Another speed from now on."""
         self.speed = speed
-        self._wake.set()
+        self._wake.put(None)
 
     def take_reset(self) -> bool:
         """Was the beginning asked for since this was last called?"""
@@ -114,8 +116,10 @@ class Pace:
         return due
 
     def _sleep(self, seconds: float) -> None:
-        self._wake.wait(seconds)
-        self._wake.clear()
+        with contextlib.suppress(Empty):
+            self._wake.get(timeout=seconds)
+            while True:
+                self._wake.get_nowait()
 
     def is_picture_due(self) -> bool:
         """Is it time for the next picture?"""

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -272,7 +273,7 @@ def view(
     page = _open(files, recording, request)
     ended = _catch_end()
     announce_page(page.address, browser=browser)
-    ended.wait()
+    ended.get()
     page.close()
     return 0
 
@@ -296,9 +297,10 @@ def _open(files: tuple[str, ...], recording: str | None, request: ViewRequest) -
     return page
 
 
-def _catch_end() -> threading.Event:
-    """What Ctrl-C, or the end of the terminal, sets."""
-    ended = threading.Event()
+def _catch_end() -> SimpleQueue[None]:
+    """Where Ctrl-C, or the end of the terminal, puts something."""
+    # handlers run in the thread that waits: a queue takes that, the lock of an Event may not
+    ended: SimpleQueue[None] = SimpleQueue()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: ended.set())
+        signal.signal(number, lambda *_: ended.put(None))
     return ended
