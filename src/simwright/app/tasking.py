@@ -157,7 +157,8 @@ class TaskRun:
             has_keys = stack.enter_context(read_keys(inputs))
             if not (has_keys or page is not None or own):
                 raise UsageError(
-                    "there is nobody to drive: standard input is no terminal", hint="drive on a page: --view"
+                    "keys cannot be read: standard input is not a terminal",
+                    hint="drive the robot on a page instead: --view",
                 )
             if has_keys:
                 tell(HELP)
