@@ -59,10 +59,10 @@ def test_every_command_that_takes_a_file_is_drawn() -> None:
             for sub, each in inner.items()
             if any(parameter.name == "untrusted" for parameter in each.params)
         }
-    # adding writes into the user's own folder, exporting a task takes no file, a page stays until it is stopped, driving
-    # by hand needs a person (it opens files as "task run" does), and proving needs engines that are not installed
-    # here: tests/prover/test_engines.py gives it damaged files, and tests/cli/test_render.py gives some to pictures,
-    # which are slow
+    # adding writes into the user's own folder, exporting a task takes no file, a page stays until it is stopped,
+    # driving by hand needs a person (it opens files as "task run" does), and proving needs engines that are not
+    # installed here: tests/prover/test_engines.py gives it damaged files, and tests/cli/test_render.py gives some to
+    # pictures, which are slow
     missing = {name for name in known if not any(text.startswith(name) for text in drawn)}
     assert missing == {"prove", "render", "robots add", "task export", "task teleop", "view"}
     assert set(SHARES) == set(ROWS)
