@@ -407,7 +407,7 @@ def merge_stacks(reader: StageReader, scan: StageScan) -> None:
     """Replace parallel joints by one each: a planar base has two slides and a hinge on the same two bodies."""
     for stack in _list_stacks(reader.asset):
         if not _is_written_apart(reader, scan, stack):
-            _merge(reader, stack)
+            _merge_parallel_joints(reader, stack)
 
 
 def _list_stacks(asset: Asset) -> list[list[Joint]]:
@@ -440,7 +440,8 @@ def _join_parts(reader: StageReader, stack: list[Joint], note: dict[str, Any]) -
 
 
 # one function: a list of what a stack has in common
-def _merge(reader: StageReader, stack: list[Joint]) -> None:
+def _merge_parallel_joints(reader: StageReader, stack: list[Joint]) -> None:
+    """Replace joints between the same two bodies by one that has the degrees of freedom of all of them."""
     first = stack[0]
     names = [joint.name for joint in stack]
     reader.reporter.report(

@@ -109,7 +109,7 @@ def list_places(world: World, robot: WorldRobot, query: str) -> tuple[list[Place
         return [], _explain_unknown(world, min(unknown, key=words.index))
     items = [entity for entity in named if isinstance(entity, WorldObject)]
     if items:
-        return _find_stands(robot, world, items)
+        return _find_surfaces_under(robot, world, items)
     rooms, places = _sort_places(named)
     if _contradict(rooms, places):
         # "kitchen table" where "table" names a table of another room: the category is meant
@@ -144,7 +144,10 @@ def _find_by_category(world: World, rooms: list[Room], kinds: set[str]) -> list[
     ]
 
 
-def _find_stands(robot: WorldRobot, world: World, items: Iterable[WorldObject]) -> tuple[list[Place], str]:
+def _find_surfaces_under(
+    robot: WorldRobot, world: World, items: Iterable[WorldObject]
+) -> tuple[list[Place], str]:
+    """The surfaces on which given objects stand; none, and why, where the robot does not know one or one is held."""
     known = robot.list_known_objects(world.objects)
     for item in items:
         if item not in known:
