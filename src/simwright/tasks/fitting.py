@@ -152,9 +152,14 @@ class WorkTester:
             self._home = self._mover.rest.copy()
             self._own = self._list_touching(self._home)
 
-    def count(self, points: Array) -> int:
-        """At how many of the points (n x 3) the tool can work."""
-        return sum(self.test(point) for point in points)
+    def count(self, points: Array, enough: int = 0) -> int:
+        """At how many of the points (n x 3) the tool can work; fewer where it cannot become ``enough`` of them."""
+        found = 0
+        for left in range(len(points), 0, -1):
+            if found + left < enough:
+                break
+            found += self.test(points[-left])
+        return found
 
     def test(self, point: Array) -> bool:
         """Can the tool work there?"""
@@ -204,7 +209,7 @@ def fit_scene(
     best: tuple[Rank, FittedScene] | None = None
     for factor in _list_factors():
         scaled = _scale(scene, options, factor, base)
-        rank = _rank(scene, scaled, reacher, worker)
+        rank = _rank(scene, scaled, reacher, worker, best[0] if best else (0, 0))
         if best is None or rank > best[0]:
             best = rank, FittedScene(scaled, factor, rank[0], len(scene.workspace(scaled)))
         if rank == (len(scene.workspace(scaled)), 0 if scene.work is None else len(scene.work(scaled))):
@@ -215,7 +220,8 @@ def fit_scene(
             f"the robot {robot.id!r} reaches nothing of the task {scene.name!r}, however small it is made",
             hint="move the base by --set robot_base_xyz=...",
         )
-    return _leave_room(scene, options, best, base, lambda inner: _rank(scene, inner, reacher, worker))
+    found = best[0]
+    return _leave_room(scene, options, best, base, lambda inner: _rank(scene, inner, reacher, worker, found))
 
 
 def _measure_lowest(reacher: ReachTester) -> float:
@@ -234,10 +240,15 @@ Rank = tuple[int, int]
 without it there is nothing to work on."""
 
 
-def _rank(scene: TaskScene, options: SceneOptions, reacher: ReachTester, worker: WorkTester) -> Rank:
+def _rank(
+    scene: TaskScene, options: SceneOptions, reacher: ReachTester, worker: WorkTester, best: Rank
+) -> Rank:
+    """The rank of a workspace; where it is below ``best``, places to work are not all tried, which takes longest."""
     assert scene.workspace is not None
     reached = int(reacher.test(scene.workspace(options)).sum())
-    return reached, worker.count(scene.work(options)) if scene.work is not None and reached else 0
+    if scene.work is None or not reached or reached < best[0]:
+        return reached, 0
+    return reached, worker.count(scene.work(options), best[1] if reached == best[0] else 0)
 
 
 def _leave_room(

@@ -18,6 +18,7 @@ from simwright.core.math3d import (
     IDENTITY,
     Array,
     Pose,
+    cross,
     quat_from_axis_angle,
     quat_from_rotation_vector,
     quat_multiply,
@@ -159,7 +160,7 @@ class ToolMover:
         if self.axis is None:
             return rotation_vector_between(here.q, target.q)
         points, wanted = quat_rotate(here.q, self.axis), quat_rotate(target.q, self.axis)
-        across = np.cross(points, wanted)
+        across = cross(points, wanted)
         size = float(np.linalg.norm(across))
         angle = float(np.arctan2(size, float(points @ wanted)))
         return np.asarray(across * (angle / size)) if size > 1e-9 else np.zeros(3)
