@@ -40,6 +40,8 @@ NEAR = 0.01
 """The tool is there when it is this near [m]."""
 _ROUNDS = 60
 _TRIES = 6
+# a try that has not come nearer by a hundredth in this many rounds has stalled, at limits or stretched out
+_STALLED, _PROGRESS = 15, 0.99
 _DAMPING = 0.03
 # largest step of a joint in one round [rad or m]
 _LONGEST = 0.4
@@ -101,14 +103,18 @@ class ReachTester:
         model = self.model
         addresses, dofs = model.jnt_qposadr[self.joints], model.jnt_dofadr[self.joints]
         qpos = np.array(self.start)
-        best = np.inf
-        for _ in range(_ROUNDS):
+        best, before = np.inf, np.inf
+        for number in range(_ROUNDS):
             qpos[addresses] = q = np.clip(q, low, high)
             data = self._data = pose_bodies(model, qpos, self._data)
             away = point - data.site_xpos[self.site]
             best = min(best, float(np.linalg.norm(away)))
             if best <= NEAR:
                 break
+            if number % _STALLED == _STALLED - 1:
+                if best > _PROGRESS * before:
+                    break
+                before = best
             jacobian = compute_site_jacobians(model, data, self.site)[0][:, dofs]
             pull = jacobian.T @ away
             # joints at a limit that pull outwards would eat the step
