@@ -73,7 +73,7 @@ def build(
     """Write the world in FILE as real scenes: OpenUSD, MJCF, SDFormat, glTF, a map for Nav2, a building for RMF.
 
     Walls, floors, closed doors and furniture stand still; objects are free bodies; robots are the files that the
-    simwright block names, or drums of their size.
+    simwright block names, or cylinders of their size.
     """
     from simwright.app.cli.findings import exit_code, print_findings
     from simwright.app.world_build import build_world

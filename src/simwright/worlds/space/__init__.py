@@ -4,5 +4,5 @@
 scene     a world as a scene: everything placed, with light and a camera
 looks     how it looks: parts of furniture, windows, ground, light of MuJoCo
 solids    outlines raised to boxes, cylinders and prisms; floors, walls with openings, doors and furniture of them
-machines  robots as drums or as their own asset, with sensors and topics
+machines  robots as cylinders or as their own asset, with sensors and topics
 """

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Robots: the asset that the world names for one, or a drum of its radius and height; with its sensors and its topics.
+"""Robots: the asset that the world names for one, or a cylinder of its radius and height; with sensors and topics.
 
-The drum is moved by velocity commands and by nothing else (kinematic), as robots of the plane are.  For MuJoCo it
+The cylinder is moved by velocity commands and by nothing else (kinematic), as robots of the plane are.  For MuJoCo it
 stands on a planar joint with velocity motors within the limits of the robot, and its lidar is a fan of rangefinders.
 
 A lidar is mounted low enough to see the lowest piece of furniture, because in the plane it sees all of it.
@@ -42,7 +42,7 @@ def find_lidar_height(world: World) -> float:
 
 
 def make_robot(robot: WorldRobot) -> SolidPart:
-    """The drum of a robot."""
+    """The cylinder of a robot."""
     part = SolidPart(robot.name, BASE, kinematic=True)
     height = robot.height or 2.0 * robot.radius
     if robot.radius > 0.0:
@@ -57,12 +57,12 @@ def make_robot(robot: WorldRobot) -> SolidPart:
 
 
 def finish_robot(part: SolidPart, mass: float | None) -> Asset:
-    """The asset of a drum; a robot without a radius is a frame."""
+    """The asset of a cylinder; a robot without a radius is a frame."""
     if not part.shapes:
         asset = Asset(part.name)
         asset.sites.append(Site(BASE, ros_frame=BASE))
         return asset
-    # the drum alone weighs
+    # the cylinder alone weighs
     solid = SolidPart(part.name, shapes=part.shapes[:1])
     asset = part.finish(solid.weigh(mass))
     asset.controllers.append(
@@ -76,14 +76,14 @@ def finish_robot(part: SolidPart, mass: float | None) -> Asset:
 
 
 CLEARANCE = 0.002
-"""How high a driven drum floats above the floor [m]: its joint carries it, and the floor does not brake it."""
+"""How high a driven cylinder floats above the floor [m]: its joint carries it, and the floor does not brake it."""
 # seconds in which a motor reaches its speed, short beside any trajectory and long beside MuJoCo's 2 ms
 _LAG = 0.01
 _AXES = (("x", Motion.SLIDE, (1, 0, 0)), ("y", Motion.SLIDE, (0, 1, 0)), ("yaw", Motion.HINGE, (0, 0, 1)))
 
 
 def drive_drums(asset: Asset, names: Mapping[str, MotionLimits]) -> None:
-    """Put drums of a merged scene on planar joints with velocity motors; ``names`` are their bodies.
+    """Put cylinders of a merged scene on planar joints with velocity motors; ``names`` are their bodies.
 
     The joints of ``name`` are ``name::x``, ``name::y`` [m] and ``name::yaw`` [rad] in the axes of the world, and stand
     at the pose of the robot at the start; the motors of the same names take velocities [m/s, rad/s].
@@ -188,7 +188,7 @@ def _make_lidar(name: str, options: ComponentOptions, robot: WorldRobot) -> Sens
         "scan_horizontal_resolution": 1.0,
         "scan_horizontal_min_angle": first,
         "scan_horizontal_max_angle": first + (count - 1) * step,
-        # outside of the drum, which would stop every beam; flat lidars measure from the centre
+        # outside of the cylinder, which would stop every beam; flat lidars measure from the centre
         "range_min": max(robot.radius + 0.01, 0.01),
         "range_max": float(options["max_range_m"]),
     }
