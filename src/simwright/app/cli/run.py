@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   simwright run scene.yaml
-  simwright run robot.xml --keyframe home --ground --frames 2000 --record stand.mp4
+  simwright run robot.xml --keyframe home --ground --steps 2000 --record stand.mp4
   simwright run robot.urdf --fixed --control wave.json
   simwright run scene.yaml --num-worlds 64 --dt 0.002 --format json
   simwright run scene.yaml --control wave.json --record wave.npz
   simwright run scene.yaml --engine newton --solver featherstone --device cuda
   simwright run robot.usda --ros
   simwright run robot.xml --ground --view
-  simwright run robot.urdf --fixed --bag run.mcap --frames 5000
+  simwright run robot.urdf --fixed --bag run.mcap --steps 5000
   simwright run scene.yaml --set integrator=rk4 --set iterations=50
 """
 INTERRUPTED = 130
@@ -48,7 +48,9 @@ INTERRUPTED = 130
 @click.option("--solver", default="", metavar="NAME", help="A solver of the engine; else its default.")
 @click.option("--set", "options", multiple=True, metavar="NAME=VALUE", help="An option of the solver.")
 @click.option(
+    "--steps",
     "--frames",
+    "frames",
     type=click.IntRange(min=0),
     help="Time steps.  [default: 1000; with --ros or --view, until Ctrl-C]",
 )
