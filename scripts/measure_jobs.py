@@ -11,8 +11,17 @@ keep it away from other work, give it namespaces of its own:
 
     unshare --net --pid --fork --mount-proc sh -c 'ip link set lo up; python scripts/measure_jobs.py ...'
 
-``--kill`` names what gets ``kill -9`` while the job runs, spread over it: a worker process, the last Ray node, and the
-driver, which is then started again with ``--resume``.
+``--kill`` names what gets ``kill -9`` while the job runs, spread over it: a worker process, an agent of Ray, the last
+Ray node, and the driver, which is then started again with ``--resume``.
+
+What is printed for each executor:
+
+killed                  what was killed, after how many outcomes, and how many items were given out and not done then
+repeated                items that were given to a worker more than once
+repeated_without_kill   of these, the ones without a kill between: has to be 0
+driver_mib              the largest resident memory of the driver in each quarter of the run
+reports                 the digest of each report, which ``equal`` compares, with its seconds and the memory it took
+failed                  why items failed, by the first finding of each
 """
 
 from __future__ import annotations
@@ -25,10 +34,12 @@ import os
 import secrets
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
-from collections import deque
+import zlib
+from collections import Counter, deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -157,20 +168,20 @@ def run(
             done = count_done(job)
             if waiting and done >= size * (len(killed) + 1) // (len(kills) + 1):
                 kind = waiting.popleft()
+                in_flight = count_handed(job) - done
+                killed.append({"what": kind, "after": done, "in_flight": in_flight, "at": time.time()})
                 kill(kind, process.pid, nodes)
-                killed.append({"what": kind, "after": done})
         out, wrong = process.communicate()
         if process.returncode != -signal.SIGKILL:
             break
     if process.returncode not in (0, 1):
         raise SystemExit(f"{' '.join(arguments)}: {wrong[-2000:]}")
-    middle = samples[len(samples) // 4 : len(samples) // 2] or samples
+    quarters = [samples[at * len(samples) // 4 : (at + 1) * len(samples) // 4] for at in range(4)]
     return {
         "seconds": round(time.monotonic() - begun, 1),
         "code": process.returncode,
         "killed": killed,
-        "driver_mib": max(samples, default=0) >> 20,
-        "driver_mib_second_quarter": max(middle, default=0) >> 20,
+        "driver_mib": [max(quarter, default=0) >> 20 for quarter in quarters],
         "told": out.splitlines()[0] if out else "",
     }
 
@@ -184,26 +195,62 @@ def kill(kind: str, driver: int, nodes: list[int]) -> None:
             raise SystemExit("--kill node needs a cluster of two nodes or more")
         os.killpg(nodes[-1], signal.SIGKILL)
     else:
-        os.kill(find_worker(driver), signal.SIGKILL)
+        os.kill(find_worker(driver, kind), signal.SIGKILL)
 
 
-def find_worker(driver: int) -> int:
-    """A process that works for a driver: a child, or an agent on a node of Ray."""
+def find_worker(driver: int, kind: str) -> int:
+    """An agent on a node of Ray, or a worker process: a child of the driver or of an agent."""
+    names, parents = {}, {}
     for place in Path("/proc").glob("[0-9]*"):
         try:
-            name = (place / "cmdline").read_text()
-            parent = int((place / "stat").read_text().rpartition(")")[2].split()[1])
+            names[int(place.name)] = (place / "cmdline").read_text()
+            parents[int(place.name)] = int((place / "stat").read_text().rpartition(")")[2].split()[1])
         except (OSError, IndexError):
             continue
-        if name.startswith("ray::ChunkAgent") or (parent == driver and "multiprocessing.spawn" in name):
-            return int(place.name)
-    raise SystemExit("no worker to kill")
+    agents = [pid for pid, name in names.items() if name.startswith("ray::ChunkAgent")]
+    workers = [
+        pid
+        for pid, parent in parents.items()
+        if parent in (driver, *agents) and "multiprocessing.spawn" in names[pid]
+    ]
+    found = agents if kind == "agent" else workers
+    if not found:
+        raise SystemExit(f"no {kind} to kill")
+    return found[0]
+
+
+def count_handed(job: Path) -> int:
+    """Different items that were given to a worker."""
+    with contextlib.closing(sqlite3.connect(job / "job.sqlite")) as base:
+        ask = "SELECT count(DISTINCT value) FROM chunks, json_each(numbers)"
+        return int(base.execute(ask).fetchone()[0])
+
+
+def count_unexplained(job: Path, kills: list[float]) -> int:
+    """Items that were given out again although nothing was killed since they were given out before."""
+    last: dict[int, float] = {}
+    wrong = set()
+    with contextlib.closing(sqlite3.connect(job / "job.sqlite")) as base:
+        for at, numbers in base.execute("SELECT at, numbers FROM chunks ORDER BY chunk"):
+            for number in json.loads(numbers):
+                if number in last and not any(last[number] <= kill <= at for kill in kills):
+                    wrong.add(number)
+                last[number] = at
+    return len(wrong)
+
+
+def count_failed(job: Path) -> dict[str, int]:
+    """Reasons of items that failed."""
+    reasons: Counter[str] = Counter()
+    with contextlib.closing(sqlite3.connect(job / "job.sqlite")) as base:
+        for (packed,) in base.execute("SELECT outcome FROM results WHERE status = 'failed'"):
+            found = json.loads(zlib.decompress(packed))["findings"]
+            reasons[found[0]["kind"] if found else "no reason"] += 1
+    return dict(sorted(reasons.items()))
 
 
 def count_done(job: Path) -> int:
     """Outcomes in the store."""
-    import sqlite3
-
     if not (job / "job.sqlite").exists():
         return 0
     with contextlib.closing(sqlite3.connect(job / "job.sqlite")) as base:
@@ -221,15 +268,24 @@ def read_memory(pid: int) -> int:
         return 0
 
 
-def digest(job: Path, shape: str) -> str:
-    """A digest of a report."""
+def write_report(job: Path, shape: str) -> dict[str, Any]:
+    """Write a report: its digest, and what it took."""
     out = job / f"report.{shape}"
-    subprocess.run(
+    begun = time.monotonic()
+    process = subprocess.Popen(
         [sys.executable, "-m", "simwright", "jobs", "report", str(job), "--format", shape, "-o", str(out)],
-        check=False,
         stderr=subprocess.DEVNULL,
     )
-    return hashlib.sha256(out.read_bytes()).hexdigest()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode not in (0, 1):
+        raise SystemExit(f"the report {shape} of {job} was not written: {process.returncode}")
+    return {
+        "sha256": hashlib.sha256(out.read_bytes()).hexdigest(),
+        "bytes": out.stat().st_size,
+        "seconds": round(time.monotonic() - begun, 1),
+        "mib": usage.ru_maxrss >> 10,
+    }
 
 
 def count_repeated(job: Path) -> dict[str, int]:
@@ -256,7 +312,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=int, default=2)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=30.0)
-    parser.add_argument("--kill", default="", help="worker, node, driver; names with commas between")
+    parser.add_argument("--kill", default="", help="worker, agent, node, driver; names with commas between")
     asked = parser.parse_args()
     inputs = asked.folder / f"{asked.what}-{asked.size}"
     if asked.what == "check":
@@ -281,13 +337,17 @@ def main() -> None:
                 address, variables, nodes = stack.enter_context(make_cluster(asked.nodes))
                 own = ["--executor", "ray", "--address", address, "--jobs", str(asked.nodes)]
             else:
-                kills = [kind for kind in kills if kind != "node"]
+                kills = [kind for kind in kills if kind not in ("agent", "node")]
             row = run([*command, *own], job, variables, asked.size, kills, nodes)
         row |= count_repeated(job)
-        row["reports"] = {shape: digest(job, shape) for shape in ("json", "junit", "html")}
+        row["repeated_without_kill"] = count_unexplained(job, [one.pop("at") for one in row["killed"]])
+        row["failed"] = count_failed(job)
+        row["reports"] = {shape: write_report(job, shape) for shape in ("json", "junit", "html")}
         found[executor] = row
-    rows = [row for row in found.values() if isinstance(row, dict)]
-    found["equal"] = all(row["reports"] == rows[0]["reports"] for row in rows)
+    rows = [row["reports"] for row in found.values() if isinstance(row, dict)]
+    found["equal"] = all(
+        reports[shape]["sha256"] == one["sha256"] for reports in rows for shape, one in rows[0].items()
+    )
     print(json.dumps(found, indent=2))
 
 
