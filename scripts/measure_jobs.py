@@ -18,7 +18,7 @@ What is printed for each executor:
 
 killed                  what was killed, after how many outcomes, and how many items were given out and not done then
 repeated                items that were given to a worker more than once
-repeated_without_kill   of these, the ones without a kill between: has to be 0
+repeated_without_loss   of these, the ones whose worker was not lost in between: has to be 0
 driver_mib              the largest resident memory of the driver in each quarter of the run
 reports                 the digest of each report, which ``equal`` compares, with its seconds and the memory it took
 failed                  why items failed, by the first finding of each
@@ -219,6 +219,10 @@ def find_worker(driver: int, kind: str) -> int:
     return found[0]
 
 
+_ENDING = ("asset-timeout", "asset-memory", "job-process-died")
+"""Findings of items whose worker process ended."""
+
+
 def count_handed(job: Path) -> int:
     """Different items that were given to a worker."""
     with contextlib.closing(sqlite3.connect(job / "job.sqlite")) as base:
@@ -227,15 +231,26 @@ def count_handed(job: Path) -> int:
 
 
 def count_unexplained(job: Path, kills: list[float]) -> int:
-    """Items that were given out again although nothing was killed since they were given out before."""
-    last: dict[int, float] = {}
+    """Items that were given out again although their worker was not lost since they were given out before.
+
+    A worker is lost by one of the kills, or by an item of the same chunk that took too long or made it crash: what it
+    had not begun goes to another.
+    """
+    last: dict[int, tuple[float, bool]] = {}
     wrong = set()
     with contextlib.closing(sqlite3.connect(job / "job.sqlite")) as base:
+        ended = {
+            number
+            for number, tally in base.execute("SELECT number, tally FROM results WHERE status = 'failed'")
+            if any(f"error {kind}" in json.loads(tally) for kind in _ENDING)
+        }
         for at, numbers in base.execute("SELECT at, numbers FROM chunks ORDER BY chunk"):
-            for number in json.loads(numbers):
-                if number in last and not any(last[number] <= kill <= at for kill in kills):
+            chunk = json.loads(numbers)
+            for number in chunk:
+                before, lost = last.get(number, (at, True))
+                if not lost and not any(before <= kill <= at for kill in kills):
                     wrong.add(number)
-                last[number] = at
+                last[number] = (at, not ended.isdisjoint(chunk))
     return len(wrong)
 
 
@@ -340,7 +355,7 @@ def main() -> None:
                 kills = [kind for kind in kills if kind not in ("agent", "node")]
             row = run([*command, *own], job, variables, asked.size, kills, nodes)
         row |= count_repeated(job)
-        row["repeated_without_kill"] = count_unexplained(job, [one.pop("at") for one in row["killed"]])
+        row["repeated_without_loss"] = count_unexplained(job, [one.pop("at") for one in row["killed"]])
         row["failed"] = count_failed(job)
         row["reports"] = {shape: write_report(job, shape) for shape in ("json", "junit", "html")}
         found[executor] = row

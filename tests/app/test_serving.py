@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import io
 import json
@@ -11,6 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 import zipfile
 from collections import Counter
 from collections.abc import Iterator
@@ -77,35 +79,35 @@ def make_zip(**files: bytes) -> bytes:
     return out.getvalue()
 
 
-@pytest.fixture(scope="module")
-def client(tmp_path_factory) -> Iterator[Client]:
-    folder = tmp_path_factory.mktemp("service")
-    options = [
-        "--port",
-        "0",
-        "--workers",
-        "1",
-        "--max-upload",
-        "1",
-        "--timeout",
-        "60",
-        "--upload-timeout",
-        "2",
-    ]
+@contextlib.contextmanager
+def run_service(folder: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], Client]]:
     process = subprocess.Popen(
-        [sys.executable, "-m", "simwright", "serve", *options],
+        [sys.executable, "-m", "simwright", "serve", "--port", "0", *options],
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "SIMWRIGHT_TOKEN": TOKEN, "TMPDIR": str(folder)},
     )
-    assert process.stderr is not None
-    line = process.stderr.readline()
-    found = re.match(r"http://127\.0\.0\.1:(\d+)/docs", line)
-    assert found, line + process.stderr.read()
-    yield Client(int(found[1]), folder)
-    process.terminate()
-    _, wrong = process.communicate(timeout=60)
-    assert "Traceback" not in wrong
+    try:
+        assert process.stderr is not None
+        line = process.stderr.readline()
+        found = re.match(r"http://127\.0\.0\.1:(\d+)/docs", line)
+        assert found, line + process.stderr.read()
+        yield process, Client(int(found[1]), folder)
+    finally:
+        process.kill()
+        process.wait()
+        if process.stderr is not None:
+            process.stderr.close()
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory) -> Iterator[Client]:
+    options = ["--workers", "1", "--max-upload", "1", "--timeout", "60", "--upload-timeout", "2"]
+    with run_service(tmp_path_factory.mktemp("service"), *options) as (process, client):
+        yield client
+        process.terminate()
+        _, wrong = process.communicate(timeout=60)
+        assert "Traceback" not in wrong
 
 
 def test_every_command_answers(client):
@@ -192,6 +194,85 @@ def test_slow_clients_vanished_clients_and_work_that_does_not_end(client):
     # the next one finds a new worker
     assert client.post("/check", ("file", "box.usda", BOX))[0] == 200
     assert client.list_left() == []
+
+
+@pytest.mark.parametrize("sent", [b"", b"POST /check HTTP/1.1\r\nHost: 127"])
+def test_connections_that_send_no_request_are_closed(client, sent):
+    """Slots are few: whoever says nothing, or half of it, would keep others out for ever."""
+    with socket.create_connection(("127.0.0.1", client.port), 30) as silent:
+        silent.sendall(sent)
+        assert silent.recv(100) == b""
+
+
+def test_connections_that_do_not_read_their_answers_are_closed(client):
+    with socket.socket() as deaf:
+        # little room for what is not read, so that it stays with the service
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.settimeout(5)
+        deaf.connect(("127.0.0.1", client.port))
+        asked = b"GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+        end, closed = time.monotonic() + 60, False
+        while not closed and time.monotonic() < end:
+            try:
+                # more and more, until the service takes no more and gives it up
+                deaf.sendall(asked * 20)
+            except TimeoutError:
+                continue
+            except ConnectionError:
+                closed = True
+        assert closed
+
+
+def test_it_ends_although_work_does_not(tmp_path):
+    """Clients are told, workers are ended and files are removed; how long the work may take does not matter."""
+    endless = b"""<robot name="a" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="base"/>
+    <xacro:macro name="two" params="n"><xacro:if value="${n > 0}"><xacro:two n="${n - 1}"/><xacro:two n="${n - 1}"/>
+    </xacro:if></xacro:macro><xacro:two n="22"/></robot>"""
+    statuses: Counter[int] = Counter()
+    with run_service(tmp_path, "--workers", "1", "--timeout", "600") as (process, client):
+        assert process.stderr is not None
+
+        def upload() -> None:
+            statuses[client.post("/convert", ("file", "a.urdf", endless), options='{"to": "mjcf"}')[0]] += 1
+
+        threads = [threading.Thread(target=upload) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        end = time.monotonic() + 60
+        while len(client.list_left()) < 3:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        process.terminate()
+        begun = time.monotonic()
+        _, wrong = process.communicate(timeout=60)
+        for thread in threads:
+            thread.join()
+        assert time.monotonic() - begun < 30
+    assert statuses == {503: 3}
+    assert "Traceback" not in wrong
+    assert client.list_left() == []
+
+
+def test_what_a_killed_service_left_is_removed_by_the_next(tmp_path):
+    """Of any number of requests: with a folder beside each other, only the first few would be found again."""
+    form = make_form(("file", "a.usda", BOX))
+    head = (
+        f"POST /check HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n"
+        f"Content-Type: multipart/form-data; boundary={LINE}\r\nContent-Length: {len(form)}\r\n\r\n"
+    ).encode()
+    with contextlib.ExitStack() as stack, run_service(tmp_path) as (process, client):
+        before = len(list(tmp_path.rglob("*")))
+        for _ in range(30):
+            waiting = stack.enter_context(socket.create_connection(("127.0.0.1", client.port), 30))
+            waiting.sendall(head + form[:-10])
+        end = time.monotonic() + 30
+        while len(list(tmp_path.rglob("*"))) < before + 30:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+    with run_service(tmp_path) as (_, client):
+        assert len(list(tmp_path.rglob("*"))) == before
 
 
 def test_many_at_once(client):

@@ -49,8 +49,8 @@ from simwright.app.jobs.model import (
 from simwright.app.jobs.reports import describe_row
 from simwright.core.errors import MissingExtraError, SimwrightError
 from simwright.core.limits import UNTRUSTED
-from simwright.core.pool import OUT_OF_TIME, JobLimits, Loss, WorkerPool
-from simwright.core.scratch import scratch_folder
+from simwright.core.pool import OUT_OF_TIME, JobLimits, Loss, PoolStoppedError, WorkerPool
+from simwright.core.scratch import Scratch, guard_scratch
 
 MIB = 1 << 20
 _READING: OptionKinds = {"arguments": "pairs", "variants": "pairs"}
@@ -138,6 +138,7 @@ class RequestQueue:
     def __init__(self, workers: int, limits: ServiceLimits) -> None:
         self._waiting: queue.Queue[tuple[tuple[JobSpec, JobItem], Future[ItemOutcome]] | None]
         self._waiting = queue.Queue(limits.waiting)
+        self._pools: list[WorkerPool[tuple[JobSpec, JobItem], ItemOutcome]] = []
         self._threads = [threading.Thread(target=self._work, daemon=True) for _ in range(workers)]
         for thread in self._threads:
             thread.start()
@@ -151,8 +152,13 @@ class RequestQueue:
             raise RequestError(503, "too many requests wait already; try again later") from None
         return future
 
+    def stop(self) -> None:
+        """Refuse what waits and what is being worked on, and end the workers that are at it."""
+        for pool in list(self._pools):
+            pool.stop()
+
     def close(self) -> None:
-        """End threads and processes, when what waits is done."""
+        """End threads and processes, when what waits is done or refused."""
         for _ in self._threads:
             self._waiting.put(None)
         for thread in self._threads:
@@ -163,6 +169,7 @@ class RequestQueue:
         pool: WorkerPool[tuple[JobSpec, JobItem], ItemOutcome] = WorkerPool(
             do_request, lambda task: task[0].find_limits(task[1])
         )
+        self._pools.append(pool)
         try:
             while (entry := self._waiting.get()) is not None:
                 task, future = entry
@@ -170,6 +177,10 @@ class RequestQueue:
                     continue
                 try:
                     ((_, outcome, loss),) = pool.run([task], 1)
+                except PoolStoppedError:
+                    future.set_exception(
+                        RequestError(503, "the service ends; ask another, or try again later")
+                    )
                 except Exception as error:  # noqa: BLE001 - the request is told, and the next one is done
                     future.set_exception(error)
                 else:
@@ -284,15 +295,24 @@ class Service:
     token: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
     queue: RequestQueue = field(init=False)
+    scratch: Scratch = field(init=False)
+    """Folders of requests are below one of the service: hundreds that look for a place beside each other take seconds,
+    and the next service removes all of them where this one was killed."""
 
     def __post_init__(self) -> None:
+        self.scratch = Scratch()
         self.queue = RequestQueue(self.workers, self.limits)
+
+    def close(self) -> None:
+        """End threads and processes, and remove all files."""
+        self.queue.close()
+        self.scratch.close()
 
     async def answer(self, name: str, request: Any) -> Any:
         """Receive the files of a request, work on them, and give the response; its folder is removed at the end."""
         self._admit(request)
         with contextlib.ExitStack() as stack:
-            folder = stack.enter_context(scratch_folder())
+            folder = stack.enter_context(self._make_folder())
             command = COMMANDS[name]
             options = await self._receive(command, request, folder)
             seconds, gibibytes = self.limits.work_seconds, self.limits.gibibytes
@@ -304,6 +324,16 @@ class Service:
             outcome = await self._work(spec, item, request)
             report = forget_folder({"version": 1, **describe_row(name, item, outcome)}, folder)
             return self._respond(name, outcome, report, folder)
+
+    @contextlib.contextmanager
+    def _make_folder(self) -> Iterator[Path]:
+        """A private folder for one request; its name is new every time, as OpenUSD knows layers by their paths."""
+        with guard_scratch():
+            folder = Path(tempfile.mkdtemp(dir=self.scratch.path))
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _admit(self, request: Any) -> None:
         host = request.headers.get("host", "").rpartition(":")[0] or request.headers.get("host", "")
@@ -435,7 +465,7 @@ def make_app(service: Service) -> Any:
     @contextlib.asynccontextmanager
     async def live(_app: Any) -> Any:
         yield
-        await asyncio.to_thread(service.queue.close)
+        await asyncio.to_thread(service.close)
 
     # the pages that FastAPI has for this fetch scripts from elsewhere
     app = FastAPI(

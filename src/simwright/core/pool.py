@@ -43,6 +43,10 @@ _PR_SET_PDEATHSIG = 1
 """Of ``prctl(2)``."""
 
 
+class PoolStoppedError(Exception):
+    """Somebody stopped the pool while it worked, or before."""
+
+
 class Loss(enum.Enum):
     """Why there is no result of a file."""
 
@@ -162,6 +166,7 @@ class WorkerPool(Generic[T, R]):
         self._again: deque[_Job[T]] = deque()
         self._seconds = 0.0
         """How long a task takes: a mean that follows what comes."""
+        self._stopped = False
 
     def run(self, tasks: Iterable[T], jobs: int) -> Iterator[tuple[T, Any, Loss | None]]:
         """Each task with its result, or with the reason why there is none, as they come."""
@@ -181,8 +186,17 @@ class WorkerPool(Generic[T, R]):
             self._end(worker)
         self._again.clear()
 
+    def stop(self) -> None:
+        """From another thread: let :meth:`run` end its workers and raise PoolStoppedError, now and from now on.
+
+        It is noticed at the next result, and where tasks have limits within a moment.
+        """
+        self._stopped = True
+
     def _hand_out(self, waiting: Iterator[_Job[T]], most: int) -> bool:
         """Give every idle worker something, start workers where more are wanted; False when all is done."""
+        if self._stopped:
+            raise PoolStoppedError
         for worker in [worker for worker in self._workers if not worker.jobs]:
             if worker.done >= _MOST_TASKS or _measure_memory(worker.process.pid) > _MOST_IDLE:
                 self._end(worker)

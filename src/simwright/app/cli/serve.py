@@ -19,6 +19,8 @@ Examples:
        -F 'options={"to": "mjcf"}' http://127.0.0.1:8000/convert -o arm_mjcf.zip
 """
 _VARIABLE = "SIMWRIGHT_TOKEN"
+_STOP_SECONDS = 5
+"""How long requests may take to be answered when the service is told to end [s]."""
 
 
 @click.command("serve", epilog=EPILOG)
@@ -71,7 +73,7 @@ def serve(
     from simwright.core.errors import InputError, MissingExtraError
 
     try:
-        import uvicorn
+        from simwright.app.connections import Config, StoppingServer, make_protocol
     except ImportError:
         raise MissingExtraError("uvicorn", "serve", "the service") from None
     given = token_file.read_text().strip() if token_file else os.environ.get(_VARIABLE, "").strip()
@@ -89,8 +91,10 @@ def serve(
     if given:
         service.token = given
     app = make_app(service)
-    config = uvicorn.Config(
+    config = Config(
         app,
+        http=make_protocol(upload_timeout),
+        ws="none",
         host=host,
         port=port,
         log_level="warning",
@@ -99,9 +103,9 @@ def serve(
         # connections that say nothing cost little, but not nothing
         limit_concurrency=limits.waiting * 2,
         timeout_keep_alive=10,
-        timeout_graceful_shutdown=10,
+        timeout_graceful_shutdown=2 * _STOP_SECONDS,
     )
-    server = uvicorn.Server(config)
+    server = StoppingServer(config, service.queue.stop, _STOP_SECONDS)
     sockets = [config.bind_socket()]
     # before the address is told: whoever reads it may connect at once
     sockets[0].listen(config.backlog)
