@@ -48,7 +48,8 @@ _EPILOG = """examples:
   python -m benchmarks run tasks --format json  figures for machines on standard output
   python -m benchmarks --results docs/data/benchmarks.json   and then: make docs
 
-MENAGERIE_ROOT and EXAMPLE_ROBOT_DATA_ROOT name checkouts that robots are drawn from."""
+MENAGERIE_ROOT and EXAMPLE_ROBOT_DATA_ROOT name checkouts that robots are drawn from.
+BENCH_JOBS_SIZE=100000 adds jobs of so many assets to the module jobs: half an hour more."""
 
 
 def main(arguments: list[str]) -> int:

@@ -66,7 +66,8 @@ def Xform "box_{n}" (
 }}
 """
 ARM = """<robot name="arm_{n}"><link name="base"/><link name="tip"/><joint name="j" type="revolute">
-<parent link="base"/><child link="tip"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
+<parent link="base"/><child link="tip"/><axis xyz="0 0 1"/>
+<limit lower="-1" upper="1" effort="1" velocity="1"/></joint></robot>"""
 # doubles with every level: xacro gives up after a minute
 ENDLESS = """<robot name="endless" xmlns:xacro="http://www.ros.org/wiki/xacro"><link name="base"/>
 <xacro:macro name="two" params="n"><xacro:if value="${n > 0}"><xacro:two n="${n - 1}"/><xacro:two n="${n - 1}"/>
