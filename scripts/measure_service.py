@@ -93,6 +93,8 @@ class Server:
     port: int
     folder: Path
     said: list[str] = field(default_factory=list)
+    at_rest: int = 0
+    """Temporary files and folders while nobody asks: the folder of the service itself."""
 
     def ask(
         self, method: str, path: str, body: Any = b"", headers: dict[str, str] | None = None, **more: Any
@@ -132,7 +134,7 @@ class Server:
             "threads": len(list_safely(place / "task")),
             "open_files": len(files),
             "sockets": sum(one.startswith("socket:") for one in files),
-            "temporary_files": sum(1 for one in self.folder.rglob("*")),
+            "temporary_files": count_files(self.folder),
             "service_mib": read_memory(pid),
             "worker_mib": sum(read_memory(worker) for worker in workers),
         }
@@ -145,7 +147,7 @@ class Server:
             time.sleep(2)
             before, found = found, self.measure()
             same = all(before[name] == found[name] for name in ("threads", "open_files", "temporary_files"))
-            if same and not found["temporary_files"]:
+            if same and found["temporary_files"] <= self.at_rest:
                 break
         return found
 
@@ -156,6 +158,11 @@ def list_safely(folder: Path) -> list[Path]:
         return [one for one in folder.iterdir() if os.path.lexists(one)]
     except OSError:
         return []
+
+
+def count_files(folder: Path) -> int:
+    """Files and folders below a folder, some of which may just be going."""
+    return sum(len(below) + len(files) for _, below, files in os.walk(folder))
 
 
 def list_children(pid: int) -> list[int]:
@@ -684,7 +691,7 @@ def measure_stopping(server: Server) -> dict[str, Any]:
         "seconds": taken,
         "code": code,
         "processes": sum(is_alive(child) for child in children),
-        "temporary_files": sum(1 for _ in server.folder.rglob("*")),
+        "temporary_files": count_files(server.folder),
         "tracebacks": sum("Traceback" in line for line in server.said),
         "said": Counter(line.strip()[:120] for line in server.said).most_common(5),
     }
@@ -706,7 +713,10 @@ def find_wrong(told: dict[str, Any], clients: int) -> list[str]:
         ]
         wrong += [f"round {number}: {line}" for line in one["hostile"]["unexpected"]]
         wrong += [f"round {number}: {name} leaked" for name in one["hostile"]["leaked"]]
-        if one["left"]["temporary_files"] or one["left"]["processes"] > WORKERS:
+        if (
+            one["left"]["temporary_files"] > told["before"]["temporary_files"]
+            or one["left"]["processes"] > WORKERS
+        ):
             wrong.append(f"round {number}: left {one['left']}")
     first, last = told["rounds"][0]["left"], told["rounds"][-1]["left"]
     wrong += [
@@ -742,6 +752,7 @@ def main() -> int:
         own.mkdir()
         with run_service(served) as server:
             told["overhead"] = measure_overhead(server, own, asked.repeat)
+            server.at_rest = count_files(served)
             told["before"] = server.settle()
             told["rounds"] = []
             for number in range(asked.rounds):

@@ -13,7 +13,6 @@ proof              a proof as text, JSON, Markdown, JUnit and a page
 recording          what a run keeps, as arrays (.npz) or as a film (.mp4)
 describe           an asset as plain data, for ``inspect --format json``
 serving            the service: commands over HTTP, for uploads
-connections        its server: time limits of connections, and stopping
 scenes             which files are scenes, and what is wrong with one
 watching           runs that somebody watches in a browser, or drives by hand
 tasking            runs of tasks, put together from options and environment files

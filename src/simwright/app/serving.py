@@ -54,6 +54,10 @@ from simwright.core.scratch import Scratch, guard_scratch
 
 MIB = 1 << 20
 _READING: OptionKinds = {"arguments": "pairs", "variants": "pairs"}
+_STOP_SECONDS = 5
+"""How long requests may take to be answered when the service is told to end [s]."""
+_LOOKS = 4
+"""How often a connection is looked at within the time that it has."""
 _EMPTY: JobOptions = {"packages": {}, "arguments": {}, "variants": {}}
 
 
@@ -513,6 +517,76 @@ _STATUSES: dict[int | str, str] = {
     413: "The upload is too large.", 422: "The asset cannot be worked on; the report says why.",
     503: "Too many requests wait.", 504: "The work took too long.",
 }  # fmt: skip
+
+
+def make_server(service: Service, host: str, port: int) -> Any:
+    """The server: connections that hold a place without using it are closed, and stopping takes seconds.
+
+    uvicorn limits how long a connection rests between two requests, and nothing else.  Places are few: a client that
+    never finishes the head of a request, or never reads its answer, would keep one as long as it likes.
+    """
+    try:
+        from uvicorn import Config, Server
+        from uvicorn.protocols.http.h11_impl import H11Protocol
+    except ImportError:
+        raise MissingExtraError("uvicorn", "serve", "the service") from None
+    seconds = service.limits.upload_seconds
+
+    class TimedProtocol(H11Protocol):
+        """A connection that is given up when it sends no whole head, or reads nothing, for so long."""
+
+        def connection_made(self, transport: Any) -> None:
+            """Begin to look after it."""
+            super().connection_made(transport)
+            self._unsent = 0
+            self._idle_since = self._stuck_since = self.loop.time()
+            self._timer = self.loop.call_later(seconds / _LOOKS, self._look)
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            """It is over."""
+            self._timer.cancel()
+            super().connection_lost(exc)
+
+        def _look(self) -> None:
+            now = self.loop.time()
+            # how long a body and the work may take is limited elsewhere
+            if self.cycle is not None and not self.cycle.response_complete:
+                self._idle_since = now
+            unsent = self.transport.get_write_buffer_size()
+            if not unsent or unsent != self._unsent:
+                self._unsent, self._stuck_since = unsent, now
+            if now - min(self._stuck_since, self._idle_since) > seconds:
+                # not close: that waits until everything is sent
+                self.transport.abort()
+                return
+            self._timer = self.loop.call_later(seconds / _LOOKS, self._look)
+
+    class StoppingServer(Server):
+        """Refuses requests that are not answered in time when it was told to end."""
+
+        async def shutdown(self, sockets: Any = None) -> None:
+            """End, after what is being worked on, or without it."""
+            timer = asyncio.get_running_loop().call_later(_STOP_SECONDS, service.queue.stop)
+            try:
+                await super().shutdown(sockets)
+            finally:
+                timer.cancel()
+
+    config = Config(
+        make_app(service),
+        host=host,
+        port=port,
+        http=TimedProtocol,
+        ws="none",
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        # connections that say nothing cost little, but not nothing
+        limit_concurrency=service.limits.waiting * 2,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=2 * _STOP_SECONDS,
+    )
+    return StoppingServer(config)
 
 
 def _take_request(endpoint: Any, kind: type) -> Any:

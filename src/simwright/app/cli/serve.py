@@ -19,8 +19,6 @@ Examples:
        -F 'options={"to": "mjcf"}' http://127.0.0.1:8000/convert -o arm_mjcf.zip
 """
 _VARIABLE = "SIMWRIGHT_TOKEN"
-_STOP_SECONDS = 5
-"""How long requests may take to be answered when the service is told to end [s]."""
 
 
 @click.command("serve", epilog=EPILOG)
@@ -68,14 +66,10 @@ def serve(
     of it, limits on size, time and memory.  /docs has all requests; see docs/service.md.
     """
     from simwright.app.jobs.running import count_cores
-    from simwright.app.serving import MIB, Service, ServiceLimits, make_app
+    from simwright.app.serving import MIB, Service, ServiceLimits, make_server
     from simwright.core.diag import Where
-    from simwright.core.errors import InputError, MissingExtraError
+    from simwright.core.errors import InputError
 
-    try:
-        from simwright.app.connections import Config, StoppingServer, make_protocol
-    except ImportError:
-        raise MissingExtraError("uvicorn", "serve", "the service") from None
     given = token_file.read_text().strip() if token_file else os.environ.get(_VARIABLE, "").strip()
     if token_file and len(given) < 16:
         raise InputError("a token has at least 16 characters", where=Where(str(token_file)))
@@ -90,28 +84,17 @@ def serve(
     service.hosts = (*service.hosts, host, *allow_host)
     if given:
         service.token = given
-    app = make_app(service)
-    config = Config(
-        app,
-        http=make_protocol(upload_timeout),
-        ws="none",
-        host=host,
-        port=port,
-        log_level="warning",
-        access_log=False,
-        server_header=False,
-        # connections that say nothing cost little, but not nothing
-        limit_concurrency=limits.waiting * 2,
-        timeout_keep_alive=10,
-        timeout_graceful_shutdown=2 * _STOP_SECONDS,
-    )
-    server = StoppingServer(config, service.queue.stop, _STOP_SECONDS)
-    sockets = [config.bind_socket()]
-    # before the address is told: whoever reads it may connect at once
-    sockets[0].listen(config.backlog)
-    place = sockets[0].getsockname()[1]
-    echo(f"http://{host}:{place}/docs", err=True)
-    if not given:
-        echo(f"token: {service.token}", err=True)
-    server.run(sockets=sockets)
+    try:
+        server = make_server(service, host, port)
+        sockets = [server.config.bind_socket()]
+        # before the address is told: whoever reads it may connect at once
+        sockets[0].listen(server.config.backlog)
+        place = sockets[0].getsockname()[1]
+        echo(f"http://{host}:{place}/docs", err=True)
+        if not given:
+            echo(f"token: {service.token}", err=True)
+        server.run(sockets=sockets)
+    finally:
+        # also where it could not begin, as when the port is taken
+        service.scratch.close()
     return 0
