@@ -86,6 +86,37 @@ def test_a_run_that_fails_is_told_to_discard(arm):
         SimRunner(make_rollout("reach", arm), HoldPolicy()).run(0)
 
 
+def test_without_a_number_episodes_go_on_until_ctrl_c(arm):
+    class Interrupted(HoldPolicy):
+        """Somebody presses Ctrl-C after some actions."""
+
+        left = 13
+
+        def act(self, observation):
+            self.left -= 1
+            if not self.left:
+                raise KeyboardInterrupt
+            return super().act(observation)
+
+        def act_many(self, observations, count):
+            self.left -= 1
+            if not self.left:
+                raise KeyboardInterrupt
+            return super().act_many(observations, count)
+
+    watcher = Watcher()
+    rollout = make_rollout("tabletop_push", arm, max_steps=5)
+    summary = SimRunner(rollout, Interrupted(), listeners=[watcher]).run(None, 3)
+    assert [episode.seed for episode in summary.episodes] == [3, 4]
+    assert watcher.told[-1] == "close"
+    with pytest.raises(KeyboardInterrupt):
+        SimRunner(rollout, Interrupted(), listeners=[watcher]).run(5, 3)
+    assert watcher.told[-1] == "discard"
+    batch = BatchRollout(make_rollout("tabletop_push", arm, max_steps=5), 2)
+    assert [episode.seed for episode in run_batch(batch, Interrupted(), None, 3).episodes] == [3, 4, 5, 6]
+    batch.close()
+
+
 def test_many_worlds_run_as_single_ones_do(arm):
     single = SimRunner(make_rollout("tabletop_push", arm, max_steps=5), HoldPolicy()).run(5, 3)
     batch = BatchRollout(make_rollout("tabletop_push", arm, max_steps=5), 2)

@@ -110,7 +110,16 @@ class TaskRun:
                 watched = WatchedTask(self.rollout, self.view, reporter, stack, bridged)
                 listeners, kind = (*self.listeners, watched), WatchedRunner
             runner = kind(self.rollout, policy, name=self.policy, listeners=listeners, renew=self._renew)
-            return runner.run(said.episodes, said.seed, progress)
+            return runner.run(self._count_episodes(), said.seed, progress)
+
+    def _count_episodes(self) -> int | None:
+        """How many episodes; None, until Ctrl-C, where somebody watches and nothing says how many.
+
+        One alone may be over before a browser is open.  What is recorded has an end: one episode, where none is said.
+        """
+        said = self.said
+        endless = self.view is not None and not self.listeners and "episodes" not in said.model_fields_set
+        return None if endless else said.episodes
 
     def _run_many(self, policy: Any, progress: Progress | None, reporter: Reporter) -> RunSummary:
         """Many worlds at once, in a grid where they are watched."""
@@ -131,7 +140,7 @@ class TaskRun:
                     return run_batch(
                         batch,
                         policy,
-                        said.episodes,
+                        self._count_episodes(),
                         said.seed,
                         name=self.policy,
                         progress=progress,

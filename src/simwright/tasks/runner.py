@@ -7,6 +7,7 @@ episode ends when the task is done or lost, or when its steps are used up.
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Callable, Sequence
@@ -148,28 +149,30 @@ class SimRunner:
         self.max_steps = max_steps or rollout.max_steps
 
     def run(
-        self, episodes: int, seed: int = 0, progress: Progress | None = None, *, first: int = 0
+        self, episodes: int | None, seed: int = 0, progress: Progress | None = None, *, first: int = 0
     ) -> RunSummary:
         """Run episodes and close the listeners; what was recorded is written only when all went well.
 
-        ``first`` is the number of the first one, for a part of a run.
+        ``episodes`` None runs until Ctrl-C, and gives those that were finished by then.  ``first`` is the number of the
+        first one, for a part of a run.
         """
-        if episodes < 1:
+        if episodes is not None and episodes < 1:
             raise UsageError(f"a run has at least one episode, not {episodes}")
         rollout = self.rollout
         summary = RunSummary(rollout.scene.name, rollout.robot.id, self.name, rollout.mode.value, seed)
         try:
-            for index in range(first, first + episodes):
+            for index in itertools.count(first) if episodes is None else range(first, first + episodes):
                 if self._renew is not None:
                     self.policy = self._renew(seed + index)
                 summary.episodes.append(self.run_episode(index, seed + index))
-                if progress is not None:
+                if progress is not None and episodes is not None:
                     progress(index - first + 1, episodes)
         # a keyboard interrupt too leaves no half-written film
-        except BaseException:
-            for listener in self.listeners:
-                listener.discard()
-            raise
+        except BaseException as error:
+            if episodes is not None or not isinstance(error, KeyboardInterrupt):
+                for listener in self.listeners:
+                    listener.discard()
+                raise
         for listener in self.listeners:
             listener.close()
         return summary
@@ -228,7 +231,7 @@ def _name_end(result: StepResult) -> str:
 def run_batch(
     batch: BatchRollout,
     policy: TaskPolicy | BatchPolicy,
-    episodes: int,
+    episodes: int | None,
     seed: int = 0,
     *,
     name: str = "",
@@ -237,7 +240,8 @@ def run_batch(
 ) -> RunSummary:
     """Run episodes in many worlds at once, one per world and round; the policy has to have ``act_many``.
 
-    ``watch`` looks on at control periods, and rounds are its episodes.
+    ``episodes`` None runs rounds until Ctrl-C, and gives the episodes of those that were finished by then.  ``watch``
+    looks on at control periods, and rounds are its episodes.
     """
     if not isinstance(policy, BatchPolicy):
         raise UsageError(
@@ -248,12 +252,17 @@ def run_batch(
     summary = RunSummary(rollout.scene.name, rollout.robot.id, name, rollout.mode.value, seed)
     rollout.reset(seed=seed)
     policy.start(rollout)
-    while len(summary.episodes) < episodes:
+    while episodes is None or len(summary.episodes) < episodes:
         first = len(summary.episodes)
-        wanted = min(batch.count, episodes - first)
+        try:
+            found = _run_round(batch, policy, first, seed + first, watch)
+        except KeyboardInterrupt:
+            if episodes is None:
+                break
+            raise
         # every world runs; those beyond the wanted number are dropped
-        summary.episodes += _run_round(batch, policy, first, seed + first, watch)[:wanted]
-        if progress is not None:
+        summary.episodes += found if episodes is None else found[: episodes - first]
+        if progress is not None and episodes is not None:
             progress(len(summary.episodes), episodes)
     return summary
 

@@ -137,7 +137,9 @@ def _spell_needs(needs: dict[str, Any]) -> str:
 @click.option(
     "--robot", help="A robot of the list, menagerie:NAME, or a file: MJCF, URDF, SDFormat, OpenUSD."
 )
-@click.option("--episodes", type=click.IntRange(1), help="How many episodes.  [default: 1]")
+@click.option(
+    "--episodes", type=click.IntRange(1), help="How many episodes.  [default: 1; with --view, until Ctrl-C]"
+)
 @click.option(
     "--seed", type=click.IntRange(0), help="Seed of the first; each next has one more.  [default: 0]"
 )
