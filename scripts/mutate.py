@@ -44,6 +44,7 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from threading import Lock
 from types import CodeType, FunctionType
 
 import coverage
@@ -378,33 +379,48 @@ class KnownTests:
             self.known = json.loads((store / "known.json").read_text())
             self.data.read()
 
-    def learn(self, places: list[str], at_once: int = 12) -> None:
+    def learn(self, places: list[str], jobs: int, at_once: int = 12) -> None:
         """Run the test files that have changed, some at a time, and keep what is learned after each lot."""
         files = sorted({file for place in places for file in list_test_files(ROOT / place)})
         digests = {file: hash_test_file(file) for file in files}
         self.known = {key: taken for key, taken in self.known.items() if not is_old(key, digests)}
         new = [file for file in files if digests[file] not in self.known]
         start = time.perf_counter()
-        for first in range(0, len(new), at_once):
+        lock = Lock()
+        done = 0
+
+        def learn_lot(first: int) -> None:
+            nonlocal done
             lot = new[first : first + at_once]
             with tempfile.TemporaryDirectory() as name:
                 folder = Path(name)
                 start_pytest(folder, SOURCE, lot).wait()
                 if not (folder / "seconds.json").exists():
-                    sys.exit((folder / "output.txt").read_text()[-3000:])
+                    raise RuntimeError((folder / "output.txt").read_text()[-3000:])
                 learned: dict[str, float] = json.loads((folder / "seconds.json").read_text())
-                part = coverage.CoverageData(str(folder / "coverage"))
-                part.read()
-                self.data.update(part)
-            for file in lot:
-                own = {test: taken for test, taken in learned.items() if test.partition("::")[0] == file}
-                self.known[digests[file]] = own
-            (self.store / "known.json").write_text(json.dumps(self.known))
-            print(
-                f"  learned {first + len(lot)} of {len(new)} test files after {time.perf_counter() - start:.0f} s",
-                file=sys.stderr,
-                flush=True,
-            )
+                with lock:
+                    self.add(folder / "coverage", learned, {file: digests[file] for file in lot})
+                    done += len(lot)
+                    taken = time.perf_counter() - start
+                    print(
+                        f"  learned {done} of {len(new)} test files after {taken:.0f} s",
+                        file=sys.stderr,
+                        flush=True,
+                    )
+
+        with ThreadPoolExecutor(jobs) as pool:
+            list(pool.map(learn_lot, range(0, len(new), at_once)))
+
+    def add(self, measured: Path, learned: dict[str, float], digests: dict[str, str]) -> None:
+        """Keep what one run of pytest measured on some test files."""
+        part = coverage.CoverageData(str(measured))
+        part.read()
+        self.data.update(part)
+        part.close()
+        for file, digest in digests.items():
+            own = {test: taken for test, taken in learned.items() if test.partition("::")[0] == file}
+            self.known[digest] = own
+        (self.store / "known.json").write_text(json.dumps(self.known))
 
     def is_passed_early(self, mutant: Mutant) -> bool:
         """Is the line of a mutant passed before the first test, as files are imported?"""
@@ -611,14 +627,14 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--package", nargs="*", help="only the mutants in these packages, such as model")
     parser.add_argument("--tests", nargs="*", default=["tests"], help="folders or files of tests")
-    parser.add_argument("--jobs", type=int, default=1, help="mutants that are tried at the same time")
+    parser.add_argument("--jobs", type=int, default=1, help="processes at the same time")
     parser.add_argument(
         "--again", action="store_true", help="only the survivors of the last run of this seed"
     )
     parser.add_argument("--learn", action="store_true", help="only learn which tests pass which line")
     options = parser.parse_args()
     known = KnownTests(STORE)
-    known.learn(options.tests)
+    known.learn(options.tests, options.jobs)
     if options.learn:
         return 0
     results = STORE / f"results-{options.seed}-{options.count}.json"

@@ -340,12 +340,31 @@ def test_shapes_are_what_they_are():
     second = Asset("b", shapes=[
         Shape("cube", Box.of(1, 2, 1), pose=Pose.of(q=quat_from_axis_angle((1, 0, 0), math.pi / 2))),
         Shape("tin", Cylinder(0.1, 1.0), pose=Pose.of(q=quat_from_axis_angle((1, 0, 0), math.pi))),
-        Shape("ball", Sphere(1.0), scale=vec3(2, 2, 2)),
+        Shape("ball", Sphere(1.0), scale=vec3(2, 2, 2), pose=Pose.of(q=quat_from_axis_angle((1, 2, 3), 0.7))),
         Shape("hull", Mesh.of(CORNERS[::-1], SIDES), visual=False, collision=True, approximation=hull),
     ])  # fmt: skip
     assert differing(first, second) == {}
     second.shapes[0].pose = Pose.of(q=quat_from_axis_angle((0, 0, 1), math.pi / 4))
     assert list(differing(first, second)) == ["visuals"]
+
+
+def test_a_shape_that_only_one_side_has_is_told():
+    less = build_robot()
+    less.shapes = [shape for shape in less.shapes if shape.name != "bone"]
+    for a, b, names in ((build_robot(), less, ("bone", None)), (less, build_robot(), (None, "bone"))):
+        (item,) = compare_assets(a, b).section("visuals").items
+        assert (item.element, item.what) == ("visual 'bone'", "mesh on fore-arm")
+        assert (item.a, item.b) == names
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [(Cylinder(1e-3, 1.0), Cylinder(1.001e-3, 1.0)), (Sphere(1e-3), Sphere(1.001e-3))]
+)
+def test_a_radius_is_measured_against_itself(one, other):
+    """A thousandth of a millimetre is much for what is a millimetre thin."""
+    first, second = (Asset("a", shapes=[Shape("rod", geometry)]) for geometry in (one, other))
+    assert differing(first, second, rtol=1e-5) == {"visuals": ["visual 'rod': radius"]}
+    assert differing(first, second, rtol=1e-2) == {}
 
 
 def test_laws_between_tendons_are_compared():

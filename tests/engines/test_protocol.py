@@ -228,7 +228,7 @@ def test_names_and_questions(arm):
         assert simulation.read_sensors(1)["angle"].tolist() == [0.4]
         assert simulation.read_sensors(0)["place"] == pytest.approx([1.3, 0, 1])
         simulation.set("fly", velocity=(0, 0, 0, 0, 0, 2.0))
-        assert simulation.get_velocity("fly", 2)[5] == 2.0
+        assert simulation.velocities[2, simulation.layout.find("fly").velocities][5] == 2.0
         simulation.control("push", 0.3, world=2)
         assert simulation.controls[:, 1].tolist() == [0.0, 0.0, 0.3]
         simulation.step(200)

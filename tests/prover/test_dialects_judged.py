@@ -9,7 +9,7 @@ from tests.conftest import SAMPLES
 
 import simwright
 from simwright.formats.dialects import find_dialect
-from simwright.prover.processes import NotSeenError, open_worker
+from simwright.prover.processes import EnginePool, NotSeenError
 from simwright.prover.table import find_engine, list_engines
 from simwright.prover.workers.seen import Seen
 
@@ -20,7 +20,8 @@ ARM = SAMPLES / "arm" / "urdf" / "arm.urdf"
 
 
 def see(engine: str, file: Path) -> Seen:
-    with open_worker(find_engine(engine), 300.0) as worker:
+    with EnginePool(300.0) as pool:
+        worker = pool.find(find_engine(engine))
         worker.open(file, [0.0, 0.0, -9.81])
         return worker.describe()
 

@@ -21,7 +21,7 @@ from simwright.model.inertia import Inertial
 from simwright.model.joint import Drive
 from simwright.prover.asking import ReferenceRobot, choose_configurations
 from simwright.prover.aspects import Told
-from simwright.prover.processes import NotSeenError, open_worker
+from simwright.prover.processes import EnginePool, NotSeenError
 from simwright.prover.proving import Column, compare
 from simwright.prover.table import find_engine, list_engines
 from simwright.prover.workers.seen import MotionOrder
@@ -153,7 +153,8 @@ def test_planted_faults_move(
 def ask(engine: str, file: Path, reference: ReferenceRobot) -> tuple[Told, Told]:
     seen = reference.describe()
     configurations = choose_configurations(seen, 3, 18)
-    with open_worker(find_engine(engine), 900.0) as worker:
+    with EnginePool(900.0) as pool:
+        worker = pool.find(find_engine(engine))
         worker.open(file, reference.gravity)
         told = Told(worker.describe(), worker.evaluate(configurations))
     return Told(seen, reference.evaluate(configurations)), told
@@ -183,8 +184,8 @@ def test_an_articulation_root_on_the_base_lets_it_float(tmp_path: Path) -> None:
 def test_a_file_that_an_engine_refuses(tmp_path: Path) -> None:
     file = tmp_path / "robot.urdf"
     file.write_text("<robot/>")
-    with open_worker(find_engine("drake"), 60.0) as worker, pytest.raises(NotSeenError, match="robot"):
-        worker.open(file, [0.0, 0.0, -9.81])
+    with EnginePool(60.0) as pool, pytest.raises(NotSeenError, match="robot"):
+        pool.find(find_engine("drake")).open(file, [0.0, 0.0, -9.81])
 
 
 @pytest.mark.parametrize("engine", list_engines())
@@ -304,7 +305,8 @@ def test_stops_of_newton_throw_joints_back_unless_they_are_written_out(tmp_path:
     lowest = {}
     for target, words in (("plain", {}), ("written", {"for_": "newton"})):
         entry = simwright.convert(file, tmp_path / target, **words)
-        with open_worker(find_engine("newton"), 900.0) as worker:
+        with EnginePool(900.0) as pool:
+            worker = pool.find(find_engine("newton"))
             worker.open(entry, [0.0, 0.0, -9.81])
             heights = [height for (height,) in worker.move(order).joints]
         lowest[target] = min(heights), max(heights[20:])

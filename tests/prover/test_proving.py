@@ -16,7 +16,7 @@ from simwright.app.proof.formats import describe_proof
 from simwright.app.proof.words import find_state
 from simwright.core.errors import SimwrightError, UnknownNameError, UsageError
 from simwright.prover import environments
-from simwright.prover.processes import NotSeenError, open_worker
+from simwright.prover.processes import EnginePool, NotSeenError
 from simwright.prover.proving import examine
 from simwright.prover.table import find_engine, list_engines
 
@@ -135,7 +135,8 @@ def test_an_engine_that_fails_costs_its_own_column(
 
 
 def test_a_worker_that_is_killed(tmp_path: Path, make_engine: MakeEngine) -> None:
-    with open_worker(make_engine("twin"), 60.0) as worker:
+    with EnginePool(60.0) as pool:
+        worker = pool.find(make_engine("twin"))
         assert worker.open(write_robot(tmp_path), [0.0, 0.0, -9.81]).startswith("MuJoCo ")
         os.kill(worker.process.pid, signal.SIGKILL)
         with pytest.raises(NotSeenError, match="signal 9"):
@@ -147,7 +148,8 @@ def test_a_worker_that_is_killed(tmp_path: Path, make_engine: MakeEngine) -> Non
 def test_a_worker_passes_on_what_its_engine_says(tmp_path: Path, make_engine: MakeEngine) -> None:
     bad = tmp_path / "bad.xml"
     bad.write_text("<mujoco><worldbody><body/><geom size='1'/></mujoco>")
-    with open_worker(make_engine("twin"), 60.0) as worker:
+    with EnginePool(60.0) as pool:
+        worker = pool.find(make_engine("twin"))
         with pytest.raises(NotSeenError, match="nothing is open"):
             worker.describe()
         with pytest.raises(NotSeenError, match="XML"):

@@ -230,7 +230,8 @@ def test_joints_go_where_they_are_commanded_by_hand() -> None:
             name = next(actuator.name for actuator in asset.actuators if actuator.target == "FL_calf")
             lower, upper, _ = found[name]
             wanted = lower + 0.4 * (upper - lower)
-            page.command_by_hand({name: wanted})
+            page.command(name, wanted)
+            page.command_by_hand(True)
             for _ in range(40):
                 page.act(simulation)
                 simulation.step(25)

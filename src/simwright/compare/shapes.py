@@ -174,9 +174,6 @@ def _outline_mesh(geometry: Mesh, scale: Array, pose: Pose) -> ShapeOutline:
     areas = np.linalg.norm(normals, axis=1) / 2.0
     area = float(areas.sum())
     volume = float(np.einsum("ij,ij->i", a, normals).sum()) / 6.0
-    # a mirroring scale turns the winding, and the volume with it
-    if float(np.prod(np.sign(scale))) < 0.0:
-        volume = -volume
     size = float(np.linalg.norm(np.ptp(used, axis=0)))
     total = a + b + c
     center = (areas[:, None] * total).sum(axis=0) / (3.0 * area) if area else np.zeros(3)

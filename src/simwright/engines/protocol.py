@@ -300,10 +300,6 @@ class Simulation(Closeable):
         """The position of a dof: a number, or an array for ball and free dofs."""
         return _unpack(self.positions[world], self.layout.find(name).positions)
 
-    def get_velocity(self, name: str, world: int = 0) -> float | Array:
-        """The velocity of a dof."""
-        return _unpack(self.velocities[world], self.layout.find(name).velocities)
-
     def set(
         self,
         name: str,

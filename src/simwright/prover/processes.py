@@ -8,7 +8,6 @@ next asset.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
@@ -16,7 +15,7 @@ import select
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
@@ -178,13 +177,6 @@ class EnginePool:
         if folder not in self._processes:
             self._processes[folder] = EngineProcess(row)
         return Worker(row, self._processes[folder], self.seconds, self.answers)
-
-
-@contextlib.contextmanager
-def open_worker(row: IsolatedEngine, seconds: float) -> Iterator[Worker]:
-    """An engine in a process that ends with ``with``."""
-    with EnginePool(seconds) as pool:
-        yield pool.find(row)
 
 
 class Worker:

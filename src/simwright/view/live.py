@@ -156,7 +156,7 @@ class LivePage:
         gui = self.server.gui
         with gui.add_folder(f"Commands ({len(found)})", expand_by_default=False):
             by_hand = gui.add_checkbox("By hand", False, hint="Else the control file or the policy commands")
-            by_hand.on_update(lambda event: self._command_by_hand(event.target.value))
+            by_hand.on_update(lambda event: self.command_by_hand(event.target.value))
             for name, (lower, upper, value) in list(found.items())[:_MOST_COMMANDS]:
                 step = choose_step(lower, upper)
                 slider = gui.add_slider(
@@ -170,19 +170,14 @@ class LivePage:
                 slider.on_update(lambda event, name=name: self.command(name, float(event.target.value)))
                 self._commands[name] = float(slider.value)
 
-    def _command_by_hand(self, by_hand: bool) -> None:
+    def command_by_hand(self, by_hand: bool) -> None:
+        """Take over the commands of the simulation, or leave them to its control file or policy again."""
         self._commanded = by_hand
 
     def command(self, name: str, value: float) -> None:
         """What an actuator is told from now on, as long as commands are given by hand."""
         with self._lock:
             self._commands[name] = value
-
-    def command_by_hand(self, values: Mapping[str, float]) -> None:
-        """Take over the commands of the simulation with these values of actuators."""
-        with self._lock:
-            self._commands.update(values)
-            self._commanded = True
 
     def _welcome(self, _: Any) -> None:
         self.figure.welcome()

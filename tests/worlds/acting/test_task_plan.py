@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from simwright.core.errors import ParseError, SimwrightError, UnknownNameError, UsageError
-from simwright.worlds.acting.task_plan import choose_robot, parse_action, parse_plan, read_plan
+from simwright.worlds.acting.task_plan import choose_robot, parse_action, read_plan
 from simwright.worlds.poses import WorldPose
 from simwright.worlds.world import World
 
@@ -45,10 +45,12 @@ two: [open, "navigate 1.5,-0.5,1"]
     assert parse_action("navigate a,b").target == "a,b"
 
 
-def test_a_list_belongs_to_a_named_robot(flat: World) -> None:
-    assert list(parse_plan("- navigate desk", flat, "two")) == ["two"]
+def test_a_list_belongs_to_a_named_robot(flat: World, tmp_path: Path) -> None:
+    file = tmp_path / "plan.yaml"
+    file.write_text("- navigate desk")
+    assert list(read_plan(file, flat, "two")) == ["two"]
     with pytest.raises(UsageError, match="2 robots"):
-        parse_plan("- navigate desk", flat)
+        read_plan(file, flat)
     with pytest.raises(UnknownNameError, match="robot"):
         choose_robot(flat, "thre")
     flat.robots.clear()
@@ -74,9 +76,11 @@ def test_a_list_belongs_to_a_named_robot(flat: World) -> None:
         ("one: [", "YAML", 2),
     ],
 )
-def test_mistakes_have_a_line(flat: World, text: str, words: str, line: int) -> None:
+def test_mistakes_have_a_line(flat: World, tmp_path: Path, text: str, words: str, line: int) -> None:
+    file = tmp_path / "plan.yaml"
+    file.write_text(text)
     with pytest.raises((ParseError, UnknownNameError)) as caught:
-        parse_plan(text, flat)
+        read_plan(file, flat)
     assert words in str(caught.value)
     assert isinstance(caught.value, SimwrightError)
     assert caught.value.where is not None

@@ -28,7 +28,7 @@ from typing import Any
 import shapely
 
 from simwright.core.diag import Where
-from simwright.core.documents.read import parse_document, read_document
+from simwright.core.documents.read import read_document
 from simwright.core.documents.tree import Document
 from simwright.core.errors import ParseError, UnknownNameError, UsageError
 from simwright.worlds.acting.action import Action, Result
@@ -49,11 +49,6 @@ _OBJECT_FIRST = {"pick", "detect"}
 def read_plan(path: str | os.PathLike[str], world: World, robot: str = "") -> dict[str, list[Action]]:
     """The plans in a YAML or JSON file, by robot."""
     return _read(read_document(path), world, robot)
-
-
-def parse_plan(text: str, world: World, robot: str = "") -> dict[str, list[Action]]:
-    """The plans in a text."""
-    return _read(parse_document(text), world, robot)
 
 
 def parse_action(text: str) -> Action:
