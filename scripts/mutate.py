@@ -34,6 +34,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -381,7 +382,7 @@ class KnownTests:
 
     def learn(self, places: list[str], jobs: int, at_once: int = 12) -> None:
         """Run the test files that have changed, some at a time, and keep what is learned after each lot."""
-        files = sorted({file for place in places for file in list_test_files(ROOT / place)})
+        files = list(dict.fromkeys(file for place in places for file in list_test_files(ROOT / place)))
         digests = {file: hash_test_file(file) for file in files}
         self.known = {key: taken for key, taken in self.known.items() if not is_old(key, digests)}
         new = [file for file in files if digests[file] not in self.known]
@@ -633,6 +634,8 @@ def main() -> int:
     )
     parser.add_argument("--learn", action="store_true", help="only learn which tests pass which line")
     options = parser.parse_args()
+    # A shell has jobs in the background ignore Ctrl-C: tests that send it would wait for ever.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     known = KnownTests(STORE)
     known.learn(options.tests, options.jobs)
     if options.learn:

@@ -11,6 +11,7 @@ import pytest
 import simwright
 from simwright.app.cli.main import run as run_cli
 from simwright.core.diag import Reporter
+from simwright.model.asset import Asset, Body, Site
 from simwright.ros.checking import check_graph
 from simwright.ros.graph import GraphRobot, RosGraph, build_graph, draw_frames
 from simwright.ros.qos import DEFAULT_QOS, EndpointQos, explain_mismatch
@@ -195,6 +196,17 @@ def test_a_robot_with_odometry_hangs_on_its_odometry_frame() -> None:
     assert ("base_link", "left_wheel") in moving
     assert ("base_footprint", "base_link") in list_edges(robot, static=True)
     assert next(e for e in robot.endpoints if e.name == "/odom").frame_id == "odom"
+
+
+def test_frames_of_an_asset_without_a_mechanism_hang_on_the_world() -> None:
+    asset = Asset("dock", bodies=[Body("plate")])
+    asset.sites = [Site("entry", ros_frame="dock_entry"), Site("mark", "plate", ros_frame="dock_mark")]
+    robot = build_graph(asset, Reporter()).robots[0]
+    assert robot.frames.roots == ["world"]
+    assert list_edges(robot, static=True) | list_edges(robot, static=False) == {
+        ("world", "dock_entry"),
+        ("world", "dock_mark"),
+    }
 
 
 def test_joints_that_close_loops_have_no_state() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -80,6 +81,19 @@ def test_robots_tell_where_they_are_and_what_they_see() -> None:
             scan["angle_max"]
         )
         assert {"/courier/odom", "/courier/robot_state"} <= set(transport.sent)
+
+
+def test_a_lidar_of_one_beam_turns_by_nothing_between_beams(tmp_path: Path) -> None:
+    folder = shutil.copytree(LAB, tmp_path / "lab")
+    file = folder / "lab.yaml"
+    file.write_text(file.read_text().replace("angular_resolution: 2.0", "angular_resolution: 300.0"))
+    simulation, transport = open_world(simwright.load_world(file, seed=3)), MemoryTransport()
+    with WorldBridge(simulation, [transport], Reporter()) as bridge:
+        bridge.run(0.1)
+        scan = transport.last("/tender/scan")
+    assert len(scan["ranges"]) == 1
+    assert scan["angle_min"] == scan["angle_max"] == pytest.approx(-2 * np.pi / 3)
+    assert (scan["angle_increment"], scan["range_min"], scan["range_max"]) == (0.0, 0.0, 6.0)
 
 
 def test_the_map_is_kept_and_follows_doors() -> None:

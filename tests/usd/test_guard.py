@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import struct
 import subprocess
 import sys
 import textwrap
@@ -246,8 +247,6 @@ def test_damaged_crates_are_errors_and_never_a_crash(crate_file: Path, tmp_path:
 
 def test_crate_with_children_that_are_not_there(crate_file: Path, tmp_path: Path) -> None:
     """The list of variants names a token beyond the table: OpenUSD would run in a circle."""
-    import struct
-
     good = crate_file.read_bytes()
     files = []
     for at in range(88, len(good) - 12):
@@ -299,6 +298,26 @@ def test_crates_whose_tables_do_not_fit_each_other_never_crash(full_crate: bytes
     results, memory, _ = open_elsewhere(files)
     assert set(results) == {"opened", "ParseError"}
     assert memory < 1000
+
+
+def test_an_array_that_is_longer_than_the_file_is_refused(tmp_path: Path) -> None:
+    """OpenUSD would make room for all of it before it reads one."""
+    from pxr import Sdf
+
+    layer = Sdf.Layer.CreateNew(str(tmp_path / "good.usdc"))
+    spec = Sdf.AttributeSpec(
+        Sdf.CreatePrimInLayer(layer, "/R"), "weights", Sdf.ValueTypeNames.Double3Array, Sdf.VariabilityUniform
+    )
+    spec.default = [(1.25, 2.5, 3.75), (4.5, 5.25, 6.125)]
+    layer.Save()
+    good = (tmp_path / "good.usdc").read_bytes()
+    assert check_file(tmp_path / "good.usdc")
+    array = struct.pack("<Q3d", 2, 1.25, 2.5, 3.75)
+    assert good.count(array) == 1
+    refused = tmp_path / "bad.usdc"
+    refused.write_bytes(good.replace(array, struct.pack("<Q3d", 1 << 40, 1.25, 2.5, 3.75)))
+    with pytest.raises(ParseError, match="longer than the file"):
+        check_file(refused)
 
 
 def test_a_list_edit_of_another_type_is_refused(tmp_path: Path) -> None:
