@@ -288,3 +288,17 @@ def test_variants_only_the_selected_state_is_there():
     }
 }""")
     assert paths(s) == ["/r", "/r/eye"]
+
+
+def test_a_stage_is_plain_unless_layers_that_are_not_looked_into_have_a_say(tmp_path):
+    file = tmp_path / "r.usda"
+    file.write_text('#usda 1.0\n(\n    defaultPrim = "r"\n)\ndef Xform "r" {}\n')
+    stage = open_stage(file)
+    plain = StageSnapshot(stage, CheckSettings())
+    assert plain.is_plain
+    assert not plain.may_move
+    with Usd.EditContext(stage, stage.GetSessionLayer()):
+        stage.GetPrimAtPath("/r").CreateAttribute("size", Sdf.ValueTypeNames.Float).Set(1.0, 2.0)
+    other = StageSnapshot(stage, CheckSettings())
+    assert not other.is_plain
+    assert other.may_move

@@ -342,6 +342,25 @@ def test_example(tmp_path: Path, base: str, old: str, new: str, code: str, word:
         assert found[0].where.prop in row
 
 
+def test_a_schema_that_comes_twice_is_looked_at_once(tmp_path: Path) -> None:
+    """It is applied, and built into another one that is applied."""
+    folder = copy(PHYSICS, tmp_path)
+    replace(
+        folder / "schema.usda",
+        "inherits = </APISchemaBase>",
+        'inherits = </APISchemaBase>\n    prepend apiSchemas = ["ExtendedPhysicsJointAPI"]',
+    )
+    replace(
+        folder / "example.usda",
+        '["PhysicsRigidBodyAPI"',
+        '["ExtendedPhysicsMimicAPI", "ExtendedPhysicsJointAPI", "PhysicsRigidBodyAPI"',
+    )
+    found = [d.message for d in validate(folder) if d.kind == "submission-example-prim-type"]
+    assert len(found) == 2
+    for name in ("ExtendedPhysicsMimicAPI", "ExtendedPhysicsJointAPI"):
+        assert sum(name in message for message in found) == 1
+
+
 def test_example_leaves_a_class_out(tmp_path: Path) -> None:
     folder = copy("extended_physics_contact", tmp_path)
     replace(folder / "example.usda", ', "ExtendedPhysicsContactAPI"', "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -468,6 +469,10 @@ def test_a_robot_goes_where_it_is_sent_and_is_drawn_there(plan: WorldPage) -> No
     assert (robot.pose.x, robot.pose.y) != (before.x, before.y)
     placed = next((p, f) for p, f in plan.figures if p[0].name == robot.name)
     np.testing.assert_allclose(placed[1].roots[0, :2], (robot.pose.x, robot.pose.y), atol=1e-6)
+    assert robot.pose.yaw != pytest.approx(before.yaw)
+    w, x, y, z = placed[1].roots[0, 3:]
+    assert (x, y) == pytest.approx((0.0, 0.0), abs=1e-6), "it stands upright"
+    assert math.remainder(2.0 * math.atan2(z, w) - robot.pose.yaw, math.tau) == pytest.approx(0.0, abs=1e-6)
     assert robot.name in plan._trails
 
 
