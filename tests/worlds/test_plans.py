@@ -24,6 +24,7 @@ from simwright.app.worlds import find_path, generate_worlds, load_world
 from simwright.core.diag import Reporter
 from simwright.core.errors import SimwrightError
 from simwright.worlds.grid import rasterize
+from simwright.worlds.plans.rmf_writing import _list_wall_lines
 from simwright.worlds.world import World
 
 from .test_damage import damage
@@ -345,6 +346,20 @@ def test_a_building_written_for_rmf_comes_back(tmp_path: Path) -> None:
     assert all(0 <= number < len(vertices) for lane in lanes for number in lane[:2])
     assert {row[2]["name"] for row in vertices} >= {"lab", "pantry", "room"}
     assert graph["doors"].keys() == {"pantry_door", "lab_door", "side_door"}
+
+
+def test_rooms_closer_than_a_wall_share_one_in_rmf(tmp_path: Path) -> None:
+    file = tmp_path / "pair.yaml"
+    file.write_text(
+        "rooms:\n"
+        "  - {name: a, wall_width: 0.02, footprint: {type: box, dims: [4, 4]}}\n"
+        "  - {name: b, wall_width: 0.02, footprint: {type: box, dims: [4, 4]}, pose: [4.06, 0]}\n"
+    )
+    lines = _list_wall_lines(load_world(file).rooms)
+    between = shapely.box(2.0, -1.0, 2.06, 1.0)
+    found = shapely.intersection(shapely.union_all(lines), between)
+    assert found.length == pytest.approx(2.0), "one wall, not one for each room"
+    assert found.centroid.x == pytest.approx(2.03)
 
 
 def test_worlds_of_other_styles_keep_their_floor_in_rmf(tmp_path: Path) -> None:
