@@ -15,6 +15,7 @@ import shapely
 
 from simwright.app.world_build import build_world, make_scene
 from simwright.app.worlds import generate_worlds, load_world
+from simwright.worlds.space.looks import _choose_maker, _FurniturePiece
 from simwright.worlds.space.solids import find_bounds
 
 SCRIPT = """
@@ -79,6 +80,23 @@ def test_furniture_has_parts_inside_of_its_solid(tmp_path: Path) -> None:
         assert (most <= high + 1e-6).all(), asset.name
         # what things stand on is at the very top
         assert most[2] == pytest.approx(high[2])
+
+
+def test_cushions_of_a_sofa_lie_between_its_arms() -> None:
+    piece = _FurniturePiece(2.0, 0.9, 0.8, (0.5, 0.5, 0.5))
+    make = _choose_maker("sofa", piece)
+    assert make is not None
+    parts = list(make(piece))
+    arms = sorted(part.middle[0] for part in parts if part.name == "arm")
+    wide = next(part.size[0] for part in parts if part.name == "arm")
+    cushions = [part for part in parts if part.name == "cushion"]
+    assert len(arms) == 2
+    assert len(cushions) >= 4, "to sit on, and to lean on"
+    for part in cushions:
+        assert arms[0] + wide / 2 < part.middle[0] - part.size[0] / 2
+        assert part.middle[0] + part.size[0] / 2 < arms[1] - wide / 2
+    for part in parts:
+        assert abs(part.middle[1]) + part.size[1] / 2 <= piece.depth / 2 + 1e-9
 
 
 def test_windows_are_in_outer_walls_only(tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from simwright.core.errors import InputError, StrictError, UnknownNameError, UsageError
-from simwright.worlds.entities import Hallway, Room
+from simwright.worlds.entities import Hallway, Location, Room
+from simwright.worlds.read import read_world
 
 from .text import HALL, ROOMS, TABLE, load, write
 
@@ -175,6 +176,26 @@ def test_a_location_without_a_pose_finds_a_place(tmp_path: Path) -> None:
     first, second = world.locations
     assert first.polygon.within(world.rooms[1].polygon)
     assert not first.polygon.intersects(second.polygon)
+
+
+def test_a_location_that_covers_its_room_is_where_the_room_is(tmp_path: Path) -> None:
+    """Wherever its pose is, and however it is turned."""
+    (tmp_path / "mats.yaml").write_text(
+        "mat:\n"
+        "  footprint: {type: parent, padding: 0.5}\n"
+        "  nav_poses: [[0.0, 0.0]]\n"
+        "  locations: [{name: top, footprint: {type: parent}}]\n"
+    )
+    file = tmp_path / "world.yaml"
+    file.write_text(
+        "metadata: {locations: mats.yaml}\n"
+        "rooms: [{name: hall, footprint: {type: box, dims: [4, 4]}, pose: [3, 1]}]\n"
+        "locations: [{name: mat, category: mat, parent: hall, pose: [3.5, 1.2, 0.0, 0.7]}]\n"
+    )
+    mat = read_world(file).names["mat"]
+    assert isinstance(mat, Location)
+    assert mat.polygon.bounds == pytest.approx((1.5, -0.5, 4.5, 2.5))
+    assert mat.pose.xy == pytest.approx((3.5, 1.2))
 
 
 def test_category_defaults_and_colours_are_read(tmp_path: Path) -> None:
