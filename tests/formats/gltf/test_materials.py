@@ -101,6 +101,21 @@ def test_opacity_of_another_image(surface, paint):
     assert image[0, 0].tolist() == [200, 100, 50, 90]
 
 
+def test_an_opacity_that_is_sampled_unlike_the_colour_is_told(surface, paint):
+    """glTF has both in one image: there is one way to repeat it."""
+    paint("color.png", (200, 100, 50))
+    paint("mask.png", (90,))
+    inputs = (
+        "color3f inputs:diffuseColor.connect = </R/look/a.outputs:rgb>\n"
+        "float inputs:opacity.connect = </R/look/b.outputs:r>"
+    )
+    clamped = texture("b", "mask.png", "r", 'token inputs:wrapS = "clamp"\ntoken inputs:wrapT = "clamp"')
+    found = surface(inputs, texture("a", "color.png", "rgb") + clamped)
+    assert any("sampled unlike" in one.message for one in found.reporter)
+    alike = surface(inputs, texture("a", "color.png", "rgb") + texture("b", "mask.png", "r"), name="b.glb")
+    assert not any("sampled unlike" in one.message for one in alike.reporter)
+
+
 def test_alpha_that_nobody_reads_does_not_fade(surface, paint):
     paint("color.png", (200, 100, 50, 40))
     found = surface(

@@ -256,4 +256,6 @@ def test_fewer_bits(surface, paint, accept_gltf):
     assert small.document.points("q") == pytest.approx(plain.document.points("q"), abs=1e-4)
     sizes = [sum(view["byteLength"] for view in found.document["bufferViews"]) for found in (plain, small)]
     assert sizes[1] < sizes[0]
+    limits = [accessor["max"] for accessor in small.document["accessors"] if "max" in accessor]
+    assert max(map(max, limits)) == 32767, "all bits are used"
     accept_gltf(small.file)

@@ -51,6 +51,17 @@ def test_metallic_roughness_is_taken_as_written(read_text):
     assert (material.metallic, material.roughness) == (0.7, 0.3)
 
 
+def test_the_colour_space_that_is_said_of_an_image_is_kept(read_text):
+    def find_space(said: str) -> str | None:
+        assets = f'<texture name="t" type="2d" file="white.png" {said}/><material name="m" texture="t"/>'
+        asset = read_text(model(assets), white__png=png())
+        return asset.extras.values().get("mjc", {}).get("texture/t", {}).get("colorspace")
+
+    assert find_space('colorspace="linear"') == "linear"
+    assert find_space('colorspace="sRGB"') == "sRGB"
+    assert find_space("") is None
+
+
 def test_an_image_file_tinted_by_the_colour(read_text, reporter):
     assets = '<texture name="t" type="2d" file="white.png"/>'
     assets += '<material name="m" texture="t" texrepeat="2 3" rgba=".5 .6 .7 1"/>'
