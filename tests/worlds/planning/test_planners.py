@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from itertools import pairwise
 from pathlib import Path
@@ -238,6 +239,20 @@ def test_limits_of_samples_are_reasons(flat: World) -> None:
     flat.reference = True
     assert "graph of 2 nodes" in plan(flat, "prm", max_nodes=2).plan(START, GOAL).reason
     flat.reference = False
+
+
+def test_a_path_of_the_reference_is_compressed_only_where_asked(flat: World) -> None:
+    flat.reference = True
+    whole, short = (
+        plan(flat, "astar", compress_path=compress).plan(START, GOAL).path for compress in (False, True)
+    )
+    flat.reference = False
+    assert whole is not None
+    assert short is not None
+    # from cell to cell, the ends apart, which lie anywhere in theirs
+    steps = [math.dist(one.xy, two.xy) for one, two in itertools.pairwise(whole.poses[1:-1])]
+    assert max(steps) < 0.05 * math.sqrt(2.0) + 1e-9
+    assert len(short.poses) < 10
 
 
 def test_the_clock_stops_no_planner_that_a_file_describes(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +68,16 @@ def test_normals_texture_coordinates_and_looks_stay(word, tmp_path):
     faces = {subset.material: len(subset.faces) for subset in again.subsets}
     assert faces["red_paint"] == (4 if word == "glb" else 2)
     assert _list_corners(again) == _list_corners(data)
+
+
+def test_collada_adds_no_light_of_its_own():
+    """Programs add the ambient colour to every picture, and a highlight where none was said."""
+    (content,) = write_mesh(make_box(), "dae", "box", LOOKS).values()
+    root = ET.fromstring(content)
+    for kind in ("ambient", "emission", "specular"):
+        colors = [one.text for one in root.findall(f".//{{*}}phong/{{*}}{kind}/{{*}}color")]
+        assert len(colors) == 2
+        assert all([float(v) for v in str(text).split()][:3] == [0.0, 0.0, 0.0] for text in colors)
 
 
 def _list_corners(data):
