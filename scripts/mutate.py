@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import faulthandler
 import gc
 import hashlib
@@ -35,6 +36,7 @@ import os
 import random
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -50,6 +52,7 @@ from types import CodeType, FunctionType
 
 import coverage
 import pytest
+from coverage.numbits import num_in_numbits
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
@@ -380,7 +383,7 @@ class KnownTests:
             self.known = json.loads((store / "known.json").read_text())
             self.data.read()
 
-    def learn(self, places: list[str], jobs: int, at_once: int = 12) -> None:
+    def learn(self, places: list[str], jobs: int, at_once: int = 6) -> None:
         """Run the test files that have changed, some at a time, and keep what is learned after each lot."""
         files = list(dict.fromkeys(file for place in places for file in list_test_files(ROOT / place)))
         digests = {file: hash_test_file(file) for file in files}
@@ -421,12 +424,32 @@ class KnownTests:
         for file, digest in digests.items():
             own = {test: taken for test, taken in learned.items() if test.partition("::")[0] == file}
             self.known[digest] = own
-        (self.store / "known.json").write_text(json.dumps(self.known))
+        place = self.store / "known.json"
+        if place.exists():  # another run may have learned other files since
+            self.known = json.loads(place.read_text()) | self.known
+        place.write_text(json.dumps(self.known))
 
     def is_passed_early(self, mutant: Mutant) -> bool:
         """Is the line of a mutant passed before the first test, as files are imported?"""
-        lines = self.data.contexts_by_lineno(str(ROOT / mutant.file))
-        return "" in lines.get(mutant.line, ()) or "" in lines.get(mutant.statement_line, ())
+        return "" in self.list_passing(mutant)
+
+    def list_lines(self, file: str) -> list[tuple[str, bytes]]:
+        """For each test that uses a file the lines that it passes, as bits: coverage itself gives lists, slowly."""
+        with contextlib.closing(sqlite3.connect(self.store / "coverage")) as base:
+            return base.execute(
+                "select context.context, line_bits.numbits from line_bits"
+                " join context on context.id = line_bits.context_id"
+                " join file on file.id = line_bits.file_id where file.path = ?",
+                (str(ROOT / file),),
+            ).fetchall()
+
+    def list_passing(self, mutant: Mutant) -> set[str]:
+        """The tests that pass the line of a mutant; an empty name stands for before the first test."""
+        return {
+            test
+            for test, lines in self.list_lines(mutant.file)
+            if num_in_numbits(mutant.line, lines) or num_in_numbits(mutant.statement_line, lines)
+        }
 
     def find(self, mutant: Mutant) -> dict[str, float]:
         """Tests that may notice a mutant, with the seconds each may take, file by file, the nearest first.
@@ -434,9 +457,8 @@ class KnownTests:
         Tests that pass its line come before those that only use its file: a line may be passed where coverage does not
         look, in another process or before the first test, or only by the first test that asks for a shared fixture.
         """
-        lines = self.data.contexts_by_lineno(str(ROOT / mutant.file))
-        passing = {*lines.get(mutant.line, ()), *lines.get(mutant.statement_line, ())}
-        using = {test for tests in lines.values() for test in tests}
+        passing = self.list_passing(mutant)
+        using = {test for test, _ in self.list_lines(mutant.file)}
         all_seconds = {test: taken for own in self.known.values() for test, taken in own.items()}
         homes = {test.partition("::")[0] for test in passing}
 
@@ -632,6 +654,7 @@ def main() -> int:
     parser.add_argument(
         "--again", action="store_true", help="only the survivors of the last run of this seed"
     )
+    parser.add_argument("--rest", action="store_true", help="only those that a stopped run did not come to")
     parser.add_argument("--learn", action="store_true", help="only learn which tests pass which line")
     options = parser.parse_args()
     # A shell has jobs in the background ignore Ctrl-C: tests that send it would wait for ever.
@@ -653,6 +676,8 @@ def main() -> int:
 
     wanted = [mutant for mutant in mutants if not options.package or mutant.package in options.package]
     tried = [mutant for mutant in wanted if not options.again or killers[mutant] is None]
+    if options.rest:
+        tried = [mutant for mutant in wanted if mutant not in killers]
     for mutant in [mutant for mutant in tried if not mutant.is_there]:
         print(
             f"{mutant.file}:{mutant.line}: {mutant.code}: the file has changed, so it cannot be tried again"
