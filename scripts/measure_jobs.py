@@ -21,6 +21,7 @@ repeated                items that were given to a worker more than once
 repeated_without_loss   of these, the ones whose worker was not lost in between: has to be 0
 driver_mib              the largest resident memory of the driver in each quarter of the run
 reports                 the digest of each report, which ``equal`` compares, with its seconds and the memory it took
+workers                 how many items each worker process, or agent of Ray, was given
 failed                  why items failed, by the first finding of each
 """
 
@@ -111,11 +112,17 @@ def make_cluster(nodes: int) -> Iterator[tuple[str, dict[str, str], list[int]]]:
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": token,
         "RAY_USAGE_STATS_ENABLED": "0",
-        "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",
+        # without it Ray lets no second node join on the loopback address
+        "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "1",
         "RAY_worker_niceness": "0",
     }
     ray = str(Path(sys.executable).parent / "ray")
-    common = ["--num-cpus=1", "--object-store-memory=100000000", "--disable-usage-stats"]
+    common = [
+        "--node-ip-address=127.0.0.1",
+        "--num-cpus=1",
+        "--object-store-memory=100000000",
+        "--disable-usage-stats",
+    ]
     head = subprocess.Popen(
         [ray, "start", "--head", "--port=6399", "--include-dashboard=false", "--block", *common],
         env=variables,
@@ -125,19 +132,19 @@ def make_cluster(nodes: int) -> Iterator[tuple[str, dict[str, str], list[int]]]:
     )
     started = [head]
     address = "127.0.0.1:6399"
-    time.sleep(25)
-    started += [
-        subprocess.Popen(
-            [ray, "start", f"--address={address}", "--block", *common],
-            env=variables,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        for _ in range(nodes - 1)
-    ]
-    time.sleep(20)
     try:
+        wait_for_nodes(address, variables, 1)
+        started += [
+            subprocess.Popen(
+                [ray, "start", f"--address={address}", "--block", *common],
+                env=variables,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+            for _ in range(nodes - 1)
+        ]
+        wait_for_nodes(address, variables, nodes)
         yield address, variables, [process.pid for process in started]
     finally:
         for process in reversed(started):
@@ -147,6 +154,32 @@ def make_cluster(nodes: int) -> Iterator[tuple[str, dict[str, str], list[int]]]:
                 process.wait(20)
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
+
+
+def wait_for_nodes(address: str, variables: dict[str, str], count: int) -> None:
+    """Wait until a cluster has so many nodes: what is measured with fewer of them says something else."""
+    ask = (
+        "import ray, sys; ray.init(address=sys.argv[1], log_to_driver=False, logging_level='ERROR'); "
+        "print(sum(node['Alive'] for node in ray.nodes()))"
+    )
+    end = time.monotonic() + 180
+    while time.monotonic() < end:
+        done = subprocess.run(
+            [sys.executable, "-c", ask, address], env=variables, check=False, capture_output=True, text=True
+        )
+        if done.returncode == 0 and int(done.stdout.split()[-1]) >= count:
+            return
+        time.sleep(2)
+    raise SystemExit(f"the cluster has no {count} nodes: {done.stdout[-500:]} {done.stderr[-1500:]}")
+
+
+def count_workers(job: Path) -> dict[str, int]:
+    """How many items each worker process or agent was given."""
+    tally: Counter[str] = Counter()
+    with contextlib.closing(sqlite3.connect(job / "job.sqlite")) as base:
+        for worker, numbers in base.execute("SELECT worker, numbers FROM chunks ORDER BY chunk"):
+            tally[worker] += len(json.loads(numbers))
+    return dict(tally)
 
 
 def run(
@@ -175,7 +208,7 @@ def run(
         if process.returncode != -signal.SIGKILL:
             break
     if process.returncode not in (0, 1):
-        raise SystemExit(f"{' '.join(arguments)}: {wrong[-2000:]}")
+        raise SystemExit(f"{' '.join(arguments)}: {(wrong or out)[-2000:]}")
     quarters = [samples[at * len(samples) // 4 : (at + 1) * len(samples) // 4] for at in range(4)]
     return {
         "seconds": round(time.monotonic() - begun, 1),
@@ -193,20 +226,49 @@ def kill(kind: str, driver: int, nodes: list[int]) -> None:
     elif kind == "node":
         if len(nodes) < 2:
             raise SystemExit("--kill node needs a cluster of two nodes or more")
-        os.killpg(nodes[-1], signal.SIGKILL)
+        if not is_alive(nodes[-1]):
+            raise SystemExit("the last node is gone already")
+        # all of it at once, as when a machine loses its power
+        for pid in (nodes[-1], *list_below(nodes[-1])):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
     else:
         os.kill(find_worker(driver, kind), signal.SIGKILL)
 
 
-def find_worker(driver: int, kind: str) -> int:
-    """An agent on a node of Ray, or a worker process: a child of the driver or of an agent."""
+def is_alive(pid: int) -> bool:
+    """Is it there, and not only waiting to be forgotten?"""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def list_processes() -> tuple[dict[int, str], dict[int, int]]:
+    """Command lines and parents of all processes, by their ids."""
     names, parents = {}, {}
     for place in Path("/proc").glob("[0-9]*"):
         try:
-            names[int(place.name)] = (place / "cmdline").read_text()
+            name = (place / "cmdline").read_text()
             parents[int(place.name)] = int((place / "stat").read_text().rpartition(")")[2].split()[1])
         except (OSError, IndexError):
             continue
+        names[int(place.name)] = name
+    return names, parents
+
+
+def list_below(pid: int) -> list[int]:
+    """Processes that a process started, and those that they started."""
+    _, parents = list_processes()
+    found = [pid]
+    for one in found:
+        found += [child for child, parent in parents.items() if parent == one]
+    return found[1:]
+
+
+def find_worker(driver: int, kind: str) -> int:
+    """An agent on a node of Ray, or a worker process: a child of the driver or of an agent."""
+    names, parents = list_processes()
     agents = [pid for pid, name in names.items() if name.startswith("ray::ChunkAgent")]
     workers = [
         pid
@@ -357,6 +419,7 @@ def main() -> None:
         row |= count_repeated(job)
         row["repeated_without_loss"] = count_unexplained(job, [one.pop("at") for one in row["killed"]])
         row["failed"] = count_failed(job)
+        row["workers"] = count_workers(job)
         row["reports"] = {shape: write_report(job, shape) for shape in ("json", "junit", "html")}
         found[executor] = row
     rows = [row["reports"] for row in found.values() if isinstance(row, dict)]
