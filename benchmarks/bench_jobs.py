@@ -31,7 +31,7 @@ LARGER = "BENCH_JOBS_SIZE"
 _MARK = "SIMWRIGHT_BENCH_MARK"
 """Environment variable by which processes of a cluster are found: their parents do not wait for them."""
 _TICK = 0.1
-_LIMITS = {"local": 1.5, "ray": 2.0}
+_LIMITS = {"local": 1.75, "ray": 2.0}
 """For one asset more."""
 _RULES = "units,axis-up-z,kind,assetinfo"
 _BOX = """#usda 1.0

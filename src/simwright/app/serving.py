@@ -12,7 +12,8 @@ tenth.  Files live in a private folder as long as the request; answers name them
 408    the upload took too long
 413    the upload, or what an archive becomes, is too large
 422    the asset cannot be worked on; the report says why
-503    too many requests wait already
+500    a mistake of Simwright; the report says where
+503    too many requests wait already, or the service ends
 504    the work took too long
 =====  ===========================================================================================================
 """
@@ -515,7 +516,7 @@ def make_app(service: Service) -> Any:
 _STATUSES: dict[int | str, str] = {
     400: "The request is wrong.", 401: "No token, or a wrong one.", 408: "The upload took too long.",
     413: "The upload is too large.", 422: "The asset cannot be worked on; the report says why.",
-    503: "Too many requests wait.", 504: "The work took too long.",
+    500: "A mistake of Simwright.", 503: "Too many requests wait, or the service ends.", 504: "The work took too long.",
 }  # fmt: skip
 
 
