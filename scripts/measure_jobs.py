@@ -409,7 +409,8 @@ def main() -> None:
         shutil.rmtree(job, ignore_errors=True)
         with contextlib.ExitStack() as stack:
             variables, own = dict(os.environ), ["--jobs", str(asked.jobs)]
-            kills, nodes = [kind for kind in asked.kill.split(",") if kind], []
+            kills = [kind for kind in asked.kill.split(",") if kind]
+            nodes: list[int] = []
             if executor == "ray":
                 address, variables, nodes = stack.enter_context(make_cluster(asked.nodes))
                 own = ["--executor", "ray", "--address", address, "--jobs", str(asked.nodes)]

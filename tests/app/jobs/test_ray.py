@@ -7,13 +7,14 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 from job_things import RULES, start, write_boxes
 
 from simwright.app.cli.main import run
-from simwright.app.jobs.ray import RayExecutor
+from simwright.app.jobs.ray import RayExecutor, keep_output
 from simwright.core.errors import MissingExtraError, UsageError
 
 ARM = """<robot name="arm"><link name="base"/><link name="tip"><visual><geometry><mesh filename="meshes/box.obj"/>
@@ -35,6 +36,18 @@ def test_a_cluster_without_a_token_is_not_asked(monkeypatch, tmp_path):
     with pytest.raises(UsageError, match="token"):
         RayExecutor(address="127.0.0.1:1").run(None, [], None, None)  # type: ignore[arg-type]
     assert "RAY_AUTH_MODE" not in os.environ
+
+
+def test_what_ray_prints_does_not_get_into_a_report(capsys):
+    with keep_output():
+        sys.stdout.write("a line of the report\n")
+        thread = threading.Thread(target=print, args=("a node was lost",))
+        thread.start()
+        thread.join()
+    sys.stdout.write("the rest\n")
+    said = capsys.readouterr()
+    assert said.out == "a line of the report\nthe rest\n"
+    assert said.err == "a node was lost\n"
 
 
 def report(folder: str, capsys) -> str:

@@ -19,6 +19,7 @@ import itertools
 import os
 import secrets
 import sys
+import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -65,7 +66,8 @@ class RayExecutor:
     ) -> None:
         """See :class:`~simwright.app.jobs.running.JobExecutor`."""
         # before Ray is imported: its library looks at the environment once
-        with _authenticated(own=self.address is None), _connect(self.address, self.jobs) as ray:
+        own = self.address is None
+        with keep_output(), _authenticated(own=own), _connect(self.address, self.jobs) as ray:
             pool = _AgentPool(ray, spec, self._count_agents(ray), self.ship, handed)
             try:
                 for item, outcome in pool.run(iter(items)):
@@ -251,6 +253,28 @@ class _AgentPool:
         if not self._seconds:
             return 1
         return min(max(int(CHUNK_SECONDS / self._seconds), 1), LARGEST_CHUNK)
+
+
+class _OwnOutput:
+    """Standard output for the thread that made it; what other threads write goes to standard error."""
+
+    def __init__(self) -> None:
+        self._thread, self._out = threading.get_ident(), sys.stdout
+
+    def __getattr__(self, name: str) -> Any:
+        own = threading.get_ident() == self._thread
+        return getattr(self._out if own else sys.stderr, name)
+
+
+@contextlib.contextmanager
+def keep_output() -> Iterator[None]:
+    """Keep Ray off standard output, where reports go: a thread of it prints there when a machine is lost."""
+    before = sys.stdout
+    sys.stdout = _OwnOutput()
+    try:
+        yield
+    finally:
+        sys.stdout = before
 
 
 @contextlib.contextmanager
