@@ -284,6 +284,17 @@ def test_members_that_leave_a_package_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "out.png").exists()
 
 
+def test_a_file_that_is_no_part_of_an_asset_is_reported_when_flattening(asset: Path, tmp_path: Path) -> None:
+    secret = tmp_path / "secret.txt"
+    secret.write_text("not for others")
+    asset.write_text(ENTRY.replace("@tex/a.png@", f"@{secret}@"))
+    reporter = Reporter()
+    result = pack(asset, tmp_path / "flat/robot.usda", flatten=True, reporter=reporter)
+    (found,) = [finding for finding in reporter if finding.kind == "usd-package-file-refused"]
+    assert "secret.txt" in found.message
+    assert not list(result.parent.rglob("secret.txt"))
+
+
 @pytest.mark.parametrize("suffix", [".usda", ".usdc", ".usd"])
 def test_flattening_keeps_frames_and_instances(asset: Path, tmp_path: Path, suffix: str) -> None:
     result = pack(asset, tmp_path / f"flat/robot{suffix}", flatten=True, variants={"tool": "grip"})

@@ -235,3 +235,23 @@ def test_an_earlier_result_is_replaced_and_nothing_else(tmp_path):
         write_asset(asset, first.path.parent, format_name="urdf")
     with pytest.raises(UsageError, match="xacro"):
         write_asset(asset, tmp_path / "x" / "robot.urdf.xacro")
+
+
+def test_a_collider_takes_the_file_that_a_visual_has(tmp_path):
+    """What is touched has no look, so the file with looks serves both."""
+    points = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1.0)])
+    faces = np.array([(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)], dtype=np.int32)
+    parts = (
+        Subset("a", np.array((0, 1), dtype=np.int32), "red"),
+        Subset("b", np.array((2, 3), dtype=np.int32), "blue"),
+    )
+    mesh = Mesh(MeshData(points, faces.reshape(-1), np.full(4, 3, dtype=np.int32), subsets=parts))
+    asset = Asset(
+        "block",
+        bodies=[Body("base")],
+        materials=[RenderMaterial("red", (1.0, 0.0, 0.0)), RenderMaterial("blue", (0.0, 0.0, 1.0))],
+        shapes=[Shape("look", mesh, "base"), Shape("touch", mesh, "base", visual=False, collision=True)],
+    )
+    write_asset(asset, tmp_path / "robot.urdf")
+    assert [file.name for file in (tmp_path / "meshes").glob("*.obj")] == ["look.obj"]
+    assert (tmp_path / "robot.urdf").read_text().count("look.obj") == 2
