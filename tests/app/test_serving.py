@@ -344,3 +344,14 @@ def test_which_file_is_meant():
     for wrong in ("", "c.usda", "../a.usda"):
         with pytest.raises(RequestError):
             choose_entry(places, wrong)
+
+
+def test_an_archive_is_unpacked_as_it_is(tmp_path: Path) -> None:
+    content = {"robot/arm.urdf": b"<robot name='arm'/>", "robot/meshes/link.stl": bytes(range(256)) * 9000}
+    with zipfile.ZipFile(tmp_path / "robot.zip", "w") as archive:
+        for name, data in content.items():
+            archive.writestr(name, data)
+    folder = tmp_path / "unpacked"
+    folder.mkdir()
+    places = unpack_upload(tmp_path / "robot.zip", folder, ServiceLimits())
+    assert {str(place): (folder / place).read_bytes() for place in places} == content

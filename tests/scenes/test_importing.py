@@ -16,7 +16,7 @@ from simwright.core.errors import UsageError
 from simwright.core.math3d import Pose, pose_to_seven, vec3
 from simwright.model.asset import Actuator, Asset, Body, Shape, Site
 from simwright.model.extras import CustomAttribute
-from simwright.model.geometry import Approximation, Box, Mesh, Sphere
+from simwright.model.geometry import Approximation, Box, Mesh, Polyline, Sphere
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Drive, Equality, EqualityKind, Joint, JointKind, Mimic, Motion
 from simwright.model.mass import body_inertials
@@ -273,6 +273,19 @@ def test_boxes_that_are_stretched_stay_boxes_and_balls_become_ellipsoids() -> No
     builder, _, _ = bring(asset)
     assert builder.shape_type[:2] == [ShapeType.BOX, ShapeType.ELLIPSOID]
     assert builder.shape_scale[1] == pytest.approx((0.1, 0.2, 0.3))
+
+
+def test_a_shape_that_arrays_cannot_hold_is_told() -> None:
+    outline = Polyline((np.array(((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))),), 0.1)
+    asset = Asset(
+        "a", bodies=[Body("b")], shapes=[Shape("wall", outline, "b"), Shape("ball", Sphere(0.1), "b")]
+    )
+    reporter = Reporter()
+    found = import_asset(Builder(), asset, reporter=reporter)
+    assert len(found.shapes) == 1
+    (lost,) = [one for one in reporter if one.kind == "scene-geometry-lost"]
+    assert "'wall'" in lost.message
+    assert "polyline" in lost.message
 
 
 def test_gravity_of_the_file_counts_unless_the_scene_says_its_own() -> None:

@@ -86,6 +86,18 @@ def test_the_same_seed_varies_the_same(arm):
     assert all(a != b for a, b in zip(first, other, strict=True))
 
 
+def test_cameras_stay_as_near_as_is_said(arm):
+    rollout = make(arm, camera_position=0.1)
+    nominal = SimRollout(SCENES.get("tabletop_push"), arm).model.cam_pos
+    moved = []
+    for seed in range(20):
+        rollout.reset(seed=seed)
+        moved.append(rollout.model.cam_pos - nominal)
+    assert np.abs(moved).max() <= 0.1 + 1e-9
+    assert np.min(moved) < -0.05
+    assert np.max(moved) > 0.05
+
+
 def test_a_moved_start_is_held(arm):
     rollout = make(arm, joints=0.2)
     home = rollout.home.qpos[:6]

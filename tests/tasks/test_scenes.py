@@ -162,6 +162,7 @@ def test_layouts_are_inside_their_ranges_and_apart(name):
             assert x0 <= layout["cube"][0] <= x1
             assert y0 <= layout["cube"][1] <= y1
             assert layout["cube"][2] == options.cube_size[2]
+            assert options.table_top_z < layout["goal"][2] < options.table_top_z + 0.01, "seen on the table"
 
 
 @pytest.mark.parametrize("name", [name for name in SCENES.names() if SCENES.get(name).scale])

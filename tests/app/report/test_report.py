@@ -2,8 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rich.cells import cell_len
+
 from simwright import __version__
-from simwright.app.report.report import AssetReport, Report, build_asset_report
+from simwright.app.report.report import AssetReport, Report, build_asset_report, cut_line
 from simwright.core.diag import Diagnostic, Level, Reporter, Where
 
 
@@ -34,3 +36,13 @@ def test_iterating_pairs_each_finding_with_its_asset() -> None:
         ("a", "one"),
         ("c", "two"),
     ]
+
+
+def test_a_window_of_a_line_is_never_wider_than_the_terminal():
+    """Characters of East Asian scripts take two cells."""
+    line = "ab机c器d人人e" * 30
+    for column in range(1, len(line) + 1):
+        shown = cut_line(1, line, column, 40)
+        assert cell_len(shown.text) <= 40
+        assert cell_len(shown.text) >= 35, "the room is used"
+        assert 0 <= shown.start < 40

@@ -383,3 +383,17 @@ def test_the_exact_gravity_is_for_engines(engine, written, tmp_path):
     assert [prim.GetAttribute("physics:gravityMagnitude").Get() for prim in scenes] == (
         [pytest.approx(9.8067)] if written else []
     )
+
+
+def test_laws_that_cannot_follow_a_reference_are_told(tmp_path):
+    """A law that a program adds to MuJoCo may use the coordinate in any way."""
+    file = tmp_path / "arm.xml"
+    file.write_text(
+        '<mujoco><compiler angle="radian"/><worldbody><body name="lower"><joint name="elbow" ref="0.3"/>'
+        '<geom size="0.1"/></body></worldbody>'
+        '<actuator><general name="biceps" joint="elbow" gaintype="user"/></actuator></mujoco>'
+    )
+    asset = simwright.load(file)
+    trip = make_trip(asset, tmp_path / "out")
+    found = [one.message for one in trip.said if one.kind == "usd-write-setting-lost"]
+    assert any("the reference coordinate in the law of 1 element(s)" in m and "'biceps'" in m for m in found)

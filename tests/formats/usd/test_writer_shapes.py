@@ -13,6 +13,7 @@ from writing import assert_same_bodies, assert_same_shapes, make_trip
 
 import simwright
 from simwright.core.math3d import Pose, quat_from_rpy
+from simwright.formats.usd.writer.meshes import make_visual
 from simwright.model.asset import Asset, Body, CollisionGroup, ContactFilter, Shape, scaled
 from simwright.model.filtering import find_filtered_pairs
 from simwright.model.geometry import (
@@ -351,3 +352,13 @@ def test_mirrored_heightfield_is_a_mesh(tmp_path):
     ground = Shape("ground", make_hills(), scale=np.array((-1.0, 1.0, 1.0)))
     (shape,) = make_trip(Asset("world", shapes=[ground]), tmp_path / "out").back.shapes
     assert isinstance(shape.geometry, Mesh)
+
+
+def test_normals_are_written_with_length_one():
+    faces = np.arange(3, dtype=np.int32)
+    normals = np.array(((0.0, 0.0, 2.0), (0.0, 3.0, 4.0), (0.0, 0.0, 0.0)), dtype=np.float32)
+    data = MeshData(np.eye(3), faces, np.array((3,), dtype=np.int32), normals)
+    written = make_visual(data, np.ones(3))
+    assert written.normals == pytest.approx(np.array(((0, 0, 1), (0, 0.6, 0.8), (0, 0, 0))))
+    again = make_visual(written, np.ones(3))
+    assert again.normals is written.normals, "those that are right are not copied"
