@@ -255,6 +255,18 @@ def test_a_path_of_the_reference_is_compressed_only_where_asked(flat: World) -> 
     assert len(short.poses) < 10
 
 
+def test_a_way_within_one_cell_leads_around_what_is_between(flat: World) -> None:
+    """Something thinner than a cell stands between the start and the goal."""
+    planner = plan(flat, "astar")
+    assert isinstance(planner, AStarPlanner)
+    start, goal, cell = WorldPose(-0.02, 0.0), WorldPose(0.02, 0.0), np.array(((0.0, 0.02),))
+    free = shapely.box(-1.0, -1.0, 1.0, 1.0)
+    assert planner._attach_ends(start, cell, goal, free).tolist() == [[-0.02, 0.0], [0.02, 0.0]]
+    parted = free.difference(shapely.box(-0.001, -1.0, 0.001, 0.01))
+    around = planner._attach_ends(start, cell, goal, parted)
+    assert around.tolist() == [[-0.02, 0.0], [0.0, 0.02], [0.02, 0.0]]
+
+
 def test_the_clock_stops_no_planner_that_a_file_describes(tmp_path: Path) -> None:
     hasty = "path_planner: {type: rrt, max_time: 0.0, bidirectional: true, rrt_connect: true}"
     world = make_flat(tmp_path, planner=hasty)
