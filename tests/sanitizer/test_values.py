@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from pxr import Usd
 
 import simwright
 from simwright.app.cli.main import run
@@ -97,3 +98,26 @@ def test_pyproject_may_say_it(tmp_path: Path) -> None:
     file = tmp_path / "pyproject.toml"
     file.write_text("[tool.simwright.fix]\nrestitution = 0.5\n")
     assert [(value.name, value.text) for value in read_config(file).fix] == [("restitution", "0.5")]
+
+
+@pytest.mark.parametrize("both", [False, True])
+def test_a_property_that_no_schema_has_is_kept_unless_its_new_name_is_taken(
+    tmp_path: Path, both: bool
+) -> None:
+    source = tmp_path / "robot.usda"
+    more = "custom float userProperties:physics:sturdiness = 3\n" if both else ""
+    source.write_text(
+        '#usda 1.0\n(\n    defaultPrim = "robot"\n)\ndef Xform "robot"\n{\n'
+        f"    float physics:sturdiness = 2\n    {more}}}\n"
+    )
+    simwright.fix(
+        source,
+        tmp_path / "fixed",
+        unsafe=True,
+        values={"unknown-physics": "isolate"},
+        select=["xphys-no-core"],
+    )
+    stage = Usd.Stage.Open(str(next((tmp_path / "fixed").glob("*.usda"))))
+    robot = stage.GetDefaultPrim()
+    assert robot.HasAttribute("physics:sturdiness") is both
+    assert robot.GetAttribute("userProperties:physics:sturdiness").Get() == (3.0 if both else 2.0)
