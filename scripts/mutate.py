@@ -9,7 +9,8 @@ line are run until one fails.
 
 A mutant is *killed* when a test fails or takes far longer than it did, and *survives* otherwise.  At the end the tests
 that killed are run on the source as it is: what fails there too kills nothing.  Survivors are printed with file, line
-and what was changed, and kept: ``--again`` runs only them, with the tests as they are now.
+and what was changed, and kept: ``--again`` runs only them, with the tests as they are now, and ``--rest`` those that a
+stopped run did not come to.
 
 ``mutate_equivalent.toml`` lists changes that no test can notice, each with the reason.  They count as survivors; the
 score without them is printed on a line of its own.
@@ -622,6 +623,12 @@ def read_equivalents() -> set[tuple[str, str, str, str]]:
     return {(row["function"], row["line"], row["code"], row["what"]) for row in rows}
 
 
+def read_results(file: Path) -> dict[Mutant, str | None]:
+    """What earlier runs found: for each mutant the test that killed it."""
+    rows = json.loads(file.read_text()) if file.exists() else []
+    return {Mutant(**row["mutant"]): row["killer"] for row in rows}
+
+
 def print_score(killers: dict[Mutant, str | None]) -> float:
     """Print how many were killed in each package, and all together with and without those that cannot be."""
     equivalents = read_equivalents()
@@ -664,13 +671,15 @@ def main() -> int:
     if options.learn:
         return 0
     results = STORE / f"results-{options.seed}-{options.count}.json"
-    killers: dict[Mutant, str | None] = {}
-    if results.exists():
-        killers = {Mutant(**row["mutant"]): row["killer"] for row in json.loads(results.read_text())}
+    killers = read_results(results)
     mutants = list(killers) if options.again else choose_mutants(options.count, options.seed)
 
+    found: dict[Mutant, str | None] = {}
+
     def keep(mutant: Mutant, killer: str | None) -> None:
-        killers[mutant] = killer
+        found[mutant] = killer
+        killers.update(read_results(results))  # another run may have tried others since
+        killers.update(found)
         rows = [{"mutant": asdict(each), "killer": killers[each]} for each in mutants if each in killers]
         results.write_text(json.dumps(rows, indent=1))
 
