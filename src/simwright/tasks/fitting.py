@@ -212,22 +212,23 @@ def fit_scene(
             base = scene.base(options, robot.forward)
     reacher = make_reach_tester(robot, base)
     worker = WorkTester(reacher, reacher.model.nbody - 1)
-    best: tuple[Rank, FittedScene] | None = None
+    best: Rank = (-1, -1)
+    found = FittedScene(options, 1.0, 0, 0)
     for factor in _list_factors():
         scaled = _scale(scene, options, factor, base)
-        rank = _rank(scene, scaled, reacher, worker, best[0] if best else (0, 0))
-        if best is None or rank > best[0]:
-            best = rank, FittedScene(scaled, factor, rank[0], len(scene.workspace(scaled)))
-        if rank == (len(scene.workspace(scaled)), 0 if scene.work is None else len(scene.work(scaled))):
+        rank = _rank(scene, scaled, reacher, worker, best)
+        if rank > best:
+            best, found = rank, FittedScene(scaled, factor, rank[0], len(scene.workspace(scaled)))
+        if rank == (found.total, 0 if scene.work is None else len(scene.work(scaled))):
             break
-    assert best is not None
-    if best[1].reached == 0:
+    if found.reached == 0:
         raise InputError(
             f"the robot {robot.id!r} reaches nothing of the task {scene.name!r}, however small it is made",
             hint="move the base by --set robot_base_xyz=...",
         )
-    found = best[0]
-    return _leave_room(scene, options, best, base, lambda inner: _rank(scene, inner, reacher, worker, found))
+    return _leave_room(
+        scene, options, (best, found), base, lambda inner: _rank(scene, inner, reacher, worker, best)
+    )
 
 
 def _measure_lowest(reacher: ReachTester) -> float:
