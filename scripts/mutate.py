@@ -555,12 +555,17 @@ def make_trials(trials: list[Trial], source: Path) -> Iterator[tuple[Trial, str 
         process.wait()
 
 
+def copy_source(folder: Path, source: Path = SOURCE) -> Path:
+    """A copy of the source in a folder, with the samples where the source looks for them."""
+    (folder / "samples").symlink_to(ROOT / "samples")
+    return Path(shutil.copytree(source, folder / "src"))
+
+
 def try_afresh(mutant: Mutant, tests: dict[str, float], source: Path) -> str | None:
     """Try a mutant in a new process, which imports it: the test that failed."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        copy = folder / "src"
-        shutil.copytree(source, copy)
+        copy = copy_source(folder, source)
         (folder / "trials.json").write_text(json.dumps([asdict(Trial(None, tests))]))
         locate(mutant, copy).write_text(ast.unparse(change_source(mutant)))
         start_pytest(folder, copy, sorted({test.partition("::")[0] for test in tests})).wait()
@@ -575,7 +580,10 @@ def find_false_killers(killers: set[str], known: KnownTests) -> set[str]:
     """Of tests that killed a mutant, those that fail without any."""
     taken = {test: seconds for own in known.known.values() for test, seconds in own.items()}
     trials = [Trial(None, {test: 30 + PATIENCE * taken[test]}) for test in sorted(killers & taken.keys())]
-    return {killer for _, killer in make_trials(trials, SOURCE) if killer is not None}
+    # in a copy, as the mutants are: a test that fails only because of where the source stands kills nothing either
+    with tempfile.TemporaryDirectory() as folder:
+        outcomes = list(make_trials(trials, copy_source(Path(folder))))
+    return {killer for _, killer in outcomes if killer is not None}
 
 
 def try_mutants(
@@ -588,8 +596,7 @@ def try_mutants(
 
     def attempt(number: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
-            copy = Path(folder, "src")
-            shutil.copytree(SOURCE, copy)
+            copy = copy_source(Path(folder))
             for trial, killer in make_trials(trials[number::jobs], copy):
                 assert trial.mutant
                 if killer is None and known.is_passed_early(trial.mutant):
