@@ -251,3 +251,16 @@ def test_drawing_changes_no_bit_of_a_run(tmp_path):
     filmed = simwright.run(path, frames=120, record=tmp_path / "a.gif", fps=10, size=SIZE)
     assert plain.positions.tobytes() == filmed.positions.tobytes()
     assert plain.velocities.tobytes() == filmed.velocities.tobytes()
+
+
+def test_other_worlds_stand_beside_the_first_on_one_ground() -> None:
+    asset = Asset("ball", bodies=[Body("ball")])
+    asset.shapes = [Shape("floor", Box.of(9.0, 9.0, 0.1), visual=True), Shape("ball", Sphere(0.1), "ball")]
+    painter = WorldPainter(asset, np.array(((0.0, 0.0, 0.0), (2.0, 1.0, 0.0))), shared=("floor",))
+    start = find_positions(asset, painter.layout)
+    painter.place(np.stack((start, start)))
+    model, names = painter._compiled.model, painter._compiled.names.geoms
+    first, second = painter._data
+    for name, offset in (("floor", (0.0, 0.0, 0.0)), ("ball", (2.0, 1.0, 0.0))):
+        geom = model.geom(names[name][0]).id
+        assert second.geom_xpos[geom] - first.geom_xpos[geom] == pytest.approx(offset)

@@ -72,6 +72,17 @@ def test_model_paths_of_the_environment(
         assert found == models / "can" / "model.sdf"
 
 
+def test_a_file_of_a_resource_folder_needs_no_scheme(
+    base: Path, gate: Gate, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models = base.parent.parent / "models"
+    (models / "loose.stl").write_bytes(b"solid")
+    with pytest.raises(NotFoundError):
+        resolve_resource("loose.stl", base, gate, HERE)
+    monkeypatch.setenv("GZ_SIM_RESOURCE_PATH", f"/nowhere:{models}")
+    assert resolve_resource("loose.stl", base, gate, HERE) == models / "loose.stl"
+
+
 @pytest.mark.parametrize(
     ("uri", "error"),
     [

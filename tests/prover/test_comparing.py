@@ -387,6 +387,27 @@ def test_a_coupling_that_acts_one_way() -> None:
     assert explain("coupled", (0.5, 0.5, None)) == "not explained"
 
 
+def test_a_leader_that_nothing_follows_has_the_cause_of_its_followers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(causes, "_comes_loose", lambda *_: True)
+    positions = {"j": [0.0, 1.0]}
+    reference = MotionReference("mujoco", [0.0, 0.1], 1e-4, positions, 0.0)
+    motions = {}
+    for scenario, ignored in (("coupled", ""), ("swing", "reaction"), ("response", "")):
+        moved = [MotionRun(0.001, positions), MotionRun(0.0005, positions)]
+        result = MotionResult(scenario, "differs", "it differs", moved, reference, "j", ignored=ignored)
+        result.error, result.error_half, result.error_small, result.tolerance = 0.5, 0.5, None, 0.01
+        motions[scenario] = result
+    outcome = Outcome(
+        "physx", differences=dict.fromkeys(motions, "it differs"), items=dict.fromkeys(motions, "j")
+    )
+    told = Told(Seen("MuJoCo"))
+    found = find_causes(Asset("robot"), outcome, told, told, motions)
+    assert found["coupled"].word == found["swing"].word == "mimic dropped"
+    assert found["response"].word != "mimic dropped"
+
+
 def test_a_joint_of_several_axes_is_the_cause_where_holding_it_helps() -> None:
     assert explain("swing", (0.5, 0.5, 0.5), held=0.002) == "several axes"
     assert explain("swing", (0.5, 0.5, 0.5), held=0.3) == "not explained"

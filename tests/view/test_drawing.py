@@ -97,6 +97,8 @@ def test_the_sector_of_a_hinge_ends_where_the_hand_can_go() -> None:
     sector, lines = draw_limits(configuration.tree, {"": -1, "a": 0, "b": 1}, 2.0)
     rim = sector.points[1:] - sector.points[0]
     np.testing.assert_allclose(np.linalg.norm(rim, axis=1), 2.0)
+    steps = np.einsum("ij,ij->i", rim[:-1], rim[1:]) / 4.0
+    assert np.arccos(steps.min()) <= math.radians(6.0) + 1e-6, "it looks round"
     wide = math.acos(rim[0] @ rim[-1] / 4.0)
     assert wide == pytest.approx(1.5)
     hand = lines.points[lines.bodies == 1]

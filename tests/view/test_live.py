@@ -29,15 +29,16 @@ from simwright.app.cli.main import run
 from simwright.app.cli.view import ViewRequest, open_comparison, open_replay
 from simwright.app.running import run as run_source
 from simwright.app.tasking import RunRequest, prepare_run
-from simwright.app.watching import LiveOptions, WatchedBatch, watch_plans
+from simwright.app.watching import LiveOptions, WatchedBatch, check_view, watch_plans
 from simwright.app.world_build import make_scene
 from simwright.app.worlds import load_world, open_world
 from simwright.core.diag import Reporter
-from simwright.core.errors import SimwrightError
+from simwright.core.errors import MissingExtraError, SimwrightError
 from simwright.core.math3d import Array, poses_compose
 from simwright.engines.table import load_engine
+from simwright.model.joint import Dof, Motion
 from simwright.view.figure import Dragged
-from simwright.view.live import LivePage, list_commands
+from simwright.view.live import LivePage, _find_range, list_commands
 from simwright.view.pace import Pace
 from simwright.view.plan import WorldPage
 from simwright.view.replay import read_recording
@@ -254,6 +255,31 @@ def test_signals_are_drawn_as_they_come(live: tuple[LivePage, Any]) -> None:
     times, first, forces = page.plot._chart.data
     np.testing.assert_allclose(first, 10 * times * 0.1)
     assert np.isfinite(forces).all()
+
+
+def test_a_plot_begins_again_where_time_does(live: tuple[LivePage, Any]) -> None:
+    plot = live[0].plot
+    plot.clear()
+    plot.add("joint_1")
+    for moment, value in ((1.0, 5.0), (2.0, 6.0)):
+        plot.take(moment, {"joint_1": value})
+    assert plot._kept[:, : plot._count].tolist() == [[1.0, 2.0], [5.0, 6.0]]
+    plot.take(0.5, {"joint_1": 7.0})
+    assert plot._kept[:, : plot._count].tolist() == [[0.5], [7.0]]
+
+
+def test_what_has_no_limits_is_commanded_in_a_usual_range() -> None:
+    assert _find_range(None) == (-1.0, 1.0)
+    assert _find_range(Dof(Motion.SLIDE)) == (-1.0, 1.0)
+    assert _find_range(Dof(Motion.HINGE)) == (-math.pi, math.pi)
+    assert _find_range(Dof(Motion.HINGE, lower=-0.5, upper=2.0)) == (-0.5, 2.0)
+
+
+def test_a_page_that_cannot_be_made_is_told_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    check_view(None)
+    with pytest.raises(MissingExtraError, match="viser"):
+        check_view(LiveOptions(lambda _: None))
 
 
 def end_after(seconds: float) -> Callable[[str], None]:
