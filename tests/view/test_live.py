@@ -326,7 +326,7 @@ def test_a_run_is_watched_and_served_at_once(transport: MemoryTransport) -> None
 
 
 def test_a_task_is_watched_and_served_at_once(transport: MemoryTransport) -> None:
-    given: dict[str, Any] = {"robot": "sample_arm", "policy": "random", "max_steps": 20}
+    given: dict[str, Any] = {"robot": "sample_arm", "policy": "random", "episodes": 1, "max_steps": 20}
     alone = prepare_run(RunRequest("reach", **given)).run()
     visitors: list[ClientConnection] = []
     view = LiveOptions(lambda address: visitors.append(visit(address)), speed=None)
