@@ -8,12 +8,14 @@ things by one rule of their own: names first, then categories, the nearest of se
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Generator, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import shapely
+from scipy.spatial.transform import Rotation, Slerp
 
 from simwright.core.errors import UsageError
 from simwright.worlds.acting.action import NOTHING_SAID, Action, Result, Status, Steps, fail, refuse, succeed
@@ -106,8 +108,30 @@ def _list_poses(trajectory: Trajectory, dt: float) -> Iterable[tuple[float, floa
         times = np.append(times, trajectory.duration)
     before = 0.0
     for time in times.tolist():
-        yield time - before, time, last if time >= trajectory.duration else trajectory.sample(time)
+        yield (
+            time - before,
+            time,
+            _make_end(trajectory) if time >= trajectory.duration else trajectory.sample(time),
+        )
         before = time
+
+
+def _make_end(trajectory: Trajectory) -> WorldPose:
+    """A new object for where a trajectory ends, with the last bit of the yaw that PyRoboSim's interpolation leaves.
+
+    That bit decides whether a robot that is sent there again "is there already" (poses are compared exactly), and only
+    such a robot shares its pose with the place, see :func:`_raise_held`.
+    """
+    last, end = trajectory.poses[-1], trajectory.duration
+    # poses at the same time as the end are left out by it, too
+    before = bisect_left(trajectory.times, end) - 1
+    if before < 0:
+        return replace(last)
+    rotations = Rotation.from_euler(
+        "xyz", [(0.0, 0.0, pose.yaw) for pose in (trajectory.poses[before], last)]
+    )
+    yaw = Slerp((trajectory.times[before], end), rotations)(end).as_euler("xyz")[2]
+    return WorldPose.from_yaw(last.x, last.y, last.z, float(yaw))
 
 
 class _ReferenceTrip:
@@ -140,6 +164,8 @@ class _ReferenceTrip:
         simulation, robot = self.simulation, self.robot
         simulation.move(robot, pose)
         robot.location = find_location(simulation.world, pose, robot.location)
+        if pose is self.trajectory.poses[-1]:
+            robot.pose = next((one for one in _list_stands(robot) if one == pose), robot.pose)
         _raise_held(robot)
         # PyRoboSim looks at doors and at the rest of the path in threads of their own; here at their due times
         if self.lidar is not None and time >= self.next_look:
@@ -345,8 +371,19 @@ def _try(
 def _raise_held(robot: WorldRobot) -> None:
     """The pose of what a robot holds is its own, and raising the one raises the other: no goal is reached so."""
     if robot.held is not None:
-        robot.pose = robot.pose.raised(robot.height)
-        robot.held.pose = robot.pose
+        before = robot.pose
+        robot.pose = robot.held.pose = before.raised(robot.height)
+        # PyRoboSim 5.0.1 has one object for both where a robot was sent to where it stood: the place is raised with it,
+        # and paths to it are longer from then on
+        stands = _list_stands(robot)
+        for number, stand in enumerate(stands):
+            if stand is before:
+                stands[number] = robot.pose
+
+
+def _list_stands(robot: WorldRobot) -> list[WorldPose]:
+    """Navigation poses of the surface where a robot is."""
+    return robot.location.nav_poses if isinstance(robot.location, Spawn) else []
 
 
 def _refuse_empty(robot: WorldRobot, action: str) -> Result:
