@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from simwright.app.cli.main import run as run_command
 from simwright.checker.asset import check_file
 from simwright.checker.result import CAUSES, group_findings
@@ -76,6 +78,24 @@ def test_states_of_variants_are_told_apart():
     default = Diagnostic("xform-no-matrix", Level.ERROR, "m", where=where)
     other = Diagnostic("xform-etl-euler", Level.ERROR, "m", where=where, data={"variant": {"name": "b"}})
     assert len(group_findings([default, other])) == 2
+
+
+@pytest.mark.parametrize(
+    ("layer", "prim"),
+    [
+        ("", "prepend references = @./parts/gone.usda@"),
+        ("", "prepend payload = @./parts/gone.usda@"),
+        ("    subLayers = [\n        @./gone.usda@\n    ]\n", ""),
+    ],
+)
+def test_a_layer_that_is_not_there_is_one_finding(tmp_path, layer, prim):
+    file = tmp_path / "arm.usda"
+    file.write_text(
+        f'#usda 1.0\n(\n    defaultPrim = "arm"\n{layer})\ndef Xform "arm" (\n    {prim}\n)\n{{\n}}\n'
+    )
+    told = [one for one in group_findings(check_file(file).findings) if "gone.usda" in one.message]
+    assert [one.kind for one in told] == ["usd-composition-error"]
+    assert [one.kind for one in told[0].related] == ["path-self-contained"]
 
 
 def test_the_report_says_what_can_be_fixed_and_how(tmp_path, capsys):

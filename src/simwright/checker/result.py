@@ -290,7 +290,9 @@ def group_findings(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
         fault = str(finding.data.get("fault", ""))
         if fault:  # rules that say themselves what it is that others see too
             found[index] = dataclasses.replace(finding, cause=fault)
-            groups.setdefault((fault, finding.where.prim), []).append(index)
+            # what is about a layer has no prim, or its root
+            about = fault, finding.where.prim.removesuffix("/"), str(finding.data.get("missing", ""))
+            groups.setdefault(about, []).append(index)
         elif cause is not None:
             found[index] = dataclasses.replace(finding, cause=cause.name)
             key = (cause.name, cause.about(finding), str(finding.data.get("variant", "")))

@@ -69,9 +69,20 @@ def report_composition(stage: Any, skipped: set[str], reporter: Reporter, locato
             continue
         where = _place_error(error, full, locator)
         shown = _tidy(text.replace(folder, "@"))
+        fault: dict[str, Any] = describe_missing(asset.group(1)) if asset and _is_missing(text) else {}
         reporter.report(
-            COMPOSITION_ERROR, where, text=shown, advice=_advise(text), error=type(error).__name__
+            COMPOSITION_ERROR, where, text=shown, advice=_advise(text), error=type(error).__name__, **fault
         )
+
+
+def describe_missing(path: str) -> dict[str, str]:
+    """Data of a finding about a file that is not there, by which a report groups what several rules say of it."""
+    # messages give resolved paths, layers say relative ones: only the file name is in both
+    return {"fault": "files that are not there", "missing": path.rsplit("/", 1)[-1]}
+
+
+def _is_missing(text: str) -> bool:
+    return "Could not open asset" in text or "Could not load sublayer" in text
 
 
 def report_messages(messages: list[Message], reporter: Reporter, file: str) -> None:
@@ -147,7 +158,7 @@ def _tidy(text: str) -> str:
 
 
 def _advise(text: str) -> str:
-    if "Could not open asset" in text or "Could not load sublayer" in text:
+    if _is_missing(text):
         return (
             "check that the file exists and is a USD layer; paths are relative to the layer that names them"
         )

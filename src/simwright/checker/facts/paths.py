@@ -108,8 +108,8 @@ class Dependency:
         """What the path is, in words."""
         return self.kind if self.kind in ("reference", "payload", "sublayer") else f"{self.kind} path"
 
-    def finding(self, message: str, hint: str) -> Finding:
-        """A finding that points at the text of the path."""
+    def finding(self, message: str, hint: str, **data: str) -> Finding:
+        """A finding that points at the text of the path; ``data`` is added to its own."""
         from simwright.checker.rule import Finding
 
         more = f" ({self.count} times)" if self.count > 1 else ""
@@ -119,7 +119,7 @@ class Dependency:
             at=self.path,
             layer=self.facts.layer,
             words=f"@{self.text}",
-            data={"path": self.text, "kind": self.kind},
+            data={"path": self.text, "kind": self.kind, **data},
         )
 
 

@@ -26,6 +26,9 @@ from simwright.checker.facts.paths import (
 )
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
+from simwright.usd.complaints import describe_missing
+
+_LAYERS = ("reference", "payload", "sublayer")
 
 
 @rule(
@@ -53,4 +56,6 @@ def path_self_contained(snapshot: StageSnapshot) -> Iterator[Finding]:
             yield dependency.finding(
                 f"the {dependency.shown} {dependency.text!r} does not exist",
                 "add the file, or remove the path",
+                # OpenUSD tells of layers too: one fault, one finding
+                **(describe_missing(dependency.text) if dependency.kind in _LAYERS else {}),
             )
