@@ -173,3 +173,40 @@ def test_the_camera_is_set_by_what_stands_on_the_ground_not_by_the_ground() -> N
     assert (drawing.boxes[-1][1] - drawing.boxes[-1][0]).tolist() == pytest.approx([40.0, 40.0, 2.1])
     bare = Asset("ground", shapes=[slab])
     assert draw(bare).size == pytest.approx(40.0), "ground alone is shown whole"
+
+
+def make_heavy() -> Asset:
+    """Ten links with one ball of 89,000 triangles, and a cover of 1,700."""
+    import trimesh
+
+    ball = trimesh.creation.uv_sphere(radius=0.1, count=[150, 150])
+    cover = trimesh.creation.uv_sphere(radius=0.2, count=[21, 21])
+    heavy, light = Mesh.of(ball.vertices, ball.faces), Mesh.of(cover.vertices, cover.faces)
+    bodies = [Body(f"link{number}") for number in range(10)]
+    shapes = [Shape(f"ball{number}", heavy, f"link{number}") for number in range(10)]
+    return Asset("heavy", bodies=bodies, shapes=[*shapes, Shape("cover", light, "link0")])
+
+
+def test_a_robot_of_many_triangles_is_drawn_with_fewer_and_measured_with_all() -> None:
+    asset = make_heavy()
+    heavy, light = asset.shapes[0].geometry.data.face_count, asset.shapes[-1].geometry.data.face_count
+    configuration = Configuration(asset)
+    tree, poses = configuration.tree, configuration.list_poses()
+    every = draw_asset(asset, tree, poses, most=1_000_000)
+    assert every.drawn == every.triangles == 10 * heavy + light
+    some = draw_asset(asset, tree, poses, most=100_000)
+    assert some.triangles == 10 * heavy + light
+    assert 50_000 < some.drawn < 150_000
+    assert sum(len(part.content) for part in some.parts["Visuals"]) < 0.3 * sum(
+        len(part.content) for part in every.parts["Visuals"]
+    )
+    # the cover is drawn with the ball of its link, or beside all ten of them
+    assert light in [part.faces for part in some.parts["Visuals"]], "a light mesh loses nothing"
+    picked = [shape for part in some.parts["Visuals"] for found in part.shapes for shape in found]
+    assert all(
+        shape.geometry is asset.shapes[-1].geometry or shape.geometry is asset.shapes[0].geometry
+        for shape in picked
+    )
+    many = draw_asset(asset, tree, poses, copies=10, most=1_000_000)
+    assert many.triangles == 10 * some.triangles
+    assert many.drawn == 10 * some.drawn

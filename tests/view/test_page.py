@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,12 +19,14 @@ from urllib.parse import urlsplit
 import numpy as np
 import pytest
 from tests.conftest import SAMPLES
+from tests.view.test_drawing import make_heavy
 
 import simwright
 from simwright.app.cli.main import run
 from simwright.app.cli.view import ViewRequest, open_view
 from simwright.core.diag import Diagnostic, Level, Reporter, Where
 from simwright.view import open_page
+from simwright.view.drawing import draw_asset
 from simwright.view.page import ViewPage
 from simwright.view.words import describe_finding, plain
 
@@ -215,6 +218,25 @@ def test_every_layer_can_be_shown_and_hidden(page: ViewPage) -> None:
     for layer in layers[1:]:
         page.figure.show(layer, False)
     assert not any(node.visible for node in nodes)
+
+
+def test_every_triangle_of_a_heavy_robot_is_drawn_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    asset = make_heavy()
+    monkeypatch.setattr("simwright.view.page.draw_asset", partial(draw_asset, most=100_000))
+    page = open_page(asset)
+    try:
+        assert page.figure.drawing.drawn < 150_000
+        buffer = page.server._websock_server._broadcast_buffer
+        texts = [str(vars(message)) for message in list(buffer.message_from_id.values())]
+        assert any("of 0.89 million triangles" in text for text in texts)
+        assert any("Draw every triangle" in text for text in texts)
+        page.figure.show("Names", True)
+        page.pick("link3")
+        page._draw_every_triangle()
+        assert page.figure.drawing.drawn == page.figure.drawing.triangles > 800_000
+        assert page.figure.shown["Names"]
+    finally:
+        page.close()
 
 
 def test_variants_are_switched_on_the_page(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ servo        MuJoCo's affine law of actuators, and the plain servos in it
 inertia      inertia algebra
 moments      volume, centre and second moments of every geometry
 shell        the same for walls and surfaces
+thinning     meshes with fewer triangles, for pages that show them
 mass         mass properties of shapes and bodies
 kinematics   the kinematic tree, forward kinematics, coordinates from poses
 mechanism    the tree compiled for many configurations at once

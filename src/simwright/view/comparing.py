@@ -53,7 +53,7 @@ class ComparePage:
         self._expect_known(coordinates or {})
         poses = [configuration.list_poses() for configuration in self.configurations]
         drawings = [
-            draw_asset(asset, configuration.tree, rows)
+            draw_asset(asset, configuration.tree, rows, copies=2)
             for asset, configuration, rows in zip(assets, self.configurations, poses, strict=True)
         ]
         lower = np.minimum(drawings[0].lower, drawings[1].lower)

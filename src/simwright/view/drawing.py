@@ -10,9 +10,10 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -26,8 +27,10 @@ from simwright.model.inertia import Inertial, principal_axes
 from simwright.model.joint import WORLD, Motion
 from simwright.model.kinematics import Tree
 from simwright.model.mass import body_inertials
+from simwright.model.thinning import thin_mesh
 from simwright.view.overlay import Overlay, OverlayBuilder, Rows, draw_limits
 
+_T = TypeVar("_T")
 _CAMERAS = frozenset({
     "camera", "depth", "depth_camera", "rgbd_camera", "rgbd", "logical_camera", "thermal_camera", "thermal",
     "segmentation_camera", "segmentation", "multicamera", "wideanglecamera", "boundingbox_camera",
@@ -146,6 +149,8 @@ _ENDLESS = 20.0
 """Sides of a plane without end, as it is drawn [m]."""
 _HEAVY = 2000
 """Faces from which a mesh that is there twice is a part of its own."""
+MOST_TRIANGLES = 300_000
+"""Triangles that a page draws of heavy meshes: without a GPU a browser takes a second for a picture of more."""
 _OFTEN = 8
 """Shapes of the world that are there as often are a part of their own, however small."""
 _RED, _GREEN, _BLUE = (225, 70, 60), (70, 170, 80), (60, 120, 225)
@@ -168,13 +173,33 @@ class DrawnPart:
     """Shapes that are drawn together, at one place or at many.
 
     ``content`` is a .glb, Y up; each place is a row of ``bodies`` (-1 is the world) and of ``poses`` on it (n x 7,
-    quaternion w first).  ``shapes`` has what is drawn there, for each place.
+    quaternion w first).  ``shapes`` has what is drawn there, for each place; ``faces`` are those of meshes in the .glb.
     """
 
     content: bytes
     bodies: Rows
     poses: Array
     shapes: list[list[Shape]]
+    faces: int = 0
+
+
+class Layers(Mapping[str, list[_T]]):
+    """What is drawn in each layer, by name; made when it is first asked for, since few layers are shown at first."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], list[_T]]]) -> None:
+        self._makers = dict(makers)
+        self._made: dict[str, list[_T]] = {}
+
+    def __getitem__(self, name: str) -> list[_T]:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
 
 
 _FLAT = 0.02
@@ -183,14 +208,19 @@ _FLAT = 0.02
 
 @dataclass(slots=True, eq=False)
 class AssetDrawing:
-    """All of an asset; ``lower`` and ``upper`` are corners of all of it at first [m], ``boxes`` corners by body."""
+    """All of an asset; ``lower`` and ``upper`` are corners of all of it at first [m], ``boxes`` corners by body.
 
-    parts: dict[str, list[DrawnPart]]
-    overlays: dict[str, list[Overlay]]
+    ``triangles`` are those that visuals have, ``drawn`` those that are drawn of them, each in all its places.
+    """
+
+    parts: Layers[DrawnPart]
+    overlays: Layers[Overlay]
     boxes: dict[int, tuple[Array, Array]]
     lower: Array
     upper: Array
     names: list[str] = field(default_factory=list)
+    triangles: int = 0
+    drawn: int = 0
 
     @property
     def size(self) -> float:
@@ -198,30 +228,66 @@ class AssetDrawing:
         return float(np.max(self.upper - self.lower))
 
 
-def draw_asset(asset: Asset, tree: Tree, poses: Array) -> AssetDrawing:
-    """Everything that can be shown of an asset whose bodies stand at ``poses`` (bodies x 7)."""
+def draw_asset(
+    asset: Asset, tree: Tree, poses: Array, *, copies: int = 1, most: int = MOST_TRIANGLES
+) -> AssetDrawing:
+    """Everything that can be shown of an asset whose bodies stand at ``poses`` (bodies x 7).
+
+    It is drawn ``copies`` times on the page, with about ``most`` triangles in all: meshes of more get fewer.
+    """
     rows = {WORLD: -1, **{body.name: row for row, body in enumerate(asset.bodies)}}
     boxes, framed = _find_boxes(asset, rows)
     lower, upper = _find_extent(framed, poses)
     size = float(np.max(upper - lower))
-    parts = {
-        "Visuals": _make_parts(asset, [shape for shape in asset.shapes if shape.visual], rows),
-        "Colliders": _make_parts(asset, list(_show_colliders(asset.shapes)), rows),
+    visuals = [shape for shape in asset.shapes if shape.visual]
+    colliders = list(_show_colliders(asset.shapes))
+    parts = Layers({
+        layer: partial(_make_parts, asset, shapes, rows, _find_share(shapes, most / copies))
+        for layer, shapes in (("Visuals", visuals), ("Colliders", colliders))
+        if shapes
+    })  # fmt: skip
+    axes, limits = _draw_axes(tree, rows, 0.08 * size), draw_limits(tree, rows, 0.1 * size)
+    fields = _draw_fields(asset, rows, size)
+    overlays: dict[str, tuple[Any, Callable[[], list[Overlay]]]] = {
+        "Inertia": (asset.bodies, lambda: _draw_inertia(asset, rows)),
+        "Link frames": (asset.bodies, lambda: _draw_link_frames(len(asset.bodies), 0.08 * size)),
+        "Joint axes": (axes, lambda: axes),
+        "Joint limits": (limits, lambda: limits),
+        "Sites": (asset.sites, lambda: _draw_sites(asset, rows, 0.04 * size)),
+        "Fields of view": (fields, lambda: fields),
     }
-    overlays = {
-        "Inertia": _draw_inertia(asset, rows),
-        "Link frames": _draw_frames(((row, Pose.of()) for row in range(len(asset.bodies))), 0.08 * size),
-        "Joint axes": _draw_axes(tree, rows, 0.08 * size),
-        "Joint limits": draw_limits(tree, rows, 0.1 * size),
-        "Sites": _draw_frames(((rows[site.body], site.pose) for site in asset.sites), 0.04 * size),
-        "Fields of view": _draw_fields(asset, rows, size),
-    }
-    found = {name: overlay for name, overlay in overlays.items() if overlay}
-    return AssetDrawing(parts, found, boxes, lower, upper, list(asset.body_names))
+    found = Layers({name: make for name, (drawn, make) in overlays.items() if drawn})
+    drawn = sum(part.faces * len(part.bodies) for part in parts.get("Visuals", ()))
+    names = list(asset.body_names)
+    return AssetDrawing(parts, found, boxes, lower, upper, names, copies * _count(visuals), copies * drawn)
 
 
-def _make_parts(asset: Asset, shapes: list[Shape], rows: dict[str, int]) -> list[DrawnPart]:
-    """Bodies that look alike are one part; so are heavy meshes and things of the world that are there often."""
+def _count(shapes: Iterable[Shape]) -> int:
+    """Faces of all meshes."""
+    return sum(shape.geometry.data.face_count for shape in shapes if isinstance(shape.geometry, Mesh))
+
+
+def _find_share(shapes: Sequence[Shape], most: float) -> float:
+    """Which share of its triangles each heavy mesh keeps, so that there are about ``most`` in all."""
+    heavy = _count(shape for shape in shapes if _is_heavy(shape))
+    rest = _count(shapes) - heavy
+    return min(1.0, max(most - rest, 0.0) / max(heavy, 1))
+
+
+def _thin(shape: Shape, share: float) -> Shape:
+    """The shape as it is drawn: light meshes, and all others too where nothing has to be saved, are as they are."""
+    mesh = shape.geometry
+    if share >= 1.0 or not isinstance(mesh, Mesh) or not _is_heavy(shape):
+        return shape
+    thin = thin_mesh(mesh.data, max(int(mesh.data.face_count * share), _HEAVY // 4))
+    return dataclasses.replace(shape, geometry=Mesh(thin, source=mesh.source, gate=mesh.gate))
+
+
+def _make_parts(asset: Asset, shapes: list[Shape], rows: dict[str, int], share: float) -> list[DrawnPart]:
+    """Bodies that look alike are one part; so are heavy meshes and things of the world that are there often.
+
+    Heavy meshes are drawn with ``share`` of their triangles; what is clicked and measured is still the whole mesh.
+    """
     ended = [_end(shape) for shape in shapes]
     alone = Counter(_identify(shape) for shape in ended)
     contents: dict[Any, list[Shape]] = {}
@@ -238,13 +304,20 @@ def _make_parts(asset: Asset, shapes: list[Shape], rows: dict[str, int]) -> list
         whole = tuple((_identify(shape), _seven(shape.pose).tobytes()) for shape in found)
         contents.setdefault(whole, found)
         places[whole].append((rows[body], _seven(Pose.of()), found))
-    return [_make_part(asset, found, places[key]) for key, found in contents.items()]
+    return [
+        _make_part(asset, [_thin(shape, share) for shape in found], places[key])
+        for key, found in contents.items()
+    ]
 
 
 def _make_part(asset: Asset, content: list[Shape], places: list[tuple[int, Array, list[Shape]]]) -> DrawnPart:
     bodies, poses, shapes = zip(*places, strict=True)
     return DrawnPart(
-        _write_glb(asset, content), np.array(bodies, dtype=np.int64), np.array(poses), list(shapes)
+        _write_glb(asset, content),
+        np.array(bodies, dtype=np.int64),
+        np.array(poses),
+        list(shapes),
+        _count(content),
     )
 
 
@@ -346,6 +419,14 @@ def _draw_frames(places: Iterable[tuple[int, Pose]], reach: float) -> list[Overl
         for axis, color in zip(np.eye(3), (_RED, _GREEN, _BLUE), strict=True):
             builder.add(np.stack((pose.p, pose.apply(reach * axis))), row, color)
     return builder.build()
+
+
+def _draw_link_frames(count: int, reach: float) -> list[Overlay]:
+    return _draw_frames(((row, Pose.of()) for row in range(count)), reach)
+
+
+def _draw_sites(asset: Asset, rows: dict[str, int], reach: float) -> list[Overlay]:
+    return _draw_frames(((rows[site.body], site.pose) for site in asset.sites), reach)
 
 
 def _draw_axes(tree: Tree, rows: dict[str, int], reach: float) -> list[Overlay]:

@@ -220,7 +220,7 @@ class AssetFigure:
 
     def list_layers(self) -> list[str]:
         """The layers that there is something in."""
-        found = [name for name, parts in self.drawing.parts.items() if parts] + list(self.drawing.overlays)
+        found = {*self.drawing.parts, *self.drawing.overlays}
         return [name for name in LAYERS if name in found or (name == "Names" and self.drawing.names)]
 
     # -- layers --------------------------------------------------------------------------------------------------

@@ -82,7 +82,7 @@ class LivePage:
         self._signals = tuple(signals)
         poses = self._take_poses(simulation)
         tree = build_tree(asset)
-        drawing = draw_asset(asset, tree, poses[0])
+        drawing = draw_asset(asset, tree, poses[0], copies=self.worlds)
         places = place_worlds(self.worlds, drawing.lower, drawing.upper) if offsets is None else offsets
         self._serving = PageServer(title or asset.name, host, port)
         self.server, self.address, self.port = self._serving.viser, self._serving.address, self._serving.port

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -138,6 +139,7 @@ class ViewPage:
         joints = f"{len(asset.joints)} joints ({len(dofs)} with a slider), " if asset.joints else ""
         mass = sum(each.mass for each in self._inertials.values())
         gui.add_markdown(f"**{plain(asset.name)}**  \n{len(asset.bodies)} links, {joints}{mass:.4g} kg")
+        self._offer_detail()
         self._add_variants()
         if dofs:
             with gui.add_folder(f"Joints ({len(dofs)})", expand_by_default=len(dofs) <= 12):
@@ -158,6 +160,37 @@ class ViewPage:
             self._distance = gui.add_markdown("")
             picture = gui.add_button("Save a picture")
             picture.on_click(lambda event: save_picture(event.client))
+
+    def _offer_detail(self) -> None:
+        """Say where not all triangles are drawn, and let all of them be drawn."""
+        gui, drawing = self.server.gui, self.figure.drawing
+        if drawing.drawn >= drawing.triangles:
+            return
+        told = gui.add_markdown(
+            f"Drawn with {drawing.drawn / 1e6:.2g} of {drawing.triangles / 1e6:.2g} million triangles, so that the "
+            "page stays quick. What you measure is exact."
+        )
+        every = gui.add_button("Draw every triangle")
+
+        def draw(_: Any) -> None:
+            with self._lock:
+                told.remove()
+                every.remove()
+                self._draw_every_triangle()
+
+        every.on_click(draw)
+
+    def _draw_every_triangle(self) -> None:
+        """Draw the asset again where it is, whatever that costs the browser."""
+        poses, before = self.configuration.list_poses(), self.figure
+        drawing = draw_asset(self.configuration.asset, self.configuration.tree, poses, most=sys.maxsize)
+        before.remove()
+        self.figure = AssetFigure(self.server, drawing, poses, on_pick=self._click)
+        for layer, shown in before.shown.items():
+            if shown != LAYERS[layer]:
+                self.figure.show(layer, shown)
+        if self._picked:
+            self.pick(self._picked)
 
     def _add_toggles(self) -> None:
         gui = self.server.gui

@@ -171,7 +171,7 @@ class ReplayPage:
         worlds = min(recording.poses.shape[1], MOST_WORLDS)
         self._poses = np.nan_to_num(recording.poses[:, :worlds][:, :, self._order])
         tree = build_tree(asset)
-        drawing = draw_asset(asset, tree, self._poses[0, 0])
+        drawing = draw_asset(asset, tree, self._poses[0, 0], copies=worlds)
         # the camera is to see all of the way, not only where it begins
         reach = self._poses[..., :3].reshape(-1, 3)
         lower = np.minimum(drawing.lower, reach.min(axis=0, initial=np.inf))

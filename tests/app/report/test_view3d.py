@@ -11,7 +11,6 @@ import struct
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 from tests.conftest import SAMPLES
 
@@ -20,10 +19,10 @@ from simwright.app.cli.main import run
 from simwright.app.report import view3d
 from simwright.app.report.html import mark_differences, render
 from simwright.app.report.report import AssetReport, Report
-from simwright.app.report.view3d import LinkMark, build_model, cluster_mesh, make_view, mark_findings
+from simwright.app.report.view3d import LinkMark, build_model, make_view, mark_findings
 from simwright.core.limits import UNTRUSTED
 from simwright.model.asset import Asset, Body, Shape
-from simwright.model.geometry import Box, Mesh, MeshData, Plane
+from simwright.model.geometry import Box, Mesh, Plane
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&"
 
@@ -135,20 +134,6 @@ def test_large_meshes_are_simplified_and_it_is_said(monkeypatch):
     none, notes = build_model(asset)
     assert none == b""
     assert "picture" in notes[0]
-
-
-def test_a_clustered_mesh_is_the_same_body_with_fewer_triangles():
-    data = make_ball(120).data
-    small = cluster_mesh(data, 0.1)
-    count = len(small.indices) // 3
-    assert 0.02 * data.face_count < count < 0.25 * data.face_count
-    assert np.linalg.norm(small.vertices, axis=1).min() > 0.85
-    assert np.abs(small.vertices).max() <= 1.0 + 1e-9
-    a, b, c = (small.vertices[small.indices.reshape(-1, 3)[:, k]] for k in range(3))
-    volume = np.einsum("ij,ij->i", a, np.cross(b, c)).sum() / 6.0
-    assert volume == pytest.approx(4.0 / 3.0 * np.pi, rel=0.1), "faces still look outwards"
-    same = cluster_mesh(MeshData(data.vertices, data.indices), 1.0)
-    assert len(same.indices) == len(data.indices)
 
 
 def test_findings_light_up_the_link_whose_prim_they_are_at(tmp_path):

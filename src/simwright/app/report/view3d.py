@@ -27,6 +27,7 @@ from simwright.formats.format import WriteOptions
 from simwright.formats.gltf.write import build_files
 from simwright.model.asset import Asset, Shape
 from simwright.model.geometry import Mesh, MeshData, Plane
+from simwright.model.thinning import thin_mesh
 
 MOST_BYTES = 3_000_000
 """A larger model is simplified first; one that stays larger is shown as a picture."""
@@ -180,33 +181,17 @@ def _simplify(asset: Asset) -> Asset:
     meshes = {id(s.geometry): s.geometry for s in asset.shapes if isinstance(s.geometry, Mesh)}
     total = sum(mesh.data.face_count for mesh in meshes.values())
     share = min(1.0, _TRIANGLES / max(total, 1))
-    made = {key: Mesh(cluster_mesh(mesh.data, share), source=mesh.source) for key, mesh in meshes.items()}
+    made = {key: Mesh(_thin(mesh.data, share), source=mesh.source) for key, mesh in meshes.items()}
     shapes = [dataclasses.replace(s, geometry=made.get(id(s.geometry), s.geometry)) for s in asset.shapes]
     materials = [dataclasses.replace(one, textures={}) for one in asset.materials]
     return dataclasses.replace(asset, shapes=shapes, materials=materials)
 
 
-def cluster_mesh(data: MeshData, share: float) -> MeshData:
-    """A mesh with about ``share`` of its triangles: vertices in one cell of a grid become one."""
-    triangles = data.triangles()
-    wanted = max(int(len(triangles) * share), 60)
-    if len(triangles) <= wanted:
-        return MeshData(data.vertices, triangles.reshape(-1).astype(np.int32))
-    low, size = data.vertices.min(axis=0), np.maximum(np.ptp(data.vertices, axis=0), 1e-9)
-    # a surface of n by n cells has about 2 n2 triangles on each of a few sides
-    cells = max(2.0, np.sqrt(wanted / 4.0))
-    edge = float(size.max()) / cells
-    keys = np.floor((data.vertices - low) / edge).astype(np.int64)
-    _, first, owner = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    del first
-    owner = owner.reshape(-1)
-    sums = np.zeros((owner.max() + 1, 3))
-    np.add.at(sums, owner, data.vertices)
-    merged = owner[triangles]
-    kept = (merged[:, 0] != merged[:, 1]) & (merged[:, 1] != merged[:, 2]) & (merged[:, 2] != merged[:, 0])
-    faces = np.unique(merged[kept], axis=0) if kept.any() else merged[:1]
-    places = sums / np.bincount(owner)[:, None]
-    return MeshData(places, faces.reshape(-1).astype(np.int32))
+def _thin(data: MeshData, share: float) -> MeshData:
+    """Triangles alone: normals, colours and texture coordinates of corners would take most of the bytes."""
+    triangles = np.asarray(data.triangles())
+    plain = MeshData(data.vertices, triangles.reshape(-1).astype(np.int32))
+    return thin_mesh(plain, int(len(triangles) * share))
 
 
 def mark_findings(asset: Asset, findings: Sequence[Diagnostic]) -> dict[str, LinkMark]:
