@@ -14,7 +14,9 @@ import os
 import platform
 import random
 import resource
+import subprocess
 import sys
+import tempfile
 import time
 import traceback
 from datetime import UTC, datetime
@@ -28,6 +30,7 @@ from rich.text import Text
 from benchmarks.measure import Result
 
 FOLDER = Path(__file__).parent
+ROOT = FOLDER.resolve().parent
 SEED = "BENCH_SEED"
 """Environment variable with the number that chooses what is drawn at random."""
 _PACKAGES = (
@@ -134,7 +137,7 @@ def _run(name: str, told: Console) -> dict[str, Any]:
                 # as plain text: an install line has brackets, which would be taken for markup
                 told.print(Text(f"  {result.strip()}", "dim"))
     except Exception as failure:  # noqa: BLE001 - whatever a peer does, the other modules are measured
-        error = f"{type(failure).__name__}: {failure}"[:500]
+        error = _describe_failure(failure)
         told.print(Text(traceback.format_exc(), "red"))
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
@@ -144,6 +147,19 @@ def _run(name: str, told: Console) -> dict[str, Any]:
         "remarks": remarks,
         "error": error,
     }
+
+
+def _describe_failure(failure: Exception) -> str:
+    """What went wrong, for a page that is published: of a command its last line, not its text with paths of here."""
+    told = str(failure)
+    if isinstance(failure, subprocess.CalledProcessError):
+        last = str(failure.stderr or "").strip().splitlines()[-1:]
+        told = f"a command ended with exit status {failure.returncode}" + "".join(
+            f": {line}" for line in last
+        )
+    return f"{type(failure).__name__}: {told}".replace(str(ROOT), ".").replace(tempfile.gettempdir(), "TMP")[
+        :500
+    ]
 
 
 def _measure_cpu() -> float:

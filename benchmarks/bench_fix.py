@@ -30,7 +30,9 @@ else:
     with tempfile.TemporaryDirectory() as folder:
         result = simwright.fix(source, folder + "/out", **json.loads(options))
         count = sum(result.fixed.values())
-        assert result.proven and not result.notes, [str(note) for note in result.notes][:3]
+        # a layer that is split may give other rules something to say: that is information
+        problems = [str(note) for note in result.notes if note.level.value != "info"]
+        assert result.proven and not problems, problems[:3]
 print(json.dumps({"seconds": time.process_time() - start, "count": count}))
 """
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Import of USD physics against Newton's ``ModelBuilder.add_usd``, in one run (extra ``newton``).
+"""Import of USD physics against Newton's ``ModelBuilder.add_usd``, in one run.
 
 Five robots and others picked by the seed of the run, converted here from their MuJoCo models (``MENAGERIE_ROOT`` names
 a checkout to draw them from, else they are those of the shared assets), a stage of 2,000 bodies and crowds of 16 to 128
@@ -19,6 +19,7 @@ first import of a process in which both packages are loaded.
 from __future__ import annotations
 
 import importlib.util
+import json
 import math
 import os
 import random
@@ -32,6 +33,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import PYTHON, Result, cpu_time, cpu_times
+from benchmarks.peers import explain_absence, find_peer
 
 ADD_USD = "newton add_usd"
 BARE = "newton add_usd without visuals"
@@ -56,10 +58,30 @@ ASSETS = Path(__file__).resolve().parents[1].parent / "shared" / "assets"
 
 def run() -> Iterator[Result | str]:
     if importlib.util.find_spec("newton") is None:
-        yield "import against Newton: left out, the extra 'newton' is not installed"
+        yield from _run_in_environment()
         return
     with tempfile.TemporaryDirectory() as folder:
         yield from _run_all(Path(folder))
+
+
+def _run_in_environment() -> Iterator[Result | str]:
+    """The same module by the interpreter that has Newton, with this checkout; its progress is shown as it comes."""
+    python = find_peer("newton")
+    if not python:
+        yield f"import against Newton: {explain_absence('newton')}"
+        return
+    root = Path(__file__).resolve().parents[1]
+    done = subprocess.run(
+        [python, "-m", "benchmarks", "import", "--format", "json"],
+        cwd=root, stdout=subprocess.PIPE, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(root / "src"), str(root)))},
+    )  # fmt: skip
+    found = json.loads(done.stdout)["modules"]["import"]
+    for row in found["rows"]:
+        yield Result(**{key: value for key, value in row.items() if key not in ("ratio", "verdict")})
+    yield from found["remarks"]
+    if found["error"]:
+        raise RuntimeError(found["error"])
 
 
 def _run_all(folder: Path) -> Iterator[Result]:

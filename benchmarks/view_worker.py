@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real browser that opens pages: runs in the environment of ``make judge browser``, started by ``bench_view``.
 
-It reads an address from every line of its input, opens it, and prints the CPU seconds of all processes of the browser,
-and those of the clock, until something is drawn on the page and has its full colours.  The browser itself is started
-before the first one.
+It says first whether it draws with a GPU ("gpu") or without ("software").  Then it reads an address from every line of
+its input, opens it, and prints the CPU seconds of all processes of the browser, and those of the clock, until something
+is drawn on the page and has its full colours.  The browser itself is started before the first one.
 """
 
 from __future__ import annotations
@@ -24,6 +24,11 @@ SIZE = {"width": 1280, "height": 800}
 DARK, SHARE = 200, 0.003
 """Something is drawn where more than this share of the pixels beside the panel is darker than an empty page is."""
 PATIENCE = 300.0
+RENDERER = """() => {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const info = gl && gl.getExtension("WEBGL_debug_renderer_info");
+  return info ? gl.getParameter(info.UNMASKED_RENDERER_WEBGL) : "none";
+}"""
 
 
 def main() -> None:
@@ -31,10 +36,18 @@ def main() -> None:
 
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=ARGUMENTS)
-        print("ready", flush=True)
+        print("software" if is_software(browser) else "gpu", flush=True)
         for line in sys.stdin:
             print(*measure(browser, line.strip()), flush=True)
         browser.close()
+
+
+def is_software(browser: Any) -> bool:
+    """Does the browser draw without a GPU?"""
+    page = browser.new_page()
+    name = str(page.evaluate(RENDERER)).lower()
+    page.close()
+    return any(word in name for word in ("swiftshader", "llvmpipe", "software", "none"))
 
 
 def measure(browser: Any, address: str) -> tuple[float, float]:
@@ -44,7 +57,7 @@ def measure(browser: Any, address: str) -> tuple[float, float]:
     before, start = read_cpu(os.getpid()), time.monotonic()
     page.goto(address)
     while not is_drawn(page) and time.monotonic() - start < PATIENCE:
-        time.sleep(0.1)
+        time.sleep(0.5)  # a look takes as long as a picture, and the page waits for it
     taken = read_cpu(os.getpid()) - before, time.monotonic() - start
     page.close()
     return taken
