@@ -4,6 +4,8 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+# one more than two cores: some tests wait for a limit of time
+WORKERS ?= 3
 
 .DEFAULT_GOAL := help
 .PHONY: help setup parsers demo test pytest judge bench lint style types docs site samples schemas clean
@@ -30,7 +32,7 @@ test: ## Lint, types, import contracts and all tests
 	@$(MAKE) --no-print-directory --jobs 3 lint pytest
 
 pytest: $(READY) parsers
-	@$(BIN)/python -m pytest -n 2 --dist worksteal -q
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
 judge: $(READY) ## Let other projects judge: Newton, PhysX, MuJoCo's USD reader ... (kept in the user's cache)
 	@$(BIN)/python scripts/judge

@@ -118,7 +118,7 @@ def test_a_file_that_takes_too_long_is_given_up(robots, monkeypatch, tmp_path, c
     )
     monkeypatch.setenv("PYTHONPATH", str(slow), prepend=os.pathsep)
     assert (
-        run(["convert", "robots", "out", "--timeout", "20", "--jobs", "2", "--no-check", "--report", "json"])
+        run(["convert", "robots", "out", "--timeout", "10", "--jobs", "2", "--no-check", "--report", "json"])
         == 1
     )
     found = {c["source"]: c for c in json.loads(capsys.readouterr().out)["conversions"]}

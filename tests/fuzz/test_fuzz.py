@@ -1,4 +1,4 @@
-"""Six thousand damaged files and every command: exit code 0, 1 or 2, and nothing where it does not belong.
+"""Two thousand damaged files and every command: exit code 0, 1 or 2, and nothing where it does not belong.
 
 The campaign runs in worker processes; ``python scripts/fuzz.py --minutes N`` runs more of it, and ``case.py`` says what
 is looked at.  A case is made from its number, so a number is all that is needed to see it again.
@@ -17,8 +17,8 @@ from fuzz.commands import COMMANDS as ROWS
 from fuzz.commands import SHARES
 from fuzz.seeds import make_seeds
 
-CASES = 6_000
-SHARE = 3_000
+CASES = 2_000
+SHARE = 1_000
 """Cases of one test, which one process runs: two tests run side by side, and what a process keeps would add up."""
 GROWTH = 40 << 20
 """Most by which what a process keeps may grow from the second to the last fifth of its cases [bytes].

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 REPO = Path(__file__).resolve().parents[2]
-KILLS = 42
+KILLS = 21
 
 
 def test_killed_commands_leave_the_old_or_the_new(tmp_path: Path) -> None:

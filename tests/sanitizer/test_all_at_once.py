@@ -1,4 +1,4 @@
-"""All fixes on every case page at once: whatever is wrong, none of them crashes, and none undoes another for ever."""
+"""All fixes at once on every second case page: none of them crashes, and none undoes another for ever."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CASES = [
     for page in sorted((CHECK / "cases").glob("*.md"))
     for case in read_cases(page)
     if case.outcome == "fail"
-]
+][::2]  # test_fix_cases.py goes through all of them, each with the fix it is about
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)

@@ -238,7 +238,7 @@ def test_a_kill_leaves_the_old_or_the_new_asset(
     old = {name: kept.get(name, data) for name, data in new.items() if name == "notes.txt" or name in kept}
     assert new.keys() - old.keys() >= new_files
     seen = set()
-    for limit in sorted({*range(1, events + 1, max(1, events // 6)), events - 1, events}):
+    for limit in sorted({*range(1, events + 1, max(1, events // 4)), events - 1, events}):
         folder = tmp_path / str(limit)
         assert run(folder, limit).returncode == -signal.SIGKILL
         visible = {

@@ -17,7 +17,8 @@ from ..conftest import SHARED_ASSETS
 from .test_rollout import list_task_geoms
 
 pytestmark = pytest.mark.realworld
-STEPS = 200
+STEPS = 50
+"""scripts/measure_task_robots.py takes 200, with every robot of menagerie."""
 _NO_ROBOTS = ("scene", "keyframes", "single_cube")
 
 

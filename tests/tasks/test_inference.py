@@ -142,7 +142,7 @@ def test_a_manifest_of_a_urdf_robot_in_a_ros_package(tmp_path, monkeypatch):
 @pytest.mark.realworld
 def test_drafts_of_real_robots_are_manifests(tmp_path, monkeypatch):
     monkeypatch.setenv("MENAGERIE_ROOT", str(SHARED / "mjcf"))
-    for name in list_mjcf()[::3]:
+    for name in list_mjcf()[::6]:
         robot = open_robot(f"menagerie:{name}")
         data = draft_manifest(robot, f"menagerie:{name}")
         text = render_manifest(data)

@@ -35,7 +35,7 @@ def test_a_stock_world_is_the_same_in_space_and_stays_so(
     assert max(moved.values()) < 1e-3
 
 
-@pytest.mark.parametrize("number", range(0, 80, 4))
+@pytest.mark.parametrize("number", range(0, 80, 8))
 def test_a_generated_world_is_the_same_in_space(shared_assets: Path, tmp_path: Path, number: int) -> None:
     world = load_world(shared_assets.parent / "oracles" / "worlds" / f"w{number:03d}.yaml")
     model = SpaceModel(world, tmp_path)

@@ -95,7 +95,7 @@ def measure(path: Path) -> np.ndarray:
 
 
 @pytest.mark.realworld
-@pytest.mark.parametrize(("name", "distance"), [("franka_emika_panda/panda", 1.8), ("unitree_h1/h1", 3.0)])
+@pytest.mark.parametrize(("name", "distance"), [("unitree_h1/h1", 3.0)])
 def test_looks_the_same(name, distance, shared_assets, tmp_path):
     source = shared_assets / "mjcf" / f"{name}.xml"
     glb = simwright.convert(source, tmp_path / "robot.glb")
@@ -109,7 +109,7 @@ def test_looks_the_same(name, distance, shared_assets, tmp_path):
 
 
 @pytest.mark.realworld
-@pytest.mark.parametrize("name", ["franka_emika_panda/panda", "unitree_h1/h1"])
+@pytest.mark.parametrize("name", ["franka_emika_panda/panda"])
 def test_same_tree(name, shared_assets, tmp_path):
     source = shared_assets / "mjcf" / f"{name}.xml"
     document = open_gltf(simwright.convert(source, tmp_path / "robot.glb"))

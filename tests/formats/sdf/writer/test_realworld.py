@@ -26,7 +26,7 @@ ALL = {
     )},
     "sdf/usd_sensors.sdf": ("sensors",),  # an element that is spelled wrong is not written again
     **{f"{CASSIE}/{name}.sdf": () for name in (
-        "cassie_reduced", "cassie_simple", "cassie_v2", "cassie_wo_gearbox_spring",
+        "cassie_reduced", "cassie_v2",
     )},
     f"{CASSIE}/cassie.sdf": ("masses", "motion"),  # two inertias that libsdformat refuses are corrected
 }  # fmt: skip
@@ -38,13 +38,10 @@ FROM_URDF = {
     "solo_description/robots/solo12.urdf": (),
 }
 FROM_MJCF = {
-    "franka_emika_panda/panda.xml": (),
     "google_barkour_vb/barkour_vb.xml": (),
-    "kuka_iiwa_14/iiwa14.xml": (),
     "robotiq_2f85/2f85.xml": (),
     "shadow_hand/right_hand.xml": (),
     "trs_so_arm100/so_arm100.xml": (),
-    "unitree_h1/h1.xml": (),
 }
 MACHINE = (
     "bodies",

@@ -114,10 +114,7 @@ def test_mujoco_reads_it(
 
 
 FROM_MJCF = [
-    "franka_emika_panda/panda.xml",
-    "kuka_iiwa_14/iiwa14.xml",
     "trs_so_arm100/so_arm100.xml",
-    "robotiq_2f85/2f85.xml",
     "shadow_hand/right_hand.xml",
 ]
 
