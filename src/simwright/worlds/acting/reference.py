@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import shapely
-from scipy.spatial.transform import Rotation, Slerp
+from scipy.spatial.transform import Rotation, Slerp  # type: ignore[import-untyped]
 
 from simwright.core.errors import UsageError
 from simwright.worlds.acting.action import NOTHING_SAID, Action, Result, Status, Steps, fail, refuse, succeed

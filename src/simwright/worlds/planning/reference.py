@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from heapq import heappop, heappush
 from typing import Any
 
@@ -198,20 +199,25 @@ class ReferenceRoadMap(ReferencePlanner):
         """The shortest way over the graph."""
         count = len(self.road_map)
         points = np.vstack((self.road_map.points, [start.xy, goal.xy]))
-        neighbors = [list(row) for row in self.road_map.neighbors] + [[], []]
+        places = points.tolist()
+        neighbors = [
+            [(other, _measure(place, places[other])) for other, _ in row]
+            for place, row in zip(places, self.road_map.neighbors, strict=False)
+        ] + [[], []]
         limit = self.values["max_connection_dist"]
         for number in (count, count + 1):
             # the goal is in the graph already when the start is joined, so that they are joined from both ends
             others = np.array([k for k in range(count + 2) if k != number])
             lengths = np.hypot(*(points[others] - points[number]).T)
             if limit:
-                others, lengths = others[lengths <= limit], lengths[lengths <= limit]
+                others = others[lengths <= limit]
             starts = np.repeat(points[number][None], len(others), axis=0)
             free = self.find_free(space, starts, points[others])
-            for other, length in zip(others[free].tolist(), lengths[free].tolist(), strict=True):
+            for other in others[free].tolist():
+                length = _measure(places[number], places[other])
                 neighbors[number].append((other, length))
                 neighbors[other].append((number, length))
-        way, explored = find_shortest(neighbors, points.tolist(), count, count + 1)
+        way, explored = find_shortest(neighbors, places, count, count + 1, _measure)
         if way is None:
             return refuse(
                 "no-path", f"the graph of {count} nodes does not join the start and the goal", explored
@@ -231,6 +237,14 @@ class ReferenceRoadMap(ReferencePlanner):
         """A path has passed a node; what its pose was, None for points that are only ours."""
         del number, pose
         return None
+
+
+def _measure(point: Sequence[float], other: Sequence[float]) -> float:
+    """A distance in the plane [m] as PyRoboSim computes it.
+
+    ``math.dist`` may differ in the last bit, which decides between a straight way and the same way over a node on it.
+    """
+    return math.sqrt((point[0] - other[0]) ** 2 + (point[1] - other[1]) ** 2)
 
 
 class ReferencePrm(ReferenceRoadMap):

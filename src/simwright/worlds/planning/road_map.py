@@ -7,7 +7,7 @@ The shortest way in a graph is found by A* with the straight distance as its est
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
@@ -24,13 +24,20 @@ Neighbors = Sequence[Sequence[tuple[int, float]]]
 
 
 def find_shortest(
-    neighbors: Neighbors, points: Sequence[Sequence[float]], start: int, goal: int
+    neighbors: Neighbors,
+    points: Sequence[Sequence[float]],
+    start: int,
+    goal: int,
+    measure: Callable[[Sequence[float], Sequence[float]], float] = math.dist,
 ) -> tuple[list[int] | None, int]:
-    """The numbers of the nodes of a shortest way, and how many were looked at; None where no way leads."""
+    """The numbers of the nodes of a shortest way, and how many were looked at; None where no way leads.
+
+    ``measure`` estimates what is left to go [m].
+    """
     costs = {start: 0.0}
     before: dict[int, int] = {}
     done: set[int] = set()
-    queue = [(math.dist(points[start], points[goal]), start)]
+    queue = [(measure(points[start], points[goal]), start)]
     while queue:
         node = heappop(queue)[1]
         if node in done:
@@ -45,7 +52,7 @@ def find_shortest(
             cost = costs[node] + length
             if other not in done and cost < costs.get(other, math.inf):
                 costs[other], before[other] = cost, node
-                heappush(queue, (cost + math.dist(points[other], points[goal]), other))
+                heappush(queue, (cost + measure(points[other], points[goal]), other))
     return None, len(done)
 
 
