@@ -19,7 +19,6 @@ first import of a process in which both packages are loaded.
 from __future__ import annotations
 
 import importlib.util
-import json
 import math
 import os
 import random
@@ -33,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import PYTHON, Result, cpu_time, cpu_times
-from benchmarks.peers import explain_absence, find_peer
+from benchmarks.peers import run_in_environment
 
 ADD_USD = "newton add_usd"
 BARE = "newton add_usd without visuals"
@@ -58,30 +57,10 @@ ASSETS = Path(__file__).resolve().parents[1].parent / "shared" / "assets"
 
 def run() -> Iterator[Result | str]:
     if importlib.util.find_spec("newton") is None:
-        yield from _run_in_environment()
+        yield from run_in_environment("newton", "import")
         return
     with tempfile.TemporaryDirectory() as folder:
         yield from _run_all(Path(folder))
-
-
-def _run_in_environment() -> Iterator[Result | str]:
-    """The same module by the interpreter that has Newton, with this checkout; its progress is shown as it comes."""
-    python = find_peer("newton")
-    if not python:
-        yield f"import against Newton: {explain_absence('newton')}"
-        return
-    root = Path(__file__).resolve().parents[1]
-    done = subprocess.run(
-        [python, "-m", "benchmarks", "import", "--format", "json"],
-        cwd=root, stdout=subprocess.PIPE, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(root / "src"), str(root)))},
-    )  # fmt: skip
-    found = json.loads(done.stdout)["modules"]["import"]
-    for row in found["rows"]:
-        yield Result(**{key: value for key, value in row.items() if key not in ("ratio", "verdict")})
-    yield from found["remarks"]
-    if found["error"]:
-        raise RuntimeError(found["error"])
 
 
 def _run_all(folder: Path) -> Iterator[Result]:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.measure import Result, cpu_times
-from benchmarks.peers import explain_absence, find_peer
+from benchmarks.peers import explain_absence, find_peer, run_in_environment
 from simwright.core.diag import Reporter
 from simwright.core.math3d import Array, Pose, poses_compose, poses_invert
 from simwright.engines.protocol import Settings, Simulation
@@ -97,12 +97,12 @@ class CountingSender(Sender):
 def run() -> Iterator[Result | str]:
     """Rows for 1, 10 and 50 robots, joint states at 1 kHz, a camera, and the same by rclpy to a real subscriber."""
     if importlib.util.find_spec("rosbags") is None:
-        yield "  bridge: needs rosbags (pip install 'simwright[ros]')"
-    else:
-        for count in ROBOTS:
-            yield from measure_bridge(f"{count} arms, 50 Hz", make_robots(count), 0.002)
-        yield from measure_bridge("1 arm, joint states 1 kHz", make_robots(1, rate=1000.0), 0.001)
-        yield from measure_camera()
+        yield from run_in_environment("rclpy", "ros")
+        return
+    for count in ROBOTS:
+        yield from measure_bridge(f"{count} arms, 50 Hz", make_robots(count), 0.002)
+    yield from measure_bridge("1 arm, joint states 1 kHz", make_robots(1, rate=1000.0), 0.001)
+    yield from measure_camera()
     yield from measure_rclpy()
 
 

@@ -6,10 +6,15 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+from collections.abc import Iterator
+from pathlib import Path
 
 from scripts.judge.environments import NoEnvironmentError, find_environment, hold
+
+from benchmarks.measure import Result
 
 
 def find_peer(name: str) -> str:
@@ -30,3 +35,23 @@ def explain_absence(name: str) -> str:
     variable = f"SIMWRIGHT_PEER_{name.upper()}"
     listed = f"scripts/judge/{find_environment(name).name}.txt"
     return f"left out, {listed} cannot be installed; {variable} may name an interpreter that has {name}"
+
+
+def run_in_environment(name: str, module: str) -> Iterator[Result | str]:
+    """A benchmark module by the interpreter that has a peer, on this checkout; its progress is shown as it comes."""
+    python = find_peer(name)
+    if not python:
+        yield f"{module}: {explain_absence(name)}"
+        return
+    root = Path(__file__).resolve().parents[1]
+    done = subprocess.run(
+        [python, "-m", "benchmarks", module, "--format", "json"],
+        cwd=root, stdout=subprocess.PIPE, text=True, check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(root / "src"), str(root)))},
+    )  # fmt: skip
+    found = json.loads(done.stdout)["modules"][module]
+    for row in found["rows"]:
+        yield Result(**{key: value for key, value in row.items() if key not in ("ratio", "verdict")})
+    yield from found["remarks"]
+    if found["error"]:
+        raise RuntimeError(found["error"])
