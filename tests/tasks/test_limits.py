@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from simwright.engines.mujoco.queries import stop_joints
+from simwright.tasks.batch import BatchRollout
 from simwright.tasks.environments import make_rollout
 from simwright.tasks.robot import open_robot
 
@@ -88,6 +89,36 @@ def test_a_floating_robot_keeps_them_too(mode, tmp_path):
     watch = shake(make_rollout("locomotion_flat", robot, mode=mode), 40, seed=2)
     assert 0.9 < watch.speed.max() <= 1.0 + 1e-9
     assert watch.effort.max() <= 1.0 + 1e-9
+
+
+def test_worlds_that_are_braked_and_worlds_that_are_not_move_as_alone(tmp_path):
+    """Worlds of a batch take all time steps of an action at once unless a joint has to be braked in between."""
+    robot = write_manifest(tmp_path, SAMPLES / "quadruped" / "quadruped.xml", 2.5, 20.0)
+    rollout = make_rollout("locomotion_flat", robot)
+    batch = BatchRollout(rollout, 4)
+    batch.reset([0, 1, 2, 3])
+    low, high = rollout.controller.bounds
+    hold = rollout.controller.hold()
+    rng = np.random.default_rng(4)
+    actions = []
+    for number in range(12):
+        wild = np.where(rng.random((4, len(hold))) > 0.5, low, high)
+        # worlds 0 and 1 stand; 2 is wild now and then, 3 always
+        actions.append(np.stack([hold, hold, wild[2] if 3 <= number <= 7 else hold, wild[3]]))
+    braked = []
+    for action in actions:
+        batch.step(action)
+        braked.append(batch.braked.copy())
+    assert not np.any(braked, axis=0)[:2].any()
+    assert np.any(braked, axis=0)[2:].all()
+    assert not np.all(braked, axis=0)[2], "it has periods of both kinds"
+    for world in range(4):
+        single = make_rollout("locomotion_flat", robot)
+        single.reset(seed=world)
+        for action in actions:
+            single.step(action[world])
+        assert batch.worlds.states[world].tobytes() == single.worlds.states[0].tobytes()
+    batch.close()
 
 
 @pytest.mark.realworld

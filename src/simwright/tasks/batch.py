@@ -185,6 +185,8 @@ class BatchRollout:
         self._hold = rollout.controller.targets
         self._targets = np.tile(self._hold, (count, 1))
         self._goals = self._targets.copy()
+        self.braked = np.zeros(count, dtype=bool)
+        """Worlds in which a joint was held at its largest speed in the last control period."""
         self.bounds = rollout.controller.bounds
         self._rewards = RewardFunction(rollout.reward_choice, self.bounds)
         self.rewards = np.zeros(count)
@@ -279,23 +281,48 @@ class BatchRollout:
             if self.rollout.mode is ControlMode.VELOCITY
             else clipped
         )
-        ctrl = self.worlds.view("ctrl")[:, : composed.robot_nu]
         if controller.is_direct:
-            self._targets[:] = ctrl[:] = self._goals
+            self._targets[:] = self.worlds.view("ctrl")[:, : composed.robot_nu] = self._goals
             self.worlds.step(composed.substeps)
         else:
-            for _ in range(composed.substeps):
-                self._targets[:], ctrl[:] = controller.limiter.drive(
-                    self._targets, self._goals, self.qpos, self.qvel
-                )
-                self.worlds.step()
-                controller.limiter.brake(self.worlds)
+            self._move_within_limits()
         self._seen = None
         self.steps += 1
         verdict = self.judge()
         velocities = self.qvel[:, : composed.robot_nv]
         self.rewards = self._rewards.compute(verdict, self.find_unstable(), actions, velocities)
         return verdict
+
+    def _move_within_limits(self) -> None:
+        """One control period in which no joint is faster than it may be.
+
+        Braking needs a look at every time step.  Most worlds need no braking: these take all time steps at once, and
+        only those that turn out to have been too fast are done again, step by step, as are those that were too fast
+        in the last period.  A world moves the same either way.
+        """
+        worlds, limiter = self.worlds, self.rollout.controller.limiter
+        steps = self.rollout.composed.substeps
+        planned = limiter.plan(self._targets, self._goals, steps)
+        watched = self.braked if planned is not None else np.ones(self.count, dtype=bool)
+        free = np.flatnonzero(~watched)
+        if planned is not None and free.size:
+            before, broken = worlds.states.copy(), worlds.broken.copy()
+            fast = limiter.find_fast(worlds.follow(planned, free.tolist()))
+            worlds.states[fast], worlds.broken[fast] = before[fast], broken[fast]
+            watched[fast] = True
+            done = np.setdiff1d(free, fast)
+            self._targets[done] = planned[done, -1]
+        chosen = np.flatnonzero(watched)
+        self.braked = np.zeros(self.count, dtype=bool)
+        if not chosen.size:
+            return
+        ctrl = worlds.view("ctrl")[:, : self.rollout.composed.robot_nu]
+        for _ in range(steps):
+            self._targets[chosen], ctrl[chosen] = limiter.drive(
+                self._targets[chosen], self._goals[chosen], self.qpos[chosen], self.qvel[chosen]
+            )
+            worlds.step(worlds=chosen.tolist())
+            self.braked[limiter.brake(worlds)] = True
 
     def judge(self) -> Verdict:
         """How the episodes stand."""

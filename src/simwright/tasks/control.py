@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array
@@ -130,13 +131,28 @@ class SpeedLimiter:
         controls = (np.clip(self._gain * moved + rest, least, most) - rest) / self._divisor
         return moved, np.where(self._bounded, controls, moved)
 
-    def brake(self, worlds: ModelBatch) -> bool:
-        """Hold the largest speeds after a time step, in all worlds; tells whether there was anything to do."""
-        if not len(self._stopped):
-            return False
-        speeds = np.abs(worlds.view("qvel")[:, self._stopped])
+    def plan(self, targets: Array, goals: Array, steps: int) -> Array | None:
+        """Controls of the next time steps on the way to ``goals`` (worlds x steps x numbers), as :meth:`drive` does.
+
+        None where they follow from the state, which only each time step gives.
+        """
+        if self._bounded.any():
+            return None
+        planned = np.empty((len(targets), steps, targets.shape[1]))
+        for number in range(steps):
+            targets = targets + np.clip(goals - targets, -self._rates, self._rates)
+            planned[:, number] = targets
+        return planned
+
+    def find_fast(self, velocities: Array) -> npt.NDArray[np.intp]:
+        """The worlds in which a joint is faster than it may be; ``velocities`` (worlds x ... x nv) are the model's."""
+        speeds = np.abs(velocities[..., self._stopped])
         # worlds that broke down are no numbers, which compare as false
-        fast = np.flatnonzero((speeds > self._fastest).any(axis=1))
+        return np.flatnonzero((speeds > self._fastest).any(axis=tuple(range(1, speeds.ndim))))
+
+    def brake(self, worlds: ModelBatch) -> npt.NDArray[np.intp]:
+        """Hold the largest speeds after a time step, in all worlds; gives the worlds where there was anything to do."""
+        fast = self.find_fast(worlds.view("qvel"))
         qpos, qvel = worlds.view("qpos"), worlds.view("qvel")
         for world in fast.tolist():
             self._scratch = stop_joints(
@@ -147,7 +163,7 @@ class SpeedLimiter:
                 self._fastest,
                 scratch=self._scratch,
             )
-        return bool(len(fast))
+        return fast
 
     def bound_force(self, number: int, control: float, speed: float) -> float:
         """The control of a motor or velocity servo that a controller between commands, within the largest speed."""

@@ -225,7 +225,7 @@ class SimRollout:
         if self.watch is not None:
             self.watch.before_step()
         self.worlds.step()
-        if self.controller.limiter.brake(self.worlds):
+        if self.controller.limiter.brake(self.worlds).size:
             # what controllers look at between two time steps
             self.data.qpos[:], self.data.qvel[:] = self.qpos, self.qvel
         if self.watch is not None:

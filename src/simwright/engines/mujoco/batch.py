@@ -100,23 +100,51 @@ class ModelBatch(Closeable):
 
     def step(self, steps: int = 1, worlds: Iterable[int] | None = None) -> None:
         """Move all worlds, or the chosen ones, on by ``steps`` time steps, their controls and forces held."""
-        chosen = range(self.worlds) if worlds is None else list(worlds)
+        self._spread(range(self.worlds) if worlds is None else list(worlds), steps)
+
+    def follow(self, controls: Array, worlds: Sequence[int]) -> Array:
+        """Move the chosen worlds on by one time step for each row of their controls.
+
+        ``controls`` (all worlds x steps x numbers) are the first controls of the model.  Gives the velocities after
+        each time step (all worlds x steps x nv), which are zero for worlds that were not chosen.
+        """
+        velocities = np.zeros((*controls.shape[:2], self.model.nv))
+        self._spread(worlds, controls.shape[1], controls, velocities)
+        return velocities
+
+    def _spread(
+        self,
+        chosen: Sequence[int],
+        steps: int,
+        controls: Array | None = None,
+        velocities: Array | None = None,
+    ) -> None:
+        """Let the threads do the chosen worlds; see :meth:`_work`."""
         # zero steps must not touch the data: a thread would set its state
         if not steps or not len(chosen):
             return
         if self._pool is None or len(chosen) == 1:
-            self._work(self._find_thread(chosen[0]), iter(chosen), steps)
+            self._work(self._find_thread(chosen[0]), iter(chosen), steps, controls, velocities)
             return
         if self.worlds <= self.threads:  # every world keeps its own data, as a program with one MjData has it
-            tasks = [self._pool.submit(self._work, world, iter((world,)), steps) for world in chosen]
+            shares = [(world, iter((world,))) for world in chosen]
         else:
             waiting = iter(chosen)  # shared: a thread takes the next world when it is done with one
-            tasks = [self._pool.submit(self._work, thread, waiting, steps) for thread in range(self.threads)]
+            shares = [(thread, waiting) for thread in range(self.threads)]
+        tasks = [self._pool.submit(self._work, *share, steps, controls, velocities) for share in shares]
         # result() raises what a thread raised
         for task in tasks:
             task.result()
 
-    def _work(self, thread: int, waiting: Iterable[int], steps: int) -> None:
+    def _work(
+        self,
+        thread: int,
+        waiting: Iterable[int],
+        steps: int,
+        controls: Array | None,
+        velocities: Array | None,
+    ) -> None:
+        """Step the waiting worlds in one thread: controls held, or by the rows of each world."""
         import mujoco
 
         data, spec, states, models = self._data[thread], self._spec, self.states, self.models
@@ -128,7 +156,14 @@ class ModelBatch(Closeable):
                 self._set(thread, world)
             else:
                 put(model, data, row, spec)
-            step(model, data, steps)
+            if controls is None or velocities is None:
+                step(model, data, steps)
+            else:
+                told, qvel = data.ctrl[: controls.shape[2]], data.qvel
+                for asked, moved in zip(controls[world], velocities[world], strict=True):
+                    told[:] = asked
+                    step(model, data)
+                    moved[:] = qvel
             get(model, data, row, spec)
             if alarms[0] or alarms[1] or alarms[2]:
                 self.broken[world] = True
@@ -267,6 +302,16 @@ class WarpBatch(ModelBatch):
             self.broken |= bad
             self.states[bad] = self._blank
         self._held = [None] * self.threads
+
+    def follow(self, controls: Array, worlds: Sequence[int]) -> Array:
+        """See the base; rows go to the device and back for each time step."""
+        velocities = np.zeros((*controls.shape[:2], self.model.nv))
+        chosen = np.asarray(worlds, dtype=np.int64)
+        for number in range(controls.shape[1]):
+            self.view("ctrl")[chosen, : controls.shape[2]] = controls[chosen, number]
+            self.step(worlds=worlds)
+            velocities[chosen, number] = self.view("qvel")[chosen]
+        return velocities
 
     def _send(self) -> None:
         for part, name in _PARTS.items():
