@@ -18,6 +18,7 @@ import shutil
 import subprocess
 import sys
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from rich.console import Console
@@ -35,6 +36,14 @@ PICTURES = {
     "lab-3d.png": (f"{SAMPLES}/lab/lab.yaml",),
 }
 """Pictures by name, and what ``simwright render`` is told."""
+LAB = f"{SAMPLES}/lab/lab.yaml"
+WORLDS = (
+    ("world", "check", LAB),
+    ("world", "render", LAB, "-o", "lab.png"),
+    ("world", "plan", LAB, "--robot", "tender", "--to", "office"),
+    ("world", "build", LAB, "-o", "lab", "--format", "sdf", "--format", "nav2", "--format", "glb"),
+)
+DRAWN = tuple(("render", *told, "-o", name, "--size", "640x480") for name, told in PICTURES.items())
 
 BAD_ROBOT = """#usda 1.0
 (
@@ -110,6 +119,8 @@ h3 {{ font-size: 1rem; margin-bottom: .2rem; }}
 console = Console(highlight=False)
 steps: list[tuple[str, list[str]]] = []
 """Titles and commands, for the page."""
+begun: dict[tuple[str, ...], Future[subprocess.CompletedProcess[str]]] = {}
+"""Commands that run beside the others, by their arguments."""
 
 
 def main() -> int:
@@ -149,6 +160,7 @@ def look() -> None:
     """Four formats, one view."""
     step("Sample robots, rooms and scenes, as anybody gets them after `pip install`")
     call("samples", "copy", str(SAMPLES))
+    begin_ahead()
     step("A robot arm in xacro: what is in it?")
     call("inspect", f"{SAMPLES}/arm/urdf/arm.urdf.xacro")
     step("A rover in SDFormat, a quadruped in MJCF, a closed loop in OpenUSD: the same view of each")
@@ -205,18 +217,15 @@ def simulate() -> None:
 def build_worlds() -> None:
     """A floor plan, in the plane and in space."""
     step("A world of rooms, doors and robots: checked, drawn, planned in, built for Gazebo and Nav2")
-    world = f"{SAMPLES}/lab/lab.yaml"
-    call("world", "check", world)
-    call("world", "render", world, "-o", "lab.png")
-    call("world", "plan", world, "--robot", "tender", "--to", "office")
-    call("world", "build", world, "-o", "lab", "--format", "sdf", "--format", "nav2", "--format", "glb")
+    for command in WORLDS:
+        call(*command)
 
 
 def draw() -> None:
     """Pictures to look at; a machine that cannot draw without a screen has none, and goes on."""
     step("Pictures, without a screen")
-    for name, (file, *options) in PICTURES.items():
-        call("render", file, "-o", name, "--size", "640x480", *options, may_fail=True)
+    for command in DRAWN:
+        call(*command, may_fail=True)
 
 
 def break_it() -> None:
@@ -260,10 +269,31 @@ def step(title: str) -> None:
     console.print(Rule(f"[bold]{title}[/]", align="left"))
 
 
+def begin_ahead() -> None:
+    """Begin what needs nothing but the samples: it is shown in its turn, and most of it is done by then."""
+    pool = ThreadPoolExecutor(max_workers=1)
+    for command in (*DRAWN, *WORLDS):
+        begun[command] = pool.submit(
+            subprocess.run,
+            [*SIMWRIGHT, *command],
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+    pool.shutdown(wait=False)
+
+
 def call(*arguments: str, expect: int = 0, may_fail: bool = False) -> None:
     """Show and run a command; its exit code must be the expected one."""
     _show(shlex.join(arguments))
-    code = subprocess.run([*SIMWRIGHT, *arguments], check=False).returncode
+    ahead = begun.get(arguments)
+    if ahead is None:
+        code = subprocess.run([*SIMWRIGHT, *arguments], check=False).returncode
+    else:
+        done = ahead.result()
+        code = done.returncode
+        print(done.stdout, end="", flush=True)
     if code != expect and not may_fail:
         sys.exit(f"demo failed: exit code {code}, expected {expect}")
 
