@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import simwright
 from simwright.core.errors import InputError, LimitError, NotFoundError, ParseError, UnsafePathError
 from simwright.core.packages import Package, PackageMap
 
@@ -180,3 +181,15 @@ def test_yaml_that_contains_itself_or_explodes_is_refused(load: Any, tmp_path: P
     for name, error in (("c.yaml", ParseError), ("e.yaml", LimitError)):
         with pytest.raises(error, match="YAML"):
             load(robot(f"${{xacro.load_yaml('{name}')}}<link name='a'/>"), "r.xacro")
+
+
+def test_an_argument_without_a_value_says_how_to_give_one(tmp_path):
+    file = tmp_path / "arm.urdf.xacro"
+    file.write_text(
+        '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="$(arg name)">\n'
+        '  <link name="a"/>\n</robot>\n'
+    )
+    with pytest.raises(ParseError, match="the xacro argument 'name' has no value") as caught:
+        simwright.load(file)
+    assert "--arg name=VALUE" in str(caught.value.hint)
+    assert simwright.load(file, arguments={"name": "ur"}).name == "ur"

@@ -62,6 +62,8 @@ XACRO_ARGUMENT = declare(
 )
 
 _QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"")
+# what xacro says of an argument that nobody gave, and that is declared later or not at all
+_UNSET_ARGUMENT = re.compile(r"Undefined substitution argument (\w+)")
 _LOCK = threading.Lock()
 # functions that lead from values to classes and frames
 _UNSAFE_BUILTINS = ("type", "vars", "hash", "issubclass")
@@ -112,7 +114,16 @@ def _make_error(error: Exception, files: XacroFiles, where: Where) -> SimwrightE
             )
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     reason = " ".join(lines)[:300] or type(error).__name__
-    return ParseError(f"xacro cannot expand the file: {reason}", where=_find_line(reason, files) or current)
+    place = _find_line(reason, files) or current
+    missing = _UNSET_ARGUMENT.search(reason)
+    if missing:
+        name = missing[1]
+        return ParseError(
+            f"the xacro argument '{name}' has no value where it is used",
+            hint=f"give it with --arg {name}=VALUE (in Python: arguments={{'{name}': ...}})",
+            where=place,
+        )
+    return ParseError(f"xacro cannot expand the file: {reason}", where=place)
 
 
 def _find_line(reason: str, files: XacroFiles) -> Where | None:
