@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -91,6 +92,10 @@ def live() -> Iterator[tuple[LivePage, Any]]:
     with load_engine("mujoco").open(asset, worlds=3) as simulation:
         page = LivePage(asset, simulation, speed=None)
         with visit(page.address):
+            # the server notes a visitor a little after the visitor has its answer
+            deadline = time.monotonic() + 20.0
+            while not page._serving.is_visited and time.monotonic() < deadline:
+                time.sleep(0.005)
             yield page, simulation
         page.close()
 
@@ -181,7 +186,37 @@ def test_a_visitor_gets_the_poses_of_all_parts_in_one_message(worlds: int) -> No
 @pytest.mark.parametrize("size", [3, 9_000, 131_072, 131_073, 300_000])
 def test_a_plain_frame_is_unpacked_to_its_content(size: int) -> None:
     content = np.random.default_rng(size).bytes(size)
-    assert zstandard.ZstdDecompressor().decompress(pack_plain(content)) == content
+    assert zstandard.ZstdDecompressor().decompress(pack_plain(content)[0]) == content
+
+
+@pytest.mark.parametrize("start", range(10))
+def test_numbers_of_a_plain_frame_are_changed_where_they_are(start: int) -> None:
+    # with all starts, some number lies across each border of blocks, which are 131072 bytes apart
+    content, numbers = np.random.default_rng(start).bytes(300_000), range(start, 299_992, 9)
+    frame, places = pack_plain(content, numbers)
+    changed, expected = bytearray(frame), bytearray(content)
+    for number, (before, after) in enumerate(zip(numbers, places.tolist(), strict=True)):
+        value = struct.pack(">d", 1.0 + number)
+        expected[before : before + 8] = changed[after : after + 8] = value
+    assert zstandard.ZstdDecompressor().decompress(bytes(changed)) == expected
+
+
+def test_pictures_come_thirty_times_a_second_and_no_more_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [100.0]
+    monkeypatch.setattr("simwright.view.pace.time.perf_counter", lambda: clock[0])
+    pace, pictures = Pace(speed=None), 0
+    while clock[0] < 110.0:
+        if pace.is_picture_due():
+            clock[0] += 0.0005
+            pace.note_picture(0.0005)
+            pictures += 1
+        clock[0] += 0.003  # a round of steps
+    assert 290 <= pictures <= 301
+    # after a pause they are not made up for
+    clock[0] += 5.0
+    assert pace.is_picture_due()
+    pace.note_picture(0.0)
+    assert not pace.is_picture_due()
 
 
 def test_nobody_looks_and_nothing_is_drawn() -> None:

@@ -41,6 +41,8 @@ _UNIT, _LARGEST = 64, 4096
 """Steps between two looks at the clock: multiples of what engines take at once, so that looking changes nothing."""
 _BETWEEN = 0.1
 """Time between two looks that is aimed at [s]."""
+_ROUND = 0.008
+"""Most time of steps between two questions of a page that is watched [s]: a quarter of a picture."""
 _ROWS = 12
 _NUMBERS = 7
 Progress = Callable[[str, int, int], None]
@@ -463,6 +465,7 @@ class _Runner:
                 steps = min(steps, self._set_targets(done))
                 page.act(simulation)
                 watch = self._recorder.keep if self._recorder is not None else None
+                before = time.perf_counter()
                 try:
                     simulation.advance(steps, watch=watch, every=self._every)
                 except UnstableError as error:
@@ -474,6 +477,7 @@ class _Runner:
                     continue
                 done += steps
                 result.frames += steps
+                self._fit_block(steps, time.perf_counter() - before)
         except KeyboardInterrupt:
             # nothing else ends a run that is only watched
             if not self.is_endless:
@@ -481,6 +485,13 @@ class _Runner:
         finally:
             if self.is_endless:
                 result.asked = result.frames
+
+    def _fit_block(self, steps: int, taken: float) -> None:
+        """Longer blocks where steps are quick, shorter ones where controls would wait for them."""
+        if taken > _ROUND:
+            self._block = max(self._block // 2, _UNIT)
+        elif taken < _ROUND / 3 and steps == self._block:
+            self._block = min(2 * self._block, _LARGEST)
 
     def _limit_steps(self) -> int:
         """Steps from one picture to the next at most, so that controls are answered."""

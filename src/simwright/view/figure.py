@@ -199,7 +199,8 @@ class AssetFigure:
         self._is_at_origin = np.array_equal(self.roots, _AT_ORIGIN)
         self._on_pick, self._on_drag = on_pick, on_drag
         self.poses = np.broadcast_to(poses, (len(self.roots), *np.shape(poses)[-2:])).copy()
-        self._rows = self._stand()
+        self._held = np.broadcast_to(_AT_ORIGIN, (len(self.roots), self.poses.shape[1] + 1, 7)).copy()
+        self._rows = self._stand().copy()
         self.shown = dict(LAYERS)
         self._layers: dict[str, LayerParts] = {}
         self._lines: dict[str, list[tuple[Overlay, Any]]] = {}
@@ -212,11 +213,10 @@ class AssetFigure:
 
     def _stand(self) -> Array:
         """Where all bodies are (worlds x bodies + 1 x 7), with the world itself last."""
-        origins = np.broadcast_to(_AT_ORIGIN, (len(self.roots), 1, 7))
-        rows = np.concatenate((self.poses, origins), axis=1)
+        self._held[:, :-1] = self.poses
         if self._is_at_origin:
-            return rows
-        return poses_compose(self.roots[:, None], rows)
+            return self._held
+        return poses_compose(self.roots[:, None], self._held)
 
     def list_layers(self) -> list[str]:
         """The layers that there is something in."""
@@ -364,7 +364,7 @@ class AssetFigure:
 
     def place(self, poses: Array) -> None:
         """Move bodies to poses (bodies x 7, or worlds x bodies x 7) in their world."""
-        if not np.all(np.isfinite(poses)):
+        if not np.isfinite(poses).all():
             return
         self.poses[:] = poses
         self._move(self._stand())
@@ -387,7 +387,7 @@ class AssetFigure:
         if not moved.any():
             return
         # those that moved less stay as they were sent, so that small steps add up
-        self._rows[:, moved] = rows[:, moved]
+        np.copyto(self._rows, rows, where=moved[:, None])
         layers = [name for name in self._layers if self.shown[name]]
         if self._stream is not None:
             self._stream.send([self._layers[name] for name in layers], self._rows, moved)

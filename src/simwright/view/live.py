@@ -292,10 +292,13 @@ class LivePage:
         values = dict(more)
         chosen = [name for name in self.plot.chosen if name in self._columns]
         if chosen:
-            q, v = simulation.positions[self.world], simulation.velocities[self.world]
+            now = {
+                is_rate: (simulation.velocities if is_rate else simulation.positions)[self.world]
+                for is_rate in {self._columns[name][0] for name in chosen}
+            }
             for name in chosen:
                 is_rate, column = self._columns[name]
-                values[name] = float(v[column] if is_rate else q[column])
+                values[name] = float(now[is_rate][column])
         if contacts is not None:
             values[_FORCE] = float(sum(abs(one.force) for one in contacts))
             values[_CONTACTS] = float(len(contacts))

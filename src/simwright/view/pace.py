@@ -128,7 +128,9 @@ class Pace:
 
     def note_picture(self, cost: float) -> None:
         """A picture was sent, which took so long [s]."""
-        self._next_picture = time.perf_counter() + max(1.0 / RATE - cost, cost / _SHARE)
+        now = time.perf_counter()
+        # one that came early does not let the next come earlier too
+        self._next_picture = max(max(self._next_picture, now - cost) + 1.0 / RATE, now + cost / _SHARE)
 
 
 class PacePanel:

@@ -28,17 +28,29 @@ _AGAIN = 0.1
 """When a visitor who was left out is asked again [s]."""
 _TURNED = np.array((0.0, 0.0, 0.0, *UPRIGHT))
 _HEAD, _BLOCK_HEAD, _BLOCK = 9, 3, 1 << 17
+_NUMBER = 8
 
 
-def pack_plain(content: bytes) -> bytes:
-    """A Zstandard frame (RFC 8878) whose blocks hold the content as it is, so that its numbers can be changed there."""
+def pack_plain(content: bytes, numbers: Sequence[int] = ()) -> tuple[bytes, Any]:
+    """A Zstandard frame (RFC 8878) whose blocks hold the content as it is, so that its numbers can be changed there.
+
+    Numbers of eight bytes at ``numbers``, in ascending order, stay in one piece; where they are in the frame comes too.
+    """
     # one segment, its size in four bytes
     parts = [struct.pack("<IBI", 0xFD2FB528, 0xA0, len(content))]
-    for start in range(0, len(content), _BLOCK):
-        block = content[start : start + _BLOCK]
-        is_last = start + _BLOCK >= len(content)
-        parts += [(len(block) << 3 | is_last).to_bytes(_BLOCK_HEAD, "little"), block]
-    return b"".join(parts)
+    places = np.array(numbers, dtype=np.int64)
+    moved = np.full(len(places), _HEAD)
+    start = 0
+    while start < len(content):
+        end = min(start + _BLOCK, len(content))
+        last = int(np.searchsorted(places, end)) - 1
+        if last >= 0 and end < places[last] + _NUMBER:
+            end = int(places[last])
+        moved[places >= start] += _BLOCK_HEAD
+        block = content[start:end]
+        parts += [(len(block) << 3 | (end == len(content))).to_bytes(_BLOCK_HEAD, "little"), block]
+        start = end
+    return b"".join(parts), places + moved
 
 
 class PoseStream:
@@ -55,8 +67,11 @@ class PoseStream:
         self._broadcast = importlib.import_module("websockets.asyncio.server").broadcast
         self._encode = importlib.import_module("msgspec.msgpack").encode
         self._nodes: tuple[tuple[str, int], ...] = ()
-        self._template = np.zeros(0, dtype=np.uint8)
-        self._numbers = np.zeros((0, 8), dtype=np.int64)
+        self._versions: tuple[tuple[LayerParts, int], ...] = ()
+        self._template = bytearray()
+        self._places = np.zeros(0, dtype=np.int64)
+        self._numbers = np.zeros(0)
+        self._written = np.zeros(0)
         self._arrays: list[tuple[Any, Any]] = []
         self._frame = b""
         self._since = 0
@@ -75,24 +90,27 @@ class PoseStream:
 
         ``moved`` tells which bodies did so since the last time.
         """
-        for layer in layers:
-            layer.note(moved)
-        # comprehensions over layers and their nodes count as branches; there is one way through
-        nodes = tuple(node for layer in layers for node in layer.singles)
-        nodes += tuple(node for layer in layers for node in layer.many)
-        if not nodes:
+        versions = tuple([layer.note(moved) for layer in layers])
+        if versions != self._versions:
+            nodes = tuple(node for layer in layers for node in layer.singles)
+            nodes += tuple(node for layer in layers for node in layer.many)
+            if nodes != self._nodes:
+                self._prepare(nodes)
+            self._versions = versions
+        if not self._nodes:
             return
-        if nodes != self._nodes:
-            self._prepare(nodes)
-        numbers = np.empty(len(self._numbers), dtype=">f8")
-        numbers[0] = time.perf_counter()
-        found = [layer.place_streamed(rows) for layer in layers]
-        numbers[1:] = np.concatenate([singles for singles, _ in found]).ravel()
-        self._template[self._numbers] = numbers.view(np.uint8).reshape(-1, 8)
-        arrays = [one for _, many in found for one in many]
-        for (at, turned), poses in zip(self._arrays, arrays, strict=True):
-            at[:], turned[:] = poses[:, :3], poses[:, 3:]
-        self._frame = self._template.tobytes()
+        self._numbers[0] = time.perf_counter()
+        start, arrays = 1, iter(self._arrays)
+        for layer in layers:
+            singles, many = layer.place_streamed(rows)
+            end = start + singles.size
+            self._numbers[start:end] = singles.ravel()
+            start = end
+            for poses in many:
+                at, turned = next(arrays)
+                at[:], turned[:] = poses[:, :3], poses[:, 3:]
+        self._written[self._places] = self._numbers
+        self._frame = bytes(self._template)
         with suppress(RuntimeError):  # the loop is closed, as the page is
             self._loop.call_soon_threadsafe(self._deliver)
 
@@ -117,19 +135,20 @@ class PoseStream:
         text = self._encode({"timestampSec": mark, "messages": made, "binaryBufferLengths": sizes})
         starts = [found.start() for found in re.finditer(re.escape(_MARK), text)]
         assert len(starts) == 1 + 7 * sum(not count for _, count in nodes), "viser encodes numbers otherwise"
-        numbers = np.array(starts, dtype=np.int64)[:, None] + np.arange(8)
-        packed = pack_plain(text)
+        packed, places = pack_plain(text, starts)
         # viser's frame: sizes of the message, plain and packed, the message, then arrays, each at a multiple of eight
         frame = bytearray(struct.pack("<QQ", len(text), len(packed)) + packed)
-        self._numbers = 16 + _HEAD + numbers + _BLOCK_HEAD * (numbers // _BLOCK + 1)
+        self._places, self._numbers = 16 + places, np.zeros(len(places))
         offsets = []
         for size in sizes:
             frame += bytes(-len(frame) % 8)
             offsets.append(len(frame))
             frame += bytes(size)
-        self._nodes, self._template = nodes, np.frombuffer(frame, dtype=np.uint8)
+        self._nodes, self._template = nodes, frame
+        # a number at every byte, of which those that are marked are written
+        self._written = np.ndarray(len(frame) - _NUMBER + 1, dtype=">f8", buffer=frame, strides=(1,))
         views = [
-            self._template[start : start + size].view("<f4").reshape(-1, 3 + number % 2)
+            np.frombuffer(frame, "<f4", size // 4, start).reshape(-1, 3 + number % 2)
             for number, (start, size) in enumerate(zip(offsets, sizes, strict=True))
         ]
         self._arrays = list(zip(views[::2], views[1::2], strict=True))
@@ -177,9 +196,12 @@ class LayerParts:
         # turned as glTF is
         self._poses = poses_compose(poses, _TURNED)
         self._has_moved = np.zeros(len(self.nodes), dtype=bool)
+        self._version = 0
+        self._waiting = np.unique(self._bodies)
         self.singles: tuple[tuple[str, int], ...] = ()
         self.many: tuple[tuple[str, int], ...] = ()
-        self._chosen = np.zeros(0, dtype=np.int64)
+        self._chosen = self._rows = np.zeros(0, dtype=np.int64)
+        self._terms = np.zeros((0, 23, 1))
         self._forms: Array | None = None
 
     def is_single(self, places: Any) -> bool:
@@ -194,13 +216,18 @@ class LayerParts:
         """Nodes with a body that moved, and their places."""
         return [(node, places) for node, places in self.nodes if moved[self._bodies[places]].any()]
 
-    def note(self, moved: Any) -> None:
-        """These bodies moved: from now on their parts are streamed."""
-        left = np.flatnonzero(~self._has_moved).tolist()
-        fresh = [number for number in left if moved[self._bodies[self.nodes[number][1]]].any()]
-        if not fresh:
-            return
-        self._has_moved[fresh] = True
+    def note(self, moved: Any) -> tuple[LayerParts, int]:
+        """These bodies moved: from now on their parts are streamed; gives what changes when others are."""
+        if len(self._waiting) and moved[self._waiting].any():
+            self._stream_more(moved)
+        return self, self._version
+
+    def _stream_more(self, moved: Any) -> None:
+        self._version += 1
+        for number in np.flatnonzero(~self._has_moved).tolist():
+            self._has_moved[number] = moved[self._bodies[self.nodes[number][1]]].any()
+        left = [self._bodies[self.nodes[number][1]] for number in np.flatnonzero(~self._has_moved).tolist()]
+        self._waiting = np.unique(np.concatenate([np.zeros(0, dtype=np.int64), *left]))
         chosen = [self.nodes[number] for number in np.flatnonzero(self._has_moved).tolist()]
         # those without instances first
         chosen.sort(key=lambda pair: not self.is_single(pair[1]))
@@ -210,14 +237,15 @@ class LayerParts:
         self.many = tuple(one for one in made if one[1])
         # of many worlds, quaternions are no slower
         self._forms = _make_forms(self._poses[self._chosen]) if self._worlds == 1 else None
+        self._rows = self._bodies[self._chosen]
+        self._terms = np.empty((len(self._rows), 23, 1))
 
     def place_streamed(self, rows: Array) -> tuple[Array, list[Array]]:
         """Poses of what is streamed: of nodes without instances, one row each, and of each node with some."""
         if self._forms is None:
             found = self.place(self._chosen, rows)
         else:
-            at = rows[0, self._bodies[self._chosen]]
-            terms = np.empty((len(at), 23, 1))
+            at, terms = rows[0, self._rows], self._terms
             terms[:, :7, 0] = at
             np.multiply(at[:, 3:, None], at[:, None, 3:], out=terms[:, 7:, 0].reshape(-1, 4, 4))
             found = (self._forms @ terms)[None, :, :, 0]

@@ -323,3 +323,22 @@ articulations: [{id: x, joints: [j]}]
 """
     _, told = settle(text, steps=1)
     assert sorted(told) == ["mjcf-write-mass-invented", "mjcf-write-setting-lost", "write-lost-motion"]
+
+
+@pytest.mark.parametrize("place", ["", "    child_xform: {p: [0.1, 0.2, 0]}\n"])
+def test_the_short_way_to_the_pose_of_a_free_body_changes_no_bit(place):
+    text = (
+        "ground: false\nbodies:\n  - {id: b, shapes: [{hx: 0.1, hy: 0.2, hz: 0.3}]}\njoints:\n"
+        f"  - id: j\n    type: free\n    parent: world\n    child: b\n{place}"
+        "articulations: [{id: a, joints: [j]}]\n"
+    )
+    loaded = load(text)
+    state = draw_state(loaded, 3)
+    with open_scene(loaded, Settings(dt=0.002)) as simulation:
+        simulation.advance(state, loaded.control, 5)
+        inner = simulation.inner
+        coordinates = inner.parts[0].map
+        assert coordinates._is_plain == (not place)
+        short = inner.positions.copy()
+        coordinates._is_plain = False
+        np.testing.assert_array_equal(inner.positions, short)

@@ -32,6 +32,7 @@ from simwright.formats.mjcf.memory import MujocoNames
 from simwright.model.joint import Motion
 
 Index = npt.NDArray[np.int64]
+_AT_ORIGIN = np.array((0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,9 @@ class CoordinateMap:
         self._screws = screws
         self._free = _collect(turning["free"], 7, 6)
         self._ball = _collect(turning["ball"], 4, 3)
+        frames = np.concatenate((self._free.near, self._free.far))
+        self._is_plain = bool(np.all(frames == _AT_ORIGIN)) and not self._free.inverted.any()
+        """Are free dofs those of MuJoCo, number by number?"""
         self.dof_of = np.full(layout.nv, -1, dtype=np.int64)
         self.dof_of[self._scalars[1]] = self._scalars[3]
 
@@ -152,7 +156,9 @@ class CoordinateMap:
 
     def _read_poses(self, qpos: Array) -> Array:
         free = self._free
-        body = qpos[:, free.qpos]
+        body: Array = qpos[:, free.qpos]
+        if self._is_plain:
+            return body
         pose = poses_compose(poses_invert(free.near), poses_compose(body, free.far))
         return np.where(free.inverted[:, None], poses_invert(pose), pose)
 
