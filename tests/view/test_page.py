@@ -239,6 +239,74 @@ def test_every_triangle_of_a_heavy_robot_is_drawn_when_asked_for(monkeypatch: py
         page.close()
 
 
+LOOK = """#usda 1.0
+(
+    defaultPrim = "thing"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+
+def Xform "thing"
+{{
+    def Cube "box" (prepend apiSchemas = ["MaterialBindingAPI"])
+    {{
+        double size = 0.1
+        rel material:binding = </thing/look>
+    }}
+    def Material "look"
+    {{
+        token outputs:surface.connect = </thing/look/surface.outputs:surface>
+        def Shader "surface"
+        {{
+            uniform token info:id = "UsdPreviewSurface"
+            float inputs:metallic = {0}
+            token outputs:surface
+        }}
+    }}
+}}
+"""
+
+
+def list_sent(page: ViewPage, kind: str) -> list[Any]:
+    """Messages of a kind that whoever opens the page is sent."""
+    kept = page.server._websock_server._broadcast_buffer.message_from_id
+    return [message for message in list(kept.values()) if type(message).__name__ == kind]
+
+
+@pytest.mark.parametrize("metallic", [0.0, 1.0])
+def test_only_metal_has_a_room_around_it_to_mirror(metallic: float, tmp_path: Path) -> None:
+    file = tmp_path / "thing.usda"
+    file.write_text(LOOK.format(metallic))
+    page = open_page(simwright.load(file))
+    try:
+        assert page.figure.drawing.shines == bool(metallic)
+        rooms, sky = list_sent(page, "EnvironmentMapMessage"), list_sent(page, "HemisphereLightMessage")
+        # nothing is said of the room that is viser's own
+        assert [room.hdri_data for room in rooms] == ([] if metallic else [None])
+        assert len(sky) == (0 if metallic else 1)
+        assert list_sent(page, "EnableLightsMessage")[-1].cast_shadow
+    finally:
+        page.close()
+
+
+def test_thousands_of_things_cast_no_shadows(tmp_path: Path) -> None:
+    cubes = "".join(
+        f'def Cube "c{number}" {{\ndouble size = 0.1\ndouble3 xformOp:translate = ({number}, 0, 0)\n'
+        'uniform token[] xformOpOrder = ["xformOp:translate"]\n}\n'
+        for number in range(1100)
+    )
+    file = tmp_path / "many.usda"
+    file.write_text(
+        f'#usda 1.0\n(\ndefaultPrim = "a"\nmetersPerUnit = 1\nupAxis = "Z"\n)\ndef Xform "a"\n{{\n{cubes}}}\n'
+    )
+    page = open_page(simwright.load(file))
+    try:
+        assert page.figure.drawing.places == 1100
+        assert not list_sent(page, "EnableLightsMessage")[-1].cast_shadow
+    finally:
+        page.close()
+
+
 def test_variants_are_switched_on_the_page(tmp_path: Path) -> None:
     file = tmp_path / "robot.usda"
     file.write_text(VARIANTS)

@@ -22,7 +22,7 @@ from simwright.view.drawing import draw_asset
 from simwright.view.figure import LAYERS, AssetFigure, Picked, at_offsets
 from simwright.view.panel import describe_link
 from simwright.view.serving import PageServer
-from simwright.view.stage import dress, save_picture
+from simwright.view.stage import dress, light, save_picture
 from simwright.view.words import plain, short
 
 _COLORS = ((220, 50, 40), (40, 90, 220))
@@ -67,6 +67,7 @@ class ComparePage:
         self._serving = PageServer(" and ".join(asset.name for asset in assets), host, port)
         self.server, self.address, self.port = self._serving.viser, self._serving.address, self._serving.port
         dress(self.server, np.minimum(lower, lower + self._away), np.maximum(upper, upper + self._away))
+        light(self.server, drawings)
         self.figures = tuple(
             AssetFigure(
                 self.server, drawing, rows, path=f"/{'ab'[number]}",

@@ -8,11 +8,13 @@ a browser then holds one of them, however often it is seen.
 from __future__ import annotations
 
 import dataclasses
+import json
 import math
+import struct
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -149,8 +151,9 @@ _ENDLESS = 20.0
 """Sides of a plane without end, as it is drawn [m]."""
 _HEAVY = 2000
 """Faces from which a mesh that is there twice is a part of its own."""
-MOST_TRIANGLES = 300_000
-"""Triangles that a page draws of heavy meshes: without a GPU a browser takes a second for a picture of more."""
+MOST_TRIANGLES = 120_000
+"""Triangles that a page draws of heavy meshes: without a GPU a browser takes half a second for a picture of more."""
+_METAL = 0.3
 _OFTEN = 8
 """Shapes of the world that are there as often are a part of their own, however small."""
 _RED, _GREEN, _BLUE = (225, 70, 60), (70, 170, 80), (60, 120, 225)
@@ -210,7 +213,8 @@ _FLAT = 0.02
 class AssetDrawing:
     """All of an asset; ``lower`` and ``upper`` are corners of all of it at first [m], ``boxes`` corners by body.
 
-    ``triangles`` are those that visuals have, ``drawn`` those that are drawn of them, each in all its places.
+    ``triangles`` are those that visuals have, ``drawn`` those that are drawn of them, each in all its ``places``.
+    ``shines`` tells of metal among them.
     """
 
     parts: Layers[DrawnPart]
@@ -221,6 +225,8 @@ class AssetDrawing:
     names: list[str] = field(default_factory=list)
     triangles: int = 0
     drawn: int = 0
+    places: int = 0
+    shines: bool = False
 
     @property
     def size(self) -> float:
@@ -240,12 +246,14 @@ def draw_asset(
     lower, upper = _find_extent(framed, poses)
     size = float(np.max(upper - lower))
     visuals = [shape for shape in asset.shapes if shape.visual]
-    colliders = list(_show_colliders(asset.shapes))
-    parts = Layers({
-        layer: partial(_make_parts, asset, shapes, rows, _find_share(shapes, most / copies))
-        for layer, shapes in (("Visuals", visuals), ("Colliders", colliders))
-        if shapes
-    })  # fmt: skip
+    listed: dict[str, Callable[[], list[Shape]]] = {}
+    if visuals:
+        listed["Visuals"] = lambda: visuals
+    if any(shape.collision for shape in asset.shapes):
+        listed["Colliders"] = lambda: list(_show_colliders(asset.shapes))
+    parts = Layers(
+        {layer: partial(_make_parts, asset, shapes, rows, most / copies) for layer, shapes in listed.items()}
+    )
     axes, limits = _draw_axes(tree, rows, 0.08 * size), draw_limits(tree, rows, 0.1 * size)
     fields = _draw_fields(asset, rows, size)
     overlays: dict[str, tuple[Any, Callable[[], list[Overlay]]]] = {
@@ -257,9 +265,23 @@ def draw_asset(
         "Fields of view": (fields, lambda: fields),
     }
     found = Layers({name: make for name, (drawn, make) in overlays.items() if drawn})
-    drawn = sum(part.faces * len(part.bodies) for part in parts.get("Visuals", ()))
-    names = list(asset.body_names)
-    return AssetDrawing(parts, found, boxes, lower, upper, names, copies * _count(visuals), copies * drawn)
+    seen = parts.get("Visuals", [])
+    return AssetDrawing(
+        parts, found, boxes, lower, upper, list(asset.body_names),
+        triangles=copies * _count(visuals),
+        drawn=copies * sum(part.faces * len(part.bodies) for part in seen),
+        places=copies * sum(len(part.bodies) for part in seen),
+        shines=any(_has_metal(part.content) for part in seen),
+    )  # fmt: skip
+
+
+def _has_metal(content: bytes) -> bool:
+    """Is there a material in a .glb that mirrors what is around it?"""
+    document = json.loads(content[20 : 20 + struct.unpack_from("<I", content, 12)[0]])
+    return any(
+        one.get("pbrMetallicRoughness", {}).get("metallicFactor", 1.0) > _METAL
+        for one in document.get("materials", ())
+    )
 
 
 def _count(shapes: Iterable[Shape]) -> int:
@@ -283,27 +305,33 @@ def _thin(shape: Shape, share: float) -> Shape:
     return dataclasses.replace(shape, geometry=Mesh(thin, source=mesh.source, gate=mesh.gate))
 
 
-def _make_parts(asset: Asset, shapes: list[Shape], rows: dict[str, int], share: float) -> list[DrawnPart]:
+def _make_parts(
+    asset: Asset, list_shapes: Callable[[], list[Shape]], rows: dict[str, int], most: float
+) -> list[DrawnPart]:
     """Bodies that look alike are one part; so are heavy meshes and things of the world that are there often.
 
-    Heavy meshes are drawn with ``share`` of their triangles; what is clicked and measured is still the whole mesh.
+    There are about ``most`` triangles in all: heavy meshes are drawn with fewer than they have, but what is clicked
+    and measured is still the whole mesh.
     """
+    shapes = list_shapes()
+    share = _find_share(shapes, most)
     ended = [_end(shape) for shape in shapes]
-    alone = Counter(_identify(shape) for shape in ended)
+    keys = [_identify(shape) for shape in ended]
+    alone = Counter(keys)
     contents: dict[Any, list[Shape]] = {}
     places: dict[Any, list[tuple[int, Array, list[Shape]]]] = defaultdict(list)
-    by_body: dict[str, list[Shape]] = defaultdict(list)
-    for shape in ended:
-        key = _identify(shape)
+    by_body: dict[str, list[tuple[Shape, Any]]] = defaultdict(list)
+    for shape, key in zip(ended, keys, strict=True):
         if alone[key] > 1 and (_is_heavy(shape) or (shape.body == WORLD and alone[key] >= _OFTEN)):
             contents[key] = [dataclasses.replace(shape, pose=Pose.of())]
             places[key].append((rows[shape.body], _seven(shape.pose), [shape]))
         else:
-            by_body[shape.body].append(shape)
+            by_body[shape.body].append((shape, key))
     for body, found in by_body.items():
-        whole = tuple((_identify(shape), _seven(shape.pose).tobytes()) for shape in found)
-        contents.setdefault(whole, found)
-        places[whole].append((rows[body], _seven(Pose.of()), found))
+        whole = tuple([(key, _seven(shape.pose).tobytes()) for shape, key in found])
+        held = [shape for shape, _ in found]
+        contents.setdefault(whole, held)
+        places[whole].append((rows[body], _HERE, held))
     return [
         _make_part(asset, [_thin(shape, share) for shape in found], places[key])
         for key, found in contents.items()
@@ -325,6 +353,9 @@ def _seven(pose: Pose) -> Array:
     return np.concatenate((pose.p, pose.q))
 
 
+_HERE = _seven(Pose.of())
+
+
 def _identify(shape: Shape) -> tuple[Any, ...]:
     """What is equal for shapes that look alike, wherever they are."""
     geometry = shape.geometry
@@ -339,7 +370,12 @@ def _identify(shape: Shape) -> tuple[Any, ...]:
 
 
 def _list_numbers(geometry: Any) -> list[str]:
-    return [one.name for one in dataclasses.fields(geometry) if getattr(geometry, one.name) is not None]
+    return [name for name in _list_fields(type(geometry)) if getattr(geometry, name) is not None]
+
+
+@cache
+def _list_fields(kind: Any) -> list[str]:
+    return [one.name for one in dataclasses.fields(kind)]
 
 
 def _is_heavy(shape: Shape) -> bool:
@@ -457,36 +493,46 @@ def _find_boxes(
 
     A slab of ground is often many times as wide as what stands on it, which would be small in the middle of the page.
     """
-    found: dict[int, list[Array]] = defaultdict(list)
-    for row, corners in _list_boxes(asset, rows):
-        found[row].append(corners)
-    standing = [corners for corners in found[-1] if not _is_ground(corners)] if -1 in found else []
-    boxes = {row: _enclose(corners) for row, corners in found.items()}
-    framed = {row: box for row, box in boxes.items() if row >= 0}
-    if standing:
-        framed[-1] = _enclose(standing)
+    bodies, lower, upper = _measure_shapes(asset.shapes, rows)
+    boxes = _enclose(bodies, lower, upper)
+    wide = (upper - lower)[:, :2].min(axis=1, initial=np.inf)
+    is_ground = (bodies < 0) & ((upper - lower)[:, 2] <= _FLAT * wide)
+    framed = _enclose(bodies[~is_ground], lower[~is_ground], upper[~is_ground])
     return boxes, framed or boxes
 
 
-def _list_boxes(asset: Asset, rows: dict[str, int]) -> Iterator[tuple[int, Array]]:
-    """Bodies and corners of boxes around shapes that have an end, in the frame of the body [m]."""
-    for shape in asset.shapes:
-        bounds = box_bounds(shape.geometry) if shape.visual or shape.collision else None
-        if bounds is None or isinstance(shape.geometry, Plane):
-            continue
-        lower, upper = (corner * (1.0 if shape.scale is None else shape.scale) for corner in bounds)
-        yield rows[shape.body], shape.pose.apply(list_corners(lower, upper))
+def _measure_shapes(shapes: Iterable[Shape], rows: Mapping[str, int]) -> tuple[Rows, Array, Array]:
+    """Bodies of shapes that have an end, and corners of boxes around each in the frame of its body [m]."""
+    found = [
+        (rows[shape.body], *bounds, _seven(shape.pose), np.ones(3) if shape.scale is None else shape.scale)
+        for shape in shapes
+        if (shape.visual or shape.collision) and not isinstance(shape.geometry, Plane)
+        for bounds in [box_bounds(shape.geometry)]
+        if bounds is not None
+    ]
+    bodies, lower, upper, poses, scales = (
+        np.array([row[column] for row in found]).reshape(-1, *width)
+        for column, width in enumerate(((), (3,), (3,), (7,), (3,)))
+    )
+    corners = list_corners(lower[:, None] * scales[:, None], upper[:, None] * scales[:, None])
+    placed = _place_corners(corners, poses)
+    return bodies.astype(np.int64), placed.min(axis=1), placed.max(axis=1)
 
 
-def _is_ground(corners: Array) -> bool:
-    """Is a box around a thing of the world wide and flat?"""
-    width, depth, height = np.ptp(corners, axis=0)
-    return bool(height <= _FLAT * min(width, depth))
+def _place_corners(corners: Array, poses: Array) -> Array:
+    """Corners of boxes (n x 8 x 3) at poses (n x 7)."""
+    turned = np.einsum("nij,nkj->nki", matrices_from_quats(poses[:, 3:]), corners)
+    return np.asarray(turned + poses[:, None, :3])
 
 
-def _enclose(corners: list[Array]) -> tuple[Array, Array]:
-    points = np.concatenate(corners)
-    return points.min(axis=0), points.max(axis=0)
+def _enclose(bodies: Rows, lower: Array, upper: Array) -> dict[int, tuple[Array, Array]]:
+    """Corners around all boxes of each body."""
+    order = np.argsort(bodies, kind="stable")
+    found, starts = np.unique(bodies[order], return_index=True)
+    if not len(found):
+        return {}
+    low, high = np.minimum.reduceat(lower[order], starts), np.maximum.reduceat(upper[order], starts)
+    return dict(zip(found.tolist(), zip(low, high, strict=True), strict=True))
 
 
 def _find_extent(boxes: dict[int, tuple[Array, Array]], poses: Array) -> tuple[Array, Array]:
@@ -496,9 +542,8 @@ def _find_extent(boxes: dict[int, tuple[Array, Array]], poses: Array) -> tuple[A
         points.append(list_corners(*boxes[-1]))
     moving = [row for row in boxes if row >= 0]
     if moving:
-        corners = np.array([list_corners(*boxes[row]) for row in moving])
-        turns = matrices_from_quats(poses[moving, 3:])
-        points.append((np.einsum("nij,nkj->nki", turns, corners) + poses[moving, None, :3]).reshape(-1, 3))
+        lower, upper = np.array([boxes[row] for row in moving])[:, :, None].swapaxes(0, 1)
+        points.append(_place_corners(list_corners(lower, upper), poses[moving]).reshape(-1, 3))
     whole = np.concatenate(points)
     if not len(whole):
         whole = np.zeros((1, 3))

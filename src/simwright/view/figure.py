@@ -253,8 +253,9 @@ class AssetFigure:
 
     def _add_part(self, part: DrawnPart, path: str) -> list[Any]:
         made = LayerParts([(part, None)], len(self.roots))
-        rows = made.place(np.arange(len(part.bodies)), self._rows).reshape(-1, 7)
-        if len(rows) == 1:
+        places = np.arange(len(part.bodies))
+        rows = made.place(places, self._rows).reshape(-1, 7)
+        if made.is_single(places):
             place, turn = tuple(rows[0, :3]), tuple(rows[0, 3:])
             nodes = [self._scene.add_glb(path, part.content, position=place, wxyz=turn)]
         else:

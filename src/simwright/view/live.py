@@ -29,7 +29,7 @@ from simwright.view.pace import Pace, PacePanel
 from simwright.view.panel import TreePanel
 from simwright.view.plots import SignalPlot
 from simwright.view.serving import PageServer
-from simwright.view.stage import dress, save_picture
+from simwright.view.stage import dress, light, save_picture
 from simwright.view.streaming import PoseStream
 from simwright.view.words import numbers, plain, short, table
 
@@ -88,6 +88,7 @@ class LivePage:
         self.server, self.address, self.port = self._serving.viser, self._serving.address, self._serving.port
         low, high = places.min(axis=0), places.max(axis=0)
         dress(self.server, drawing.lower + low, drawing.upper + high)
+        light(self.server, [drawing])
         self.figure = AssetFigure(
             self.server,
             drawing,

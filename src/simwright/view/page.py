@@ -24,7 +24,7 @@ from simwright.view.figure import LAYERS, AssetFigure, Picked
 from simwright.view.overlay import ConfigurationContacts, ContactArrows
 from simwright.view.panel import FindingsPanel, TreePanel, describe_link, describe_shape, find_bodies
 from simwright.view.serving import PageServer
-from simwright.view.stage import dress, save_picture
+from simwright.view.stage import dress, light, save_picture
 from simwright.view.words import list_choices, numbers, plain, short
 
 _CHUNK = 200_000
@@ -109,8 +109,10 @@ class ViewPage:
             self._serving.close()
             self._contacts.close()
 
-    def _fill(self, configuration: Configuration, findings: Sequence[Diagnostic]) -> None:
-        """Draw an asset and its controls on a page that is empty."""
+    def _fill(
+        self, configuration: Configuration, findings: Sequence[Diagnostic], *, again: bool = False
+    ) -> None:
+        """Draw an asset and its controls on a page that is empty, ``again`` where another was on it."""
         self.configuration, self._findings = configuration, list(findings)
         asset = configuration.asset
         self._inertials = body_inertials(asset)
@@ -126,6 +128,7 @@ class ViewPage:
         self._arrows = ContactArrows(self.server, 0.05 * drawing.size)
         self._shows_contacts = False
         dress(self.server, drawing.lower, drawing.upper)
+        light(self.server, [drawing], again=again)
         self.figure = AssetFigure(self.server, drawing, poses, on_pick=self._click)
         self._add_controls()
 
@@ -260,7 +263,7 @@ class ViewPage:
             self.server.scene.reset()
             self.server.gui.reset()
             self.server.scene.set_up_direction("+z")
-            self._fill(configuration, findings)
+            self._fill(configuration, findings, again=True)
 
     # -- joints --------------------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from simwright.view.drawing import draw_asset
 from simwright.view.figure import AssetFigure, Picked
 from simwright.view.pace import Pace, PacePanel
 from simwright.view.serving import PageServer
-from simwright.view.stage import FROM_ABOVE, dress, save_picture
+from simwright.view.stage import FROM_ABOVE, dress, light, save_picture
 from simwright.view.words import list_choices, plain, short
 from simwright.worlds.acting.action import Action
 from simwright.worlds.acting.simulation import WorldSimulation
@@ -69,6 +69,7 @@ class WorldPage:
         self.figures: list[tuple[list[Placement], AssetFigure]] = []
         self._starts: dict[str, Array] = {}
         self._draw(scene)
+        light(self.server, [figure.drawing for _, figure in self.figures])
         self._draw_names()
         self._add_controls()
         self.show()

@@ -27,7 +27,7 @@ from simwright.view.pace import SPEEDS, read_speed
 from simwright.view.panel import TreePanel
 from simwright.view.plots import SeriesPlot
 from simwright.view.serving import PageServer
-from simwright.view.stage import dress, save_picture
+from simwright.view.stage import dress, light, save_picture
 from simwright.view.streaming import PoseStream
 from simwright.view.words import numbers, plain, short, table
 
@@ -181,6 +181,7 @@ class ReplayPage:
         self._serving = PageServer(asset.name, host, port)
         self.server, self.address, self.port = self._serving.viser, self._serving.address, self._serving.port
         dress(self.server, lower, upper + offsets.max(axis=0))
+        light(self.server, [drawing])
         self.figure = AssetFigure(
             self.server,
             drawing,
