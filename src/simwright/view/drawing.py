@@ -246,11 +246,7 @@ def draw_asset(
     lower, upper = _find_extent(framed, poses)
     size = float(np.max(upper - lower))
     visuals = [shape for shape in asset.shapes if shape.visual]
-    listed: dict[str, Callable[[], list[Shape]]] = {}
-    if visuals:
-        listed["Visuals"] = lambda: visuals
-    if any(shape.collision for shape in asset.shapes):
-        listed["Colliders"] = lambda: list(_show_colliders(asset.shapes))
+    listed = _list_layers(asset, visuals)
     parts = Layers(
         {layer: partial(_make_parts, asset, shapes, rows, most / copies) for layer, shapes in listed.items()}
     )
@@ -273,6 +269,16 @@ def draw_asset(
         places=copies * sum(len(part.bodies) for part in seen),
         shines=any(_has_metal(part.content) for part in seen),
     )  # fmt: skip
+
+
+def _list_layers(asset: Asset, visuals: list[Shape]) -> dict[str, Callable[[], list[Shape]]]:
+    """What lists the shapes of each layer that has some."""
+    listed: dict[str, Callable[[], list[Shape]]] = {}
+    if visuals:
+        listed["Visuals"] = lambda: visuals
+    if any(shape.collision for shape in asset.shapes):
+        listed["Colliders"] = lambda: list(_show_colliders(asset.shapes))
+    return listed
 
 
 def _has_metal(content: bytes) -> bool:
@@ -322,7 +328,7 @@ def _make_parts(
     places: dict[Any, list[tuple[int, Array, list[Shape]]]] = defaultdict(list)
     by_body: dict[str, list[tuple[Shape, Any]]] = defaultdict(list)
     for shape, key in zip(ended, keys, strict=True):
-        if alone[key] > 1 and (_is_heavy(shape) or (shape.body == WORLD and alone[key] >= _OFTEN)):
+        if _is_part(shape, alone[key]):
             contents[key] = [dataclasses.replace(shape, pose=Pose.of())]
             places[key].append((rows[shape.body], _seven(shape.pose), [shape]))
         else:
@@ -336,6 +342,11 @@ def _make_parts(
         _make_part(asset, [_thin(shape, share) for shape in found], places[key])
         for key, found in contents.items()
     ]
+
+
+def _is_part(shape: Shape, times: int) -> bool:
+    """Is a shape that is there so often a part of its own?"""
+    return times > 1 and (_is_heavy(shape) or (shape.body == WORLD and times >= _OFTEN))
 
 
 def _make_part(asset: Asset, content: list[Shape], places: list[tuple[int, Array, list[Shape]]]) -> DrawnPart:
