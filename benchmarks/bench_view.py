@@ -2,7 +2,7 @@
 """Pages in the browser: how long it takes until large assets are shown, and what watching a simulation costs.
 
 Ten seconds are the most that people wait: for a warehouse of twenty thousand prims and for a robot of six million
-triangles, of which a browser holds each mesh once and draws a few hundred thousand.  Two rows have the CPU time until
+triangles, of which a browser holds each mesh once and draws about a hundred thousand.  Two rows have the CPU time until
 everything is sent, two the clock until a real browser has drawn it (Chromium of ``make judge browser``, where it is
 there).  Where it draws without a GPU these are for reading: one box on a page of viser's own takes about ten seconds
 then.  The others are a run that a visitor watches, thirty pictures a

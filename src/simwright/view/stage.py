@@ -37,7 +37,7 @@ _FROM = (0.75, -0.35, 0.9)
 def light(server: Any, drawings: Sequence[AssetDrawing], *, again: bool = False) -> None:
     """Light for what is drawn, with no more work for the browser than it needs; ``again`` where there was light before.
 
-    Only metal needs a room around it to mirror, and making one ready takes a browser without a GPU ten seconds.
+    Only metal needs a room around it to mirror, and making one ready takes a browser without a GPU about eight seconds.
     Shadows have everything drawn four times.
     """
     scene = server.scene
