@@ -59,14 +59,20 @@ def find_root(file: str | os.PathLike[str]) -> Path:
 
 
 def _find_folder(file: str | os.PathLike[str]) -> Path:
-    return Path(os.path.abspath(file)).parent.resolve()  # noqa: PTH100 - the file itself may be a link
+    # the file itself may be a link; as text, since this is asked for every asset
+    return Path(os.path.realpath(os.path.dirname(os.path.abspath(file))))  # noqa: PTH100, PTH120
 
 
 def _find_root_of(folder: Path) -> Path:
-    for above in [folder, *folder.parents][:_MAX_LEVELS]:
-        # a package.xml in the user's home must not make all of it the asset
-        if any(os.path.isfile(f"{above}/{mark}") for mark in _MARKS) and not is_private(above):  # noqa: PTH113 - hot
-            return above
+    above = str(folder)
+    for _ in range(_MAX_LEVELS):
+        for mark in _MARKS:
+            # a package.xml in the user's home must not make all of it the asset
+            if os.path.isfile(f"{above}/{mark}") and not is_private(Path(above)):  # noqa: PTH113 - asked for every asset
+                return Path(above)
+        here, above = above, os.path.dirname(above)  # noqa: PTH120
+        if here == above:
+            break
     is_part = folder.name.lower() in _PARTS_OF_ASSETS and not is_private(folder.parent)
     return folder.parent if is_part else folder
 
@@ -153,7 +159,9 @@ class Gate:
         folders = {_find_folder(file)}
         if os.path.islink(file):  # noqa: PTH114 - asked for every asset
             folders.add(Path(file).resolve().parent)
-        return cls({_find_root_of(folder) for folder in folders}, packages, reporter)
+        gate = cls({_find_root_of(folder) for folder in folders}, packages, reporter)
+        gate._real.update((str(folder), folder) for folder in folders)
+        return gate
 
     @classmethod
     def of_layer(

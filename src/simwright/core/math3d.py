@@ -72,15 +72,18 @@ def quat_normalize(q: VectorLike) -> Array:
 
 def quat_multiply(a: VectorLike, b: VectorLike) -> Array:
     """Hamilton product ``a * b`` (rotate by ``b`` first)."""
-    aw, ax, ay, az = _numbers(a)
-    bw, bx, by, bz = _numbers(b)
-    return np.array(
-        (
-            aw * bw - ax * bx - ay * by - az * bz,
-            aw * bx + ax * bw + ay * bz - az * by,
-            aw * by - ax * bz + ay * bw + az * bx,
-            aw * bz + ax * by - ay * bx + az * bw,
-        )
+    return np.array(multiply_numbers(_numbers(a), _numbers(b)))
+
+
+def multiply_numbers(a: Sequence[float], b: Sequence[float]) -> tuple[float, float, float, float]:
+    """:func:`quat_multiply` of plain numbers, where no array is needed."""
+    aw, ax, ay, az = a
+    bw, bx, by, bz = b
+    return (
+        aw * bw - ax * bx - ay * by - az * bz,
+        aw * bx + ax * bw + ay * bz - az * by,
+        aw * by - ax * bz + ay * bw + az * bx,
+        aw * bz + ax * by - ay * bx + az * bw,
     )
 
 

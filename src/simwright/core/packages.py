@@ -298,21 +298,26 @@ def _crawl(folder: Path, origin: str, depth: int = 0) -> Iterator[Package]:
 
 def _surrounding(place: Path) -> Iterator[Package]:
     """The package that holds ``place``, and the packages beside that one."""
-    start = place.resolve()
-    for folder in [start, *start.parents][: _MAX_DEPTH + 1]:
-        name = read_package_name(folder)
+    # as text: every folder above an asset is asked, and hardly any is a package
+    above = str(place.resolve())
+    for _ in range(_MAX_DEPTH + 1):
+        name = read_package_name(Path(above)) if os.path.isfile(f"{above}/{_MANIFEST}") else None  # noqa: PTH113
         if name:
+            folder = Path(above)
             yield Package(name, folder, _NEARBY)
             for sibling in sorted(folder.parent.iterdir()):
                 other = read_package_name(sibling)
                 if other and sibling != folder:
                     yield Package(other, sibling, _NEARBY)
             return
+        here, above = above, os.path.dirname(above)  # noqa: PTH120
+        if here == above:
+            return
 
 
 def read_package_name(folder: Path) -> str | None:
     """The name in ``folder/package.xml``, if there is one."""
-    # as text first: every folder above an asset is asked, and hardly any is a package
+    # as text first: hardly any folder is a package
     if not os.path.isfile(f"{folder}/{_MANIFEST}"):  # noqa: PTH113
         return None
     manifest = folder / _MANIFEST

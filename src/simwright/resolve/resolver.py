@@ -261,7 +261,7 @@ class ResolverOrder:
 
     def __init__(self, resolvers: Sequence[SchemaResolver]) -> None:
         self.resolvers = tuple(resolvers)
-        self._rows: dict[tuple[PrimType, str | tuple[str, ...]], list[tuple[str, Row]]] = {}
+        self._rows: dict[tuple[PrimType, str | tuple[str, ...]], list[tuple[str, Row, str]]] = {}
         self._named: dict[tuple[PrimType, str | tuple[str, ...]], frozenset[str]] = {}
         self._keys: dict[PrimType, list[str]] = {}
         self._sayings: dict[str, list[tuple[PrimType, str]]] = {}
@@ -291,11 +291,11 @@ class ResolverOrder:
         # The neutral schemas come first where something is authored, but last here: a solver that was named knows its
         # own default better.
         rows = sorted(self._find_rows(prim, keys), key=lambda place: place[0] == NEUTRAL.name)
-        for namespace, row in rows:
+        for namespace, row, attribute in rows:
             value = row.read_default(scale, angular=angular)
             if value is not None:
                 known = None if value is UNSET else value
-                return Resolved(known, Origin.SCHEMA, namespace, row.attribute)
+                return Resolved(known, Origin.SCHEMA, namespace, attribute)
         return Resolved()
 
     def resolve_authored(
@@ -317,15 +317,18 @@ class ResolverOrder:
         if isinstance(authored, dict) and self._named[prim, keys].isdisjoint(authored):
             return None
         hits: list[Lost] = []
-        for namespace, row in rows:
+        for namespace, row, attribute in rows:
             value = row.read(authored, scale, angular=angular)
             if value is not None:
-                hits.append(Lost(namespace, row.attribute, value))
+                hits.append(Lost(namespace, attribute, value))
         if not hits:
             return None
-        (namespace, attribute, value), *rest = hits
+        namespace, attribute, value = hits[0]
         # What else was authored is kept, so that the user can be told who was not heard.
-        lost = tuple(hit._replace(value=None) if hit.value is UNSET else hit for hit in rest)
+        rest = hits[1:]
+        lost = (
+            tuple([hit._replace(value=None) if hit.value is UNSET else hit for hit in rest]) if rest else ()
+        )
         # "Use your own default" is an answer: lower resolvers are not asked.
         if value is UNSET:
             return Resolved(default, Origin.IMPORTER, namespace, attribute, lost)
@@ -348,18 +351,19 @@ class ResolverOrder:
         """What each attribute of the tables has to hold."""
         return self._forms
 
-    def _find_rows(self, prim: PrimType, keys: str | tuple[str, ...]) -> list[tuple[str, Row]]:
+    def _find_rows(self, prim: PrimType, keys: str | tuple[str, ...]) -> list[tuple[str, Row, str]]:
+        """Namespace, row and attributes of every row that may answer, in order of priority."""
         place = prim, keys
-        if place not in self._rows:
-            self._rows[place] = [
-                (resolver.name, row)
+        rows = self._rows.get(place)
+        if rows is None:
+            rows = self._rows[place] = [
+                (resolver.name, row, row.attribute)
                 for key in ((keys,) if isinstance(keys, str) else keys)
                 for resolver in self.resolvers
                 for row in resolver.rows_of(prim, key)
             ]
-            named = (name for _, row in self._rows[place] for name in row.attributes)
-            self._named[place] = frozenset(named)
-        return self._rows[place]
+            self._named[place] = frozenset(name for _, row, _ in rows for name in row.attributes)
+        return rows
 
 
 @lru_cache(maxsize=32)

@@ -326,9 +326,7 @@ class Row:
         """The value, None where nothing usable is authored, UNSET where "use your own" is authored."""
         if len(self.attributes) == 1:
             value = authored.get(self.attributes[0])
-            if value is None:
-                return None
-            return self._convert([_bound(value)], scale, angular)
+            return None if value is None else self._transform([_bound(value)], scale, angular)
         return self._convert([_bound(authored.get(name)) for name in self.attributes], scale, angular)
 
     def read_default(self, scale: Scale = SI, *, angular: bool = False) -> Any:
@@ -365,8 +363,9 @@ class Row:
 
     def _convert(self, raw: list[Any], scale: Scale, angular: bool) -> Any:
         # A transform is asked only if at least one of its attributes is authored.
-        if all(value is None for value in raw):
-            return None
+        return None if all(value is None for value in raw) else self._transform(raw, scale, angular)
+
+    def _transform(self, raw: list[Any], scale: Scale, angular: bool) -> Any:
         value = self.transform.read(raw)
         if value is None or value is UNSET or self.unit is NUMBER:
             return value

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from ctypes import c_float
+from struct import Struct
 from typing import Any
 
 from pxr import Gf, Sdf, Usd
@@ -28,6 +29,14 @@ NOTES, PRIMS, VALUES = "notes", "prims", "values"
 def _round(value: float) -> float:
     """The nearest single-precision number."""
     return c_float(value).value
+
+
+_PACKS = tuple(Struct(f"{count}f").pack for count in range(5))
+_TEXTS = tuple(" ".join(["%.7g"] * count) for count in range(5))
+_EXACT_INTEGERS = 1e7
+"""Below, seven digits say every integer as it is."""
+_decimals: dict[float, float] = {}
+_MOST_DECIMALS = 10_000
 
 
 _WIDE: dict[type, tuple[type, Callable[[Any], Any]]] = {
@@ -84,7 +93,19 @@ def find_decimal(value: float) -> float:
 
     It has at most eight digits and rounds to the number; where nine are needed the number itself is as good.
     """
-    if value.is_integer() or _round(value) != value:  # a double, or not a number
+    if value.is_integer():
+        return value
+    # assets say the same few numbers again and again
+    decimal = _decimals.get(value)
+    if decimal is None:
+        if len(_decimals) >= _MOST_DECIMALS:
+            _decimals.clear()
+        decimal = _decimals[value] = _search_decimal(value)
+    return decimal
+
+
+def _search_decimal(value: float) -> float:
+    if _round(value) != value:  # a double, or not a number
         return value
     # fewer digits first: the shortest decimal that rounds back is the one that somebody wrote
     for digits in (7, 8):
@@ -92,6 +113,20 @@ def find_decimal(value: float) -> float:
         if _round(decimal) == value:
             return decimal
     return value
+
+
+def find_decimals(values: tuple[float, ...]) -> tuple[float, ...]:
+    """:func:`find_decimal` of the two to four numbers of a single-precision vector or quaternion."""
+    if all(map(float.is_integer, values)):
+        return values
+    count = len(values)
+    if min(values) > -_EXACT_INTEGERS and max(values) < _EXACT_INTEGERS:
+        decimals = tuple(map(float, (_TEXTS[count] % values).split()))
+        pack = _PACKS[count]
+        # the same bits: all of them round back, which is so for nearly all that somebody wrote
+        if pack(*decimals) == pack(*values):
+            return decimals
+    return tuple(map(find_decimal, values))
 
 
 def read_exact(attribute: Usd.Attribute, value: Any) -> Any:

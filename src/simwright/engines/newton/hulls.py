@@ -110,11 +110,16 @@ def make_hull(points: npt.NDArray[Any], limit: int | None) -> ColliderHull | Non
 
 def _compute_hull(vertices: npt.NDArray[np.float32], limit: int) -> _HullFaces | None:
     """The hull of points; Newton turns its triangles outwards one by one, here all of them are turned at once."""
+    if limit <= 4 or len(vertices) < 4:
+        return None
     exact = vertices.astype(np.float64)
-    centred = exact - exact.mean(axis=0) if len(exact) else exact
-    spread = np.linalg.eigvalsh(centred.T @ centred)
+    # one row for each coordinate: sums and bounds of long rows take a tenth of those of many short ones
+    rows = np.ascontiguousarray(exact.T)
+    middle = rows.mean(axis=1)
+    centred = rows - middle[:, None]
+    spread = np.linalg.eigvalsh(centred @ centred.T)
     # squares of the singular values, the smallest first
-    if limit <= 4 or len(exact) < 4 or spread[0] <= (10 * _FLAT) ** 2 * max(spread[2], _FLAT**2):
+    if spread[0] <= (10 * _FLAT) ** 2 * max(spread[2], _FLAT**2):
         return None
     try:
         spatial = importlib.import_module("scipy.spatial")
@@ -126,7 +131,7 @@ def _compute_hull(vertices: npt.NDArray[np.float32], limit: int) -> _HullFaces |
     x, y, z = vertices.T[:, faces.T]
     u, v, w = x[1] - x[0], y[1] - y[0], z[1] - z[0]
     r, s, t = x[2] - x[0], y[2] - y[0], z[2] - z[0]
-    middle = vertices.mean(axis=0)
+    middle = middle.astype(np.float32)
     outwards = (v * t - w * s) * (x[0] - middle[0])
     outwards += (w * r - u * t) * (y[0] - middle[1])
     outwards += (u * s - v * r) * (z[0] - middle[2])
@@ -135,7 +140,7 @@ def _compute_hull(vertices: npt.NDArray[np.float32], limit: int) -> _HullFaces |
     is_used = np.zeros(len(vertices), dtype=bool)
     is_used[faces] = True
     corners = (np.cumsum(is_used) - 1)[faces]
-    return _HullFaces(vertices[is_used], corners.reshape(-1), exact.min(axis=0), exact.max(axis=0))
+    return _HullFaces(vertices[is_used], corners.reshape(-1), rows.min(axis=1), rows.max(axis=1))
 
 
 def approximate(

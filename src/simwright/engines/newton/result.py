@@ -3,11 +3,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from simwright.core.diag import Reporter
 from simwright.model.asset import Asset
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 _STEP = 1e-3
 """The step of Newton's importer for a scene that names none [s]."""
 _SCALE = "xformOp:scale"
+_RESET = "!resetXformStack!"
 
 
 class UsdImport(dict[str, Any]):
@@ -202,13 +202,24 @@ class _ShapeScales:
         return signs
 
     def _turn(self, signs: tuple[float, ...], prim: Usd.Prim) -> tuple[float, ...]:
-        from pxr import Gf, UsdGeom
+        from pxr import UsdGeom
 
-        names = prim.GetAttribute("xformOpOrder").Get() or ()
-        if any(_SCALE in name for name in names) and prim.IsA(UsdGeom.Xformable):
-            for op in UsdGeom.Xformable(prim).GetOrderedXformOps():
-                if op.GetOpType() == UsdGeom.XformOp.TypeScale and op.Get() is not None:
-                    signs = tuple(np.sign(np.array(Gf.Vec3d(op.Get()))) * signs)
+        order = prim.GetAttribute("xformOpOrder").Get()
+        if order is None or not prim.IsA(UsdGeom.Xformable):
+            return signs
+        # by number: an OpenUSD array ends an iteration by an exception
+        names = [order[number] for number in range(len(order))]
+        if _RESET in names:
+            names = names[len(names) - names[::-1].index(_RESET) :]
+        for name in names:
+            word = name.removeprefix("!invert!")  # of the same sign
+            if word != _SCALE and not word.startswith(f"{_SCALE}:"):
+                continue
+            value = prim.GetAttribute(word).Get()
+            if value is not None:
+                pairs = zip(signs, (value[0], value[1], value[2]), strict=True)
+                # zero and what is no number stay what they are
+                signs = tuple(s * (math.copysign(1.0, v) if v and v == v else v) for s, v in pairs)  # noqa: PLR0124
         return signs
 
 

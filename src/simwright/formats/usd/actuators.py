@@ -426,11 +426,8 @@ def stands_for_drive(reader: StageReader, found: FoundPrim) -> bool:
 
 
 def _find_prims(scan: StageScan) -> Iterator[tuple[FoundPrim, str, _Reader]]:
-    for found in scan.all.values():
-        if _EXTENDED_API in found.apis:
-            yield found, *_EXTENDED_READER
-        elif found.type in _TYPES:
-            yield found, *_TYPES[found.type]
+    for found in scan.list_sorts(lambda sort: _EXTENDED_API in sort.apis or sort.type in _TYPES):
+        yield found, *(_EXTENDED_READER if _EXTENDED_API in found.apis else _TYPES[found.type])
 
 
 DRIVE_TWICE = declare(

@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from simwright.formats.usd.prims import FoundPrim
 from simwright.formats.usd.scan import StageScan
 from simwright.formats.usd.stage_reader import VALUE_INVALID, StageReader
 from simwright.resolve import usdphysics
+from simwright.resolve.resolver import ResolverOrder
 from simwright.resolve.table import ValueForm, fits
 from simwright.usd.questions import has_relationship
 
@@ -88,7 +90,7 @@ _NUMERIC = (Vt.DoubleArray, Vt.FloatArray, Vt.IntArray)
 
 def read_attributes(reader: StageReader, scan: StageScan) -> None:
     """Read every solver and custom attribute once; a resolver table says what form its own must have."""
-    spaces = _AttributeSpaces(reader)
+    spaces = _make_spaces(reader.order)
     forms = reader.order.forms()
     # by the identity of opinions, which live as long as the scan
     shared: dict[int, _KeptAttributes] = {}
@@ -142,9 +144,8 @@ def _read_kept(
 def report_unknown_types(reader: StageReader, scan: StageScan) -> None:
     """Report prim types nobody knows."""
     unknown: dict[str, list[FoundPrim]] = {}
-    for found in scan.all.values():
-        if found.schemas.is_unknown and found.type and found.type not in _READ_TYPES:
-            unknown.setdefault(found.type, []).append(found)
+    for found in scan.list_sorts(lambda s: bool(s.is_unknown and s.type and s.type not in _READ_TYPES)):
+        unknown.setdefault(found.type, []).append(found)
     for kind, prims in unknown.items():
         where, meant = reader.where(prims[0]), f"Physics{kind}"
         is_misnamed = Usd.SchemaRegistry.IsConcrete(Usd.SchemaRegistry.GetTypeFromSchemaTypeName(meant))
@@ -163,22 +164,19 @@ class _AttributeSpaces:
     namespaces: whether those are custom is a matter of each prim.
     """
 
-    def __init__(self, reader: StageReader) -> None:
+    def __init__(self, order: ResolverOrder) -> None:
         self._by_namespace: dict[str, str | None] = dict.fromkeys(_ORDINARY, "")
-        for resolver in reader.order.resolvers:
+        for resolver in order.resolvers:
             for namespace in resolver.namespaces:
                 self._by_namespace[namespace] = _find_space(namespace) or resolver.name
-        self._known: dict[tuple[int, frozenset[str]], tuple[Kept, Kept]] = {}
 
     def list(self, found: FoundPrim) -> Kept:
         """The attributes of a prim that are kept."""
-        names = found.authored
-        if names is None:
-            names = frozenset(found.prim.GetAuthoredPropertyNames())
-        key = id(found.schemas), names
-        if key not in self._known:
-            self._known[key] = self._divide(names, found.schemas.builtin)
-        certain, doubtful = self._known[key]
+        outline = found.opinions.outline
+        known = outline.kept.get(self)
+        if known is None:
+            known = outline.kept[self] = self._divide(outline.names, outline.schemas.builtin)
+        certain, doubtful = known
         if not doubtful:
             return certain
         # a schema that is not registered makes its attributes look unknown, but not custom
@@ -201,6 +199,11 @@ class _AttributeSpaces:
         if namespace not in self._by_namespace:
             self._by_namespace[namespace] = _find_space(namespace)
         return self._by_namespace[namespace]
+
+
+@lru_cache(maxsize=32)
+def _make_spaces(order: ResolverOrder) -> _AttributeSpaces:
+    return _AttributeSpaces(order)
 
 
 def _find_space(namespace: str) -> str | None:

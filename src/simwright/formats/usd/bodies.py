@@ -194,10 +194,15 @@ def _report_oddities(
         report(BODY_ASLEEP)
 
 
+_VELOCITIES = frozenset({"physics:velocity", "physics:angularVelocity"})
+
+
 def _read_velocity(
     reader: StageReader, found: FoundPrim, matrix: Array, pose: Pose
 ) -> tuple[Array | None, Array | None]:
     """Velocities are authored in the prim's own space, angular ones in degrees per second."""
+    if found.authored is not None and _VELOCITIES.isdisjoint(found.authored):
+        return None, None
     velocity = reader.get_finite(found, "physics:velocity", ZERO)
     spin = reader.get_finite(found, "physics:angularVelocity", ZERO)
     return (

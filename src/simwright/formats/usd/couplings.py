@@ -316,10 +316,8 @@ def read_equalities(reader: StageReader, scan: StageScan) -> None:
     """Make closing joints of connects and welds."""
     # most stages have no equality, so the table is made when the first one comes
     joints: dict[str, Joint] | None = None
-    for found in scan.all.values():
+    for found in scan.list_sorts(lambda sort: not sort.apis.isdisjoint(_APIS)):
         applied = found.apis & _APIS
-        if not applied:
-            continue
         if found.type not in JOINT_TYPES:
             reader.reporter.report(
                 EQUALITY_MISPLACED,

@@ -21,6 +21,7 @@ from simwright.core.math3d import (
     IDENTITY_QUAT,
     Array,
     Pose,
+    multiply_numbers,
     quat_conjugate,
     quat_multiply,
     quat_normalize,
@@ -109,9 +110,10 @@ def read_motion(reader: StageReader, found: FoundPrim, name: str) -> Motions:
 
 def _report_unapplied(reader: StageReader, found: FoundPrim, name: str) -> None:
     """Name each limit or drive whose attributes stand there without their schema, once."""
-    missing = found.opinions.unapplied
+    outline = found.opinions.outline
+    missing = outline.unapplied
     if missing is None:
-        missing = found.opinions.unapplied = _find_unapplied(found)
+        missing = outline.unapplied = _find_unapplied(found)
     for api, attribute in missing.items():
         where = reader.where(found, attribute)
         reader.reporter.report(SCHEMA_UNAPPLIED, where, name=name, attribute=attribute, api=api)
@@ -120,7 +122,7 @@ def _report_unapplied(reader: StageReader, found: FoundPrim, name: str) -> None:
 def _find_unapplied(found: FoundPrim) -> dict[str, str]:
     """Schemas that are missing, each with the first attribute that wants it."""
     missing: dict[str, str] = {}
-    for attribute in sorted(a for a in found.opinions.names if a.startswith(_APPLIED)):
+    for attribute in sorted(a for a in found.opinions.outline.names if a.startswith(_APPLIED)):
         family, instance, *rest = attribute.split(":")
         api = f"Physics{family.capitalize()}API:{instance}"
         if "physics" in rest[:-1] and api not in found.apis:
@@ -233,12 +235,13 @@ def _attach_drives(reader: StageReader, found: FoundPrim, name: str, dofs: dict[
 
 def _read_drive(reader: StageReader, found: FoundPrim, instance: str, angular: bool) -> Drive:
     """Gains of an acceleration drive have no mass in them; angular ones are per degree in either case."""
+    prefix = f"drive:{instance}:physics:"
 
     def read(key: str, default: float) -> float:
-        return reader.get_number(found, f"drive:{instance}:physics:{key}", default)
+        return reader.get_number(found, prefix + key, default)
 
     units = reader.units
-    acceleration = reader.get_text(found, f"drive:{instance}:physics:type", "force") == "acceleration"
+    acceleration = reader.get_text(found, f"{prefix}type", "force") == "acceleration"
     if angular:
         # torques per degree: a stiffness of 1 N m/deg is 57.3 N m/rad
         gain, step, force = units.inertia / DEGREE, DEGREE, units.inertia
@@ -522,19 +525,21 @@ def _let_meet(joint: Joint, parent: Pose, child: Pose) -> None:
 
     The frame on the parent follows; of a joint that closes a loop, the one on the child.
     """
-    ends = [(parent, joint.parent_frame), (child, joint.child_frame)]
     if joint.closes_loop:
-        ends.reverse()
-    (body, own), (other, kept) = ends
+        body, own, other, kept = child, joint.child_frame, parent, joint.parent_frame
+    else:
+        body, own, other, kept = parent, joint.parent_frame, child, joint.child_frame
     anchor = other.move(kept.p.tolist())
-    turn, now = (
-        quat_multiply(pose.q.tolist(), frame.q.tolist()) for pose, frame in ((other, kept), (body, own))
-    )
+    turn = multiply_numbers(other.q.tolist(), kept.q.tolist())
+    now = multiply_numbers(body.q.tolist(), own.q.tolist())
     p, q = own.p, own.q
     if _DOUBLE < math.dist(body.move(p.tolist()), anchor) <= _SINGLE:
         p = np.array((~body).move(anchor))
-    if _DOUBLE < 2.0 * min(math.dist(now, turn), math.dist(now, -turn)) <= _SINGLE:
-        q = quat_normalize(quat_multiply(quat_conjugate(body.q), turn))
+    w, x, y, z = turn
+    if _DOUBLE < 2.0 * min(math.dist(now, turn), math.dist(now, (-w, -x, -y, -z))) <= _SINGLE:
+        q = quat_normalize(multiply_numbers(quat_conjugate(body.q).tolist(), turn))
+    if p is own.p and q is own.q:
+        return
     if joint.closes_loop:
         joint.child_frame = Pose(p, q)
     else:

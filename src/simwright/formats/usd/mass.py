@@ -324,17 +324,18 @@ class ColliderSums:
         if not self._parts:
             return result
         mass, com, inertia = self._place_parts()
-        rows = np.array([part.body for part in self._parts])
+        rows = [part.body for part in self._parts]
         # parts come body by body, so sums over bodies are sums over runs
-        starts = np.flatnonzero(np.r_[True, rows[1:] != rows[:-1]])
+        starts = [i for i, row in enumerate(rows) if i == 0 or row != rows[i - 1]]
+        counts = np.diff([*starts, len(rows)])
         total = np.add.reduceat(mass, starts)
         center = np.add.reduceat(mass[:, None] * com, starts) / np.where(total == 0.0, 1.0, total)[:, None]
-        offset = com - np.repeat(center, np.diff(np.r_[starts, len(rows)]), axis=0)
+        offset = com - np.repeat(center, counts, axis=0)
         # parallel-axis theorem for all parts at once
         square = np.einsum("ni,ni->n", offset, offset)[:, None, None] * np.eye(3)
         shifted = inertia + mass[:, None, None] * (square - offset[:, :, None] * offset[:, None, :])
         summed = np.add.reduceat(shifted, starts)
-        numbers = rows[starts].tolist()
+        numbers = [rows[start] for start in starts]
         for number, one, where, tensor in zip(numbers, total.tolist(), center, summed, strict=True):
             result[self._asked[number][0].name] = Inertial(one, where, tensor)
         return result

@@ -73,7 +73,7 @@ class _TendonPathError(Exception):
 
 def read_tendons(reader: StageReader, scan: StageScan) -> None:
     """Add every MuJoCo tendon; report PhysX ones."""
-    prims = [found for found in scan.all.values() if found.type == "MjcTendon"]
+    prims = scan.list_sorts(lambda sort: sort.type == "MjcTendon")
     names = name_prims(prims, noted=reader.noted)
     for found in prims:
         try:
@@ -84,7 +84,7 @@ def read_tendons(reader: StageReader, scan: StageScan) -> None:
         else:
             reader.tendons[found.path] = tendon.name
             reader.asset.tendons.append(tendon)
-    physx = [found for found in scan.all.values() if any(a.startswith("PhysxTendon") for a in found.apis)]
+    physx = scan.list_sorts(lambda sort: any(api.startswith("PhysxTendon") for api in sort.apis))
     if physx:
         where = reader.where(physx[0].prim)
         reader.reporter.report(TENDON_PHYSX, where, count=len(physx), first=physx[0].path)
@@ -230,10 +230,10 @@ _SPACES = ("mjc", "gazebo")
 
 def read_keyframes(reader: StageReader, scan: StageScan) -> None:
     """Keyframes, by the order of joints and actuators; after both are complete."""
-    prims = [found for found in scan.all.values() if found.type == "MjcKeyframe"]
+    prims = scan.list_sorts(lambda sort: sort.type == "MjcKeyframe")
     names = name_prims(prims, noted=reader.noted)
     dofs = [dof for joint in reader.asset.joints for dof in joint.dofs]
-    drives = sum(reader.note(found).get("stands_for") == "drive" for found in scan.all.values())
+    drives = sum(note.get("stands_for") == "drive" for note in scan.notes.values())
     for found in prims:
         time = reader.get_number(found, "mjc:time", 0.0)
         keyframe = Keyframe(names[found.path], time=time, path=found.path)
@@ -299,11 +299,7 @@ def _deal(values: list[float], dofs: Sequence[Dof], sizes: Sequence[int]) -> dic
 
 def read_pairs(reader: StageReader, scan: StageScan) -> None:
     """Colliders that always touch."""
-    prims = [
-        f
-        for f in scan.all.values()
-        if f.may_author(f"{_PAIR}geom1") and f.prim.HasRelationship(f"{_PAIR}geom1")
-    ]
+    prims = [f for f in scan.list_authors(f"{_PAIR}geom1") if f.prim.HasRelationship(f"{_PAIR}geom1")]
     names = name_prims(prims, noted=reader.noted)
     for found in prims:
         ends = [reader.get_targets(found, f"{_PAIR}geom{number}")[:1] for number in (1, 2)]

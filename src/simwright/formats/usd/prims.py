@@ -4,7 +4,8 @@
 Asking OpenUSD for an attribute that nobody authored costs as much as reading one, and a reader asks for dozens
 per prim.  So each prim keeps the names that are authored on it, and each :class:`PrimSchemas` (all prims of one type
 with the same schemas) keeps the fallback values of its schemas.  Schemas do not change while the process lives, so
-sorts are kept from one stage to the next.
+sorts are kept from one stage to the next, and so is what follows from the names that are authored on prims of a sort
+(:class:`PrimOutline`): links, joints and colliders of one exporter author the same names over and over.
 """
 
 from __future__ import annotations
@@ -63,22 +64,34 @@ class PrimSchemas:
 
 
 @dataclass(slots=True, eq=False)
-class Opinions:
-    """What the layers say about a prim, attribute values filled as they are asked for.
+class PrimOutline:
+    """What all prims of one sort with the same authored properties share, whatever their values are.
 
-    Prims that come from the same specs, such as the parts of a robot that is referenced a hundred times, share
-    one of these.  ``names`` are the authored properties; ``values`` what attributes resolve to, fallbacks
-    included; ``said`` only what is authored; ``binds`` tells that a material is bound here; ``unapplied`` are limits
-    and drives of a joint without their schema.
+    ``names`` are the properties; ``binds`` tells that a material is bound; ``unapplied`` are limits and drives of a
+    joint without their schema; ``operations`` is the last order of transform operations of which all are there;
+    ``kept`` are the solver and custom attributes, by who asks (``attributes._AttributeSpaces``).
     """
 
     schemas: PrimSchemas
     names: frozenset[str]
     binds: bool
+    unapplied: dict[str, str] | None = None
+    operations: Any = None
+    kept: dict[object, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = field(default_factory=dict)
+
+
+@dataclass(slots=True, eq=False)
+class Opinions:
+    """What the layers say about a prim, attribute values filled as they are asked for.
+
+    Prims that come from the same specs, such as the parts of a robot that is referenced a hundred times, share
+    one of these.  ``values`` are what attributes resolve to, fallbacks included; ``said`` only what is authored.
+    """
+
+    outline: PrimOutline
     values: dict[str, Any] = field(default_factory=dict)
     said: dict[str, Any] = field(default_factory=dict)
     numbers: dict[str, tuple[float, ...]] = field(default_factory=dict)
-    unapplied: dict[str, str] | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -162,35 +175,41 @@ def find_sort(prim: Usd.Prim) -> PrimSchemas:
     return sort
 
 
+_OUTLINES: dict[tuple[PrimSchemas, tuple[str, ...]], PrimOutline] = {}
+
+
+def _find_outline(prim: Usd.Prim) -> PrimOutline:
+    """The outline of a prim, made when it is the first of its kind in the process."""
+    key = find_sort(prim), tuple(names_of(prim))
+    outline = _OUTLINES.get(key)
+    if outline is None:
+        if len(_OUTLINES) >= _MOST_SORTS:
+            _OUTLINES.clear()
+        binds = any(name.startswith("material:binding") for name in key[1])
+        outline = _OUTLINES[key] = PrimOutline(key[0], frozenset(key[1]), binds)
+    return outline
+
+
 class OpinionCache:
     """What layers say about the prims met so far."""
 
-    __slots__ = ("_names", "_opinions", "_shares")
+    __slots__ = ("_opinions", "_shares")
 
     def __init__(self, shares: bool = False) -> None:
         """``shares``: prims may come from the same specs, so these are compared."""
         self._shares = shares
-        self._names: dict[tuple[str, ...], tuple[frozenset[str], bool]] = {}
         self._opinions: dict[tuple[Any, ...], Opinions] = {}
 
     def look(self, prim: Usd.Prim) -> Opinions:
         """What is said about a prim."""
         if not self._shares:
-            return self._read(prim)
+            return Opinions(_find_outline(prim))
         # prims of the same specs have the same values, unless something above shifts time (see may_share)
         key = tuple(specs_of(prim))
         known = self._opinions.get(key)
         if known is None:
-            known = self._opinions[key] = self._read(prim)
+            known = self._opinions[key] = Opinions(_find_outline(prim))
         return known
-
-    def _read(self, prim: Usd.Prim) -> Opinions:
-        listed = tuple(names_of(prim))
-        names = self._names.get(listed)
-        if names is None:
-            binds = any(name.startswith("material:binding") for name in listed)
-            names = self._names[listed] = (frozenset(listed), binds)
-        return Opinions(find_sort(prim), *names)
 
 
 def may_share(stage: Usd.Stage, time: Usd.TimeCode) -> bool:

@@ -317,7 +317,8 @@ def read_filters(reader: StageReader, scan: StageScan) -> None:
     ends = _FilterEnds(reader)
     seen: set[tuple[str, frozenset[str]]] = set()
     # authored on either side, or on both: a pair is the same both ways
-    for found in scan.filtered:
+    # by the relationship and not by its API: files author it without applying PhysicsFilteredPairsAPI
+    for found in scan.list_authors("physics:filteredPairs"):
         for target in reader.get_targets(found, "physics:filteredPairs"):
             for pair in _read_pair(reader, ends, found, target):
                 key = (pair.of, frozenset((pair.a, pair.b)))

@@ -26,7 +26,7 @@ from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import SimwrightError
 from simwright.core.names import NameScope
 from simwright.formats.format import ReadOptions
-from simwright.formats.usd.prims import COLLISION, PHYSICS_MATERIAL, RIGID_BODY, FoundPrim
+from simwright.formats.usd.prims import COLLISION, PHYSICS_MATERIAL, RIGID_BODY, FoundPrim, PrimSchemas
 from simwright.formats.usd.stage_reader import StageReader
 from simwright.model.asset import Asset, Shape, scaled
 from simwright.model.geometry import Geometry, Mesh, Subset
@@ -48,7 +48,11 @@ PREDICATE = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
 
 @dataclass(slots=True, eq=False)
 class StageScan:
-    """Prims in stage order, all of them and by kind; one prim may be of several kinds."""
+    """Prims in stage order, all of them and by kind; one prim may be of several kinds.
+
+    ``sorts`` are those of all prims, ``names`` all authored properties; ``is_timed`` tells that value clips may give
+    values to others.
+    """
 
     all: dict[str, FoundPrim] = field(default_factory=dict)
     bodies: list[FoundPrim] = field(default_factory=list)
@@ -58,7 +62,6 @@ class StageScan:
     scenes: list[FoundPrim] = field(default_factory=list)
     materials: list[FoundPrim] = field(default_factory=list)
     groups: list[FoundPrim] = field(default_factory=list)
-    filtered: list[FoundPrim] = field(default_factory=list)
     articulations: list[FoundPrim] = field(default_factory=list)
     cameras: list[FoundPrim] = field(default_factory=list)
     lights: list[FoundPrim] = field(default_factory=list)
@@ -67,6 +70,20 @@ class StageScan:
     controllers: list[FoundPrim] = field(default_factory=list)
     stray_colliders: list[FoundPrim] = field(default_factory=list)
     notes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    sorts: set[PrimSchemas] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
+    is_timed: bool = False
+
+    def list_sorts(self, is_wanted: Callable[[PrimSchemas], bool]) -> list[FoundPrim]:
+        """The prims of some types or schemas; quick where there are none."""
+        wanted = {sort for sort in self.sorts if is_wanted(sort)}
+        return [found for found in self.all.values() if found.schemas in wanted] if wanted else []
+
+    def list_authors(self, name: str) -> list[FoundPrim]:
+        """The prims on which a property may be authored; quick where there are none."""
+        if name not in self.names and not self.is_timed:
+            return []
+        return [found for found in self.all.values() if found.authored is None or name in found.authored]
 
 
 def scan_stage(reader: StageReader) -> StageScan:
@@ -90,7 +107,7 @@ def scan_stage(reader: StageReader) -> StageScan:
 
 def _leave_visuals(reader: StageReader, scan: StageScan) -> None:
     """Forget geometry that nothing touches, and materials that only say how something looks."""
-    tendons = [found for found in scan.all.values() if found.type == "MjcTendon"]
+    tendons = scan.list_sorts(lambda sort: sort.type == "MjcTendon")
     # a tendon may go round geometry that does not collide
     kept = {path for found in tendons for path in reader.get_targets(found, "mjc:path")}
     scan.geometry = [found for found in scan.geometry if COLLISION in found.apis or found.path in kept]
@@ -112,12 +129,14 @@ def scan_prims(reader: StageReader, root: Usd.Prim) -> StageScan:
             scan.notes[found.path] = reader.notes[found.path] = read_note(prim)
         for kind in found.schemas.kinds:
             getattr(scan, kind).append(found)
-        # by the relationship and not by its API: files author it without applying PhysicsFilteredPairsAPI
-        if found.authored is None or "physics:filteredPairs" in found.authored:
-            scan.filtered.append(found)
         # prototypes below an instancer are not shapes where they stand
         if found.type == "PointInstancer":
             walk.PruneChildren()
+    outlines = {found.opinions.outline for found in scan.all.values()}
+    scan.sorts = {outline.schemas for outline in outlines}
+    scan.names.update(*(outline.names for outline in outlines))
+    reader.names |= scan.names
+    scan.is_timed = reader.timed
     return scan
 
 
@@ -132,17 +151,19 @@ class _Inherited:
     authored: frozenset[str] | None = frozenset()
 
 
+_DISPLAY = frozenset({"visibility", "purpose"})
+
+
 def _find_prim(reader: StageReader, scan: StageScan, prim: Usd.Prim, top: _Inherited) -> FoundPrim:
     path = path_of(prim).pathString
     above, _, name = path.rpartition("/")
     parent = scan.all.get(above)
     inherited = top if parent is None else parent
     opinions = reader.opinion_cache.look(prim)
-    schemas = opinions.schemas
-    authored: frozenset[str] | None = opinions.names
+    outline = opinions.outline
+    schemas, authored = outline.schemas, outline.names
     # clips give values to attributes that no layer of the prim mentions
-    if reader.timed and (inherited.authored is None or prim.HasAuthoredMetadata("clips")):
-        authored = None
+    has_clips = reader.timed and (inherited.authored is None or prim.HasAuthoredMetadata("clips"))
     owner = inherited.owner
     found = FoundPrim(
         prim,
@@ -152,14 +173,15 @@ def _find_prim(reader: StageReader, scan: StageScan, prim: Usd.Prim, top: _Inher
         name,
         schemas,
         opinions,
-        authored,
+        None if has_clips else authored,
         path if RIGID_BODY in schemas.apis else owner,
         owner,
         inherited.visible,
         inherited.purpose,
-        opinions.binds or inherited.bound,
+        outline.binds or inherited.bound,
     )
-    _read_imageable(reader, found)
+    if schemas.is_imageable and (has_clips or not _DISPLAY.isdisjoint(authored)):
+        _read_imageable(reader, found)
     if schemas.is_subset and parent is not None and reader.get(found, "elementType") == UsdGeom.Tokens.face:
         parent.subsets = [*(parent.subsets or ()), found]
     return found
@@ -167,8 +189,6 @@ def _find_prim(reader: StageReader, scan: StageScan, prim: Usd.Prim, top: _Inher
 
 def _read_imageable(reader: StageReader, found: FoundPrim) -> None:
     """Visibility and purpose, where the prim has a say in what it inherits."""
-    if not found.schemas.is_imageable:
-        return
     if found.may_author("visibility"):
         # an invisible prim hides all below it, whatever they say themselves
         found.visible = found.visible and reader.get(found, "visibility") != UsdGeom.Tokens.invisible

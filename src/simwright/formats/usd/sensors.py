@@ -273,7 +273,7 @@ _SPACES = ("mjc:sensor", "gazebo:sensor")
 
 def read_registry_sensors(reader: StageReader, scan: StageScan) -> None:
     """Add the sensors that schemas of the registry make of prims."""
-    founds = [found for found in scan.all.values() if found.apis and find_neutral_kind(found.apis)]
+    founds = scan.list_sorts(lambda sort: bool(sort.apis and find_neutral_kind(sort.apis)))
     names = name_prims(founds, noted=reader.noted)
     cameras = name_prims(scan.cameras, noted=reader.noted) if founds else {}
     for found, body, placement in _place(reader, founds):
@@ -355,12 +355,12 @@ def _settle_pose(reader: StageReader, found: FoundPrim, sensor: Sensor, pose: Po
 def read_sensors(reader: StageReader, scan: StageScan) -> None:
     """Add the sensors with a plain meaning; keep and report the others."""
     read_registry_sensors(reader, scan)
-    known = [found for found in scan.all.values() if found.type in _SENSOR_KINDS]
+    known = scan.list_sorts(lambda sort: sort.type in _SENSOR_KINDS)
     names = choose_names(found.path for found in known)
     for found in known:
         reader.asset.sensors.append(_read_sensor(reader, found, names[found.path]))
     # types first: they are few, and the pattern need not be tried on every prim
-    types = {found.type for found in scan.all.values()} - _SENSOR_KINDS.keys()
+    types = {sort.type for sort in scan.sorts} - _SENSOR_KINDS.keys()
     for kind in sorted(kind for kind in types if _UNKNOWN.match(kind)):
         prims = [found for found in scan.all.values() if found.type == kind]
         for found in prims:

@@ -86,6 +86,7 @@ SDF = "NewtonSDFCollisionAPI"
 _SCHEME = "subdivisionScheme"
 _COLOR = "primvars:displayColor"
 _SEEN_PURPOSES = frozenset({"default", "render"})
+_DRAWN_PURPOSES = _SEEN_PURPOSES | {"proxy"}
 
 
 def read_shapes(reader: StageReader, scan: StageScan, bindings: MaterialBindings) -> None:
@@ -159,7 +160,7 @@ def build_shape(
     collision = COLLISION in found.apis
     # colliders of purpose guide or proxy are there for physics; a renderer does not draw them. Viewers that draw
     # everything that is wanted (hidden_shapes) draw proxies as well
-    seen = _SEEN_PURPOSES | {"proxy"} if reader.hidden_shapes else _SEEN_PURPOSES
+    seen = _DRAWN_PURPOSES if reader.hidden_shapes else _SEEN_PURPOSES
     visual = found.visible and (not collision or found.purpose in seen)
     if not (visual or collision or reader.hidden_shapes):
         omitted.hidden.append(found)
@@ -268,6 +269,8 @@ def _read_color(reader: StageReader, found: FoundPrim) -> tuple[float, float, fl
 
 def _read_inherited_color(reader: StageReader, found: FoundPrim) -> tuple[float, float, float, float] | None:
     """A constant colour of a prim above, which holds for all below it."""
+    if _COLOR not in reader.names and not reader.timed:
+        return None
     path = found.path.rpartition("/")[0]
     while path:
         above = reader.founds.get(path)

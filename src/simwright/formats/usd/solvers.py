@@ -194,6 +194,9 @@ def _fill_elements(resolution: _SolverValues, scan: StageScan, bindings: Materia
     resolution.report()
 
 
+_UNASKED = Resolved()
+
+
 @dataclass(slots=True, eq=False)
 class _SolverValues:
     """Asks the resolvers and notes the answers in the asset; prims that say the same get the same answer."""
@@ -221,16 +224,16 @@ class _SolverValues:
             return None
         # prims of the same opinions share the table of authored values, so they share the answer
         key = id(authored), prim, keys, angular
-        if key not in self.answers:
-            self.answers[key] = self.reader.order.resolve_authored(
+        found = self.answers.get(key, _UNASKED)
+        if found is _UNASKED:
+            found = self.answers[key] = self.reader.order.resolve_authored(
                 authored, prim, keys, scale=self.scale, angular=angular
             )
-        found = self.answers[key]
         if found is not None:
             label = label or (keys if isinstance(keys, str) else keys[-1])
             self.reader.asset.origins.setdefault(path, {})[label] = found
             # values of solvers that lost are compared in SI, since their attributes have different units
-            if any(_differs(found.value, hit.value) for hit in found.lost):
+            if found.lost and any(_differs(found.value, hit.value) for hit in found.lost):
                 self.differing.append((path, label, found))
         return found
 

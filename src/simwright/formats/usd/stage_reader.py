@@ -25,7 +25,7 @@ from simwright.model.geometry import Geometry, Mesh
 from simwright.model.joint import WORLD
 from simwright.model.mass import DEFAULT_DENSITY
 from simwright.resolve.resolver import DEFAULT_ORDER, ResolverOrder, make_resolvers
-from simwright.usd.notes import NOTES, PRIMS, SINGLE, find_decimal, find_marks, read_exact
+from simwright.usd.notes import NOTES, PRIMS, SINGLE, find_decimal, find_decimals, find_marks, read_exact
 from simwright.usd.questions import (
     attribute_of,
     forwarded_targets_of,
@@ -138,6 +138,7 @@ class StageReader:
     tendons: dict[str, str] = field(default_factory=dict)
     publishers: dict[str, str] = field(default_factory=dict)
     faulty: set[str] = field(default_factory=set)
+    names: set[str] = field(default_factory=set)
     meshes: dict[Any, Mesh] = field(default_factory=dict)
     broken: set[Where] = field(default_factory=set)
     uv_names: set[str] = field(default_factory=set)
@@ -234,7 +235,7 @@ class StageReader:
 
     def get(self, at: PrimLike, name: str, default: Any = None) -> Any:
         """Value of an attribute at the reading time, its schema's fallback, or the default."""
-        found = at if isinstance(at, FoundPrim) else self._find(at)
+        found = at if type(at) is FoundPrim else self._find(at)
         if found is None or found.authored is None:
             prim: Usd.Prim = at if found is None else found.prim
             value = self._read_value(attribute_of(prim, name))
@@ -268,7 +269,7 @@ class StageReader:
 
     def get_authored(self, at: PrimLike, name: str) -> Any:
         """Value of an attribute if someone authored one, else None."""
-        found = at if isinstance(at, FoundPrim) else self._find(at)
+        found = at if type(at) is FoundPrim else self._find(at)
         if found is None or found.authored is None:
             return self._read_authored_mass(at if found is None else found.prim, name)
         if name not in found.authored:
@@ -299,7 +300,9 @@ class StageReader:
     def get_number(self, at: PrimLike, name: str, default: float) -> float:
         """A number that may be infinite; anything that is not a number is reported."""
         value = self.get(at, name, default)
-        if isinstance(value, (int, float)) and value == value:  # noqa: PLR0124 - not NaN
+        if type(value) is float and value == value:  # noqa: PLR0124 - not NaN
+            return value
+        if isinstance(value, (int, float)) and value == value:  # noqa: PLR0124
             return float(value)
         return float(self._reject(at, name, value, "a number", default))
 
@@ -310,6 +313,9 @@ class StageReader:
 
     def get_extent(self, at: PrimLike, name: str, default: float) -> float:
         """The size of a geometry; a negative one is reported and taken without its sign."""
+        value = self.get(at, name, default)
+        if type(value) is float and 0.0 <= value < math.inf:  # as nearly all are
+            return value
         value = self.get_size(at, name, default)
         return value if value >= 0.0 else abs(float(self._reject(at, name, value, "0 or more", -value)))
 
@@ -331,7 +337,7 @@ class StageReader:
 
     def get_floats(self, at: PrimLike, name: str, default: Sequence[float]) -> tuple[float, ...]:
         """As many numbers as the default has, which may be infinite; else the default, reported."""
-        found = at if isinstance(at, FoundPrim) else self._find(at)
+        found = at if type(at) is FoundPrim else self._find(at)
         if found is None or found.authored is None:
             return self._read_floats(at, name, default) or tuple(default)
         known = found.opinions.numbers if name in found.authored else found.schemas.numbers
@@ -350,7 +356,7 @@ class StageReader:
             return ()
         numbers = as_floats(value)
         if not self.exact and isinstance(value, SINGLE):
-            numbers = tuple(map(find_decimal, numbers))
+            numbers = find_decimals(numbers)
         if len(numbers) == len(default) and not any(map(math.isnan, numbers)):
             return numbers
         self._reject(at, name, value, f"made of {len(default)} numbers", default)
@@ -380,10 +386,12 @@ class StageReader:
 
     def get_targets(self, at: PrimLike, name: str) -> list[str]:
         """Paths a relationship points to, forwarded."""
-        found = at if isinstance(at, FoundPrim) else self._find(at)
-        if found is not None and found.authored is not None and name not in found.authored:
-            return []
-        prim: Usd.Prim = at if found is None else found.prim
+        found = at if type(at) is FoundPrim else self._find(at)
+        prim: Usd.Prim = at
+        if found is not None:
+            if found.authored is not None and name not in found.authored:
+                return []
+            prim = found.prim
         relationship = relationship_of(prim, name)
         return [path.pathString for path in forwarded_targets_of(relationship)] if relationship else []
 

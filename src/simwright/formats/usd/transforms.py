@@ -63,29 +63,32 @@ _ORDER = "xformOpOrder"
 
 def check_turns(reader: StageReader, scan: StageScan) -> None:
     """Report quaternions without a direction: OpenUSD silently takes them as no turn."""
-    for found in scan.all.values():
-        if found.authored is None or "xformOp:orient" in found.authored:
-            turn = reader.get(found, "xformOp:orient")
-            length = getattr(turn, "GetLength", None)  # an attribute of another type is no turn either
-            if turn is not None and not (length and 0.0 < length() < math.inf):
-                where = reader.where(found, "xformOp:orient")
-                reader.reporter.report(TURN_INVALID, where, name=found.name, value=turn)
+    for found in scan.list_authors("xformOp:orient"):
+        turn = reader.get(found, "xformOp:orient")
+        length = getattr(turn, "GetLength", None)  # an attribute of another type is no turn either
+        if turn is not None and not (length and 0.0 < length() < math.inf):
+            where = reader.where(found, "xformOp:orient")
+            reader.reporter.report(TURN_INVALID, where, name=found.name, value=turn)
 
 
 def check_operations(reader: StageReader, scan: StageScan) -> None:
     """Report operations that the order of a prim lists and that are not on it."""
-    for found in scan.all.values():
+    for found in scan.list_authors(_ORDER):
         names = found.authored
         # where values come from clips, names cannot be trusted; a transform that is refused has its own finding
-        if names is None or _ORDER not in names or found.path in reader.faulty:
+        if names is None or found.path in reader.faulty:
             continue
-        order = reader.get(found, _ORDER)
-        # a layer may say anything there; by number: an OpenUSD array ends an iteration by an exception
-        for number in range(len(order) if isinstance(order, Vt.TokenArray) else 0):
-            operation = str(order[number]).removeprefix("!invert!")
-            if operation not in names and operation.startswith("xformOp:"):
-                where = reader.where(found, _ORDER)
-                reader.reporter.report(OPERATION_MISSING, where, name=found.name, operation=operation)
+        order, outline = reader.get(found, _ORDER), found.opinions.outline
+        if type(order) is not Vt.TokenArray or order == outline.operations:
+            continue  # a layer may say anything there; most prims of one outline say the same
+        # by number: an OpenUSD array ends an iteration by an exception
+        operations = [str(order[number]).removeprefix("!invert!") for number in range(len(order))]
+        missing = [o for o in operations if o not in names and o.startswith("xformOp:")]
+        for operation in missing:
+            where = reader.where(found, _ORDER)
+            reader.reporter.report(OPERATION_MISSING, where, name=found.name, operation=operation)
+        if not missing:
+            outline.operations = order
 
 
 def are_sound(matrices: Array) -> bool:
