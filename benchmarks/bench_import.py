@@ -11,9 +11,10 @@ limit) and against Newton without visual shapes; the same again in a process tha
 earlier import; and with visual shapes, whose time is mostly Newton's own functions for visual meshes.  The floor is
 what OpenUSD alone takes: open, one walk, and its C++ physics parser.  All are warm and in one process; ours and the
 floor take turns.  Beside the limit of the adapter stands its own floor: that of OpenUSD, and the calls of the builder
-that fill it, replayed without anything between them.  Where this is more than the limit of add_usd's time, no importer
-that opens a stage with OpenUSD and fills a builder of Newton meets the limit.  Rows called ``first`` are cold: the
-first import of a process in which both packages are loaded.
+that fill it and of Qhull that make its hulls, replayed without anything between them.  Where this is more than the
+limit of add_usd's time, no importer that opens a stage with OpenUSD and fills a builder of Newton meets the limit; the
+note says how many times this floor the adapter takes.  Rows called ``first`` are cold: the first import of a process in
+which both packages are loaded.
 """
 
 from __future__ import annotations
@@ -125,13 +126,19 @@ def compare(name: str, path: Path, *, is_large: bool = False) -> Iterator[Result
     ours, floor = cpu_times(
         [lambda: body_inertials(load(file)), lambda: _run_floor(file)], 5 if is_large else 15
     )
-    filling = cpu_time(_record_filling(file), 2 if is_large else 5)
+    filling, hulls = (cpu_time(part, 2 if is_large else 5) for part in _record_filling(file))
     share = f"the floor alone is {floor / reference:.3f} of it"
-    least = f"the floor is {floor / reference:.3f} and filling the builder {filling / reference:.3f} of it"
     yield Result(f"import, {name}", ours, ADD_USD, reference, LIMIT, share)
     yield Result(f"import, {name}", ours, FLOOR, floor, FLOOR_LIMIT)
     physics, again, filled = cpu_times(
         [lambda: fill(**bare), lambda: fill(again=True, **bare), fill], 2 if is_large else 5
+    )
+    parts = (floor, filling, hulls)
+    least = (
+        "the floor is {:.3f}, filling the builder {:.3f} and Qhull {:.3f} of it: ".format(
+            *(part / reference for part in parts)
+        )
+        + f"ours is {physics / sum(parts):.2f} of the three"
     )
     yield Result(f"import into a builder without visuals, {name}", physics, ADD_USD, reference, LIMIT, least)
     yield Result(f"import into a builder without visuals, {name}", physics, BARE, plain)
@@ -139,11 +146,13 @@ def compare(name: str, path: Path, *, is_large: bool = False) -> Iterator[Result
     yield Result(f"import into a builder, {name}", filled, ADD_USD, reference)
 
 
-def _record_filling(file: str) -> Callable[[], object]:
-    """What fills an empty builder by the calls that an import without visuals makes, and by nothing else."""
+def _record_filling(file: str) -> tuple[Callable[[], None], Callable[[], None]]:
+    """What fills an empty builder by the calls that an import without visuals makes, and what makes its hulls alone."""
     import newton
+    import scipy.spatial
 
     from simwright.engines.newton import add_usd
+    from simwright.engines.newton.hulls import forget_hulls
 
     calls: list[tuple[str, tuple[Any, ...], dict[str, Any]]] = []
     depth = [0]
@@ -165,16 +174,32 @@ def _record_filling(file: str) -> Callable[[], object]:
         n for n in dir(newton.ModelBuilder) if n.startswith("add_") and n not in ("add_usd", "add_builder")
     ]
     recorder = type("_Recorder", (newton.ModelBuilder,), {name: record(name) for name in names})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        add_usd(recorder(), file, load_visual_shapes=False)
+    hulls: list[tuple[tuple[Any, ...], dict[str, Any]]] = []
+    make_hull = scipy.spatial.ConvexHull
 
-    def replay() -> None:
+    def record_hull(*args: Any, **words: Any) -> Any:
+        hulls.append((args, words))
+        return make_hull(*args, **words)
+
+    forget_hulls()
+    scipy.spatial.ConvexHull = record_hull
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            add_usd(recorder(), file, load_visual_shapes=False)
+    finally:
+        scipy.spatial.ConvexHull = make_hull
+
+    def fill() -> None:
         builder = newton.ModelBuilder()
         for name, args, words in calls:
             getattr(builder, name)(*args, **words)
 
-    return replay
+    def make_hulls() -> None:
+        for args, words in hulls:
+            make_hull(*args, **words)
+
+    return fill, make_hulls
 
 
 _FIRST = """

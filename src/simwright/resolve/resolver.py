@@ -318,6 +318,9 @@ class ResolverOrder:
             return None
         hits: list[Lost] = []
         for namespace, row, attribute in rows:
+            # A row of one attribute is not asked in vain: most questions have a row of every solver.
+            if len(row.attributes) == 1 and authored.get(attribute) is None:
+                continue
             value = row.read(authored, scale, angular=angular)
             if value is not None:
                 hits.append(Lost(namespace, attribute, value))

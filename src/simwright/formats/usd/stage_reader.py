@@ -29,9 +29,11 @@ from simwright.usd.notes import NOTES, PRIMS, SINGLE, find_decimal, find_decimal
 from simwright.usd.questions import (
     attribute_of,
     forwarded_targets_of,
+    imaginary_of,
     is_authored,
     path_of,
     relationship_of,
+    unpack_of,
     value_of,
 )
 
@@ -178,7 +180,7 @@ class StageReader:
     def world_matrix(self, at: PrimLike) -> Array:
         """4x4 column-vector matrix of a prim in the asset frame [m], authored scale included."""
         prim = at.prim if isinstance(at, FoundPrim) else at
-        stacked = np.array(self._place(prim), dtype=np.float64)[None]
+        stacked = np.frombuffer(self._place(prim)).reshape(1, 4, 4)
         if not are_sound(stacked):
             stacked = mend_transforms(self, [prim], stacked)
         return self.units.convert_matrix(stacked[0].T)
@@ -208,8 +210,8 @@ class StageReader:
         """``(n, 4, 4)``: :meth:`world_matrix` of many prims at once."""
         if not founds:
             return np.empty((0, 4, 4))
-        # one array from all matrices: converting each on its own is far slower
-        stacked = np.array([self._place(found.prim) for found in founds], dtype=np.float64).reshape(-1, 4, 4)
+        # from the memory of all matrices: an array of matrices would be made number by number
+        stacked = np.frombuffer(b"".join([self._place(found.prim) for found in founds])).reshape(-1, 4, 4)
         if not are_sound(stacked):
             stacked = mend_transforms(self, [found.prim for found in founds], stacked)
         return self.units.convert_matrices(stacked.transpose(0, 2, 1))
@@ -416,12 +418,18 @@ def as_rows(value: Any, width: int) -> Array:
         return np.zeros((0, width))
 
 
+_INTEGERS = frozenset({Gf.Vec2i, Gf.Vec3i, Gf.Vec4i})
+
+
 def as_floats(value: Any) -> tuple[float, ...]:
     """A USD vector or quaternion (w, x, y, z) as numbers; none where the value is nothing of that kind."""
-    if isinstance(value, (Gf.Quatf, Gf.Quatd, Gf.Quath)):
-        x = value.imaginary
-        return (value.real, x[0], x[1], x[2])
-    # through an array: a Gf vector is a slow sequence, but a fast buffer
+    kind = type(value)
+    unpack = unpack_of.get(kind)
+    if unpack is not None:
+        return tuple(map(float, unpack(value))) if kind in _INTEGERS else unpack(value)
+    unpack = imaginary_of.get(kind)
+    if unpack is not None:
+        return value.real, *unpack(value.imaginary)
     try:
         array = np.array(value, dtype=np.float64)
     except (TypeError, ValueError):
