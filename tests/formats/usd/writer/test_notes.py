@@ -14,6 +14,7 @@ from writing import make_trip
 import simwright
 from simwright.core.diag import Level, Reporter
 from simwright.core.math3d import Pose, quat_from_rpy
+from simwright.formats.usd.stage_reader import as_floats
 from simwright.formats.usd.writer.entry import build_layers
 from simwright.formats.usd.writer.plan import rank_prims
 from simwright.model.asset import Actuator, Articulation, Asset, Body, Keyframe, Site
@@ -22,7 +23,7 @@ from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Drive, Joint, JointKind, Mimic, Motion
 from simwright.model.kinematics import place_bodies
 from simwright.model.ros import Controller, Interface, InterfaceKind
-from simwright.usd.notes import find_decimal, find_exact, read_exact
+from simwright.usd.notes import find_decimal, find_decimals, find_exact, read_exact
 
 MASS = 1.2345678901234567
 
@@ -155,6 +156,38 @@ def test_the_order_of_prims_is_known_before_they_are_composed(name, samples):
     order = [str(prim.GetPath()) for prim in stage.Traverse() if str(prim.GetPath()) in ranks]
     assert len(order) > len(asset.bodies)
     assert order == sorted(order, key=ranks.__getitem__)
+
+
+def test_decimals_of_a_vector_are_those_of_its_numbers():
+    random = np.random.default_rng(7)
+    # any bits, what somebody writes, large integers, and what is special
+    bits = random.integers(0, 1 << 32, 3000, dtype=np.uint32).view(np.float32)
+    written = np.round(random.uniform(-5, 5, 3000), 4).astype(np.float32)
+    integers = random.integers(-(10**12), 10**12, 3000).astype(np.float32)
+    special = np.array([0.0, -0.0, 1.0, 1e7, -1e7, 9999999.0, math.inf, -math.inf], dtype=np.float32)
+    numbers = np.concatenate((bits[np.isfinite(bits)], written, integers, np.repeat(special, 300))).tolist()
+    for count in (2, 3, 4):
+        for row in random.choice(numbers, (3000, count)).tolist():
+            # by text, which tells zeros apart
+            assert repr(find_decimals(tuple(row))) == repr(tuple(map(find_decimal, row)))
+    assert math.isnan(find_decimals((0.1, math.nan))[1])
+
+
+def test_numbers_of_every_kind_of_vector_and_quaternion_are_read():
+    for letter, numbers in (
+        ("d", (0.1, -2.5, 3.25, 4.0)),
+        ("f", (0.5, -2.5, 3.25, 4.0)),
+        ("h", (0.5, -2.5, 3.25, 4.0)),
+    ):
+        for count in (2, 3, 4):
+            assert as_floats(getattr(Gf, f"Vec{count}{letter}")(*numbers[:count])) == numbers[:count]
+        w, x, y, z = numbers
+        imaginary = getattr(Gf, f"Vec3{letter}")(x, y, z)
+        assert as_floats(getattr(Gf, f"Quat{letter}")(w, imaginary)) == numbers
+    integers = as_floats(Gf.Vec3i(1, -2, 3))
+    assert integers == (1.0, -2.0, 3.0)
+    assert {type(value) for value in integers} == {float}
+    assert as_floats("text") == as_floats(None) == ()
 
 
 def test_a_float_is_read_as_the_decimal_that_its_text_says(tmp_path):
