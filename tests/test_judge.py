@@ -6,6 +6,7 @@ import ensurepip
 import importlib.util
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -122,6 +123,18 @@ def test_every_version_counts(environments: ModuleType, make: Callable[..., obje
     assert make().folder == first
     pins.write_text(pins.read_text() + "numpy==2.0.0\n")
     assert make().folder != first
+
+
+def test_two_runs_use_one_at_the_same_time(make: Callable[..., object]) -> None:
+    small, reached = make(ready=True), threading.Event()
+
+    def use() -> None:
+        with hold(small, str):
+            reached.set()
+
+    with hold(small, str):
+        threading.Thread(target=use, daemon=True).start()
+        assert reached.wait(10.0)
 
 
 def test_one_that_is_used_is_not_removed(make: Callable[..., object]) -> None:

@@ -104,11 +104,15 @@ def hold(environment: IsolatedEnvironment, say: Say) -> Iterator[Path]:
     folder = environment.folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     with _lock_of(folder).open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not environment.ready:
-            _make(environment, say)
-        _remove_older(environment)
+        # shared where it is there: a benchmark does not wait for a judge that runs its tests in it
         fcntl.flock(lock, fcntl.LOCK_SH)
+        while not environment.ready:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            # between the two locks another run may have made it, and before the next one removed it
+            if not environment.ready:
+                _make(environment, say)
+            fcntl.flock(lock, fcntl.LOCK_SH)
+        _remove_older(environment)
         yield environment.python
 
 
