@@ -47,7 +47,9 @@ def run_in_environment(name: str, module: str) -> Iterator[Result | str]:
     done = subprocess.run(
         [python, "-m", "benchmarks", module, "--format", "json"],
         cwd=root, stdout=subprocess.PIPE, text=True, check=False,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join((str(root / "src"), str(root)))},
+        env=os.environ
+        | find_environment(name).make_variables()
+        | {"PYTHONPATH": os.pathsep.join((str(root / "src"), str(root)))},
     )  # fmt: skip
     found = json.loads(done.stdout)["modules"][module]
     for row in found["rows"]:
