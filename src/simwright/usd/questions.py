@@ -29,6 +29,9 @@ is_authored: Final = Usd.Attribute.HasAuthoredValue
 targets_of: Final = Usd.Relationship.GetTargets
 forwarded_targets_of: Final = Usd.Relationship.GetForwardedTargets
 value_type_of: Final = Usd.Attribute.GetTypeName
+list_fields: Final = Sdf.PrimSpec.ListInfoKeys
+read_field: Final = Sdf.PrimSpec.GetInfo
+has_field: Final = Sdf.PrimSpec.HasInfo
 
 _LETTERS = {"d": "d", "f": "f", "h": "e", "i": "i"}
 unpack_of: Final[dict[type, Callable[[Any], tuple[Any, ...]]]] = {

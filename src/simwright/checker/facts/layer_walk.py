@@ -36,11 +36,10 @@ from simwright.checker.facts.layers import (
     AssetPath,
     LayerFacts,
     OpinionContent,
-    PrimOpinions,
     TextValue,
 )
 from simwright.checker.facts.vendors import vendor_of_property, vendor_of_schema
-from simwright.usd.questions import scalar_type_of
+from simwright.usd.questions import has_field, list_fields, read_field, scalar_type_of
 
 _ARC_KEYS = {
     "references": "reference",
@@ -98,7 +97,8 @@ class _SpecGroup:
     """Of its type, where the spec defines the prim."""
     work: list[tuple[str, _PropertyPlan]]
     """Properties that are looked at one by one; the others are only counted."""
-    contents: tuple[OpinionContent, ...]
+    said: int
+    """The identity of what its opinions are about; 0 for nothing that rules point at."""
     relations: tuple[str, ...]
     neutral_apis: tuple[str, ...]
     fields: tuple[str, ...]
@@ -106,6 +106,10 @@ class _SpecGroup:
     is_prim: bool
     is_placed: bool
     is_render_material: bool
+    body_type: str | None
+    """The type it says, where the spec defines a rigid body."""
+    is_special: bool = False
+    """Is there more to note than opinions and relationships?"""
     count: int = 0
 
 
@@ -132,63 +136,66 @@ class _LayerReader:
         self.has_samples = facts.has_samples = bool(self.layer.ListAllTimeSamples())
         self.most = 0
 
+    # one function, written for speed: its body runs once per prim of the layer
     def run(self) -> None:
         facts, groups = self.facts, self.groups
-        for spec, path, keys in self.list_prims():
-            names = tuple(spec.GetInfo("properties") or ())
+        shared: dict[tuple[str, ...], tuple[str, ...]] = {}
+        find_spec, root = self.layer.GetPrimAtPath, Sdf.Path.absoluteRootPath
+        waiting = [
+            root.AppendChild(name) for name in reversed(read_field(find_spec(root), "primChildren") or ())
+        ]
+        has_variants = False
+        while waiting:
+            path = waiting.pop()
+            spec = find_spec(path)
+            if spec is None:
+                continue
+            # layers have few distinct lists of fields: one shared tuple per list makes keys cheap to compare
+            fields = tuple(list_fields(spec))
+            keys = shared.get(fields)
+            if keys is None:
+                keys = shared[fields] = tuple(sorted(_INTERESTING.intersection(fields)))
+            names = tuple(read_field(spec, "properties") or ())
             applied = (
-                tuple(spec.GetInfo("apiSchemas").GetAddedOrExplicitItems()) if "apiSchemas" in keys else ()
+                tuple(read_field(spec, "apiSchemas").GetAddedOrExplicitItems())
+                if "apiSchemas" in keys
+                else ()
             )
-            key = (names, keys, applied, spec.typeName, spec.specifier, path.IsPrimPath())
+            is_prim = not has_variants or path.IsPrimPath()
+            key = (names, keys, applied, spec.typeName, spec.specifier, is_prim)
             group = groups.get(key)
             if group is None:
-                group = groups[key] = self.make_group(names, keys, applied, path.IsPrimPath(), spec)
+                group = groups[key] = self.make_group(names, keys, applied, is_prim, spec)
             group.count += 1
-            if group.contents:
-                facts.prim_opinions.append(PrimOpinions(path, group.contents))
+            if group.said:
+                facts.sayings.append((path, group.said))
             if group.relations:
                 facts.related.append((path, group.relations))
             for name, plan in group.work:
                 self.visit_property(path, name, plan)
-            if group.is_placed:
-                facts.placed.append(path)
-            elif group.is_render_material:
-                facts.render_materials.append(path)
-            if group.fields or group.neutral_apis:
-                self.visit_fields(spec, path, group)
+            if group.is_special:
+                self.note_special(spec, path, group)
+            below = read_field(spec, "primChildren")
+            if below:
+                waiting.extend([path.AppendChild(name) for name in reversed(below)])
+            # another layer may name the set and select its variant
+            if has_field(spec, "variantSetChildren"):
+                has_variants = True
+                waiting.extend(list_variants(spec, path))
         facts.names.update(self.plans)
         self.count()
 
-    # one function: a walk over prims and variants with one stack of paths, in the order of the file
-    def list_prims(self) -> Iterator[tuple[Sdf.PrimSpec, Sdf.Path, tuple[str, ...]]]:
-        """Specs of prims and variants with their fields, outer ones first."""
-        layer = self.layer
-        shared: dict[tuple[str, ...], tuple[str, ...]] = {}
-        root = Sdf.Path.absoluteRootPath
-        top = layer.pseudoRoot.GetInfo("primChildren") or ()
-        waiting = [root.AppendChild(name) for name in reversed(top)]
-        while waiting:
-            path = waiting.pop()
-            spec = layer.GetPrimAtPath(path)
-            if spec is None:
-                continue
-            # layers have few distinct lists of fields: one shared tuple per list makes keys cheap to compare
-            fields = tuple(spec.ListInfoKeys())
-            keys = shared.get(fields)
-            if keys is None:
-                keys = shared[fields] = tuple(sorted(_INTERESTING.intersection(fields)))
-            yield spec, path, keys
-            below = spec.GetInfo("primChildren")
-            if below:
-                waiting.extend([path.AppendChild(name) for name in reversed(below)])
-            if not spec.HasInfo(
-                "variantSetChildren"
-            ):  # another layer may name the set and select its variant
-                continue
-            for choice in spec.GetInfo("variantSetChildren") or ():
-                variants = layer.GetObjectAtPath(path.AppendVariantSelection(choice, ""))
-                names = variants.variants.keys() if variants is not None else ()
-                waiting.extend([path.AppendVariantSelection(choice, name) for name in reversed(list(names))])
+    def note_special(self, spec: Sdf.PrimSpec, path: Sdf.Path, group: _SpecGroup) -> None:
+        """What few prims have: a place in the kinematic tree, a material, arcs and other fields."""
+        facts = self.facts
+        if group.is_placed:
+            facts.placed.append(path)
+        elif group.is_render_material:
+            facts.render_materials.append(path)
+        if group.body_type is not None:
+            facts.defined_bodies.append((path, bool(group.body_type)))
+        if group.fields or group.neutral_apis:
+            self.visit_fields(spec, path, group)
 
     def make_group(
         self,
@@ -205,18 +212,30 @@ class _LayerReader:
         own = [*self.find_types(spec.typeName)] if is_prim and "typeName" in keys else []
         described: list[_PropertyPlan | _SchemaFacts] = [*apis, *own, *plans.values()]
         is_defined = bool(own) and spec.specifier is _DEF
-        return _SpecGroup(
+        contents = tuple(one.content for one in described if one.content is not None)
+        if contents:
+            self.facts.said[id(contents)] = contents
+        group = _SpecGroup(
             domains=_list_domains(described),
             defines=own[0].domain if is_defined else None,
             work=_list_work(plans),
-            contents=tuple(one.content for one in described if one.content is not None),
+            said=id(contents) if contents else 0,
             relations=tuple(name for name, plan in plans.items() if plan.relation),
             neutral_apis=_list_neutral(applied, apis),
             fields=tuple(key for key in keys if key not in _SHARED),
             is_prim=is_prim,
             is_placed=is_defined and _is_placed(spec.typeName, names, keys, applied),
             is_render_material=is_defined and _is_render_material(spec.typeName, applied),
+            body_type=spec.typeName if "PhysicsRigidBodyAPI" in applied and spec.specifier is _DEF else None,
         )
+        group.is_special = bool(
+            group.is_placed
+            or group.is_render_material
+            or group.body_type is not None
+            or group.fields
+            or group.neutral_apis
+        )
+        return group
 
     def find_plans(self, names: tuple[str, ...]) -> dict[str, _PropertyPlan]:
         """The plan of each property name, made when the name is met for the first time."""
@@ -368,6 +387,14 @@ class _LayerReader:
             yield default
         for time in self.layer.ListTimeSamplesForPath(path):
             yield self.layer.QueryTimeSample(path, time)
+
+
+def list_variants(spec: Sdf.PrimSpec, path: Sdf.Path) -> Iterator[Sdf.Path]:
+    """Paths of the variants at a prim; those of one set in reverse order."""
+    for choice in spec.GetInfo("variantSetChildren") or ():
+        variants = spec.layer.GetObjectAtPath(path.AppendVariantSelection(choice, ""))
+        names = variants.variants.keys() if variants is not None else ()
+        yield from (path.AppendVariantSelection(choice, name) for name in reversed(list(names)))
 
 
 def gather_layer(layer: Sdf.Layer, *, is_root: bool = False, vendors: tuple[str, ...] = ()) -> LayerFacts:

@@ -11,7 +11,7 @@ import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from pxr import Sdf, Usd
 
@@ -73,11 +73,8 @@ class Opinion:
         return self.at.AppendProperty(self.what) if self.kind == "property" else self.at
 
 
-class PrimOpinions(NamedTuple):
-    """The opinions of one prim of a layer that rules may point at; prims with equal opinions share ``contents``."""
-
-    at: Sdf.Path
-    contents: tuple[OpinionContent, ...]
+OpinionContents: TypeAlias = tuple[OpinionContent, ...]
+"""What the opinions of a prim are about; prims with equal opinions share one."""
 
 
 class Arc(NamedTuple):
@@ -110,8 +107,10 @@ class LayerFacts:
 
     layer: Sdf.Layer
     is_root: bool = False
-    prim_opinions: list[PrimOpinions] = field(default_factory=list)
-    """What its prims say, as walked."""
+    said: dict[int, OpinionContents] = field(default_factory=dict)
+    """What is said in it, by the identity of the contents: some dozens for thousands of prims."""
+    sayings: list[tuple[Sdf.Path, int]] = field(default_factory=list)
+    """Prims, as walked, and the identity of what each says."""
     counts: Counter[Domain] = field(default_factory=Counter)
     arcs: list[Arc] = field(default_factory=list)
     asset_paths: list[AssetPath] = field(default_factory=list)
@@ -150,7 +149,9 @@ class LayerFacts:
     has_variants: bool = False
     has_meshes: bool = False
     """Mesh points or faces are authored here."""
-    _opinions: list[Opinion] | None = field(default=None, repr=False)
+    defined_bodies: list[tuple[Sdf.Path, bool]] = field(default_factory=list)
+    """Specs that define a prim and make it a rigid body, and whether they say its type."""
+    _is_sorted: bool = field(default=False, repr=False)
     _memo: dict[tuple[Domain, ...], list[Opinion]] = field(default_factory=dict, repr=False)
 
     @property
@@ -178,14 +179,16 @@ class LayerFacts:
         chosen = {names: tuple(filter(wanted, names)) for names in {names for _, names in self.related}}
         return [at.AppendProperty(name) for at, names in self.related for name in chosen[names]]
 
-    @property
-    def opinions(self) -> list[Opinion]:
-        """Every opinion that rules want to point at, those of outer prims first."""
-        if self._opinions is None:
+    def find(self, wanted: Callable[[OpinionContent], bool]) -> list[Opinion]:
+        """Opinions whose content is wanted, those of outer prims first; each content is asked for once."""
+        chosen = {key: [one for one in contents if wanted(one)] for key, contents in self.said.items()}
+        if not any(chosen.values()):
+            return []
+        if not self._is_sorted:
             # outer prims first: the first opinion is where a finding points, and people look there first
-            ordered = sorted(self.prim_opinions, key=lambda said: said.at.pathElementCount)
-            self._opinions = [Opinion(at, content) for at, contents in ordered for content in contents]
-        return self._opinions
+            self.sayings.sort(key=lambda said: said[0].pathElementCount)
+            self._is_sorted = True
+        return [Opinion(at, content) for at, key in self.sayings for content in chosen[key]]
 
     @property
     def amount(self) -> str:
@@ -211,14 +214,12 @@ class LayerFacts:
     @property
     def vendors(self) -> set[str]:
         """Vendors it has opinions of."""
-        return {opinion.content.vendor for opinion in self.opinions if opinion.content.vendor}
+        return {content.vendor for contents in self.said.values() for content in contents if content.vendor}
 
     def of(self, *domains: Domain) -> list[Opinion]:
         """Its opinions in some domains, outer prims first."""
         if domains not in self._memo:
-            there = [domain for domain in domains if self.counts[domain]]
-            found = [opinion for opinion in self.opinions if opinion.content.domain in there] if there else []
-            self._memo[domains] = found
+            self._memo[domains] = self.find(lambda content: content.domain in domains)
         return self._memo[domains]
 
     @property

@@ -18,7 +18,7 @@ import math
 from collections.abc import Iterator
 
 from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
-from simwright.checker.facts.transforms import ANGLE_TOLERANCE, read_in, split_rotation
+from simwright.checker.facts.transforms import ANGLE_TOLERANCE, read_in, read_stack, split_rotation
 from simwright.checker.rule import Finding, rule
 
 _MOST = 64
@@ -71,6 +71,9 @@ def _read_rotation(node: PrimNode, mesh: PrimNode, snapshot: StageSnapshot) -> t
     base = snapshot.owning_body(node) or _find_top(node)
     if base is None or base is node:
         return None
+    # most meshes are placed by their link alone: nothing to work out
+    if not _is_moved(node, base, snapshot) and (mesh is node or not _is_moved(mesh, None, snapshot)):
+        return None
     found = read_in(node, base, snapshot)
     if found is None:
         return None
@@ -81,6 +84,17 @@ def _read_rotation(node: PrimNode, mesh: PrimNode, snapshot: StageSnapshot) -> t
             return None
         pose = pose @ inside.pose
     return tuple(float(v) for v in pose.q)
+
+
+def _is_moved(node: PrimNode, base: PrimNode | None, snapshot: StageSnapshot) -> bool:
+    """Has the prim, or one between it and a prim above it, a transform of its own?"""
+    here: PrimNode | None = node
+    while here is not None and here is not base:
+        stack = read_stack(here, snapshot)
+        if stack.ops or stack.resets:
+            return True
+        here = here.parent
+    return False
 
 
 def _find_top(node: PrimNode) -> PrimNode | None:

@@ -18,8 +18,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from pxr import Sdf
-
 from simwright.checker.facts.assets import AssetLayers, find_asset, find_link_tree, find_own_features
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts
@@ -62,15 +60,9 @@ def _find_mixture(facts: LayerFacts, asset: AssetLayers) -> Iterator[Finding]:
 
 
 def _find_definitions(facts: LayerFacts) -> Iterator[Finding]:
-    typed: list[Sdf.Path] = []
-    bare: list[Sdf.Path] = []
-    for opinion in facts.of(Domain.PHYSICS):
-        # joints, scenes and groups are new prims, which their feature's layer has to define
-        if opinion.what != "PhysicsRigidBodyAPI":
-            continue
-        spec = facts.layer.GetPrimAtPath(opinion.path)
-        if spec is not None and spec.specifier == Sdf.SpecifierDef:
-            (typed if spec.typeName else bare).append(opinion.path)
+    # joints, scenes and groups are new prims, which their feature's layer has to define
+    typed = [path for path, is_typed in facts.defined_bodies if is_typed]
+    bare = [path for path, is_typed in facts.defined_bodies if not is_typed]
     for paths, verdict, hint in (
         (
             typed,
@@ -87,6 +79,7 @@ def _find_definitions(facts: LayerFacts) -> Iterator[Finding]:
             yield Finding(
                 f"{facts.name} makes {count_things(len(paths), 'rigid body')} {verdict}",
                 hint=hint,
-                at=paths[0],
+                # the outermost: people look there first
+                at=min(paths, key=lambda path: path.pathElementCount),
                 layer=facts.layer,
             )

@@ -64,12 +64,13 @@ def _find_overwritten(snapshot: StageSnapshot) -> Iterator[Finding]:
     names: set[str] = set()
     renamed = False
     for facts in snapshot.layers:
-        for opinion in facts.opinions:
-            # the API is gone from the composed prim, so only the layers still show it
-            if opinion.what == _API and not facts.is_root:
-                place = opinion.path.StripAllVariantSelections()
-                names.add(place.name)
-                renamed = renamed or place.IsRootPrimPath()
+        if facts.is_root:
+            continue
+        # the API is gone from the composed prim, so only the layers still show it
+        for opinion in facts.find(lambda content: content.what == _API):
+            place = opinion.path.StripAllVariantSelections()
+            names.add(place.name)
+            renamed = renamed or place.IsRootPrimPath()
     if not names:
         return
     for node in snapshot.nodes:

@@ -19,7 +19,7 @@ import re
 from collections.abc import Iterator
 
 from simwright.checker.facts.domains import Domain
-from simwright.checker.facts.layers import LayerFacts
+from simwright.checker.facts.layers import LayerFacts, OpinionContent
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.vendors import find_neutral_schema
 from simwright.checker.rule import Finding, rule
@@ -47,14 +47,7 @@ def extphys_isolate(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Fin
     # nothing else in the layer: that is the isolation asked for
     if not others and not facts.defines[Domain.GEOMETRY]:
         return
-    found = [
-        opinion
-        for opinion in facts.opinions
-        if opinion.vendor
-        and opinion.kind != "property"
-        and _FEATURES.search(opinion.what)
-        and find_neutral_schema(opinion.what) is None
-    ]
+    found = facts.find(_is_feature)
     if not found:
         return
     schemas = sorted({opinion.what.partition(":")[0] for opinion in found})
@@ -65,4 +58,14 @@ def extphys_isolate(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Fin
         at=found[0].path,
         layer=facts.layer,
         data={"schemas": schemas, "prims": len(found)},
+    )
+
+
+def _is_feature(content: OpinionContent) -> bool:
+    """Is it a vendor's schema for physics that no neutral one can say?"""
+    return (
+        bool(content.vendor)
+        and content.kind != "property"
+        and _FEATURES.search(content.what) is not None
+        and find_neutral_schema(content.what) is None
     )

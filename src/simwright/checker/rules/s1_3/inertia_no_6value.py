@@ -19,7 +19,7 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.checker.facts.layers import LayerFacts
+from simwright.checker.facts.layers import LayerFacts, OpinionContent
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
@@ -38,7 +38,7 @@ def inertia_no_6value(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[F
         return
     # custom arrays are in no domain; newton:inertia is a vendor property
     paths = [*facts.matrices]
-    paths += [opinion.path for opinion in facts.opinions if opinion.kind == "property"]
+    paths += [opinion.path for opinion in facts.find(_is_inertia)]
     for path in dict.fromkeys(path for path in paths if "inertia" in path.name.lower()):
         count = _count_values(facts.layer.GetAttributeAtPath(path))
         if count in (6, 9):
@@ -50,6 +50,10 @@ def inertia_no_6value(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[F
                 layer=facts.layer,
                 data={"values": count},
             )
+
+
+def _is_inertia(content: OpinionContent) -> bool:
+    return content.kind == "property" and "inertia" in content.what.lower()
 
 
 def _count_values(spec: Sdf.AttributeSpec | None) -> int:

@@ -124,9 +124,7 @@ def _is_same(name: str, namespace: str, known: InterfaceName) -> bool:
 
 def find_bridges(facts: LayerFacts) -> Iterator[Bridge]:
     """Bridge nodes of execution graphs, and vendor properties that name a topic or hold plugin text."""
-    for opinion in facts.opinions:
-        if opinion.domain is not Domain.VENDOR:
-            continue
+    for opinion in facts.of(Domain.VENDOR):
         if opinion.kind == "type":
             yield from _read_node(facts.layer, opinion.path)
         elif opinion.kind == "property":

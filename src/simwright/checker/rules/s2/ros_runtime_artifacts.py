@@ -33,7 +33,7 @@ def ros_runtime_artifacts(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterat
     """One finding per graph, not per node of it."""
     if not facts.counts[Domain.VENDOR] or facts.role == Domain.VENDOR:
         return
-    graphs = [o for o in facts.opinions if o.kind == "type" and o.what in GRAPH_TYPES]
+    graphs = facts.find(lambda content: content.kind == "type" and content.what in GRAPH_TYPES)
     roots = {opinion.path for opinion in graphs}
     for opinion in graphs:
         # the nodes of a graph are below it

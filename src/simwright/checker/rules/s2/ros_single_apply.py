@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from simwright.checker.facts.domains import Domain
-from simwright.checker.facts.layers import LayerFacts
+from simwright.checker.facts.layers import LayerFacts, OpinionContent
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
 
@@ -33,15 +33,16 @@ def ros_single_apply(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Fi
     """Layers keep what was written; OpenUSD leaves such an API out of the prim's definition."""
     if not facts.counts[Domain.ROS] and not facts.counts[Domain.CONTROL]:
         return
-    for opinion in facts.opinions:
-        if opinion.kind != "api" or opinion.domain not in (Domain.ROS, Domain.CONTROL):
-            continue
-        # OpenUSD drops the name from the composed prim, so the layer is asked
-        api, colon, instance = opinion.what.partition(":")
-        if colon:
-            yield Finding(
-                f"{opinion.what} is applied with the instance name {instance!r}; {api} is a single-apply schema",
-                hint=f'write "{api}", and put further interfaces on child prims, one each',
-                at=opinion.path,
-                data={"api": api, "instance": instance},
-            )
+    for opinion in facts.find(_is_named):
+        api, _, instance = opinion.what.partition(":")
+        yield Finding(
+            f"{opinion.what} is applied with the instance name {instance!r}; {api} is a single-apply schema",
+            hint=f'write "{api}", and put further interfaces on child prims, one each',
+            at=opinion.path,
+            data={"api": api, "instance": instance},
+        )
+
+
+def _is_named(content: OpinionContent) -> bool:
+    """Is an API applied with an instance name?  OpenUSD drops the name from the composed prim."""
+    return content.kind == "api" and content.domain in (Domain.ROS, Domain.CONTROL) and ":" in content.what

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 
 from pxr import Sdf
 
-from simwright.checker.facts.layers import LayerFacts
+from simwright.checker.facts.layers import LayerFacts, OpinionContent
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.sources import local_layers
 from simwright.checker.rule import Finding, rule
@@ -35,18 +35,21 @@ def ns_override_root_only(facts: LayerFacts, snapshot: StageSnapshot) -> Iterato
     if not any(name.startswith("ros:context:") for name in facts.names):
         return
     seen: set[Sdf.Path] = set()
-    for opinion in facts.opinions:
-        if opinion.kind == "property" and opinion.what.startswith("ros:context:"):
-            prim = opinion.path.GetPrimPath()
-            instance = _find_instance(prim, facts.layer, snapshot)
-            if instance is not None and prim not in seen:
-                seen.add(prim)
-                yield Finding(
-                    f"{opinion.what} is overridden inside the instance {instance}, where it is ignored",
-                    hint=f"override it on {instance} itself, or make that prim not instanceable",
-                    at=opinion.path,
-                    data={"instance": str(instance)},
-                )
+    for opinion in facts.find(_is_context):
+        prim = opinion.path.GetPrimPath()
+        instance = _find_instance(prim, facts.layer, snapshot)
+        if instance is not None and prim not in seen:
+            seen.add(prim)
+            yield Finding(
+                f"{opinion.what} is overridden inside the instance {instance}, where it is ignored",
+                hint=f"override it on {instance} itself, or make that prim not instanceable",
+                at=opinion.path,
+                data={"instance": str(instance)},
+            )
+
+
+def _is_context(content: OpinionContent) -> bool:
+    return content.kind == "property" and content.what.startswith("ros:context:")
 
 
 def _find_instance(path: Sdf.Path, layer: Sdf.Layer, snapshot: StageSnapshot) -> Sdf.Path | None:

@@ -17,7 +17,6 @@ triangles stay as a variant of collision_fidelity.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -27,6 +26,7 @@ import numpy.typing as npt
 
 from simwright.checker.facts.meshes import Floats, MeshFacts, cross_columns, list_collision_meshes, read_mesh
 from simwright.checker.facts.snapshot import StageSnapshot
+from simwright.checker.facts.topology import Ints
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Fixable, Level
 
@@ -66,8 +66,12 @@ def geo_coll_no_selfint(snapshot: StageSnapshot) -> Iterator[Finding]:
         )
 
 
-_PAIRS = 100_000
-"""Candidate pairs looked at in one go."""
+_PAIRS = 20_000
+"""Pairs of triangles looked at in one go."""
+_CELLS = 250_000
+"""Pairs of boxes compared in one go, at most."""
+_ROWS = 128
+"""Boxes compared with others in one go: in a block of more, more are too far from each other."""
 _CONVEX_COST = 6
 """Asking whether a mesh is convex costs about a sixth of searching it, at worst."""
 
@@ -124,77 +128,102 @@ def search_stage(snapshot: StageSnapshot) -> CrossingSearch:
 def find_self_intersections(facts: MeshFacts, most: int = 1) -> list[tuple[int, int]]:
     """Pairs of triangles that cross each other and share no corner, at most ``most`` of them."""
     triangles = facts.surface_faces.triangles
-    corners = facts.points[triangles].astype(np.float64)
+    corners = facts.points[triangles]
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
     low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
     # along the longest axis the fewest triangles overlap
     axis = int(np.argmax(high.max(axis=0) - low.min(axis=0)))
     order = np.argsort(low[:, axis], kind="stable")
-    sweep = _Sweep(corners[order], triangles[order], low[order], high[order], axis)
+    sweep = _Sweep(low[order], high[order], axis)
     found: list[tuple[int, int]] = []
-    for begin, end in sweep.chunks():
-        for i, j in sweep.crossing_pairs(begin, end):
-            found.append((int(order[i]), int(order[j])))
-            if len(found) >= most:
-                return found
+    for near in sweep.list_near():
+        first, second = order[near[0]], order[near[1]]
+        # neighbours share a corner or an edge and meet there by design
+        apart = _share_none(triangles[first], triangles[second])
+        first, second = first[apart], second[apart]
+        one, other = _as_columns(corners[first]), _as_columns(corners[second])
+        hit = _edges_pierce(one, other) | _edges_pierce(other, one)
+        found.extend(zip(first[hit].tolist(), second[hit].tolist(), strict=True))
+        if len(found) >= most:
+            return found[:most]
     return found
 
 
+def _share_none(mine: npt.NDArray[Any], theirs: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which pairs of triangles have no corner in common?"""
+    others = np.ascontiguousarray(theirs.T)
+    apart = np.ones(len(mine), bool)
+    for corner in np.ascontiguousarray(mine.T):
+        for other in others:
+            apart &= corner != other
+    return apart
+
+
+def _as_columns(corners: npt.NDArray[Any]) -> Floats:
+    """``(corner, axis, triangle)``: numbers that are used together lie together."""
+    return np.ascontiguousarray(corners.transpose(1, 2, 0), np.float64)
+
+
 class _Sweep:
-    """Triangles in order of their least coordinate along an axis."""
+    """Boxes of triangles in order of their least coordinate along an axis."""
 
-    def __init__(self, corners: Floats, ids: npt.NDArray[Any], low: Floats, high: Floats, axis: int) -> None:
-        self.corners, self.ids = corners, ids
-        others = [k for k in range(3) if k != axis]
-        self.bounds = [(np.ascontiguousarray(low[:, k]), np.ascontiguousarray(high[:, k])) for k in others]
-        ends = np.searchsorted(low[:, axis], high[:, axis], side="right")
-        self.spans = np.maximum(ends - np.arange(len(ends)) - 1, 0)
+    def __init__(self, low: npt.NDArray[Any], high: npt.NDArray[Any], axis: int) -> None:
+        axes = [axis, *(k for k in range(3) if k != axis)]
+        self.bounds = [(np.ascontiguousarray(low[:, k]), np.ascontiguousarray(high[:, k])) for k in axes]
+        self.ends = np.searchsorted(self.bounds[0][0], self.bounds[0][1], side="right")
+        """Up to where each box reaches."""
 
-    def chunks(self) -> list[tuple[int, int]]:
-        """Ranges of rows with a bounded number of candidate pairs each."""
-        total = np.cumsum(self.spans)
-        cuts = np.searchsorted(total, np.arange(_PAIRS, int(total[-1]) + _PAIRS, _PAIRS)) + 1
-        edges = [0, *(min(int(cut), len(total)) for cut in cuts)]
-        return [(a, b) for a, b in itertools.pairwise(edges) if a < b]
+    def list_near(self) -> Iterator[tuple[Ints, Ints]]:
+        """Pairs of rows whose boxes overlap, in order, some thousands at a time."""
+        waiting: list[tuple[Ints, Ints]] = []
+        count = 0
+        for begin, end in self.list_blocks():
+            waiting.append(self.find_near(begin, end))
+            count += len(waiting[-1][0])
+            if count > _PAIRS:
+                yield _join(waiting)
+                waiting, count = [], 0
+        if count:
+            yield _join(waiting)
 
-    def crossing_pairs(self, begin: int, end: int) -> list[tuple[int, int]]:
-        """Pairs with the first triangle in a range of rows."""
-        spans = self.spans[begin:end]
-        rows = np.arange(begin, end)
-        # all pairs (row, following rows within reach) without a Python loop
-        j = np.arange(int(spans.sum())) + np.repeat(rows + 1 - (np.cumsum(spans) - spans), spans)
+    def list_blocks(self) -> Iterator[tuple[int, int]]:
+        """Ranges of rows that are compared in one go."""
+        begin = 0
+        while begin < len(self.ends):
+            width = int(self.ends[begin : begin + _ROWS].max()) - begin
+            end = min(begin + max(1, min(_ROWS, _CELLS // max(1, width))), len(self.ends))
+            yield begin, end
+            begin = end
+
+    def find_near(self, begin: int, end: int) -> tuple[Ints, Ints]:
+        """Pairs with the first row in a range: whole blocks are compared faster than single pairs are gathered."""
+        rows, others = slice(begin, end), slice(begin, int(self.ends[begin:end].max()))
         low, high = self.bounds[0]
-        near = np.repeat(low[begin:end], spans) <= high.take(j)
-        near &= low.take(j) <= np.repeat(high[begin:end], spans)
-        i, j = np.repeat(rows, spans)[near], j[near]
-        low, high = self.bounds[1]
-        near = (low.take(i) <= high.take(j)) & (low.take(j) <= high.take(i))
-        i, j = i[near], j[near]
-        # neighbours share a corner or an edge and meet there by design
-        shares = np.zeros(len(i), bool)
-        mine, theirs = self.ids[i], self.ids[j]
-        for k in range(3):
-            for m in range(3):
-                shares |= mine[:, k] == theirs[:, m]
-        i, j = i[~shares], j[~shares]
-        hit = _edges_pierce(self.corners[i], self.corners[j]) | _edges_pierce(
-            self.corners[j], self.corners[i]
-        )
-        return list(zip(i[hit].tolist(), j[hit].tolist(), strict=True))
+        # the least coordinates are in order along the first axis: those of later rows are not below
+        near = high[rows, None] >= low[others]
+        for low, high in self.bounds[1:]:
+            near &= low[rows, None] <= high[others]
+            near &= high[rows, None] >= low[others]
+        i, j = np.divmod(near.reshape(-1).nonzero()[0], near.shape[1])
+        later = j > i
+        return i[later] + begin, j[later] + begin
+
+
+def _join(pairs: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
+    return np.concatenate([i for i, _ in pairs]), np.concatenate([j for _, j in pairs])
 
 
 def _edges_pierce(first: Floats, second: Floats) -> npt.NDArray[np.bool_]:
     """Does an edge of ``first`` pass through the inside of ``second``?  Touching does not count."""
-    hit = np.zeros(len(first), dtype=bool)
-    if not len(first):
+    hit = np.zeros(first.shape[2], dtype=bool)
+    if not len(hit):
         return hit
-    corners = np.ascontiguousarray(first.transpose(1, 2, 0))
-    a, b, c = np.ascontiguousarray(second.transpose(1, 2, 0))
+    a, b, c = second
     ab, ac = b - a, c - a
     # strictly inside: touching, also of coplanar faces, is not a crossing
     e = 1e-6
     for start, end in ((0, 1), (1, 2), (2, 0)):
-        direction, offset = corners[end] - corners[start], corners[start] - a
+        direction, offset = first[end] - first[start], first[start] - a
         p, q = cross_columns(direction, ac), cross_columns(offset, ab)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             inverse = 1.0 / _dot(ab, p)

@@ -50,14 +50,11 @@ def xphys_no_core(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Findin
     if not facts.counts[Domain.PHYSICS]:
         return
     core = core_properties("physics:") | _list_ratified(snapshot)
-    by_contents: dict[tuple[OpinionContent, ...], tuple[list[str], list[str]]] = {}
+    # thousands of links have the same opinions, which are one shared tuple: sort its names once
+    sorted_names = {key: _sort_names(contents, core) for key, contents in facts.said.items()}
     in_place: dict[tuple[int, int], bool] = {}
-    for at, contents in facts.prim_opinions:
-        # thousands of links have the same opinions, which are one shared tuple: sort its names once
-        found = by_contents.get(contents)
-        if found is None:
-            found = by_contents[contents] = _sort_names(contents, core)
-        new, known = found
+    for at, key in facts.sayings:
+        new, known = sorted_names[key]
         for name in new:
             yield from _check_new(at.AppendProperty(name), core, facts, snapshot)
         if known and not _are_in_place(at, known, snapshot, in_place):
