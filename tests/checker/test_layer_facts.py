@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+from typing import Any
+
 import pytest
 from pxr import Sdf, Usd, UsdGeom, UsdUtils
 
 import simwright
 from simwright.checker.facts.assets import find_assets
 from simwright.checker.facts.domains import Domain, domain_of_api, domain_of_property, domain_of_type
-from simwright.checker.facts.layers import encoding_of
+from simwright.checker.facts.layer_walk import gather_layer
+from simwright.checker.facts.layers import LayerFacts, encoding_of
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.vendors import vendor_of_key, vendor_of_property, vendor_of_schema
 from simwright.checker.run import all_rules, run_rules
+from simwright.usd.guard import check_file, recall_outline
 from simwright.usd.open import open_stage
 
 RULES = {rule.code: rule for rule in all_rules()}
@@ -170,3 +176,148 @@ def test_variants_of_a_layer_that_does_not_name_their_set(tmp_path):
     )
     report = simwright.check(tmp_path / "root.usda", select=["joint-limits"])
     assert [finding.kind for asset in report.assets for finding in asset.findings] == []
+
+
+LINKS = """#usda 1.0
+(
+    defaultPrim = "robot"
+)
+class Xform "_arm"
+{
+}
+def Xform "robot" (
+    kind = "component"
+    prepend apiSchemas = ["PhysicsArticulationRootAPI", "StrangeAPI"]
+    assetInfo = { asset identifier = @robot.usdc@ }
+)
+{
+    def Xform "b" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])
+    {
+        float physics:mass = 1
+        double3 xformOp:translate = (0, 0, 1)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+        def Mesh "shape" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+        {
+            point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+            int[] faceVertexIndices = [0, 1, 2]
+            int[] faceVertexCounts = [3]
+        }
+    }
+    def Xform "a" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])
+    {
+        float physics:mass = 2
+        double3 xformOp:translate = (0, 0, 2)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+        def Mesh "shape" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+        {
+            point3f[] points = [(0, 0, 0), (2, 0, 0), (0, 2, 0)]
+            int[] faceVertexIndices = [0, 1, 2]
+            int[] faceVertexCounts = [3]
+        }
+    }
+    def Xform "c" (instanceable = true
+        prepend inherits = </_arm>)
+    {
+        float3 xformOp:scale = (1, 1, 1)
+        uniform token[] xformOpOrder = ["xformOp:scale"]
+    }
+    over "d" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+    {
+        custom string physx:note = "textures/wood.png"
+    }
+    def "e" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+    {
+    }
+    def PhysicsRevoluteJoint "j"
+    {
+        rel physics:body0 = </robot/b>
+        rel physics:body1 = </robot/a>
+    }
+    def Material "paint" (customData = { asset map = @textures/a.png@ })
+    {
+        def Shader "s"
+        {
+            asset inputs:file = @textures/b.png@
+        }
+    }
+}
+"""
+
+
+def write_crate(file: Path, text: str) -> Path:
+    """A crate that counts as written long ago."""
+    source = Sdf.Layer.CreateAnonymous(".usda")
+    assert source.ImportFromString(text)
+    assert source.Export(str(file))
+    os.utime(file, (1e9, 1e9))
+    return file
+
+
+def list_facts(facts: LayerFacts) -> dict[str, Any]:
+    """All that was noted, the contents of opinions by their names instead of by their place in memory."""
+    values = {name: getattr(facts, name) for name in LayerFacts.__slots__ if not name.startswith("_")}
+    values["sayings"] = [(path, [one.what for one in facts.said[key]]) for path, key in facts.sayings]
+    values["said"] = len(facts.said)
+    return values
+
+
+@pytest.fixture(name="settled")
+def fixture_settled(monkeypatch):
+    """Files count as settled as soon as they are written."""
+    monkeypatch.setattr("simwright.usd.settled._MOMENT", -10_000_000_000)
+
+
+@pytest.mark.usefixtures("settled")
+def test_one_spec_of_equal_ones_tells_what_opening_all_of_them_tells(tmp_path, monkeypatch):
+    file = write_crate(tmp_path / "robot.usdc", LINKS)
+    stage = open_stage(file)
+    layer = stage.GetRootLayer()
+    outline = recall_outline(layer)
+    assert outline is not None
+    # the bodies a and b, and their shapes, have equal fields
+    assert len(outline.sets) == 12
+    assert len(set(outline.sets.tolist())) == 10
+    short = list_facts(gather_layer(layer, is_root=True))
+    monkeypatch.setattr("simwright.checker.facts.layer_walk.recall_outline", lambda _: None)
+    assert short == list_facts(gather_layer(layer, is_root=True))
+    assert [str(path) for path, _ in short["defined_bodies"]] == ["/robot/b", "/robot/a", "/robot/e"]
+    assert [is_typed for _, is_typed in short["defined_bodies"]] == [True, True, False]
+
+
+@pytest.mark.usefixtures("settled")
+def test_an_edited_layer_is_not_what_was_checked(tmp_path):
+    layer = open_stage(write_crate(tmp_path / "robot.usdc", LINKS)).GetRootLayer()
+    assert recall_outline(layer) is not None
+    layer.GetPrimAtPath("/robot/a").typeName = "Scope"
+    assert recall_outline(layer) is None
+    assert layer.Save()
+    assert recall_outline(layer) is None
+
+
+@pytest.mark.usefixtures("settled")
+def test_a_layer_that_is_older_than_its_file_is_not_what_was_checked(tmp_path):
+    file = write_crate(tmp_path / "robot.usdc", LINKS)
+    stage = open_stage(file)
+    other = write_crate(tmp_path / "other.usdc", '#usda 1.0\ndef Scope "robot" {}\n')
+    other.replace(file)
+    check_file(file)
+    assert recall_outline(stage.GetRootLayer()) is None
+
+
+@pytest.mark.usefixtures("settled")
+def test_variants_are_opened_one_by_one(tmp_path):
+    text = """#usda 1.0
+def Xform "robot" (prepend variantSets = "look")
+{
+    variantSet "look" = {
+        "plain" {
+            def Xform "x"
+            {
+            }
+        }
+    }
+}
+"""
+    layer = open_stage(write_crate(tmp_path / "robot.usdc", text)).GetRootLayer()
+    assert recall_outline(layer) is None
+    assert gather_layer(layer).has_variants

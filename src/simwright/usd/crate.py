@@ -58,8 +58,33 @@ class CrateSection:
     size: int
 
 
-def check_crate(data: memoryview, where: Where, max_depth: int) -> None:
-    """Raise CorruptDataError or LimitError if the file would be dangerous to open."""
+@dataclass(frozen=True, slots=True)
+class CrateOutline:
+    """The prims of a crate, and which of them have the same fields with the same values.
+
+    A crate keeps a set of equal fields once for all specs that have it, so that one prim can be asked for thousands.
+    """
+
+    parents: npt.NDArray[np.int32]
+    """The number of each prim's parent, -1 for the root of the layer."""
+    names: npt.NDArray[np.int32]
+    """Each prim's name, as a number of ``words``."""
+    words: tuple[str, ...]
+    sets: npt.NDArray[np.int32]
+    """Prims with the same number here have equal fields."""
+
+    def number_prims(self) -> dict[tuple[int, str], int]:
+        """The number of a prim by that of its parent and its name."""
+        words = self.words
+        below = zip(self.parents.tolist(), [words[name] for name in self.names.tolist()], strict=True)
+        return {key: number for number, key in enumerate(below)}
+
+
+def check_crate(data: memoryview, where: Where, max_depth: int) -> CrateOutline | None:
+    """Raise CorruptDataError or LimitError if the file would be dangerous to open.
+
+    Gives the outline of its prims; None for a file with variants, whose prims stand in several places.
+    """
     try:
         sections = _read_contents(data)
         _check_counts(data, sections)
@@ -68,7 +93,7 @@ def check_crate(data: memoryview, where: Where, max_depth: int) -> None:
         check_values(data, fields, tokens)
         tree = _read_paths(data, sections["PATHS"], len(tokens))
         _check_depth(tree.depth, max_depth, where)
-        _check_specs(data, sections, tree, fields, tokens)
+        return _check_specs(data, sections, tree, fields, tokens)
     except struct.error as error:
         raise CorruptDataError(str(error)) from None
     except _TooManyError as error:
@@ -215,7 +240,7 @@ def _check_specs(
     tree: _PathTree,
     fields: CrateFields,
     tokens: list[bytes],
-) -> None:
+) -> CrateOutline | None:
     """Every spec has a path, a type and fields that exist and fit, and the children that it names are there.
 
     OpenUSD ends the process when it looks for a child in vain.
@@ -246,6 +271,28 @@ def _check_specs(
     _check_attributes(np.unique(starts[types == _ATTRIBUTE]), sets, fields, tokens)
     lists = _ChildLists(data, fields, entries, starts, begins, sets)
     _check_children(lists, tree, tokens)
+    return _make_outline(tree, entries, types, starts, tokens)
+
+
+def _make_outline(
+    tree: _PathTree,
+    entries: npt.NDArray[np.int64],
+    types: npt.NDArray[np.int64],
+    starts: npt.NDArray[np.int64],
+    tokens: list[bytes],
+) -> CrateOutline | None:
+    if np.any(np.isin(types, (*_VARIANT_TYPES, *_VARIANT_SET_TYPES))):
+        return None
+    chosen = np.flatnonzero(types == _PRIM_TYPES[0])
+    numbers = np.full(len(tree.parents), -1, np.int64)
+    numbers[entries[chosen]] = np.arange(len(chosen))
+    words, names = np.unique(tree.names[entries[chosen]], return_inverse=True)
+    return CrateOutline(
+        numbers[tree.parents[entries[chosen]]].astype(np.int32),
+        names.astype(np.int32),
+        tuple(tokens[word].decode() for word in words.tolist()),
+        starts[chosen].astype(np.int32),
+    )
 
 
 def _check_types(

@@ -14,13 +14,14 @@ import io
 import mmap
 import zipfile
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from simwright.core.diag import Where
 from simwright.core.errors import InputError, LimitError, ParseError
 from simwright.core.files import MIB, check_readable
 from simwright.usd import crate
 from simwright.usd.crate_values import CorruptDataError
-from simwright.usd.settled import once_per_file
+from simwright.usd.settled import once_per_file, recall
 from simwright.usd.text import is_nested_within, measure_nesting
 
 MAX_NESTING = 1000
@@ -46,9 +47,18 @@ def check_file(path: str | Path) -> Path:
 
 
 @once_per_file
-def _check_layer(path: str, where: Where) -> None:
+def _check_layer(path: str, where: Where) -> crate.CrateOutline | None:
+    """The outline of a crate, unless an older version of the file may be open."""
+    from pxr import Sdf
+
     file = Path(path)
-    _check_content(_map_file(file), file.suffix.lower(), where, file)
+    outline = _check_content(_map_file(file), file.suffix.lower(), where, file)
+    return outline if Sdf.Layer.Find(path) is None else None
+
+
+def recall_outline(layer: Any) -> crate.CrateOutline | None:
+    """The outline of a layer that is still what was checked in its file; None where that is not certain."""
+    return None if layer.dirty or not layer.realPath else recall(_check_layer, layer.realPath)
 
 
 def is_text(data: bytes | memoryview) -> bool:
@@ -67,12 +77,12 @@ def _map_file(file: Path) -> memoryview:
 
 def _check_content(
     data: memoryview, suffix: str, where: Where, file: Path | None = None, level: int = 0
-) -> None:
+) -> crate.CrateOutline | None:
     """Dispatch on what the bytes are, which must be what the name says."""
     head = bytes(data[:32])
     if head.startswith(crate.MAGIC) and suffix in (".usd", ".usdc"):
         try:
-            crate.check_crate(data, where, MAX_NESTING)
+            return crate.check_crate(data, where, MAX_NESTING)
         except CorruptDataError as error:
             raise ParseError(
                 f"the crate file is corrupt or truncated: {error}",
@@ -85,6 +95,7 @@ def _check_content(
         _check_archive(data, file, where, level)
     else:
         raise _wrong_kind(head, suffix, where)
+    return None
 
 
 def _wrong_kind(head: bytes, suffix: str, where: Where) -> ParseError:

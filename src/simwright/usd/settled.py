@@ -23,6 +23,7 @@ _MOST = 4096
 Identity = tuple[str, int, int, int, int, int]
 _MEMORIES: list[dict[Identity, Any]] = []
 _VOUCHED: set[Identity] = set()
+_BY_FUNCTION: dict[Any, dict[Identity, Any]] = {}
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,7 +47,15 @@ def once_per_file(function: Callable[Concatenate[str, P], T]) -> Callable[Concat
             known[identity] = result
         return known[identity]
 
+    _BY_FUNCTION[ask] = known
     return ask
+
+
+def recall(function: Callable[Concatenate[str, P], T], path: str) -> T | None:
+    """What a function of :func:`once_per_file` said about a file as it is now; None where it was not asked."""
+    identity = identify(path)
+    found: T | None = _BY_FUNCTION[function].get(identity) if identity is not None else None
+    return found
 
 
 def vouch(copy: str, source: str) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from simwright.checker.facts.snapshot import StageSnapshot
+    from simwright.usd.crate import CrateOutline
 
 
 from collections.abc import Iterator
@@ -39,6 +40,7 @@ from simwright.checker.facts.layers import (
     TextValue,
 )
 from simwright.checker.facts.vendors import vendor_of_property, vendor_of_schema
+from simwright.usd.guard import recall_outline
 from simwright.usd.questions import has_field, list_fields, read_field, scalar_type_of
 
 _ARC_KEYS = {
@@ -131,59 +133,89 @@ class _LayerReader:
         self.vendors = vendors
         self.plans: dict[str, _PropertyPlan] = {}
         self.groups: dict[tuple[Any, ...], _SpecGroup] = {}
+        self.fields: dict[tuple[str, ...], tuple[str, ...]] = {}
         self.types: dict[str, _SchemaFacts] = {}
         self.apis: dict[str, _SchemaFacts] = {}
         self.has_samples = facts.has_samples = bool(self.layer.ListAllTimeSamples())
         self.most = 0
 
-    # one function, written for speed: its body runs once per prim of the layer
     def run(self) -> None:
-        facts, groups = self.facts, self.groups
-        shared: dict[tuple[str, ...], tuple[str, ...]] = {}
-        find_spec, root = self.layer.GetPrimAtPath, Sdf.Path.absoluteRootPath
-        waiting = [
-            root.AppendChild(name) for name in reversed(read_field(find_spec(root), "primChildren") or ())
-        ]
-        has_variants = False
+        outline = recall_outline(self.layer)
+        if outline is None:
+            self.walk_specs()
+        else:
+            self.walk_outline(outline)
+        self.facts.names.update(self.plans)
+        self.count()
+
+    def walk_specs(self) -> None:
+        """Open every spec, outer ones first, those of variants included."""
+        find_spec = self.layer.GetPrimAtPath
+        waiting = self.list_roots()
         while waiting:
             path = waiting.pop()
             spec = find_spec(path)
             if spec is None:
                 continue
-            # layers have few distinct lists of fields: one shared tuple per list makes keys cheap to compare
-            fields = tuple(list_fields(spec))
-            keys = shared.get(fields)
-            if keys is None:
-                keys = shared[fields] = tuple(sorted(_INTERESTING.intersection(fields)))
-            names = tuple(read_field(spec, "properties") or ())
-            applied = (
-                tuple(read_field(spec, "apiSchemas").GetAddedOrExplicitItems())
-                if "apiSchemas" in keys
-                else ()
-            )
-            is_prim = not has_variants or path.IsPrimPath()
-            key = (names, keys, applied, spec.typeName, spec.specifier, is_prim)
-            group = groups.get(key)
-            if group is None:
-                group = groups[key] = self.make_group(names, keys, applied, is_prim, spec)
-            group.count += 1
-            if group.said:
-                facts.sayings.append((path, group.said))
-            if group.relations:
-                facts.related.append((path, group.relations))
-            for name, plan in group.work:
-                self.visit_property(path, name, plan)
-            if group.is_special:
-                self.note_special(spec, path, group)
+            self.note(path, self.find_group(spec, path), spec)
             below = read_field(spec, "primChildren")
             if below:
                 waiting.extend([path.AppendChild(name) for name in reversed(below)])
             # another layer may name the set and select its variant
             if has_field(spec, "variantSetChildren"):
-                has_variants = True
                 waiting.extend(list_variants(spec, path))
-        facts.names.update(self.plans)
-        self.count()
+
+    def walk_outline(self, outline: CrateOutline) -> None:
+        """Open one spec of all that have the same fields, in the same order."""
+        numbers, sets = outline.number_prims(), outline.sets.tolist()
+        known: dict[int, tuple[_SpecGroup, tuple[str, ...]]] = {}
+        waiting = [(path, numbers[-1, path.name]) for path in self.list_roots()]
+        while waiting:
+            path, number = waiting.pop()
+            found = known.get(sets[number])
+            if found is None:
+                spec = self.layer.GetPrimAtPath(path)
+                below = tuple(reversed(read_field(spec, "primChildren") or ()))
+                found = known[sets[number]] = (self.find_group(spec, path), below)
+            group, children = found
+            self.note(path, group)
+            if children:
+                waiting.extend([(path.AppendChild(name), numbers[number, name]) for name in children])
+
+    def list_roots(self) -> list[Sdf.Path]:
+        """Paths of the prims below the root, the last one first."""
+        root = Sdf.Path.absoluteRootPath
+        names = self.layer.pseudoRoot.GetInfo("primChildren") or ()
+        return [root.AppendChild(name) for name in reversed(names)]
+
+    def find_group(self, spec: Sdf.PrimSpec, path: Sdf.Path) -> _SpecGroup:
+        """The group that a spec belongs to."""
+        # layers have few distinct lists of fields: one shared tuple per list makes keys cheap to compare
+        fields = tuple(list_fields(spec))
+        keys = self.fields.get(fields)
+        if keys is None:
+            keys = self.fields[fields] = tuple(sorted(_INTERESTING.intersection(fields)))
+        names = tuple(read_field(spec, "properties") or ())
+        applied = (
+            tuple(read_field(spec, "apiSchemas").GetAddedOrExplicitItems()) if "apiSchemas" in keys else ()
+        )
+        key = (names, keys, applied, spec.typeName, spec.specifier, path.IsPrimPath())
+        group = self.groups.get(key)
+        if group is None:
+            group = self.groups[key] = self.make_group(names, keys, applied, path.IsPrimPath(), spec)
+        return group
+
+    def note(self, path: Sdf.Path, group: _SpecGroup, spec: Sdf.PrimSpec | None = None) -> None:
+        """Enter one spec of a group into the facts."""
+        group.count += 1
+        if group.said:
+            self.facts.sayings.append((path, group.said))
+        if group.relations:
+            self.facts.related.append((path, group.relations))
+        for name, plan in group.work:
+            self.visit_property(path, name, plan)
+        if group.is_special:
+            self.note_special(spec or self.layer.GetPrimAtPath(path), path, group)
 
     def note_special(self, spec: Sdf.PrimSpec, path: Sdf.Path, group: _SpecGroup) -> None:
         """What few prims have: a place in the kinematic tree, a material, arcs and other fields."""
