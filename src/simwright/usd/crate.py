@@ -73,11 +73,18 @@ class CrateOutline:
     sets: npt.NDArray[np.int32]
     """Prims with the same number here have equal fields."""
 
-    def number_prims(self) -> dict[tuple[int, str], int]:
-        """The number of a prim by that of its parent and its name."""
-        words = self.words
-        below = zip(self.parents.tolist(), [words[name] for name in self.names.tolist()], strict=True)
-        return {key: number for number, key in enumerate(below)}
+    def sort_children(self) -> tuple[list[int], list[int]]:
+        """Numbers of prims, those of one parent together and in order of their names, and where each parent's begin.
+
+        The first parent is the root of the layer, and the last beginning is the end.
+        """
+        order = np.lexsort((self.names, self.parents))
+        begins = np.searchsorted(self.parents[order], np.arange(-1, len(self.parents) + 1))
+        return order.tolist(), begins.tolist()
+
+    def list_names(self, numbers: list[int]) -> list[str]:
+        """Names of prims."""
+        return [self.words[name] for name in self.names[numbers].tolist()]
 
 
 def check_crate(data: memoryview, where: Where, max_depth: int) -> CrateOutline | None:

@@ -68,6 +68,7 @@ def _gather_all(snapshot: StageSnapshot) -> dict[int, BodyShapes]:
         return book
     kinds: dict[int, tuple[bool, bool, bool]] = {}
     homes: dict[int, tuple[BodyShapes, tuple[str, ...]]] = {}
+    trails: dict[tuple[str, ...], tuple[str, ...]] = {}  # links are alike: one trail for all shapes of a name
     for node in snapshot.nodes:  # parents come before their children
         facts = node.kind_facts
         known = kinds.get(id(facts))
@@ -82,9 +83,13 @@ def _gather_all(snapshot: StageSnapshot) -> dict[int, BodyShapes]:
         else:
             above = homes.get(id(node.parent))
             if above is None:
-                continue
-            home = (above[0], (*above[1], node.name))
-        if node.children:
+                body = book.get(id(node.parent))
+                if body is None:
+                    continue
+                above = (body, ())
+            trail = (*above[1], node.name)
+            home = (above[0], trails.setdefault(trail, trail))
+        if node.children and not is_body:
             homes[id(node)] = home
         if is_shape:
             home[0].shapes.append(BodyShape(node, is_collider, home[1]))

@@ -279,13 +279,17 @@ def _make_edge(joint: PrimNode, snapshot: StageSnapshot) -> JointEdge:
     places: list[str] = []
     for name in ("physics:body0", "physics:body1"):
         targets = joint.targets(name)
-        node = snapshot.node(targets[0].GetPrimPath()) if targets else None
-        if targets and node is None:
+        if not targets:
+            ends.append(None)
+            places.append("")
+            continue
+        node = snapshot.node(targets[0] if targets[0].IsPrimPath() else targets[0].GetPrimPath())
+        if node is None:
             missing.append(targets[0].pathString)
-        if node is not None and "PhysicsRigidBodyAPI" not in node.heads:
+        elif "PhysicsRigidBodyAPI" not in node.kind_facts.heads:
             node = _find_body(targets[0].GetPrimPath(), snapshot)
         ends.append(node)
-        places.append("" if node is None else _find_place(node, targets[0].GetPrimPath(), snapshot))
+        places.append("" if node is None else _find_place(node, targets[0], snapshot))
     return JointEdge(
         joint=joint,
         body0=ends[0],
@@ -301,7 +305,7 @@ def _find_place(body: PrimNode, target: Sdf.Path, snapshot: StageSnapshot) -> st
     """The path of the body that a joint's target leads to."""
     if not body.in_prototype:
         return body.path
-    above = (path for path in target.GetAncestorsRange() if snapshot.node(path) is body)
+    above = (path for path in target.GetPrimPath().GetAncestorsRange() if snapshot.node(path) is body)
     return next((path.pathString for path in above), body.path)
 
 

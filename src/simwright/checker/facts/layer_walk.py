@@ -167,20 +167,26 @@ class _LayerReader:
 
     def walk_outline(self, outline: CrateOutline) -> None:
         """Open one spec of all that have the same fields, in the same order."""
-        numbers, sets = outline.number_prims(), outline.sets.tolist()
-        known: dict[int, tuple[_SpecGroup, tuple[str, ...]]] = {}
-        waiting = [(path, numbers[-1, path.name]) for path in self.list_roots()]
+        sets = outline.sets.tolist()
+        children, begins = outline.sort_children()
+        known: dict[int, tuple[_SpecGroup, list[tuple[str, int]]]] = {}
+        roots = children[: begins[1]]
+        places = dict(zip(outline.list_names(roots), roots, strict=True))
+        waiting = [(path, places[path.name]) for path in self.list_roots()]
         while waiting:
             path, number = waiting.pop()
             found = known.get(sets[number])
             if found is None:
                 spec = self.layer.GetPrimAtPath(path)
-                below = tuple(reversed(read_field(spec, "primChildren") or ()))
+                names = outline.list_names(children[begins[number + 1] : begins[number + 2]])
+                rank = {name: place for place, name in enumerate(names)}
+                below = [(name, rank[name]) for name in reversed(read_field(spec, "primChildren") or ())]
                 found = known[sets[number]] = (self.find_group(spec, path), below)
-            group, children = found
+            group, below = found
             self.note(path, group)
-            if children:
-                waiting.extend([(path.AppendChild(name), numbers[number, name]) for name in children])
+            if below:
+                first = begins[number + 1]
+                waiting.extend([(path.AppendChild(name), children[first + place]) for name, place in below])
 
     def list_roots(self) -> list[Sdf.Path]:
         """Paths of the prims below the root, the last one first."""

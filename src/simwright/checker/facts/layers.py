@@ -7,11 +7,12 @@ name them otherwise).  :mod:`simwright.checker.facts.layer_walk` fills the facts
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, overload
 
 from pxr import Sdf, Usd
 
@@ -75,6 +76,38 @@ class Opinion:
 
 OpinionContents: TypeAlias = tuple[OpinionContent, ...]
 """What the opinions of a prim are about; prims with equal opinions share one."""
+
+
+class Opinions(Sequence[Opinion]):
+    """Opinions of a layer whose contents are wanted, those of outer prims first, each made when it is looked at."""
+
+    __slots__ = ("_chosen", "_count", "_sayings")
+
+    def __init__(self, sayings: list[tuple[Sdf.Path, int]], chosen: dict[int, list[OpinionContent]]) -> None:
+        self._sayings = sayings
+        self._chosen = chosen
+        self._count = sum(len(chosen[key]) for _, key in sayings)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __iter__(self) -> Iterator[Opinion]:
+        chosen = self._chosen
+        return (Opinion(at, content) for at, key in self._sayings for content in chosen[key])
+
+    @overload
+    def __getitem__(self, index: int) -> Opinion: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Opinion]: ...
+    def __getitem__(self, index: int | slice) -> Opinion | list[Opinion]:
+        if isinstance(index, slice):
+            return list(self)[index]
+        if not -self._count <= index < self._count:
+            raise IndexError(index)
+        return next(itertools.islice(self, index % self._count, None))
+
+
+NO_OPINIONS = Opinions([], {})
 
 
 class Arc(NamedTuple):
@@ -152,7 +185,7 @@ class LayerFacts:
     defined_bodies: list[tuple[Sdf.Path, bool]] = field(default_factory=list)
     """Specs that define a prim and make it a rigid body, and whether they say its type."""
     _is_sorted: bool = field(default=False, repr=False)
-    _memo: dict[tuple[Domain, ...], list[Opinion]] = field(default_factory=dict, repr=False)
+    _memo: dict[tuple[Domain, ...], Opinions] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -179,16 +212,16 @@ class LayerFacts:
         chosen = {names: tuple(filter(wanted, names)) for names in {names for _, names in self.related}}
         return [at.AppendProperty(name) for at, names in self.related for name in chosen[names]]
 
-    def find(self, wanted: Callable[[OpinionContent], bool]) -> list[Opinion]:
+    def find(self, wanted: Callable[[OpinionContent], bool]) -> Opinions:
         """Opinions whose content is wanted, those of outer prims first; each content is asked for once."""
         chosen = {key: [one for one in contents if wanted(one)] for key, contents in self.said.items()}
         if not any(chosen.values()):
-            return []
+            return NO_OPINIONS
         if not self._is_sorted:
             # outer prims first: the first opinion is where a finding points, and people look there first
             self.sayings.sort(key=lambda said: said[0].pathElementCount)
             self._is_sorted = True
-        return [Opinion(at, content) for at, key in self.sayings for content in chosen[key]]
+        return Opinions(self.sayings, chosen)
 
     @property
     def amount(self) -> str:
@@ -216,7 +249,7 @@ class LayerFacts:
         """Vendors it has opinions of."""
         return {content.vendor for contents in self.said.values() for content in contents if content.vendor}
 
-    def of(self, *domains: Domain) -> list[Opinion]:
+    def of(self, *domains: Domain) -> Opinions:
         """Its opinions in some domains, outer prims first."""
         if domains not in self._memo:
             self._memo[domains] = self.find(lambda content: content.domain in domains)

@@ -9,6 +9,7 @@ go: few rules want them twice.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -97,12 +98,14 @@ class FaceFacts:
 class MeshFacts:
     """A mesh, checked for sense; ``problem`` says why there is nothing to analyse."""
 
-    def __init__(self, sketch: Sketch, form: FaceFacts, book: MeshCache, load: Load) -> None:
+    def __init__(
+        self, sketch: Sketch, form: FaceFacts, points: npt.NDArray[Any], book: MeshCache, load: Load
+    ) -> None:
         self.form = form
         self.book = book
         self.load = load
         self.sketch = sketch
-        self.problem = _find_problem(self.points, form)
+        self.problem = _find_problem(points, form)
         """Why there is nothing to analyse."""
         self._weld: Weld | None = None
 
@@ -265,13 +268,13 @@ class MeshCache:
         look = (id(form), *sketch)
         first = self.by_sketch.get(look)
         if first is None:
-            first = self.by_sketch[look] = MeshFacts(sketch, form, self, load)
+            first = self.by_sketch[look] = MeshFacts(sketch, form, points, self, load)
             return first
         digest = digest_points(points)
         self.by_content.setdefault((*look, first.digest), first)
         key = (*look, digest)
         if key not in self.by_content:
-            self.by_content[key] = MeshFacts(sketch, form, self, load)
+            self.by_content[key] = MeshFacts(sketch, form, points, self, load)
         return self.by_content[key]
 
 
@@ -359,7 +362,7 @@ def _find_problem(points: npt.NDArray[Any], form: FaceFacts) -> str:
         worst = form.least if form.least < 0 else form.most
         return f"faceVertexIndices reach {worst}, but there are {len(points)} points"
     # the sum is a quick test; only a doubtful one looks at every number
-    if not np.isfinite(points.sum()) and not np.isfinite(points).all():
+    if not math.isfinite(np.add.reduce(points, axis=None)) and not np.isfinite(points).all():
         return "the points hold numbers that are not finite"
     return ""
 

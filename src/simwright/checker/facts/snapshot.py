@@ -389,6 +389,10 @@ class StageSnapshot:
         chosen = set(kinds_found)
         return [node for node in self.nodes if node.kind_facts in chosen]
 
+    def group_nodes(self) -> dict[PrimKind, list[PrimNode]]:
+        """Nodes by their combination of type and APIs, each group in order of traversal."""
+        return {facts.kind: nodes for facts, nodes in self._groups.items()}
+
     @cached_property
     def _groups(self) -> dict[_KindFacts, list[PrimNode]]:
         """Nodes by type and APIs: there are few kinds and many nodes."""

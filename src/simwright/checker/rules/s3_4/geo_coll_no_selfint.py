@@ -98,7 +98,8 @@ def search_stage(snapshot: StageSnapshot) -> CrossingSearch:
         if facts.problem:
             continue
         key = id(facts)
-        facts.surface  # noqa: B018 - wanted later by other rules: now its arrays are at hand
+        if not facts.form.topology.is_closed:
+            facts.surface  # noqa: B018 - wanted later by other rules: now its arrays are at hand
         if key not in answers:
             count = facts.triangle_count
             if count > limits.max_self_intersection:
@@ -142,7 +143,7 @@ def find_self_intersections(facts: MeshFacts, most: int = 1) -> list[tuple[int, 
         apart = _share_none(triangles[first], triangles[second])
         first, second = first[apart], second[apart]
         one, other = _as_columns(corners[first]), _as_columns(corners[second])
-        hit = _edges_pierce(one, other) | _edges_pierce(other, one)
+        hit = _find_crossing(one, other)
         found.extend(zip(first[hit].tolist(), second[hit].tolist(), strict=True))
         if len(found) >= most:
             return found[:most]
@@ -213,25 +214,26 @@ def _join(pairs: list[tuple[Ints, Ints]]) -> tuple[Ints, Ints]:
     return np.concatenate([i for i, _ in pairs]), np.concatenate([j for _, j in pairs])
 
 
-def _edges_pierce(first: Floats, second: Floats) -> npt.NDArray[np.bool_]:
-    """Does an edge of ``first`` pass through the inside of ``second``?  Touching does not count."""
-    hit = np.zeros(first.shape[2], dtype=bool)
-    if not len(hit):
-        return hit
-    a, b, c = second
+def _find_crossing(one: Floats, other: Floats) -> npt.NDArray[np.bool_]:
+    """Does an edge of either triangle of a pair pass through the inside of the other?  Touching does not count."""
+    count = one.shape[2]
+    edged, pierced = np.concatenate((one, other), axis=2), np.concatenate((other, one), axis=2)
+    a, b, c = (pierced[k][:, None] for k in range(3))
     ab, ac = b - a, c - a
+    # (axis, edge, pair): all edges in one go
+    start = edged.transpose(1, 0, 2)
+    direction, offset = start[:, (1, 2, 0)] - start, start - a
+    p, q = cross_columns(direction, ac), cross_columns(offset, ab)
     # strictly inside: touching, also of coplanar faces, is not a crossing
     e = 1e-6
-    for start, end in ((0, 1), (1, 2), (2, 0)):
-        direction, offset = first[end] - first[start], first[start] - a
-        p, q = cross_columns(direction, ac), cross_columns(offset, ab)
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            inverse = 1.0 / _dot(ab, p)
-            u = _dot(offset, p) * inverse
-            v = _dot(direction, q) * inverse
-            t = _dot(ac, q) * inverse
-            hit |= (u > e) & (v > e) & (u + v < 1 - e) & (t > e) & (t < 1 - e)
-    return hit
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        inverse = 1.0 / _dot(ab, p)
+        u = _dot(offset, p) * inverse
+        v = _dot(direction, q) * inverse
+        t = _dot(ac, q) * inverse
+        hit = (u > e) & (v > e) & (u + v < 1 - e) & (t > e) & (t < 1 - e)
+    pierced_by: npt.NDArray[np.bool_] = np.logical_or.reduce(hit, axis=0)
+    return pierced_by[:count] | pierced_by[count:]
 
 
 def _dot(a: Floats, b: Floats) -> Floats:
