@@ -83,7 +83,14 @@ def compare(name: str, path: Path, limit: float | None) -> list[Result]:
     return [
         Result(f"check, all rules, {name}", ours["seconds"], peer, theirs["seconds"], limit, note),
         Result(f"check again, {name}", ours["again"], peer, theirs["again"], limit),
-        Result(f"check, memory, {name}", held["most"], "the opened stage", held["opened"], limit and MEMORY),
+        Result(
+            f"check, memory, {name}",
+            held["most"],
+            "the opened stage",
+            held["opened"],
+            limit and MEMORY,
+            "MiB",
+        ),
     ]
 
 

@@ -321,3 +321,24 @@ def Xform "robot" (prepend variantSets = "look")
     layer = open_stage(write_crate(tmp_path / "robot.usdc", text)).GetRootLayer()
     assert recall_outline(layer) is None
     assert gather_layer(layer).has_variants
+
+
+@pytest.mark.parametrize("kept", [0, 4096])
+def test_opinions_can_be_asked_for_again_and_by_number(kept, monkeypatch):
+    monkeypatch.setattr("simwright.checker.facts.layers._KEPT", kept)
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    layer.ImportFromString(LINKS)
+    facts = gather_layer(layer)
+    found = facts.of(Domain.PHYSICS)
+    listed = [(opinion.path, opinion.what) for opinion in found]
+    assert listed == [(opinion.path, opinion.what) for opinion in found]
+    assert len(found) == len(listed) > 3
+    assert (found[0].path, found[-1].what) == (listed[0][0], listed[-1][1])
+    assert [opinion.what for opinion in found[1:3]] == [what for _, what in listed[1:3]]
+    with pytest.raises(IndexError):
+        found[len(listed)]
+    # outer prims first, whatever is asked for first
+    depths = [path.GetPrimPath().pathElementCount for path, _ in listed]
+    assert depths == sorted(depths)
+    assert not facts.of(Domain.ROS)
+    assert [opinion.what for opinion in facts.find(lambda content: content.kind == "type")][-1] == "Shader"

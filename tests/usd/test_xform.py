@@ -19,6 +19,7 @@ from simwright.usd.xform import (
     read_relative,
     read_world,
     split_matrix,
+    split_rows,
 )
 
 NUMBERS = st.floats(-100, 100).map(lambda v: round(v, 6))
@@ -166,3 +167,39 @@ def test_reset_stack(stage: Any) -> None:
 def test_convert_matrix_is_for_column_vectors() -> None:
     matrix = convert_matrix(Gf.Matrix4d().SetTranslate((1, 2, 3)))
     assert list(matrix[:3, 3]) == [1, 2, 3]
+
+
+def list_matrices() -> list[Any]:
+    """Rotations of all sizes with scales, mirrored, sheared, flat, empty, and with numbers that are none."""
+    random = np.random.default_rng(5)
+    found = []
+    for number in range(300):
+        axis, angle = random.normal(size=3), (0.0, math.pi, random.uniform(-4, 4))[number % 3]
+        linear = np.array(Gf.Matrix3d(Gf.Rotation(Gf.Vec3d(*axis.tolist()), math.degrees(angle))))
+        matrix = np.eye(4)
+        scale = np.ones(3) if number % 4 else random.uniform(0.01, 50, 3)
+        scale *= (1, -1 if number % 7 == 0 else 1, 0 if number % 31 == 0 else 1)
+        matrix[:3, :3] = np.diag(scale) @ linear
+        matrix[3, :3] = random.normal(size=3)
+        matrix[0, 1] += 0.2 * (number % 11 == 0)
+        found.append(matrix)
+    broken = np.eye(4)
+    broken[1, 1] = math.nan
+    return [*found, np.zeros((4, 4)), broken, np.eye(4) * 1e-200]
+
+
+@pytest.mark.parametrize("matrix", list_matrices())
+def test_numbers_and_arrays_give_the_same(matrix):
+    gf = Gf.Matrix4d(*matrix.ravel().tolist())
+    rows, whole = split_rows(np.array(gf).tolist()), split_matrix(convert_matrix(gf))
+    for mine, theirs in (
+        (rows.pose.p, whole.pose.p),
+        (rows.pose.q, whole.pose.q),
+        (rows.scale, whole.scale),
+    ):
+        if (
+            mine is rows.pose.q and abs(whole.pose.q[0]) < 1e-9
+        ):  # half a turn: both signs are the same rotation
+            theirs = theirs * np.sign(theirs @ mine)  # noqa: PLW2901
+        assert mine == pytest.approx(theirs, abs=1e-12, nan_ok=True)
+    assert (rows.sheared, rows.mirrored) == (whole.sheared, whole.mirrored)

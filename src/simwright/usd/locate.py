@@ -15,6 +15,7 @@ import zipfile
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -182,6 +183,8 @@ def _decode(raw: bytes) -> str:
 
 
 _START = 64
+_SMALL = 65_536
+"""Bytes of a text whose index is kept: entry layers, physics and ROS, which are asked for again by every check."""
 
 
 @dataclass(slots=True)
@@ -272,9 +275,21 @@ class Locator:
         key = layer.identifier
         if key not in self._indexes:
             # a changed layer no longer says what its file says
-            data = b"" if layer.anonymous or layer.dirty else _read_layer_bytes(layer.realPath)
-            self._indexes[key] = TextIndex.of(data) if is_text(data) else None
+            self._indexes[key] = None if layer.anonymous or layer.dirty else _find_index(layer.realPath)
         return self._indexes[key]
+
+
+def _find_index(path: str) -> TextIndex | None:
+    """The index of a text layer; those of small ones are kept for the next check."""
+    data = _read_layer_bytes(path)
+    if not is_text(data):
+        return None
+    return _index_small(data) if len(data) <= _SMALL else TextIndex.of(data)
+
+
+@lru_cache(maxsize=32)
+def _index_small(data: bytes) -> TextIndex:
+    return TextIndex.of(data)
 
 
 def _file_of(layer: Any) -> str:

@@ -10,6 +10,8 @@ Lengths are in the units of the stage: the format's reader applies metersPerUnit
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +20,7 @@ import numpy.typing as npt
 
 from simwright.core.diag import Where
 from simwright.core.errors import UsageError
-from simwright.core.math3d import IDENTITY, Array, Pose, quat_from_matrix, vec3
+from simwright.core.math3d import IDENTITY, Array, Pose, quat_from_matrix, quat_normalize, vec3
 
 TRANSLATE = "xformOp:translate"
 ORIENT = "xformOp:orient"
@@ -118,6 +120,46 @@ def split_matrix(matrix: npt.NDArray[Any]) -> PrimTransform:
     else:
         rotation, signs = _fix_handedness(linear / scale, mirrored)
     return PrimTransform(Pose(position, quat_from_matrix(rotation)), scale * signs, sheared, mirrored)
+
+
+def split_rows(rows: list[list[float]]) -> PrimTransform:
+    """The same of a ``Gf.Matrix4d`` as numbers (row vectors): for one matrix a tenth of the time of arrays."""
+    a, b, c = (row[:3] for row in rows[:3])
+    squares = [_dot(axis, axis) for axis in (a, b, c)]
+    size = max(squares)
+    skew = max(abs(_dot(a, b)), abs(_dot(a, c)), abs(_dot(b, c)))
+    volume = _dot(a, (b[1] * c[2] - b[2] * c[1], b[2] * c[0] - b[0] * c[2], b[0] * c[1] - b[1] * c[0]))
+    # also false where a number is not one: whatever is not plain takes the way that knows all cases
+    if not (
+        0.0 < size < math.inf
+        and min(squares) >= 1e-20 * size
+        and skew <= _SHEAR_TOLERANCE * size
+        and volume > 0
+    ):
+        return split_matrix(np.array(rows).T)
+    scale = [math.sqrt(square) for square in squares]
+    columns = [[value / length for value in axis] for axis, length in zip((a, b, c), scale, strict=True)]
+    return PrimTransform(Pose(vec3(rows[3][:3]), quat_normalize(_find_quat(columns))), np.array(scale))
+
+
+def _dot(a: Sequence[float], b: Sequence[float]) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+def _find_quat(columns: list[list[float]]) -> tuple[float, float, float, float]:
+    """A multiple, with w >= 0, of the quaternion of a rotation given by its columns; the largest component leads."""
+    (xx, yx, zx), (xy, yy, zy), (xz, yz, zz) = columns
+    trace = xx + yy + zz
+    largest = max(trace, xx, yy, zz)
+    if largest == trace:
+        q = (1 + trace, zy - yz, xz - zx, yx - xy)
+    elif largest == xx:
+        q = (zy - yz, 1 + xx - yy - zz, xy + yx, xz + zx)
+    elif largest == yy:
+        q = (xz - zx, xy + yx, 1 - xx + yy - zz, yz + zy)
+    else:
+        q = (yx - xy, xz + zx, yz + zy, 1 - xx - yy + zz)
+    return q if q[0] >= 0 else (-q[0], -q[1], -q[2], -q[3])
 
 
 def _read_standard(xformable: Any, when: Any) -> PrimTransform | None:

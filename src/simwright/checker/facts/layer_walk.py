@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -110,9 +110,13 @@ class _SpecGroup:
     is_render_material: bool
     body_type: str | None
     """The type it says, where the spec defines a rigid body."""
-    is_special: bool = False
-    """Is there more to note than opinions and relationships?"""
     count: int = 0
+    is_special: bool = field(init=False)
+    """Is there more to note than opinions and relationships?"""
+
+    def __post_init__(self) -> None:
+        flags = (self.is_placed, self.is_render_material, self.body_type is not None)
+        self.is_special = any(flags) or bool(self.fields or self.neutral_apis)
 
 
 @dataclass(slots=True)
@@ -253,7 +257,7 @@ class _LayerReader:
         contents = tuple(one.content for one in described if one.content is not None)
         if contents:
             self.facts.said[id(contents)] = contents
-        group = _SpecGroup(
+        return _SpecGroup(
             domains=_list_domains(described),
             defines=own[0].domain if is_defined else None,
             work=_list_work(plans),
@@ -264,16 +268,8 @@ class _LayerReader:
             is_prim=is_prim,
             is_placed=is_defined and _is_placed(spec.typeName, names, keys, applied),
             is_render_material=is_defined and _is_render_material(spec.typeName, applied),
-            body_type=spec.typeName if "PhysicsRigidBodyAPI" in applied and spec.specifier is _DEF else None,
+            body_type=_find_body_type(spec, applied),
         )
-        group.is_special = bool(
-            group.is_placed
-            or group.is_render_material
-            or group.body_type is not None
-            or group.fields
-            or group.neutral_apis
-        )
-        return group
 
     def find_plans(self, names: tuple[str, ...]) -> dict[str, _PropertyPlan]:
         """The plan of each property name, made when the name is met for the first time."""
@@ -508,6 +504,12 @@ def _is_placed(
         and not any(key in _ARC_KEYS for key in keys)
         and not any(api.startswith(("Ros", "Sensor")) for api in applied)
     )
+
+
+def _find_body_type(spec: Sdf.PrimSpec, applied: tuple[str, ...]) -> str | None:
+    """The type that a spec says, where it defines a rigid body."""
+    defines = "PhysicsRigidBodyAPI" in applied and spec.specifier is _DEF
+    return str(spec.typeName) if defines else None
 
 
 def _is_render_material(type_name: str, applied: tuple[str, ...]) -> bool:

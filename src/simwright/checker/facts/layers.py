@@ -78,22 +78,34 @@ OpinionContents: TypeAlias = tuple[OpinionContent, ...]
 """What the opinions of a prim are about; prims with equal opinions share one."""
 
 
-class Opinions(Sequence[Opinion]):
+_KEPT = 4096
+"""Opinions of one choice that are kept once they were made."""
+
+
+class OpinionList(Sequence[Opinion]):
     """Opinions of a layer whose contents are wanted, those of outer prims first, each made when it is looked at."""
 
-    __slots__ = ("_chosen", "_count", "_sayings")
+    __slots__ = ("_chosen", "_count", "_made", "_sayings")
 
     def __init__(self, sayings: list[tuple[Sdf.Path, int]], chosen: dict[int, list[OpinionContent]]) -> None:
         self._sayings = sayings
         self._chosen = chosen
         self._count = sum(len(chosen[key]) for _, key in sayings)
+        self._made: list[Opinion] | None = None
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[Opinion]:
+        if self._made is not None:
+            return iter(self._made)
         chosen = self._chosen
-        return (Opinion(at, content) for at, key in self._sayings for content in chosen[key])
+        found = (Opinion(at, content) for at, key in self._sayings for content in chosen[key])
+        # rules ask again and again: few are kept, and of many only one at a time is there
+        if self._count > _KEPT:
+            return found
+        self._made = list(found)
+        return iter(self._made)
 
     @overload
     def __getitem__(self, index: int) -> Opinion: ...
@@ -107,7 +119,7 @@ class Opinions(Sequence[Opinion]):
         return next(itertools.islice(self, index % self._count, None))
 
 
-NO_OPINIONS = Opinions([], {})
+NO_OPINIONS = OpinionList([], {})
 
 
 class Arc(NamedTuple):
@@ -185,7 +197,7 @@ class LayerFacts:
     defined_bodies: list[tuple[Sdf.Path, bool]] = field(default_factory=list)
     """Specs that define a prim and make it a rigid body, and whether they say its type."""
     _is_sorted: bool = field(default=False, repr=False)
-    _memo: dict[tuple[Domain, ...], Opinions] = field(default_factory=dict, repr=False)
+    _memo: dict[tuple[Domain, ...], OpinionList] = field(default_factory=dict, repr=False)
 
     @property
     def name(self) -> str:
@@ -212,8 +224,8 @@ class LayerFacts:
         chosen = {names: tuple(filter(wanted, names)) for names in {names for _, names in self.related}}
         return [at.AppendProperty(name) for at, names in self.related for name in chosen[names]]
 
-    def find(self, wanted: Callable[[OpinionContent], bool]) -> Opinions:
-        """Opinions whose content is wanted, those of outer prims first; each content is asked for once."""
+    def find(self, wanted: Callable[[OpinionContent], bool]) -> OpinionList:
+        """OpinionList whose content is wanted, those of outer prims first; each content is asked for once."""
         chosen = {key: [one for one in contents if wanted(one)] for key, contents in self.said.items()}
         if not any(chosen.values()):
             return NO_OPINIONS
@@ -221,7 +233,7 @@ class LayerFacts:
             # outer prims first: the first opinion is where a finding points, and people look there first
             self.sayings.sort(key=lambda said: said[0].pathElementCount)
             self._is_sorted = True
-        return Opinions(self.sayings, chosen)
+        return OpinionList(self.sayings, chosen)
 
     @property
     def amount(self) -> str:
@@ -249,7 +261,7 @@ class LayerFacts:
         """Vendors it has opinions of."""
         return {content.vendor for contents in self.said.values() for content in contents if content.vendor}
 
-    def of(self, *domains: Domain) -> Opinions:
+    def of(self, *domains: Domain) -> OpinionList:
         """Its opinions in some domains, outer prims first."""
         if domains not in self._memo:
             self._memo[domains] = self.find(lambda content: content.domain in domains)

@@ -12,8 +12,9 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING
 
-from pxr import Tf, Usd
+from pxr import Plug, Tf, Usd
 
+from simwright.usd.plugins import SCHEMAS
 from simwright.usd.registry import RATIFIED, SchemaClass, SchemaProperty, list_classes, read_classes
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def core_properties(prefix: str, *, of_types: bool = True) -> frozenset[str]:
     for base in ("UsdTyped", "UsdAPISchemaBase") if of_types else ("UsdAPISchemaBase",):
         for kind in Tf.Type.FindByName(base).GetAllDerivedTypes():
             name = Usd.SchemaRegistry.GetSchemaTypeName(kind)
-            if not name or name in known_classes():
+            if not name or _is_registered_by_us(kind):
                 continue
             definition = registry.FindConcretePrimDefinition(name) or registry.FindAppliedAPIPrimDefinition(
                 name
@@ -122,6 +123,12 @@ def core_properties(prefix: str, *, of_types: bool = True) -> frozenset[str]:
             if definition:
                 names.update(p for p in definition.GetPropertyNames() if p.startswith(prefix))
     return frozenset(names)
+
+
+def _is_registered_by_us(kind: Tf.Type) -> bool:
+    """Is a schema class one of the registry?  Its plugin tells, without a schema layer being read."""
+    plugin = Plug.Registry().GetPluginForType(kind)
+    return plugin is not None and str(plugin.resourcePath).startswith(f"{SCHEMAS}/")
 
 
 @cache
@@ -132,7 +139,7 @@ def find_core_owner(name: str) -> str:
     for kind in Tf.Type.FindByName("UsdAPISchemaBase").GetAllDerivedTypes():
         api = Usd.SchemaRegistry.GetSchemaTypeName(kind)
         definition = registry.FindAppliedAPIPrimDefinition(api) if api else None
-        if definition and api not in known_classes() and name in definition.GetPropertyNames():
+        if definition and name in definition.GetPropertyNames() and not _is_registered_by_us(kind):
             owners.append(str(api))
     return owners[0] if len(owners) == 1 else ""
 

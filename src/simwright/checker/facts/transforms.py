@@ -14,12 +14,13 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from pxr import Tf, Usd, Vt
 
 from simwright.checker.facts.owners import find_owners
 from simwright.usd.questions import attribute_of, value_of
 from simwright.usd.silence import capture
-from simwright.usd.xform import PrimTransform, convert_matrix, read_local, split_matrix
+from simwright.usd.xform import PrimTransform, read_local, split_rows
 
 if TYPE_CHECKING:
     from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
@@ -169,7 +170,7 @@ def read_in(node: PrimNode, base: PrimNode | None, snapshot: StageSnapshot) -> P
                 world *= frame.GetInverse()
     except Tf.ErrorException:
         return None
-    return split_matrix(convert_matrix(world))
+    return split_rows(np.array(world).tolist())
 
 
 def find_scale(node: PrimNode, snapshot: StageSnapshot) -> tuple[float, float, float] | None:
