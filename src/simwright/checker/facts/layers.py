@@ -225,7 +225,7 @@ class LayerFacts:
         return [at.AppendProperty(name) for at, names in self.related for name in chosen[names]]
 
     def find(self, wanted: Callable[[OpinionContent], bool]) -> OpinionList:
-        """OpinionList whose content is wanted, those of outer prims first; each content is asked for once."""
+        """Opinions whose content is wanted, those of outer prims first; each content is asked for once."""
         chosen = {key: [one for one in contents if wanted(one)] for key, contents in self.said.items()}
         if not any(chosen.values()):
             return NO_OPINIONS
