@@ -24,7 +24,7 @@ from simwright.core.math3d import Array, Pose, matrices_from_quats
 from simwright.formats.format import WriteOptions
 from simwright.formats.gltf.write import build_files
 from simwright.model.asset import Asset, Camera, Sensor, Shape
-from simwright.model.geometry import Heightfield, Mesh, Plane, Polyline, box_bounds
+from simwright.model.geometry import Geometry, Heightfield, Mesh, Plane, Polyline, box_bounds
 from simwright.model.inertia import Inertial, principal_axes
 from simwright.model.joint import WORLD, Motion
 from simwright.model.kinematics import Tree
@@ -380,8 +380,10 @@ def _identify(shape: Shape) -> tuple[Any, ...]:
     return geometry.kind, told, scale, shape.material, shape.color, shape.double_sided
 
 
-def _list_numbers(geometry: Any) -> list[str]:
-    return [name for name in _list_fields(type(geometry)) if getattr(geometry, name) is not None]
+def _list_numbers(geometry: Geometry) -> list[str]:
+    # classes are hashable, which mypy does not know of those whose objects are not
+    kind: Any = type(geometry)
+    return [name for name in _list_fields(kind) if getattr(geometry, name) is not None]
 
 
 @cache
