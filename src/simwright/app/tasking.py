@@ -47,6 +47,7 @@ from simwright.tasks.scene import TaskScene
 from simwright.tasks.scenes.table import SCENES
 from simwright.tasks.team import gather_team
 from simwright.tasks.teleoperation import HELP, TeleopInput, TeleopSession
+from simwright.tasks.terms import TERMS, list_places
 
 YAML = (".yaml", ".yml", ".json")
 
@@ -299,10 +300,13 @@ def prepare_run(request: RunRequest) -> TaskRun:
         randomize=said.randomize,
         fit=said.fit,
         reward=said.reward,
+        success=said.success,
     )
     # with --force a rollout may still be missing, where the robot could not even be put in the scene:
     # then it is an error
     rollout = report.rollout if request.force and report.rollout else report.expect_clear()
+    # recorders and policies see them too
+    rollout.add_terms(said.observe.terms)
     return TaskRun(said, rollout, policy, listeners, tuple(report.findings), request.ros, request.view)
 
 
@@ -446,9 +450,20 @@ def describe_task(scene: TaskScene) -> dict[str, Any]:
         "max_steps": scene.max_steps,
         "cameras": list(scene.cameras),
         "objects": [*scene.objects, *scene.fixtures, *scene.marks, *scene.joints],
+        "places": list_places(scene),
+        "joints": list(scene.joints),
+        "terms": list_terms(),
         "policies": list_policies(scene),
         "options": list_options(scene, options),
     }
+
+
+def list_terms() -> list[dict[str, Any]]:
+    """What may be observed beside the usual, and be a condition of success."""
+    return [
+        {"name": name, "takes": list(term.takes), "unit": term.unit, "description": term.description}
+        for name, term in TERMS.items()
+    ]
 
 
 def list_policies(scene: TaskScene) -> list[str]:

@@ -17,6 +17,7 @@ compose            a robot and a scene in one model
 control            what an action means: positions, velocities, torques or motions of the tool
 inverse            moving the tool: inverse kinematics, and operational space control
 reading            poses and joints of a scene's things out of the state
+chains             tools and bases of many worlds at once, from coordinates
 rollout            a task with a robot in it, step by step
 batch              many worlds of a rollout at once
 randomize          what varies from episode to episode
@@ -29,6 +30,7 @@ recording          films, arrays and a window that look on while episodes run
 recording_dataset  runs as a data set in the layout of LeRobot
 environments       rollouts and environments by name, and environment files
 rewards            what a step is rewarded with: a weighted sum of small terms
+terms              what may be observed and be a condition of success, as small terms
 stable_env         many worlds as Stable-Baselines3 takes them; imported only when asked
 gymnasium_env      tasks as Gymnasium environments; imported only when asked
 export             a task with a robot in it as a file; a first manifest for a robot that has none

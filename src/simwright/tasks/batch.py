@@ -3,150 +3,31 @@
 
 The worlds share one compiled model; their states are rows of one array
 (:class:`~simwright.engines.mujoco.batch.ModelBatch`), and each moves exactly as a single rollout moves its only one.
-Judging and observing are numpy over the rows; where the tool is follows from the coordinates (:class:`BodyChain`).
-Only control that needs nothing between two actions can be batched (:attr:`ActionController.is_direct`).  Where masses,
-friction or gains vary (:class:`~simwright.tasks.randomize.Randomize`), every world has a model of its own, which costs
-memory.
+Judging and observing are numpy over the rows; where the tool is follows from the coordinates
+(:class:`~simwright.tasks.chains.BodyChain`).  Only control that needs nothing between two actions can be batched
+(:attr:`ActionController.is_direct`).  Where masses, friction or gains vary
+(:class:`~simwright.tasks.randomize.Randomize`), every world has a model of its own, which costs memory.
 """
 
 from __future__ import annotations
 
 import copy
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from simwright.core.errors import UnknownNameError, UsageError
-from simwright.core.math3d import Array, matrices_from_quats, matrix_from_quat, quats_from_matrices
+from simwright.core.math3d import Array
 from simwright.engines.mujoco.actuation import hold_controls
 from simwright.engines.mujoco.batch import ModelBatch, WarpBatch
-from simwright.engines.mujoco.queries import BALL, FREE, SLIDE, MjData, MjModel
+from simwright.engines.mujoco.queries import MjData, MjModel
+from simwright.tasks.chains import StateReader
 from simwright.tasks.manifest import ControlMode
-from simwright.tasks.reading import complete_layout, place_layout, read_joints, read_objects, read_speeds
+from simwright.tasks.reading import complete_layout, place_layout
 from simwright.tasks.rewards import RewardFunction
 from simwright.tasks.rollout import Observation, SimRollout
 from simwright.tasks.scene import Layout, TaskState, Verdict
-
-
-@dataclass(frozen=True, slots=True)
-class _ChainJoint:
-    """``kind`` is MuJoCo's; ``parts`` are A, B and C of a hinge."""
-
-    kind: int
-    first: int
-    axis: Array
-    anchor: Array
-    rest: float
-    parts: tuple[Array, Array, Array]
-
-
-@dataclass(frozen=True, slots=True)
-class _ChainLink:
-    """A body of the chain: its place on its parent, and its joints."""
-
-    position: Array
-    rotation: Array
-    joints: tuple[_ChainJoint, ...]
-
-
-class BodyChain:
-    """The way from the world to a body of a compiled model, and a place on it."""
-
-    def __init__(self, model: MjModel, body: int, position: Array, rotation: Array) -> None:
-        self._tip = (np.array(position, dtype=np.float64), matrix_from_quat(rotation))
-        links = []
-        while body > 0:
-            first = int(model.body_jntadr[body])
-            numbers = range(first, first + int(model.body_jntnum[body]))
-            joints = tuple(_read_joint(model, joint) for joint in numbers)
-            turn = matrix_from_quat(model.body_quat[body])
-            links.append(_ChainLink(np.array(model.body_pos[body]), turn, joints))
-            body = int(model.body_parentid[body])
-        self._links, self._tip = _merge_fixed(links[::-1], self._tip)
-
-    @classmethod
-    def of_site(cls, model: MjModel, site: int) -> BodyChain:
-        """The chain of a site."""
-        return cls(model, int(model.site_bodyid[site]), model.site_pos[site], model.site_quat[site])
-
-    @classmethod
-    def of_body(cls, model: MjModel, body: int) -> BodyChain:
-        """The chain of a body."""
-        return cls(model, body, np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))
-
-    def place(self, qpos: Array) -> Array:
-        """Poses (worlds x 7: position, quaternion w, x, y, z) at coordinates (worlds x nq)."""
-        count = len(qpos)
-        if not self._links:
-            tip, turn = self._tip
-            return np.tile(np.concatenate([tip, quats_from_matrices(turn[None])[0]]), (count, 1))
-        position: Array = np.zeros((count, 3))
-        rotation: Array = np.tile(np.eye(3), (count, 1, 1))
-        for link in self._links:
-            # a free joint has no parent: its coordinates are the pose itself
-            if link.joints and link.joints[0].kind == FREE:
-                first = link.joints[0].first
-                position = qpos[:, first : first + 3].copy()
-                rotation = _rotations_of(qpos[:, first + 3 : first + 7])
-                continue
-            position = position + rotation @ link.position
-            rotation = rotation @ link.rotation
-            for joint in link.joints:
-                position, rotation = _move_joint(joint, qpos, position, rotation)
-        tip, turn = self._tip
-        poses: Array = np.empty((count, 7))
-        poses[:, :3] = position + rotation @ tip
-        poses[:, 3:] = quats_from_matrices(rotation @ turn)
-        return poses
-
-
-def _merge_fixed(
-    links: list[_ChainLink], tip: tuple[Array, Array]
-) -> tuple[tuple[_ChainLink, ...], tuple[Array, Array]]:
-    """Bodies that do not move on their parents become part of what follows: nothing is computed for them."""
-    moving: list[_ChainLink] = []
-    position, rotation = np.zeros(3), np.eye(3)
-    for link in links:
-        position, rotation = position + rotation @ link.position, rotation @ link.rotation
-        if link.joints:
-            moving.append(_ChainLink(position, rotation, link.joints))
-            position, rotation = np.zeros(3), np.eye(3)
-    return tuple(moving), (position + rotation @ tip[0], rotation @ tip[1])
-
-
-def _read_joint(model: MjModel, joint: int) -> _ChainJoint:
-    axis = np.array(model.jnt_axis[joint])
-    x, y, z = axis
-    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    # Rodrigues: R = u u^T + cos(q) (1 - u u^T) + sin(q) [u]x
-    outer = np.outer(axis, axis)
-    first = int(model.jnt_qposadr[joint])
-    parts = (outer, np.eye(3) - outer, cross)
-    rest = float(model.qpos0[first])
-    return _ChainJoint(int(model.jnt_type[joint]), first, axis, np.array(model.jnt_pos[joint]), rest, parts)
-
-
-def _move_joint(joint: _ChainJoint, qpos: Array, position: Array, rotation: Array) -> tuple[Array, Array]:
-    """One joint's motion: ball, slide or hinge."""
-    if joint.kind == SLIDE:
-        return position + (rotation @ joint.axis) * (qpos[:, joint.first, None] - joint.rest), rotation
-    if joint.kind == BALL:
-        turned = rotation @ _rotations_of(qpos[:, joint.first : joint.first + 4])
-    else:
-        angle = (qpos[:, joint.first] - joint.rest)[:, None, None]
-        still, even, odd = joint.parts
-        turned = rotation @ (still + np.cos(angle) * even + np.sin(angle) * odd)
-    if not joint.anchor.any():
-        return position, turned
-    # joints turn about their anchor, not about the origin of the body
-    return position + rotation @ joint.anchor - turned @ joint.anchor, turned
-
-
-def _rotations_of(quats: Array) -> Array:
-    # MuJoCo normalises too: integration lets the length of quaternions drift
-    return matrices_from_quats(quats / np.linalg.norm(quats, axis=-1, keepdims=True))
-
+from simwright.tasks.terms import need_forces
 
 BACKENDS = ("mujoco", "mujoco-warp")
 # models of single worlds take no more than this [bytes]
@@ -175,8 +56,12 @@ class BatchRollout:
                 f"batches have no controller between steps, which the mode {rollout.mode.value!r} of this robot needs",
                 hint="use the mode that its actuators take, or environments one by one",
             )
+        if backend == "mujoco-warp" and need_forces(rollout.terms, rollout.rule):
+            raise UsageError(
+                f"terms of forces are not there with the backend {backend!r}",
+                hint="leave efforts and tool_force out",
+            )
         self.rollout, self.count = rollout, count
-        model = rollout.model
         self.worlds = _open_worlds(self._copy_models(), count, threads, backend, device)
         _reset_plainly(rollout)
         # the whole state at the start, not coordinates alone: activations and warm starts belong to it
@@ -191,14 +76,8 @@ class BatchRollout:
         self._rewards = RewardFunction(rollout.reward_choice, self.bounds)
         self.rewards = np.zeros(count)
         """Of the last step."""
-        self._chains = (
-            BodyChain.of_site(model, rollout.tool_site)
-            if rollout.tool_site >= 0
-            else BodyChain.of_body(model, 1),
-            BodyChain.of_body(model, 1),
-        )
-        others = list(rollout.tool_sites.items())[1:]
-        self._others = {f"tool_{name}": BodyChain.of_site(model, site) for name, site in others}
+        self._reader = StateReader(rollout.scene, rollout.model, rollout.tool_sites)
+        self._terms = rollout.make_terms(self.worlds)
         self._seen: TaskState | None = None
         self.layout: Layout = {}
         self.start = np.zeros((count, 7))
@@ -231,8 +110,10 @@ class BatchRollout:
                     self.layout[name] = np.zeros((self.count, len(place)))
                 self.layout[name][world] = place
             place_layout(self.rollout.scene, self.worlds, world, layout)
-        self.start[chosen] = self._chains[1].place(self.qpos[chosen])
+        self.start[chosen] = self._reader.place_base(self.qpos[chosen])
         self._seen = None
+        if self._terms is not None:
+            self._terms.start(self.look(), chosen)
         self._rewards.start(self.judge(), self.rollout.controller.hold(), worlds)
 
     def _draw(self, world: int, seed: int) -> Layout:
@@ -288,6 +169,8 @@ class BatchRollout:
             self._move_within_limits()
         self._seen = None
         self.steps += 1
+        if self._terms is not None:
+            self._terms.advance(self.look(), clipped)
         verdict = self.judge()
         velocities = self.qvel[:, : composed.robot_nv]
         self.rewards = self._rewards.compute(verdict, self.find_unstable(), actions, velocities)
@@ -326,26 +209,14 @@ class BatchRollout:
 
     def judge(self) -> Verdict:
         """How the episodes stand."""
-        return self.rollout.scene.judge(self.look(), self.rollout.options)
+        verdict = self.rollout.scene.judge(self.look(), self.rollout.options)
+        return verdict if self._terms is None else self._terms.judge(verdict)
 
     def look(self) -> TaskState:
         """Everything a scene may look at, of all worlds; looked up once per step."""
         if self._seen is None:
-            self._seen = self._look()
+            self._seen = self._reader.look(self.qpos, self.qvel, self.layout, self.start)
         return self._seen
-
-    def _look(self) -> TaskState:
-        scene, model = self.rollout.scene, self.rollout.model
-        return TaskState(
-            layout=self.layout,
-            objects=read_objects(scene, model, self.qpos),
-            speeds=read_speeds(scene, model, self.qvel),
-            joints=read_joints(scene, model, self.qpos),
-            tool=self._chains[0].place(self.qpos),
-            base=self._chains[1].place(self.qpos),
-            start=self.start,
-            tools={name: chain.place(self.qpos) for name, chain in self._others.items()},
-        )
 
     def observe(self) -> Observation:
         """The observations of all worlds, as those of a single rollout."""
@@ -359,6 +230,7 @@ class BatchRollout:
             **moment.objects,
             **complete_layout(scene, self.layout),
             **moment.joints,
+            **(self._terms.observe() if self._terms is not None else {}),
         }
 
     def pose(self, world: int) -> MjData:

@@ -47,6 +47,7 @@ from simwright.tasks.rollout import SimRollout
 from simwright.tasks.scene import SceneOptions, TaskScene
 from simwright.tasks.scenes.table import SCENES
 from simwright.tasks.team import BasePose, TeamEntry, gather_team
+from simwright.tasks.terms import SuccessRule
 
 if TYPE_CHECKING:
     from simwright.tasks.gymnasium_env import SimEnv, SimVectorEnv
@@ -65,12 +66,14 @@ def make_rollout(
     randomize: Randomize | Mapping[str, Any] | None = None,
     fit: bool = False,
     reward: RewardChoice = "dense",
+    success: SuccessRule | Mapping[str, Any] | None = None,
 ) -> SimRollout:
     """A task with a robot in it.  ``robot`` is an id, ``menagerie:NAME``, or a file; a task may have one of its own.
 
     ``robots`` puts several into it instead: by name, each a :class:`TeamEntry` or what one is made of.
     ``fit`` draws the workspace to what the robot reaches; ``reward`` is ``dense``, ``sparse``, or a weight for each of
-    the terms of :mod:`simwright.tasks.rewards`.
+    the terms of :mod:`simwright.tasks.rewards`; ``success`` replaces the task's own condition by one that is composed
+    of the terms of :mod:`simwright.tasks.terms`.
     """
     scene = SCENES.get(task)
     if robots is not None:
@@ -95,6 +98,7 @@ def make_rollout(
         max_steps=max_steps,
         randomize=randomize,
         reward=reward,
+        success=success,
     )
 
 
@@ -208,6 +212,9 @@ class EnvironmentFile(Record):
     reward: Literal["dense", "sparse"] | dict[str, Number] = Field(
         "dense", description="dense, sparse, or a weight for each term: progress, success, failure, time, ..."
     )
+    success: SuccessRule | None = Field(
+        None, description="when the task is done, instead of its own condition: conditions of terms"
+    )
     episodes: Annotated[int, Field(ge=1)] = 1
     seed: Annotated[int, Field(ge=0)] = 0
     policy: str = Field("hold", description="who acts: hold, random, reach, push, ...")
@@ -247,6 +254,7 @@ def read_environment(path: str | os.PathLike[str]) -> LoadedEnvironment:
             where = document.find_where("reward", name, key=True)
             raise UnknownNameError("reward term", name, REWARD_TERMS.names(), where=where)
     scene = SCENES.get(said.task)
+    _check_terms(said, scene, document)
     # validated in the file itself, so that findings have its lines
     if "options" in (document.data or {}):
         options: SceneOptions = validate_document(
@@ -255,6 +263,17 @@ def read_environment(path: str | os.PathLike[str]) -> LoadedEnvironment:
     else:
         options = scene.options.model_validate({})
     return LoadedEnvironment(said, scene, options, document, Path(path).absolute().parent)
+
+
+def _check_terms(said: EnvironmentFile, scene: TaskScene, document: Document) -> None:
+    """Terms name places and joints that the task has."""
+    tools = [f"tool_{name}" for name in said.robots]
+    for number, chosen in enumerate(said.observe.terms):
+        chosen.check(scene, tools, document.find_where("observe", "terms", number))
+    rule = said.success
+    for group in ("all", "any"):
+        for number, condition in enumerate(getattr(rule, group, ())):
+            condition.chosen.check(scene, tools, document.find_where("success", group, number))
 
 
 def find_option(scene: TaskScene, key: str) -> str:

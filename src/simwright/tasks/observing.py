@@ -17,6 +17,7 @@ from simwright.engines.mujoco.queries import FREE, SLIDE, MjData, MjModel
 from simwright.engines.mujoco.renderer import ModelRenderer
 from simwright.tasks.compose import PREFIX
 from simwright.tasks.rollout import Observation, SimRollout
+from simwright.tasks.terms import Term
 
 Bounds = tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]
 
@@ -34,6 +35,9 @@ class ObserveOptions(Record):
     joints: bool = Field(True, description="positions and velocities of the robot's joints")
     tool: bool = Field(True, description="pose of the tool: position, quaternion w, x, y, z")
     objects: bool = Field(True, description="poses of the task's objects, fixtures and marks")
+    terms: list[Term] = Field(
+        default_factory=list, description="names of terms, or {NAME: places}: {offset: [tool, cube]}"
+    )
     cameras: list[str] = Field(default_factory=list, description="cameras whose pictures are wanted")
     width: int = Field(128, ge=8, le=4096, description="of pictures [pixels]")
     height: int = Field(128, ge=8, le=4096, description="of pictures [pixels]")
@@ -47,6 +51,8 @@ class Observer:
 
     def __init__(self, rollout: SimRollout, options: ObserveOptions) -> None:
         self.rollout, self.options = rollout, options
+        rollout.add_terms(options.terms)
+        self._terms = {chosen.key: chosen.term for chosen in rollout.terms}
         self._renderer: ModelRenderer | None = None
         self._cameras = {name: find_camera(rollout.model, name) for name in options.cameras}
         self._bounds: dict[str, Bounds] = {}
@@ -74,11 +80,18 @@ class Observer:
 
     def _find_bounds(self, key: str, size: int) -> Bounds:
         if key not in self._bounds:
-            low, high = _bound_joints(self.rollout.model, size) if key == "qpos" else _bound_other(key, size)
+            if key in self._terms:
+                low, high = np.full(size, self._terms[key].low), np.full(size, self._terms[key].high)
+            elif key == "qpos":
+                low, high = _bound_joints(self.rollout.model, size)
+            else:
+                low, high = _bound_other(key, size)
             self._bounds[key] = (low.astype(np.float32), high.astype(np.float32))
         return self._bounds[key]
 
     def _wants(self, key: str) -> bool:
+        if key in self._terms:
+            return True
         if key in ("qpos", "qvel"):
             return self.options.joints
         return self.options.tool if key == "tool" or key.startswith("tool_") else self.options.objects

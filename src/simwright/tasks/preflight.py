@@ -29,6 +29,7 @@ from simwright.tasks.robot import TaskRobot, open_robot
 from simwright.tasks.rollout import SimRollout
 from simwright.tasks.scene import SceneOptions, TaskScene
 from simwright.tasks.scenes.table import SCENES
+from simwright.tasks.terms import SuccessRule
 
 WRONG_ROBOT = declare(
     "preflight-wrong-robot",
@@ -252,6 +253,7 @@ def preflight(
     randomize: Randomize | Mapping[str, Any] | None = None,
     fit: bool = False,
     reward: RewardChoice = "dense",
+    success: SuccessRule | Mapping[str, Any] | None = None,
 ) -> Preflight:
     """Check whether a robot can do a task.
 
@@ -280,6 +282,7 @@ def preflight(
             max_steps=max_steps,
             randomize=randomize,
             reward=reward,
+            success=success,
         )
     except SimwrightError as error:
         reporter.report(

@@ -273,7 +273,9 @@ def _name_parts(rollout: SimRollout, observation: Observation) -> dict[str, list
     for key, value in observation.items():
         if key not in ("qpos", "qvel", "tool"):
             size = int(np.size(value))
-            things += [key] if size == 1 else [f"{key}.{axis}" for axis in _QUATERNION[:size]]
+            # terms of a robot may have more numbers than a pose
+            axes = [*_QUATERNION, *range(len(_QUATERNION), size)][:size]
+            things += [key] if size == 1 else [f"{key}.{axis}" for axis in axes]
     if rollout.mode.value == "pose":
         actions = ["dx", "dy", "dz", "rx", "ry", "rz", "grip"][: rollout.action_size]
     else:

@@ -7,7 +7,7 @@ scene owns the physics; who drives it knows neither the scene nor the robot.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -26,6 +26,7 @@ from simwright.engines.mujoco.queries import (
     read_body,
     read_site,
 )
+from simwright.tasks.chains import StateReader
 from simwright.tasks.compose import PREFIX, Composed, compose_scene
 from simwright.tasks.control import ActionController, ToolArm
 from simwright.tasks.home import Home, find_home
@@ -43,6 +44,7 @@ from simwright.tasks.reading import (
 from simwright.tasks.rewards import RewardChoice, RewardFunction
 from simwright.tasks.robot import TaskRobot
 from simwright.tasks.scene import Layout, SceneOptions, TaskScene, TaskState, Verdict
+from simwright.tasks.terms import ChosenTerm, SuccessRule, TermReader, read_rule, read_term
 
 Observation = dict[str, Any]
 
@@ -76,7 +78,8 @@ class SimRollout:
 
     ``options`` are those of the scene; ``base`` places the robot (the scene's choice by default); ``mode`` is what
     actions mean (the manifest's by default); ``period`` the control period [s]; ``randomize`` what varies beyond the
-    scene's own layout; ``reward`` what a step is rewarded with (:mod:`simwright.tasks.rewards`).
+    scene's own layout; ``reward`` what a step is rewarded with (:mod:`simwright.tasks.rewards`); ``success`` when the
+    task is done, instead of the scene's own condition (:mod:`simwright.tasks.terms`).
 
     ``worlds`` is the one world that is stepped: its row is the state, :attr:`qpos` and :attr:`qvel` are views of it.
     ``data`` is for reading: after a step, bodies are where the coordinates put them, and forces and contacts are those
@@ -95,6 +98,7 @@ class SimRollout:
         max_steps: int | None = None,
         randomize: Randomize | Mapping[str, Any] | None = None,
         reward: RewardChoice = "dense",
+        success: SuccessRule | Mapping[str, Any] | None = None,
     ) -> None:
         if scene.fixed_robot and scene.fixed_robot != robot.id:
             raise UsageError(
@@ -147,6 +151,13 @@ class SimRollout:
         self.randomizer: Randomizer | None = None
         self.vary(randomize)
         self._lift = self._find_lift()
+        self.rule = read_rule(success)
+        self.terms: tuple[ChosenTerm, ...] = ()
+        """What is observed beside the usual."""
+        self._reader = StateReader(scene, self.model, self.tool_sites)
+        self._first_base = np.zeros((1, 7))
+        self._terms: TermReader | None = None
+        self.add_terms(())
 
     @property
     def action_size(self) -> int:
@@ -162,6 +173,35 @@ class SimRollout:
     def qvel(self) -> Array:
         """Velocities, a view."""
         return np.asarray(self.worlds.view("qvel")[0])
+
+    def add_terms(self, terms: Iterable[Any]) -> None:
+        """Observe more from the next episode on: names of terms, ``{name: places}``, or what these became."""
+        chosen = tuple(dict.fromkeys((*self.terms, *map(read_term, terms))))
+        tools = [f"tool_{name}" for name in list(self.tool_sites)[1:]]
+        for one in (*chosen, *(self.rule.terms if self.rule is not None else ())):
+            one.check(self.scene, tools)
+        self.terms = chosen
+        self._terms = self.make_terms(self.worlds)
+
+    def make_terms(self, worlds: ModelBatch) -> TermReader | None:
+        """What reads the observed terms and the rule of success in worlds of this task, if there are any."""
+        if not self.terms and self.rule is None:
+            return None
+        return TermReader(
+            worlds,
+            self.composed,
+            self.terms,
+            self.rule,
+            bounds=self.controller.bounds,
+            max_steps=self.max_steps,
+            tool=self.tool_site,
+        )
+
+    def _look(self) -> TaskState:
+        """The state of the only world as a batch has it, with an axis of worlds: terms give the same bits there."""
+        layout = {name: place[None] for name, place in self.layout.items()}
+        views = (self.worlds.view("qpos"), self.worlds.view("qvel"))
+        return self._reader.look(*views, layout, self._first_base)
 
     def reset(self, seed: int | None = None) -> Observation:
         """Start an episode.  The same seed gives the same task, whatever the robot."""
@@ -189,6 +229,9 @@ class SimRollout:
         self.start = self.read_base()
         self.controller.reset(self.data)
         self.steps = 0
+        if self._terms is not None:
+            self._first_base = self._reader.place_base(self.worlds.view("qpos"))
+            self._terms.start(self._look())
         self.verdict = self.judge()
         self._rewards.start(self.verdict, self.controller.hold())
         if self.watch is not None:
@@ -206,6 +249,8 @@ class SimRollout:
                 self._make_step(ctrl)
         self.data = self.worlds.look()
         self.steps += 1
+        if self._terms is not None:
+            self._terms.advance(self._look(), np.clip(action, *self.controller.bounds)[None])
         self.verdict = self.judge()
         unstable = self.is_unstable
         reward = self._rewards.compute(
@@ -243,7 +288,8 @@ class SimRollout:
         }
         objects = read_objects(self.scene, self.model, self.qpos)
         joints = read_joints(self.scene, self.model, self.qpos)
-        return {**observation, **objects, **complete_layout(self.scene, self.layout), **joints}
+        terms = {} if self._terms is None else {k: row[0] for k, row in self._terms.observe().items()}
+        return {**observation, **objects, **complete_layout(self.scene, self.layout), **joints, **terms}
 
     @property
     def is_unstable(self) -> bool:
@@ -257,6 +303,11 @@ class SimRollout:
 
     def judge(self) -> Verdict:
         """How the episode stands."""
+        if self._terms is not None and self.rule is not None:
+            # as a batch judges, so that a world of one ends in the same step
+            rows = self._terms.judge(self.scene.judge(self._look(), self.options))
+            details = {name: value[0] for name, value in rows.details.items()}
+            return Verdict(rows.success[0], rows.score[0], rows.failed[0], details)
         qpos, qvel = self.qpos, self.qvel
         moment = TaskState(
             layout=self.layout,

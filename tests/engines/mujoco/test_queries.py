@@ -167,3 +167,32 @@ def test_worlds_that_break_down_are_told_until_they_are_reset(model, threads):
 def test_models_and_worlds_have_to_match(model):
     with pytest.raises(UsageError, match="2 models for 3 worlds"):
         ModelBatch([model, model], 3)
+
+
+STACK = """<mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="1 1 1"/>
+<body name="low" pos="0 0 0.1"><freejoint/><geom type="box" size="0.1 0.1 0.1" mass="2"/></body>
+<body name="high" pos="0 0 0.25"><freejoint/><geom type="box" size="0.05 0.05 0.05" mass="1"/></body>
+<body name="aside" pos="1 0 0.1"><freejoint/><geom type="box" size="0.1 0.1 0.1" mass="5"/></body>
+</worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("inside", "last", "weight"),
+    [
+        # the lower box on the floor carries both; with the upper one outside there is that contact too
+        ([1], 3, 3.0),
+        ([1], 1, 4.0),
+        ([2], 2, 0.0),
+        ([2], 0, 1.0),
+        ([1, 2, 3], 3, 8.0),
+        ([], 3, 0.0),
+    ],
+)
+def test_contact_forces_are_those_between_the_bodies_that_are_asked_for(inside, last, weight):
+    model = mujoco.MjModel.from_xml_string(STACK)
+    data = mujoco.MjData(model)
+    mujoco.mj_step(model, data, 2000)
+    chosen = np.isin(np.arange(model.nbody), inside)
+    assert queries.measure_contact_force(model, data, chosen, last) == pytest.approx(
+        9.81 * weight, rel=1e-3, abs=1e-9
+    )

@@ -121,6 +121,12 @@ def show_command(name: str, output_format: str) -> None:
     for option in told["options"]:
         table.add_row(option["name"], json.dumps(option["default"]), option["description"])
     out.print(table)
+    joints = f"; joints {', '.join(told['joints'])}" if told["joints"] else ""
+    out.print(f"\nterms to observe, and for success; places are {', '.join(told['places'])}{joints}")
+    table = Table("term", "takes", "unit", "", box=None, pad_edge=False)
+    for term in told["terms"]:
+        table.add_row(term["name"], ", ".join(term["takes"]), term["unit"], term["description"])
+    out.print(table)
 
 
 def _spell_needs(needs: dict[str, Any]) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -83,6 +83,8 @@ class ModelBatch(Closeable):
         self._alarms = [memoryview(data.warning.number[bad]) for data in self._data]
         self.sensors = np.zeros((worlds, self.model.nsensordata))
         self._with_sensors = with_sensors and bool(self.model.nsensordata)
+        self.after: Callable[[int, MjModel, MjData], None] | None = None
+        """Called with a world, its model and its data after its steps, in the thread that made them."""
 
     def view(self, part: str) -> Array:
         """A part of the states of all worlds (worlds x numbers), as a view.
@@ -170,6 +172,8 @@ class ModelBatch(Closeable):
                 alarms[0] = alarms[1] = alarms[2] = 0
             if self._with_sensors:
                 self.sensors[world] = data.sensordata
+            if self.after is not None:
+                self.after(world, model, data)
             if own:
                 self._held[thread] = (world, row.copy())
 

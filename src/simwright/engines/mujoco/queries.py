@@ -343,6 +343,25 @@ def stop_joints(
     return data
 
 
+def measure_contact_force(model: MjModel, data: MjData, inside: npt.NDArray[np.bool_], last: int) -> float:
+    """The sum of contact forces between bodies ``inside`` and those that are the world or have ids above ``last`` [N].
+
+    They are those of the beginning of the last time step.
+    """
+    import mujoco
+
+    total, force = 0.0, np.zeros(6)
+    for number, pair in enumerate(np.asarray(data.contact.geom).tolist()):
+        # soft bodies have no geom
+        if min(pair) < 0:
+            continue
+        one, other = (int(model.geom_bodyid[geom]) for geom in pair)
+        if (inside[one] and not 1 <= other <= last) or (inside[other] and not 1 <= one <= last):
+            mujoco.mj_contactForce(model, data, number, force)
+            total += float(np.sqrt(force[0] ** 2 + force[1] ** 2 + force[2] ** 2))
+    return total
+
+
 def measure_velocities(model: MjModel, data: MjData, bodies: Sequence[int]) -> Array:
     """Velocities of body origins and of their turning along the axes of the world (bodies x 6), computed forward."""
     import mujoco

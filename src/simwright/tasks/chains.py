@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where tools and bases are, computed from the coordinates of many worlds at once, and what scenes look at then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from simwright.core.math3d import Array, matrices_from_quats, matrix_from_quat, quats_from_matrices
+from simwright.engines.mujoco.queries import BALL, FREE, SLIDE, MjModel
+from simwright.tasks.reading import read_joints, read_objects, read_speeds
+from simwright.tasks.scene import Layout, TaskScene, TaskState
+
+
+@dataclass(frozen=True, slots=True)
+class _ChainJoint:
+    """``kind`` is MuJoCo's; ``parts`` are A, B and C of a hinge."""
+
+    kind: int
+    first: int
+    axis: Array
+    anchor: Array
+    rest: float
+    parts: tuple[Array, Array, Array]
+
+
+@dataclass(frozen=True, slots=True)
+class _ChainLink:
+    """A body of the chain: its place on its parent, and its joints."""
+
+    position: Array
+    rotation: Array
+    joints: tuple[_ChainJoint, ...]
+
+
+class BodyChain:
+    """The way from the world to a body of a compiled model, and a place on it."""
+
+    def __init__(self, model: MjModel, body: int, position: Array, rotation: Array) -> None:
+        self._tip = (np.array(position, dtype=np.float64), matrix_from_quat(rotation))
+        links = []
+        while body > 0:
+            first = int(model.body_jntadr[body])
+            numbers = range(first, first + int(model.body_jntnum[body]))
+            joints = tuple(_read_joint(model, joint) for joint in numbers)
+            turn = matrix_from_quat(model.body_quat[body])
+            links.append(_ChainLink(np.array(model.body_pos[body]), turn, joints))
+            body = int(model.body_parentid[body])
+        self._links, self._tip = _merge_fixed(links[::-1], self._tip)
+
+    @classmethod
+    def of_site(cls, model: MjModel, site: int) -> BodyChain:
+        """The chain of a site."""
+        return cls(model, int(model.site_bodyid[site]), model.site_pos[site], model.site_quat[site])
+
+    @classmethod
+    def of_body(cls, model: MjModel, body: int) -> BodyChain:
+        """The chain of a body."""
+        return cls(model, body, np.zeros(3), np.array([1.0, 0.0, 0.0, 0.0]))
+
+    def place(self, qpos: Array) -> Array:
+        """Poses (worlds x 7: position, quaternion w, x, y, z) at coordinates (worlds x nq)."""
+        count = len(qpos)
+        if not self._links:
+            tip, turn = self._tip
+            return np.tile(np.concatenate([tip, quats_from_matrices(turn[None])[0]]), (count, 1))
+        position: Array = np.zeros((count, 3))
+        rotation: Array = np.tile(np.eye(3), (count, 1, 1))
+        for link in self._links:
+            # a free joint has no parent: its coordinates are the pose itself
+            if link.joints and link.joints[0].kind == FREE:
+                first = link.joints[0].first
+                position = qpos[:, first : first + 3].copy()
+                rotation = _rotations_of(qpos[:, first + 3 : first + 7])
+                continue
+            position = position + rotation @ link.position
+            rotation = rotation @ link.rotation
+            for joint in link.joints:
+                position, rotation = _move_joint(joint, qpos, position, rotation)
+        tip, turn = self._tip
+        poses: Array = np.empty((count, 7))
+        poses[:, :3] = position + rotation @ tip
+        poses[:, 3:] = quats_from_matrices(rotation @ turn)
+        return poses
+
+
+def _merge_fixed(
+    links: list[_ChainLink], tip: tuple[Array, Array]
+) -> tuple[tuple[_ChainLink, ...], tuple[Array, Array]]:
+    """Bodies that do not move on their parents become part of what follows: nothing is computed for them."""
+    moving: list[_ChainLink] = []
+    position, rotation = np.zeros(3), np.eye(3)
+    for link in links:
+        position, rotation = position + rotation @ link.position, rotation @ link.rotation
+        if link.joints:
+            moving.append(_ChainLink(position, rotation, link.joints))
+            position, rotation = np.zeros(3), np.eye(3)
+    return tuple(moving), (position + rotation @ tip[0], rotation @ tip[1])
+
+
+def _read_joint(model: MjModel, joint: int) -> _ChainJoint:
+    axis = np.array(model.jnt_axis[joint])
+    x, y, z = axis
+    cross = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
+    # Rodrigues: R = u u^T + cos(q) (1 - u u^T) + sin(q) [u]x
+    outer = np.outer(axis, axis)
+    first = int(model.jnt_qposadr[joint])
+    parts = (outer, np.eye(3) - outer, cross)
+    rest = float(model.qpos0[first])
+    return _ChainJoint(int(model.jnt_type[joint]), first, axis, np.array(model.jnt_pos[joint]), rest, parts)
+
+
+def _move_joint(joint: _ChainJoint, qpos: Array, position: Array, rotation: Array) -> tuple[Array, Array]:
+    """One joint's motion: ball, slide or hinge."""
+    if joint.kind == SLIDE:
+        return position + (rotation @ joint.axis) * (qpos[:, joint.first, None] - joint.rest), rotation
+    if joint.kind == BALL:
+        turned = rotation @ _rotations_of(qpos[:, joint.first : joint.first + 4])
+    else:
+        angle = (qpos[:, joint.first] - joint.rest)[:, None, None]
+        still, even, odd = joint.parts
+        turned = rotation @ (still + np.cos(angle) * even + np.sin(angle) * odd)
+    if not joint.anchor.any():
+        return position, turned
+    # joints turn about their anchor, not about the origin of the body
+    return position + rotation @ joint.anchor - turned @ joint.anchor, turned
+
+
+def _rotations_of(quats: Array) -> Array:
+    # MuJoCo normalises too: integration lets the length of quaternions drift
+    return matrices_from_quats(quats / np.linalg.norm(quats, axis=-1, keepdims=True))
+
+
+class StateReader:
+    """What a scene may look at, of all worlds of a model; ``tool_sites`` are the robots' tools, the first one first."""
+
+    def __init__(self, scene: TaskScene, model: MjModel, tool_sites: Mapping[str, int]) -> None:
+        self._scene, self._model = scene, model
+        self._base = BodyChain.of_body(model, 1)
+        tools = {name: BodyChain.of_site(model, site) for name, site in tool_sites.items() if site >= 0}
+        self._tool = next(iter(tools.values()), self._base)
+        self._others = {f"tool_{name}": chain for name, chain in list(tools.items())[1:]}
+
+    def place_base(self, qpos: Array) -> Array:
+        """Poses of the first root body of the robot (worlds x 7)."""
+        return self._base.place(qpos)
+
+    def look(self, qpos: Array, qvel: Array, layout: Layout, start: Array) -> TaskState:
+        """The state of worlds whose coordinates and velocities are given (worlds x numbers)."""
+        scene, model = self._scene, self._model
+        return TaskState(
+            layout=layout,
+            objects=read_objects(scene, model, qpos),
+            speeds=read_speeds(scene, model, qvel),
+            joints=read_joints(scene, model, qpos),
+            tool=self._tool.place(qpos),
+            base=self._base.place(qpos),
+            start=start,
+            tools={name: chain.place(qpos) for name, chain in self._others.items()},
+        )
