@@ -196,3 +196,69 @@ def test_contact_forces_are_those_between_the_bodies_that_are_asked_for(inside, 
     assert queries.measure_contact_force(model, data, chosen, last) == pytest.approx(
         9.81 * weight, rel=1e-3, abs=1e-9
     )
+
+
+PATH = """<mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="1 1 1"/>
+<body name="link" pos="0 0 0.5"><joint name="hinge" axis="0 1 0" damping="0.1"/>
+ <geom type="capsule" fromto="0 0 0 0.3 0 0" size="0.02" mass="1"/></body>
+<body name="box" pos="0.3 0 0.06"><freejoint/><geom type="box" size="0.05 0.05 0.05" mass="0.5"/></body>
+<body name="hand" mocap="true" pos="0.3 0.3 0.3"><geom type="sphere" size="0.03"/></body>
+</worldbody>
+<equality><weld name="tie" body1="box" body2="link" active="false"/></equality>
+<actuator><position joint="hinge" kp="50"/><motor joint="hinge" ctrlrange="-1 1"/></actuator></mujoco>"""
+
+
+def change(batch, case):
+    """Something that only one world is told beside its controls."""
+    if case == "mocap":
+        batch.view("mocap_pos")[1] = [0.3, 0.0, 0.16]
+    elif case == "force":
+        batch.view("xfrc_applied")[1, 12:15] = [0.0, 3.0, 1.0]
+    elif case == "joint force":
+        batch.view("qfrc_applied")[1, 0] = 2.0
+    elif case == "equality":
+        batch.view("eq_active")[1] = 1.0
+    elif case == "broken":
+        # breaks down in its first time step, and goes on from the start as a loop of mj_step does
+        batch.view("qvel")[1, 2] = 1e12
+
+
+@pytest.mark.parametrize(
+    ("case", "with_mocap"),
+    [
+        *((case, True) for case in ("plain", "mocap", "force", "joint force", "equality", "broken")),
+        *((case, False) for case in ("plain", "force", "joint force", "equality", "broken")),
+    ],
+)
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_worlds_that_follow_controls_move_as_a_loop_of_steps_does(case, with_mocap, threads):
+    """Bit for bit, the warm start included; one control of two is given, the other stays."""
+    text = PATH if with_mocap else PATH.replace('mocap="true"', "")
+    model = mujoco.MjModel.from_xml_string(text)
+    batch = ModelBatch(model, 3, threads=threads)
+    batch.step(5)
+    batch.view("ctrl")[:, 1] = [0.1, 0.2, 0.3]
+    change(batch, case)
+    controls = np.random.default_rng(2).uniform(-1.0, 1.0, (3, 6, 1))
+    spec = mujoco.mjtState.mjSTATE_INTEGRATION
+    expected, speeds = batch.states.copy(), np.zeros((3, 6, model.nv))
+    for world in (0, 1):
+        data = mujoco.MjData(model)
+        mujoco.mj_setState(model, data, expected[world], spec)
+        for number in range(6):
+            data.ctrl[0] = controls[world, number, 0]
+            mujoco.mj_step(model, data)
+            speeds[world, number] = data.qvel
+        mujoco.mj_getState(model, data, expected[world], spec)
+    found = batch.follow(controls, [0, 1])
+    assert batch.states.tobytes() == expected.tobytes()
+    assert found.tobytes() == speeds.tobytes()
+    assert batch.broken.tolist() == [False, case == "broken", False]
+    # and on from there
+    batch.step(2, [0, 1])
+    again = ModelBatch(model, 3)
+    again.states[:] = expected
+    again.step(2, [0, 1])
+    assert batch.states.tobytes() == again.states.tobytes()
+    batch.close()
+    again.close()

@@ -13,6 +13,7 @@ import itertools
 import os
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,19 @@ _SIZES = (
     "nmocap",
     "nsensordata",
 )
+
+
+@dataclass(slots=True)
+class InputPath:
+    """What worlds are told in each of several time steps (all worlds x steps x numbers)."""
+
+    told: Array
+    spec: int
+    """The parts of a row that ``told`` has (``mjtState``)."""
+    controls: Array
+    """The first controls of the model, which change from step to step."""
+    states: Array
+    """What MuJoCo's rollout gives back after each time step (``mjSTATE_FULLPHYSICS``)."""
 
 
 class ModelBatch(Closeable):
@@ -67,6 +81,7 @@ class ModelBatch(Closeable):
         self.worlds = worlds
         self.threads = max(1, min(worlds, threads or count_cores()))
         self._spec = int(mujoco.mjtState.mjSTATE_INTEGRATION)
+        self._physics = int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
         keep_log_away()
         self._data: list[MjData] = [mujoco.MjData(self.models[i]) for i in range(self.threads)]
         # which world each data holds, and the row it had then: a row that was not edited is not set again
@@ -81,6 +96,10 @@ class ModelBatch(Closeable):
         # MuJoCo's counters of bad positions, velocities and accelerations, which follow each other: views of the data
         bad = slice(int(mujoco.mjtWarning.mjWARN_BADQPOS), int(mujoco.mjtWarning.mjWARN_BADQACC) + 1)
         self._alarms = [memoryview(data.warning.number[bad]) for data in self._data]
+        self._warnings = [memoryview(data.warning.number) for data in self._data]
+        self._silence = memoryview(np.zeros_like(self._data[0].warning.number))
+        self._rollouts: list[Any] = []
+        self._differ = any(model is not self.model for model in self.models)
         self.sensors = np.zeros((worlds, self.model.nsensordata))
         self._with_sensors = with_sensors and bool(self.model.nsensordata)
         self.after: Callable[[int, MjModel, MjData], None] | None = None
@@ -110,43 +129,68 @@ class ModelBatch(Closeable):
         ``controls`` (all worlds x steps x numbers) are the first controls of the model.  Gives the velocities after
         each time step (all worlds x steps x nv), which are zero for worlds that were not chosen.
         """
-        velocities = np.zeros((*controls.shape[:2], self.model.nv))
-        self._spread(worlds, controls.shape[1], controls, velocities)
-        return velocities
+        import mujoco
+        import mujoco.rollout
 
-    def _spread(
-        self,
-        chosen: Sequence[int],
-        steps: int,
-        controls: Array | None = None,
-        velocities: Array | None = None,
-    ) -> None:
+        if not self._rollouts:
+            # without threads of their own: they run in the thread that calls them
+            self._rollouts = [mujoco.rollout.Rollout(nthread=0) for _ in range(self.threads)]
+        told, spec = self._spell_inputs(controls)
+        size = mujoco.mj_stateSize(self.model, self._physics)
+        path = InputPath(told, spec, controls, np.zeros((*controls.shape[:2], size)))
+        self._spread(worlds, controls.shape[1], path)
+        # time and coordinates come first in rows of any kind
+        return path.states[..., self._places["qvel"]]
+
+    def _spell_inputs(self, controls: Array) -> tuple[Array, int]:
+        """What MuJoCo is told in each time step (all worlds x steps x numbers), and which parts of a row that is.
+
+        MuJoCo's rollout puts the parts that it is not told back to where the model has them: these are left out only
+        where they are there anyway.
+        """
+        import mujoco
+
+        spec = int(mujoco.mjtState.mjSTATE_CTRL)
+        told = controls
+        if self._has_inputs():
+            spec = int(mujoco.mjtState.mjSTATE_USER)
+            place = slice(self._places["ctrl"].start, self._places["userdata"].stop)
+            told = np.repeat(self.states[:, None, place], controls.shape[1], axis=1)
+            told[..., : controls.shape[2]] = controls
+        elif controls.shape[2] != self.model.nu:
+            told = np.repeat(self.view("ctrl")[:, None], controls.shape[1], axis=1)
+            told[..., : controls.shape[2]] = controls
+        return np.ascontiguousarray(told, dtype=np.float64), spec
+
+    def _has_inputs(self) -> bool:
+        """Is any world told more than controls: forces, places of mocap bodies, equalities switched over?"""
+        if self.model.nmocap or self.model.nuserdata:
+            return True
+        if self.view("qfrc_applied").any() or self.view("xfrc_applied").any():
+            return True
+        active = [model.eq_active0 for model in (self.models if self._differ else [self.model])]
+        return bool((self.view("eq_active") != np.array(active)).any())
+
+    def _spread(self, chosen: Sequence[int], steps: int, path: InputPath | None = None) -> None:
         """Let the threads do the chosen worlds; see :meth:`_work`."""
         # zero steps must not touch the data: a thread would set its state
         if not steps or not len(chosen):
             return
         if self._pool is None or len(chosen) == 1:
-            self._work(self._find_thread(chosen[0]), iter(chosen), steps, controls, velocities)
+            self._work(self._find_thread(chosen[0]), iter(chosen), steps, path)
             return
         if self.worlds <= self.threads:  # every world keeps its own data, as a program with one MjData has it
             shares = [(world, iter((world,))) for world in chosen]
         else:
             waiting = iter(chosen)  # shared: a thread takes the next world when it is done with one
             shares = [(thread, waiting) for thread in range(self.threads)]
-        tasks = [self._pool.submit(self._work, *share, steps, controls, velocities) for share in shares]
+        tasks = [self._pool.submit(self._work, *share, steps, path) for share in shares]
         # result() raises what a thread raised
         for task in tasks:
             task.result()
 
-    def _work(
-        self,
-        thread: int,
-        waiting: Iterable[int],
-        steps: int,
-        controls: Array | None,
-        velocities: Array | None,
-    ) -> None:
-        """Step the waiting worlds in one thread: controls held, or by the rows of each world."""
+    def _work(self, thread: int, waiting: Iterable[int], steps: int, path: InputPath | None) -> None:
+        """Step the waiting worlds in one thread: controls held, or along a path."""
         import mujoco
 
         data, spec, states, models = self._data[thread], self._spec, self.states, self.models
@@ -154,18 +198,14 @@ class ModelBatch(Closeable):
         alarms, own = self._alarms[thread], self.worlds <= self.threads
         for world in waiting:
             model, row = models[world], states[world]
-            if own:
-                self._set(thread, world)
+            if path is not None:
+                self._follow(thread, world, path)
             else:
-                put(model, data, row, spec)
-            if controls is None or velocities is None:
+                if own:
+                    self._set(thread, world)
+                else:
+                    put(model, data, row, spec)
                 step(model, data, steps)
-            else:
-                told, qvel = data.ctrl[: controls.shape[2]], data.qvel
-                for asked, moved in zip(controls[world], velocities[world], strict=True):
-                    told[:] = asked
-                    step(model, data)
-                    moved[:] = qvel
             get(model, data, row, spec)
             if alarms[0] or alarms[1] or alarms[2]:
                 self.broken[world] = True
@@ -176,6 +216,38 @@ class ModelBatch(Closeable):
                 self.after(world, model, data)
             if own:
                 self._held[thread] = (world, row.copy())
+
+    def _follow(self, thread: int, world: int, path: InputPath) -> None:
+        """Step a world along its path: all time steps in one call, as a loop of ``mj_step`` would do it."""
+        import mujoco
+
+        model, data, row = self.models[world], self._data[thread], self.states[world]
+        steps, one = path.told.shape[1], slice(world, world + 1)
+        self._held[thread] = None
+        start = np.empty((1, path.states.shape[2]))
+        mujoco.mj_extractState(model, row, self._spec, start[0], self._physics)
+        self._rollouts[thread].rollout(
+            [model],
+            [data],
+            start,
+            path.told[one],
+            control_spec=path.spec,
+            skip_checks=True,
+            nstep=steps,
+            initial_warmstart=row[None, self._places["warmstart"]],
+            state=path.states[one],
+        )
+        warned = self._warnings[thread]
+        if not any(warned):
+            return
+        # MuJoCo's rollout stops at the first warning, where a loop goes on
+        warned[:] = self._silence
+        mujoco.mj_setState(model, data, row, self._spec)
+        told, qvel, place = data.ctrl[: path.controls.shape[2]], data.qvel, self._places["qvel"]
+        for asked, moved in zip(path.controls[world], path.states[world, :, place], strict=True):
+            told[:] = asked
+            mujoco.mj_step(model, data)
+            moved[:] = qvel
 
     def _find_thread(self, world: int) -> int:
         """Whose data a world is computed in: its own, unless there are more worlds than threads."""
