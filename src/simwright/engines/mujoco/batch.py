@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from simwright.core.errors import MissingExtraError, UsageError
 from simwright.core.math3d import Array
@@ -49,8 +50,12 @@ class InputPath:
     """The parts of a row that ``told`` has (``mjtState``)."""
     controls: Array
     """The first controls of the model, which change from step to step."""
+    starts: Array
+    """Where the worlds begin (``mjSTATE_FULLPHYSICS``)."""
+    warm: Array
+    """Where the solver begins."""
     states: Array
-    """What MuJoCo's rollout gives back after each time step (``mjSTATE_FULLPHYSICS``)."""
+    """What MuJoCo's rollout gives back after each time step: the same parts as ``starts`` has."""
 
 
 class ModelBatch(Closeable):
@@ -81,13 +86,13 @@ class ModelBatch(Closeable):
         self.worlds = worlds
         self.threads = max(1, min(worlds, threads or count_cores()))
         self._spec = int(mujoco.mjtState.mjSTATE_INTEGRATION)
-        self._physics = int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
         keep_log_away()
         self._data: list[MjData] = [mujoco.MjData(self.models[i]) for i in range(self.threads)]
         # which world each data holds, and the row it had then: a row that was not edited is not set again
         self._held: list[tuple[int, Array] | None] = [None] * self.threads
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
         self._places = _find_places(self.model)
+        self._physics = _find_physics(self._places)
         row = np.zeros(mujoco.mj_stateSize(self.model, self._spec))
         mujoco.mj_getState(self.model, self._data[0], row, self._spec)
         self._blank = row
@@ -129,15 +134,15 @@ class ModelBatch(Closeable):
         ``controls`` (all worlds x steps x numbers) are the first controls of the model.  Gives the velocities after
         each time step (all worlds x steps x nv), which are zero for worlds that were not chosen.
         """
-        import mujoco
         import mujoco.rollout
 
         if not self._rollouts:
             # without threads of their own: they run in the thread that calls them
             self._rollouts = [mujoco.rollout.Rollout(nthread=0) for _ in range(self.threads)]
         told, spec = self._spell_inputs(controls)
-        size = mujoco.mj_stateSize(self.model, self._physics)
-        path = InputPath(told, spec, controls, np.zeros((*controls.shape[:2], size)))
+        starts, warm = self.states[:, self._physics], np.ascontiguousarray(self.view("warmstart"))
+        states = np.zeros((*controls.shape[:2], starts.shape[1]))
+        path = InputPath(told, spec, controls, starts, warm, states)
         self._spread(worlds, controls.shape[1], path)
         # time and coordinates come first in rows of any kind
         return path.states[..., self._places["qvel"]]
@@ -224,17 +229,15 @@ class ModelBatch(Closeable):
         model, data, row = self.models[world], self._data[thread], self.states[world]
         steps, one = path.told.shape[1], slice(world, world + 1)
         self._held[thread] = None
-        start = np.empty((1, path.states.shape[2]))
-        mujoco.mj_extractState(model, row, self._spec, start[0], self._physics)
         self._rollouts[thread].rollout(
             [model],
             [data],
-            start,
+            path.starts[one],
             path.told[one],
             control_spec=path.spec,
             skip_checks=True,
             nstep=steps,
-            initial_warmstart=row[None, self._places["warmstart"]],
+            initial_warmstart=path.warm[one],
             state=path.states[one],
         )
         warned = self._warnings[thread]
@@ -426,6 +429,15 @@ def _check_sizes(models: Sequence[MjModel]) -> None:
                 f"world {world} has other parts than world 0",
                 hint="worlds may differ in numbers, not in which joints are driven or which shapes touch",
             )
+
+
+def _find_physics(places: dict[str, slice]) -> npt.NDArray[np.intp]:
+    """Which numbers of a row are those of ``mjSTATE_FULLPHYSICS``."""
+    import mujoco
+
+    bits, physics = mujoco.mjtState.__members__, int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
+    parts = [name for name in places if int(bits[f"mjSTATE_{name.upper()}"]) & physics]
+    return np.concatenate([np.arange(places[name].start, places[name].stop) for name in parts])
 
 
 def _find_places(model: MjModel) -> dict[str, slice]:
