@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from simwright.core.math3d import Array, matrices_from_quats, matrix_from_quat, quats_from_matrices
-from simwright.engines.mujoco.queries import BALL, FREE, SLIDE, MjModel
+from simwright.engines.mujoco.queries import BALL, FREE, HINGE, SLIDE, MjModel
 from simwright.tasks.reading import read_joints, read_objects, read_speeds
 from simwright.tasks.scene import Layout, TaskScene, TaskState
 
@@ -28,10 +28,13 @@ class _ChainJoint:
 
 @dataclass(frozen=True, slots=True)
 class _ChainLink:
-    """A body of the chain: its place on its parent, and its joints."""
+    """A body of the chain: its place on its parent, and its joints.
+
+    The rotation is None where the first joint's own has it.
+    """
 
     position: Array
-    rotation: Array
+    rotation: Array | None
     joints: tuple[_ChainJoint, ...]
 
 
@@ -40,15 +43,18 @@ class BodyChain:
 
     def __init__(self, model: MjModel, body: int, position: Array, rotation: Array) -> None:
         self._tip = (np.array(position, dtype=np.float64), matrix_from_quat(rotation))
-        links = []
+        links: list[tuple[Array, Array, tuple[_ChainJoint, ...]]] = []
         while body > 0:
             first = int(model.body_jntadr[body])
             numbers = range(first, first + int(model.body_jntnum[body]))
             joints = tuple(_read_joint(model, joint) for joint in numbers)
             turn = matrix_from_quat(model.body_quat[body])
-            links.append(_ChainLink(np.array(model.body_pos[body]), turn, joints))
+            links.append((np.array(model.body_pos[body]), turn, joints))
             body = int(model.body_parentid[body])
         self._links, self._tip = _merge_fixed(links[::-1], self._tip)
+        tip, turn = self._tip
+        # where nothing moves
+        self._pose = np.concatenate([tip, quats_from_matrices(turn[None])[0]])
 
     @classmethod
     def of_site(cls, model: MjModel, site: int) -> BodyChain:
@@ -64,8 +70,7 @@ class BodyChain:
         """Poses (worlds x 7: position, quaternion w, x, y, z) at coordinates (worlds x nq)."""
         count = len(qpos)
         if not self._links:
-            tip, turn = self._tip
-            return np.tile(np.concatenate([tip, quats_from_matrices(turn[None])[0]]), (count, 1))
+            return np.tile(self._pose, (count, 1))
         position: Array = np.zeros((count, 3))
         rotation: Array = np.tile(np.eye(3), (count, 1, 1))
         for link in self._links:
@@ -76,7 +81,8 @@ class BodyChain:
                 rotation = _rotations_of(qpos[:, first + 3 : first + 7])
                 continue
             position = position + rotation @ link.position
-            rotation = rotation @ link.rotation
+            if link.rotation is not None:
+                rotation = rotation @ link.rotation
             for joint in link.joints:
                 position, rotation = _move_joint(joint, qpos, position, rotation)
         tip, turn = self._tip
@@ -87,17 +93,27 @@ class BodyChain:
 
 
 def _merge_fixed(
-    links: list[_ChainLink], tip: tuple[Array, Array]
+    links: list[tuple[Array, Array, tuple[_ChainJoint, ...]]], tip: tuple[Array, Array]
 ) -> tuple[tuple[_ChainLink, ...], tuple[Array, Array]]:
     """Bodies that do not move on their parents become part of what follows: nothing is computed for them."""
     moving: list[_ChainLink] = []
     position, rotation = np.zeros(3), np.eye(3)
-    for link in links:
-        position, rotation = position + rotation @ link.position, rotation @ link.rotation
-        if link.joints:
-            moving.append(_ChainLink(position, rotation, link.joints))
+    for place, turn, joints in links:
+        position, rotation = position + rotation @ place, rotation @ turn
+        if joints:
+            moving.append(_make_link(position, rotation, joints))
             position, rotation = np.zeros(3), np.eye(3)
     return tuple(moving), (position + rotation @ tip[0], rotation @ tip[1])
+
+
+def _make_link(position: Array, rotation: Array, joints: tuple[_ChainJoint, ...]) -> _ChainLink:
+    """A link; a hinge through its origin takes its rotation in, which saves a product for every world."""
+    first = joints[0]
+    if first.kind != HINGE or first.anchor.any():
+        return _ChainLink(position, rotation, joints)
+    still, even, odd = first.parts
+    turned = replace(first, parts=(rotation @ still, rotation @ even, rotation @ odd))
+    return _ChainLink(position, None, (turned, *joints[1:]))
 
 
 def _read_joint(model: MjModel, joint: int) -> _ChainJoint:
