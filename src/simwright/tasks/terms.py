@@ -231,8 +231,9 @@ def read_term(said: Any) -> ChosenTerm:
     """``NAME``, ``{NAME: PLACE}`` or ``{NAME: [PLACE, PLACE]}``, for validators."""
     if isinstance(said, ChosenTerm):
         return said
+    names: Any = []
     if isinstance(said, str):
-        name, names = said, []
+        name = said
     elif isinstance(said, Mapping) and len(said) == 1:
         name, names = next(iter(said.items()))
         names = [names] if isinstance(names, str) else [] if names is None else names
@@ -388,7 +389,7 @@ class TermReader:
             task=self._task,
             before=self._before,
             period=period,
-            time=self._steps * period,
+            time=self._steps.astype(np.float64) * period,
             time_left=np.maximum(self._most - self._steps, 0) * period,
             action=self._action,
             efforts=self._efforts,

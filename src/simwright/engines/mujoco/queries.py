@@ -46,12 +46,14 @@ class MjModel(Protocol):
     ncam: int
     nkey: int
     nmocap: int
+    nuserdata: int
     nsensordata: int
     nbuffer: int
     opt: Any
     vis: Any
     stat: Any
     qpos0: Array
+    eq_active0: npt.NDArray[np.bool_]
     body_parentid: Ints
     body_rootid: Ints
     body_weldid: Ints
