@@ -114,6 +114,17 @@ class TestDataset:
         pytest.importorskip("pyarrow")
         pytest.importorskip("imageio")
 
+    def test_every_number_of_a_term_has_a_name(self, arm, tmp_path):
+        rollout = make_rollout("reach", arm, max_steps=2)
+        rollout.add_terms([{"offset": ["tool", "goal"]}, "action", "efforts", "time"])
+        SimRunner(rollout, HoldPolicy(), listeners=[DatasetRecorder(tmp_path / "set", cameras=[])]).run(1, 1)
+        info = json.loads((tmp_path / "set" / "meta" / "info.json").read_text())
+        found = info["features"]["observation.environment_state"]
+        names = [*(f"goal.{axis}" for axis in "xyz"), *(f"offset_tool_goal.{axis}" for axis in "xyz")]
+        names += [*(f"action.{number}" for number in range(7)), *(f"efforts.{number}" for number in range(8))]
+        assert found["names"] == [*names, "time"]
+        assert found["shape"] == [len(found["names"])]
+
     def test_everything_is_where_it_belongs(self, arm, tmp_path):
         import pyarrow.parquet as pq
 

@@ -270,12 +270,15 @@ def _name_parts(rollout: SimRollout, observation: Observation) -> dict[str, list
         joints += _number(name, (7, 4, 1, 1)[kind])
         speeds += _number(name, (6, 3, 1, 1)[kind])
     things = []
+    many = {chosen.key for chosen in rollout.terms if not chosen.term.size}
     for key, value in observation.items():
         if key not in ("qpos", "qvel", "tool"):
             size = int(np.size(value))
-            # terms of a robot may have more numbers than a pose
-            axes = [*_QUATERNION, *range(len(_QUATERNION), size)][:size]
-            things += [key] if size == 1 else [f"{key}.{axis}" for axis in axes]
+            # places, poses and offsets; terms of a robot have as many numbers as it has joints
+            if size in (3, len(_QUATERNION)) and key not in many:
+                things += [f"{key}.{axis}" for axis in _QUATERNION[:size]]
+            else:
+                things += _number(key, size)
     if rollout.mode.value == "pose":
         actions = ["dx", "dy", "dz", "rx", "ry", "rz", "grip"][: rollout.action_size]
     else:
