@@ -144,6 +144,24 @@ def test_a_room_around_another_one_is_cut_in_two(tmp_path: Path) -> None:
     assert count_differences(world, free, 0.05) == (0, 0)
 
 
+def test_a_room_that_a_slit_divides_becomes_two(tmp_path: Path) -> None:
+    """Between two walls 12 mm are left, through which nothing goes: no half of the room may get lost."""
+    points = [(0, 0), (600, 0), (600, 400), (0, 400), (250, 0), (250, 200), (250, 400), (250, 205.6)]
+    level = {
+        "vertices": [[x, y, 0, ""] for x, y in points],
+        "walls": [[a, b, {}] for a, b in ((0, 1), (1, 2), (2, 3), (3, 0), (4, 5), (6, 7))],
+        "floors": [{"vertices": [0, 1, 2, 3]}],
+        "measurements": [[0, 1, {"distance": [3, 12.0]}]],
+    }
+    reporter = Reporter()
+    file = write(tmp_path, {"name": "slit", "levels": {"L1": level}})
+    _, world = import_plan(file, tmp_path / "out", reporter=reporter)
+    free = shapely.box(0.05, -7.95, 11.95, -0.05).difference(shapely.box(4.95, -8.0, 5.05, 0.0))
+    assert count_differences(world, free, 0.05) == (0, 0)
+    assert len(world.rooms) == 2
+    assert any("1 openings of 'L1' left out" in item.message for item in reporter)
+
+
 @pytest.mark.parametrize(
     ("data", "text"),
     [

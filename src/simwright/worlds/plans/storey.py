@@ -402,12 +402,22 @@ def _find_rooms(storey: Storey, reporter: Reporter) -> tuple[list[_RoomFace], li
             break
         cuts += _cut_open(*ring, cuts)
         faces = _split(storey, cuts)
-    rooms, small = [], []
+    rooms, small, slits = [], [], 0
     for face in faces:
         if grow(face, -MIN_ROOM / 2.0).is_empty:
             small.append(face)
-        else:
-            rooms.append(_settle(storey, face))
+            continue
+        # a slit may divide what was one room: every half of it counts
+        parts = _straighten(storey, face)
+        wide = [part for part in parts if not grow(part, -MIN_ROOM / 2.0).is_empty]
+        small += [part for part in parts if part not in wide] if wide else []
+        rooms += [_settle(part) for part in wide or [max(parts, key=lambda part: part.area)]]
+        slits += max(0, len(wide) - 1)
+    if slits:
+        reporter.report(
+            messages.PLAN_LEFT, storey.where, what=f"{slits} openings of {storey.name!r}",
+            reason=f"they are narrower than {2.0 * _NOTCH:g} m",
+        )  # fmt: skip
     if small:
         area = sum(face.area for face in small)
         reporter.report(
@@ -524,16 +534,20 @@ _SHARES = (0.5, 0.3, 0.7, 0.15, 0.85, 0.4, 0.6, 0.05, 0.95)
 _APART = 1.2
 
 
-def _settle(storey: Storey, face: Geometry) -> _RoomFace:
-    """Outline and blocks of a room, straightened."""
+def _straighten(storey: Storey, face: Geometry) -> list[Geometry]:
+    """A room without notches: several where nothing but a slit was between them."""
     if storey.tolerance > 0.0:
         simple = face.simplify(storey.tolerance, preserve_topology=True)
         face = simple if simple.is_valid and not simple.is_empty else face
     # floor that is narrower than this is a notch of the drawing; its sharp corners would give walls with spikes
     plain = grow(grow(face, -_NOTCH), _NOTCH).intersection(face)
     face = shapely.set_precision(plain if not plain.is_empty else face, 10.0**-_DIGITS)
-    if face.geom_type != "Polygon":
-        face = max(shapely.get_parts(face), key=lambda part: part.area)
+    parts = [part for part in shapely.get_parts(face) if part.geom_type == "Polygon"]
+    return [part for part in parts if part.area > 1e-4] or parts
+
+
+def _settle(face: Geometry) -> _RoomFace:
+    """Outline and blocks of a room."""
     # rooms that meet at a corner, as free cells of a map do, would not be taken
     outline = max(
         shapely.get_parts(grow(shapely.Polygon(face.exterior), -_SHRINK)), key=lambda part: part.area
