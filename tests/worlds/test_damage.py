@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import os
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import yaml
 
 from simwright.core.diag import Reporter
 from simwright.core.errors import SimwrightError
+from simwright.worlds.acting.manipulation import find_object
+from simwright.worlds.entities import WorldObject
 from simwright.worlds.planning.goals import find_goals, list_places
 from simwright.worlds.read import check_quality, read_world
 
@@ -175,3 +178,27 @@ def test_names_with_blanks_are_found(samples: Path, tmp_path: Path) -> None:
     goals = find_goals(world, world.robots[0], "my bench")
     assert goals.poses
     assert list_places(world, world.robots[0], "workshop workbench")[0] == [world.find("my bench")]
+
+
+def test_names_with_blanks_are_found_among_other_words(samples: Path, tmp_path: Path) -> None:
+    changes = {"office": '"big office"', "bench": '"my bench"'}
+    for name in ("lab.yaml", "furniture.yaml", "things.yaml"):
+        content = (samples / "lab" / name).read_text()
+        for old, new in changes.items() if name == "lab.yaml" else ():
+            content = re.sub(
+                rf"((?:name|parent|room_start|room_end|relative_to|location): ){old}\b", rf"\1{new}", content
+            )
+        if name == "lab.yaml":
+            content = content.replace(
+                "robots:", '  - {category: mug, parent: "big office desk"}\n\nrobots:', 1
+            )
+        (tmp_path / name).write_text(content)
+    world = read_world(tmp_path / "lab.yaml", strict=True)
+    robot = world.robots[0]
+    assert world.objects[-1].room is world.find("big office")
+    assert {place.name for place in list_places(world, robot, "big office desk")[0]} == {"desk0", "desk1"}
+    assert list_places(world, robot, "workshop my bench")[0] == [world.find("my bench")]
+    found = find_object(world, robot, "my bench gear")
+    assert isinstance(found, WorldObject)
+    assert found.spawn is not None
+    assert found.spawn.location.name == "my bench"

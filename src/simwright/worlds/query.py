@@ -56,9 +56,8 @@ def _draw(reading: WorldReading, entry: WorldEntry, choices: list[Any], weights:
 
 def find_place(world: World, query: str, sampler: Sampler) -> tuple[Place | None, str]:
     """The place that a query means, or None and why there is none."""
-    # a name may have blanks, which PyRoboSim takes for several words
-    whole = query.strip() in world.names and not world.reference
-    words = [query.strip()] if whole else query.split()
+    # PyRoboSim takes every blank for the end of a word, also one in a name
+    words = query.split() if world.reference else world.split_words(query)
     entities = [world.names.get(word) for word in words]
     item, room, place = _sort_entities(entities)
     if item is not None:

@@ -116,6 +116,22 @@ class World(FloorPlan):
             raise UnknownNameError("entity", name, self.names)
         return entity
 
+    def split_words(self, text: str) -> list[str]:
+        """The names and categories in a description, such as ``"kitchen table"``; a name may have blanks."""
+        words, found = text.split(), []
+        if text.strip() in self.names:
+            return [text.strip()]
+        while words:
+            # the most words that are a name together; a single one may be anything
+            for count in range(len(words), 0, -1):
+                word = " ".join(words[:count])
+                known = (self.names, self.location_categories, self.object_categories)
+                if count == 1 or any(word in names for names in known):
+                    found.append(word)
+                    del words[:count]
+                    break
+        return found
+
     def wall_height(self, part: Room | Hallway) -> float:
         """Height of the walls of a room or hallway [m]."""
         return part.height if part.height > 0.0 else self.params.wall_height

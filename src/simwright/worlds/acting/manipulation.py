@@ -190,7 +190,7 @@ def _look(simulation: WorldSimulation, robot: WorldRobot, views: list[FieldOfVie
 
 def find_object(world: World, robot: WorldRobot, query: str) -> WorldObject | Result:
     """The object that a robot knows by a name, a category or a category at a place; of several, the nearest one."""
-    words = query.split()
+    words = world.split_words(query)
     if not words:
         return refuse("unknown-object", "no object is named")
     entity = world.names.get(query.strip())

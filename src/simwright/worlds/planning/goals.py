@@ -98,8 +98,7 @@ def list_places(world: World, robot: WorldRobot, query: str) -> tuple[list[Place
 
     Words are names of places or objects, or categories: ``"table0"``, ``"kitchen table"``, ``"desk apple"``.
     """
-    # a name may have blanks: the whole text first, then its words
-    words = [query.strip()] if query.strip() in world.names else query.split()
+    words = world.split_words(query)
     if not words:
         return [], "no place is named"
     named = [world.names[word] for word in words if word in world.names]
