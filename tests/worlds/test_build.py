@@ -20,7 +20,8 @@ from simwright.app.worlds import load_world
 from simwright.core.diag import Level, Reporter
 from simwright.core.errors import OutputError, UnknownNameError
 from simwright.core.math3d import Pose
-from simwright.worlds.grid import Grid, make_grid
+from simwright.worlds.grid import Grid, encode_waypoints, list_waypoints, make_grid
+from simwright.worlds.poses import WorldPose
 from simwright.worlds.space.machines import find_lidar_height
 from simwright.worlds.space.scene import make_camera
 from simwright.worlds.world import World
@@ -183,6 +184,36 @@ def test_routes_and_way_points_are_free_poses(built: Built, lab: World) -> None:
         }
         assert {facts["metadata"]["door"]} == doors if doors else "metadata" not in facts
     assert any("metadata" in way["properties"] for way in ways)
+
+
+def test_way_points_are_written_as_the_dumper_writes_them() -> None:
+    world = load_world(LAB)
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    names = [
+        "room",
+        "yes",
+        "off",
+        "Null",
+        "on",
+        "_a",
+        "7up",
+        "1e5",
+        "a b",
+        "a: b",
+        "#x",
+        "büro",
+        "x" * 90,
+        "a " * 90,
+    ]
+    for name, value in itertools.product(names, (1.0, -0.0, 1e-9, 1e22, 12345678901234567890.0)):
+        world.rooms[0].name = name
+        world.rooms[0].nav_poses[:] = [WorldPose(value, 2.5), WorldPose(0.1, value)]
+        rows = {"waypoints": list_waypoints(world)}
+        expected = yaml.dump(rows, Dumper=dumper, sort_keys=False, allow_unicode=True)
+        assert encode_waypoints(world).partition("\n")[2] == expected
+    for places in (world.rooms, world.hallways, world.locations):
+        places.clear()
+    assert encode_waypoints(world).endswith("\nwaypoints: []\n")
 
 
 def test_the_same_file_and_seed_give_the_same_bytes(built: Built, tmp_path: Path) -> None:

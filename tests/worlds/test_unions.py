@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import shapely
 
-from simwright.worlds.polygons import cut_polygons, join_polygons
+from simwright.worlds.polygons import _is_solid, cut_polygons, join_polygons
 from simwright.worlds.read import is_passable, read_world
 
 PLANS = 2000
@@ -51,6 +51,39 @@ def test_holes_take_no_more_than_themselves():
         rest = cut_polygons(floor, [parts[0]])
         assert rest.area == pytest.approx(floor.area - floor.intersection(parts[0]).area, abs=1e-6)
     assert cut_polygons(floor, []) is floor
+
+
+@pytest.mark.parametrize("turn", [0.0, 30.0])
+def test_a_union_that_lost_a_part_is_computed_again(monkeypatch, turn):
+    """Boxes, whose overlaps are found from their bounds, and turned ones: both have the same bound."""
+    rows = [(0, 0, 4, 3), (3, 1, 6, 5), (6, 1, 8, 5), (20, 0, 20.3, 0.3)]
+    parts = [shapely.affinity.rotate(shapely.box(*row), turn, origin=(0, 0)) for row in rows]
+    whole, union = shapely.union_all(parts), shapely.union_all
+    grids = []
+
+    def lose(polygons, grid_size=None):
+        grids.append(grid_size)
+        return union(polygons[:-1]) if grid_size is None else union(polygons, grid_size=grid_size)
+
+    monkeypatch.setattr(shapely, "union_all", lose)
+    assert join_polygons(parts).area == pytest.approx(whole.area, abs=1e-6)
+    assert grids == [None, 1e-9]
+
+
+@pytest.mark.parametrize("width", [0.5, 1.5, 1.99, 2.01, 3.0, 4.0, 8.0, 1e3])
+def test_thin_outlines_are_solid_where_something_is_left_of_them(width):
+    """As wide as so many hundredths of a millimetre: straight, with a corner, around a hole."""
+    w = width * 1e-5
+    ring = shapely.box(0, 0, 1, 1)
+    shapes = [
+        shapely.box(0, 0, 1, w),
+        shapely.Polygon([(0, 0), (1, 0), (1, 1), (1 - w, 1), (1 - w, w), (0, w)]),
+        ring.difference(ring.buffer(-w, join_style="mitre")),
+        shapely.Polygon([(0, 0), (1, 0), (0.5, w)]),
+    ]
+    for shape in shapes:
+        left = shape.area > 1e-7 and not shape.buffer(-1e-5).is_empty
+        assert _is_solid(shape) == left
 
 
 def make_turned_world(seed):

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,6 +34,7 @@ from simwright.worlds.world import World
 MAX_CELLS = 100_000_000
 PADDING = 0.05
 _NEAR = 1e-9
+_DIGITS = set("-.0123456789")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -264,9 +266,40 @@ def encode_waypoints(world: World, floor: WorldFloor = GROUND) -> str:
 
     # the one in C is ten times as fast, and not in every build
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    rows = {"waypoints": list_waypoints(world, floor)}
-    text: str = yaml.dump(rows, Dumper=dumper, sort_keys=False, allow_unicode=True)
-    return f"# Navigation poses of {world.name}\n{text}"
+    rows = list_waypoints(world, floor)
+
+    def spell(value: Any) -> str:
+        return str(yaml.dump(value, Dumper=dumper, sort_keys=False, allow_unicode=True))
+
+    # plain rows, which are most of them, as text at once: in a large world the dumper takes seconds
+    text = "".join(_spell_waypoint(row) or spell([row]) for row in rows)
+    return f"# Navigation poses of {world.name}\n" + (
+        f"waypoints:\n{text}" if rows else spell({"waypoints": []})
+    )
+
+
+_PLAIN_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{2,60}")
+# what YAML takes for a truth value or for nothing
+_YAML_WORDS = {"yes", "true", "off", "null", "false"}
+
+
+def _spell_waypoint(row: dict[str, Any]) -> str:
+    """A way point as the YAML dumper writes it; empty where it takes the dumper to write it."""
+    lines = []
+    for key, value in row.items():
+        if isinstance(value, dict):
+            numbers = [repr(number) for number in value.values() if type(number) is float]
+            # exponents, infinity and what is no float are written in another way
+            if len(numbers) < len(value) or not all(set(text) <= _DIGITS for text in numbers):
+                return ""
+            lines += [f"{key}:", *(f"  {name}: {text}" for name, text in zip(value, numbers, strict=True))]
+        elif isinstance(value, bool):
+            lines.append(f"{key}: {'true' if value else 'false'}")
+        elif _PLAIN_WORD.fullmatch(value) and value.lower() not in _YAML_WORDS:
+            lines.append(f"{key}: {value}")
+        else:
+            return ""
+    return "- " + "\n  ".join(lines) + "\n"
 
 
 def _is_on(world: World, floor: WorldFloor, entity: Room | Hallway | Spawn) -> bool:
@@ -299,26 +332,22 @@ def encode_route_graph(
 
     Ways through the door of one of ``hallways`` have its name and state in their metadata.
     """
-    features: list[dict[str, Any]] = []
-    facts: dict[str, Any]
-    for number, node in enumerate(graph.nodes):
+    # as text at once: in a large world there are a hundred times as many ways as rooms
+    points = [json.dumps(_move_pose(node.pose, floor).xy) for node in graph.nodes]
+    rows = []
+    for number, (node, point) in enumerate(zip(graph.nodes, points, strict=True)):
         facts = {"id": number, "frame": FRAME, "metadata": {"place": node.entity.name, "yaw": node.pose.yaw}}
-        features.append(_make_feature(facts, "Point", list(_move_pose(node.pose, floor).xy)))
-    number = len(graph.nodes)
-    doors = find_doors(graph, hallways)
+        rows.append(_spell_feature(json.dumps(facts), "Point", point))
+    doors = {edge: f', "metadata": {json.dumps(door)}' for edge, door in find_doors(graph, hallways).items()}
     for edge, (start, end) in enumerate(graph.edges.tolist()):
         # edges of a route graph are one-way
         for a, b in ((start, end), (end, start)):
+            about = f'{{"id": {len(rows)}, "startid": {a}, "endid": {b}{doors.get(edge, "")}}}'
             # a MultiLineString, not a LineString: that is what the route server reads
-            line = [[list(_move_pose(graph.nodes[k].pose, floor).xy) for k in (a, b)]]
-            facts = {"id": number, "startid": a, "endid": b}
-            if edge in doors:
-                facts["metadata"] = doors[edge]
-            features.append(_make_feature(facts, "MultiLineString", line))
-            number += 1
+            rows.append(_spell_feature(about, "MultiLineString", f"[[{points[a]}, {points[b]}]]"))
     # a line for each feature: to be read by people, and fast to write
-    rows = ",\n".join(json.dumps(feature) for feature in features)
-    return f'{{"type": "FeatureCollection", "name": {json.dumps(name)}, "features": [\n{rows}\n]}}\n'
+    text = ",\n".join(rows)
+    return f'{{"type": "FeatureCollection", "name": {json.dumps(name)}, "features": [\n{text}\n]}}\n'
 
 
 def find_doors(graph: WorldGraph, hallways: Sequence[Hallway]) -> dict[int, dict[str, Any]]:
@@ -339,12 +368,9 @@ def find_doors(graph: WorldGraph, hallways: Sequence[Hallway]) -> dict[int, dict
     }
 
 
-def _make_feature(facts: dict[str, Any], kind: str, coordinates: Any) -> dict[str, Any]:
-    return {
-        "type": "Feature",
-        "properties": facts,
-        "geometry": {"type": kind, "coordinates": coordinates},
-    }
+def _spell_feature(facts: str, kind: str, coordinates: str) -> str:
+    geometry = f'{{"type": "{kind}", "coordinates": {coordinates}}}'
+    return f'{{"type": "Feature", "properties": {facts}, "geometry": {geometry}}}'
 
 
 def _describe_pose(pose: WorldPose) -> dict[str, Any]:

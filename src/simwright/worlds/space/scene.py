@@ -70,6 +70,10 @@ class _WorldSceneBuilder:
         self._assets: dict[Any, tuple[Asset, tuple[float, float, float]]] = {}
         self._folders = NameScope()
         self._spaces = NameScope()
+        # of all objects: any of them may be carried to any cabinet
+        self._tallest = max((item.height for item in world.objects), default=0.0)
+        # objects of a category have one outline, which the world keeps: its identity stands for it
+        self._spelled: dict[int, bytes] = {}
         self._scene = Scene(
             world.name,
             environment=Environment(gravity=np.array((0.0, 0.0, -GRAVITY))),
@@ -153,8 +157,6 @@ class _WorldSceneBuilder:
             return
         pose, outline, surfaces = _localize(location)
         top = location.pose.z + location.height
-        # of all objects: any of them may be carried to this cabinet
-        tallest = max((item.height for item in self._world.objects), default=0.0)
         friction = self._look_up(location, "friction", FRICTION)
         front = find_front(location, pose)
         key = (
@@ -164,7 +166,7 @@ class _WorldSceneBuilder:
 
         def make() -> SolidPart:
             part = SolidPart(location.category.name, friction=friction)
-            raise_furniture(part, outline, top, surfaces, clearance=tallest, color=location.color)
+            raise_furniture(part, outline, top, surfaces, clearance=self._tallest, color=location.color)
             dress_furniture(part, location.category.name, front)
             return part
 
@@ -187,7 +189,10 @@ class _WorldSceneBuilder:
         if self._place_file(item, item.category.name, item.pose, **options):
             return
         mass, friction = self._look_up(item, "mass", None), self._look_up(item, "friction", FRICTION)
-        key = (item.category.name, _spell(item.raw_polygon), item.height, item.color, mass, friction)
+        outline = self._spelled.get(id(item.raw_polygon))
+        if outline is None:
+            outline = self._spelled[id(item.raw_polygon)] = _spell(item.raw_polygon)
+        key = (item.category.name, outline, item.height, item.color, mass, friction)
 
         def make() -> SolidPart:
             part = SolidPart(item.category.name, item.category.name, friction)

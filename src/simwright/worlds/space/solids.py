@@ -50,6 +50,7 @@ Solid: TypeAlias = tuple[Box | Cylinder | Mesh, Pose]
 """A geometry and where it is."""
 _SQUARE = 1e-7
 _ROUND = 1e-9
+_FOLLOWING = np.array((1, 2, 3, 0))
 # corners of prisms that are meant to be equal are equal [decimals of a metre]
 _DIGITS = 6
 MANY_CORNERS = 32
@@ -100,17 +101,18 @@ def _find_box(points: Points) -> tuple[Points, tuple[float, float], float] | Non
     """Centre, edge lengths [m] and heading [rad] of a rectangle; along the axes where it can be."""
     if len(points) != 4:
         return None
-    edges = np.roll(points, -1, axis=0) - points
+    edges = points[_FOLLOWING] - points
     lengths = np.hypot(edges[:, 0], edges[:, 1])
     if np.abs(edges[0] + edges[2]).max() > _SQUARE or abs(edges[0] @ edges[1]) > _SQUARE * lengths.max():
         return None
-    first = int(np.argmin([_turn(edge) for edge in edges]))
-    yaw = math.atan2(edges[first][1], edges[first][0])
+    ways = edges.tolist()
+    first = min(range(4), key=lambda number: _turn(ways[number]))
+    yaw = math.atan2(ways[first][1], ways[first][0])
     yaw = 0.0 if abs(yaw) < _ROUND else yaw
     return points.mean(axis=0), (float(lengths[first]), float(lengths[(first + 1) % 4])), yaw
 
 
-def _turn(edge: Points) -> float:
+def _turn(edge: Sequence[float]) -> float:
     """How far an edge is from +x, edges that are equally far in a fixed order."""
     angle = math.atan2(edge[1], edge[0])
     return round(abs(angle), 9) + (1e-10 if angle < 0.0 else 0.0)
