@@ -223,7 +223,7 @@ def _build_yaml_tree(text: str, name: str, limits: DocumentLimits) -> Node:
     try:
         return _YamlTreeBuilder(yaml.parse(text, Loader=loader), name, limits).build()
     except yaml.YAMLError as error:
-        raise _explain_error(error, name) from None
+        raise _explain_error(error, name, text) from None
 
 
 class _YamlTreeBuilder:
@@ -396,9 +396,21 @@ def _place(event: Any) -> Place:
     return Place(mark.line + 1, mark.column + 1)
 
 
-def _explain_error(error: Any, name: str) -> ParseError:
+# what a YAML document may hold by its number only
+_CONTROL = re.compile(r"[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def _explain_error(error: Any, name: str, text: str) -> ParseError:
     """PyYAML's own words, shortened, with our place."""
     mark = getattr(error, "problem_mark", None)
+    found = _CONTROL.search(text)
+    if mark is None and found is not None:  # PyYAML gives no place for these
+        at = found.start()
+        return ParseError(
+            f"not valid YAML: the control character U+{ord(found[0]):04X} is not allowed",
+            hint="remove it, or write it with a backslash in double quotes",
+            where=Where(name, text.count("\n", 0, at) + 1, at - text.rfind("\n", 0, at)),
+        )
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be read"
     context = getattr(error, "context", None)
     message = f"not valid YAML: {problem}" + (f" ({context})" if context else "")
