@@ -248,6 +248,8 @@ def test_maps_that_are_turned_or_negated(tmp_path: Path) -> None:
     ("changes", "text"),
     [
         ({"image": "none.pgm"}, "no such file"),
+        ({"image": ""}, "no such file"),
+        ({"resolution": 1e-5}, "no room was found"),
         ({"image": "map.yaml"}, "cannot be read"),
         ({"resolution": 0}, "resolution has to be positive"),
         ({"resolution": "x"}, "resolution has to be a number"),
@@ -260,6 +262,9 @@ def test_broken_maps_are_refused_with_a_message(tmp_path: Path, changes: Any, te
     with pytest.raises(SimwrightError) as raised:
         import_plan(file, tmp_path / "out")
     assert text in str(raised.value)
+    assert raised.value.where is not None
+    assert Path(raised.value.where.file).name == "map.yaml"
+    assert raised.value.where.line
 
 
 # -- drawings ------------------------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ def read_map(path: Path, options: dict[str, Any], reporter: Reporter) -> Buildin
     # half a cell: outlines stay where they are to a cell
     storey = Storey(
         "map", floor, find_openings(floor, width), thickness=max(2.0 * resolution, 0.1), tolerance=0.45 * resolution,
-        where=Where(str(path)),
+        where=document.find_where(),
     )  # fmt: skip
     reporter.report(
         messages.PLAN_ASSUMED,
@@ -79,6 +79,8 @@ def _read_cells(path: Path, entry: WorldEntry, reporter: Reporter) -> tuple[npt.
         raise entry.refuse_name(mode, "mode", _MODES, "mode")
     where = entry.find_where("image")
     image = Gate.around(path).admit(path.parent / entry.text("image"), where)
+    if not image.is_file():
+        raise ParseError(f"the image {entry.text('image')!r}: no such file", where=where)
     levels = read_gray(image, where)
     # Nav2: the share of black, turned over by negate
     dark = levels if entry.get("negate", 0) else 1.0 - levels

@@ -165,6 +165,7 @@ class _PlanWriter:
             raise InputError(
                 "no room was found in the plan",
                 hint="rooms are closed areas of at least 0.4 m; is the scale right?",
+                where=building.storeys[0].where if building.storeys else None,
             )
         extension: dict[str, Any] = {"seed": 0}
         if self._places:
