@@ -403,16 +403,23 @@ def _find_rooms(storey: Storey, reporter: Reporter) -> tuple[list[_RoomFace], li
             break
         cuts += _cut_open(*ring, cuts)
         faces = _split(storey, cuts)
-    rooms, small, slits = [], [], 0
+    return _settle_rooms(storey, faces, reporter), cuts
+
+
+def _settle_rooms(storey: Storey, faces: list[Geometry], reporter: Reporter) -> list[_RoomFace]:
+    """Rooms that are wide enough; what is left out is told."""
+    rooms: list[_RoomFace] = []
+    small: list[Geometry] = []
+    slits = 0
     for face in faces:
-        if grow(face, -MIN_ROOM / 2.0).is_empty:
+        if _is_narrow(face):
             small.append(face)
             continue
-        # a slit may divide what was one room: every half of it counts
-        parts = _straighten(storey, face)
-        wide = [part for part in parts if not grow(part, -MIN_ROOM / 2.0).is_empty]
-        small += [part for part in parts if part not in wide] if wide else []
-        rooms += [_settle(part) for part in wide or [max(parts, key=lambda part: part.area)]]
+        # a slit may divide what was one room: every half of it counts, and the larger one in any case
+        parts = sorted(_straighten(storey, face), key=lambda part: -part.area)
+        wide = [part for number, part in enumerate(parts) if number == 0 or not _is_narrow(part)]
+        small += [part for part in parts[1:] if _is_narrow(part)]
+        rooms += [_settle(part) for part in wide]
         slits += max(0, len(wide) - 1)
     if slits:
         reporter.report(
@@ -425,7 +432,11 @@ def _find_rooms(storey: Storey, reporter: Reporter) -> tuple[list[_RoomFace], li
             messages.PLAN_LEFT, storey.where, what=f"{len(small)} areas ({area:.2f} m2) of {storey.name!r}",
             reason=f"they are narrower than {MIN_ROOM} m",
         )  # fmt: skip
-    return rooms, cuts
+    return rooms
+
+
+def _is_narrow(face: Geometry) -> bool:
+    return bool(grow(face, -MIN_ROOM / 2.0).is_empty)
 
 
 def _fit_opening(storey: Storey, door: PlanDoor) -> PlanDoor | None:
@@ -499,7 +510,7 @@ def _find_ring(faces: list[Geometry]) -> tuple[Geometry, Geometry] | None:
             hole = shapely.Polygon(ring)
             inside = [
                 int(n) for n in tree.query(hole, predicate="contains")
-                if faces[int(n)] is not face and not grow(faces[int(n)], -MIN_ROOM / 2.0).is_empty
+                if faces[int(n)] is not face and not _is_narrow(faces[int(n)])
             ]  # fmt: skip
             if inside:
                 return face, hole
