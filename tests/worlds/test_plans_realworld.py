@@ -107,7 +107,7 @@ def test_walls_of_a_building_of_rmf_match_to_a_cell(tmp_path: Path, name: str) -
         shapely.prepare(free)
         theirs, ours = shapely.intersects_xy(free, *np.meshgrid(x, y)), find_open(world, x, y)
         assert theirs.sum() > 1000
-        # cabins of lifts, which stand in shafts that the map does not draw, are compared in test_plans.py
+        # cabins of lifts stand in shafts that the map does not draw: nothing of theirs to compare with
         beside = ~shapely.intersects_xy(find_lifts(data, reference), *np.meshgrid(x, y))
         assert (beside & ours & ~ndimage.binary_dilation(theirs, AROUND)).sum() == 0, (
             word,
