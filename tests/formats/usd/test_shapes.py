@@ -148,6 +148,15 @@ def test_without_visuals_there_is_what_is_touched_and_what_tendons_go_round(read
     assert masses == [160.0, 160.0]
 
 
+def test_without_visuals_there_is_the_instance_that_a_tendon_goes_round(read):
+    instance = 'def Xform "wrapped" ( instanceable = true\n prepend references = </Shared/drum> ) {}'
+    shared = '\ndef Scope "Shared" { over "drum" { def Cube "mesh" {} } }'
+    text = SEEN_AND_TOUCHED.replace('def Cube "wrapped" {}', instance) + shared
+    for visuals in (True, False):
+        (tendon,) = read(text, visuals=visuals).asset.tendons
+        assert [p.kind for p in tendon.path] == ["site", "wrap", "site"]
+
+
 def test_what_is_left_out_is_counted(read):
     found = read("""
 def Xform "R" ( prepend apiSchemas = ["PhysicsCollisionAPI"] ) {

@@ -98,6 +98,33 @@ def test_spatial_tendon_with_wraps_and_pulleys(read):
     assert (tendon.lower, tendon.upper) == (-math.inf, math.inf)
 
 
+DRUMS = """
+    def Scope "shared" { over "one" { def Cylinder "mesh" {} }
+        over "two" { def Cylinder "left" {}
+            def Cylinder "right" {} } }
+    def MjcTendon "t1" { rel mjc:path = [</R/base/s>, </R/base/around>, </R/base/t>] }"""
+
+
+def around(number: str) -> str:
+    instance = f'def Xform "around" ( instanceable = true\n prepend references = </R/shared/{number}> ) {{}}'
+    return machine(DRUMS).replace('def Cylinder "drum" {}', instance)
+
+
+def test_a_tendon_goes_round_the_geometry_of_an_instance(read):
+    found = read(around("one"))
+    (tendon,) = found.asset.tendons
+    assert [point.kind for point in tendon.path] == ["site", "wrap", "site"]
+    shape = next(shape for shape in found.asset.shapes if shape.name == tendon.path[1].name)
+    assert shape.path == "/R/base/around/mesh"
+    assert "usd-tendon-invalid" not in found.kinds
+
+
+def test_an_instance_of_two_geometries_is_nothing_to_go_round(read):
+    found = read(around("two"))
+    assert not found.asset.tendons
+    assert "usd-tendon-invalid" in found.kinds
+
+
 def test_spatial_tendon_that_starts_on_a_pulley(read):
     (tendon,) = read(
         machine(

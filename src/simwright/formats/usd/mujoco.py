@@ -171,11 +171,12 @@ def _read_route(reader: StageReader, found: FoundPrim) -> Iterator[TendonPoint]:
 def _read_point(reader: StageReader, target: str, side: str) -> TendonPoint:
     if target in reader.sites:
         return TendonPoint("site", reader.sites[target])
-    if target not in reader.shapes:
+    shape = reader.find_shape(target)
+    if not shape:
         raise _TendonPathError(f"{target} is not a site or geometry that was read")
     if side and side not in reader.sites:
         raise _TendonPathError(f"its side site {side} is not a site that was read")
-    return TendonPoint("wrap", reader.shapes[target], side=reader.sites[side] if side else "")
+    return TendonPoint("wrap", shape, side=reader.sites[side] if side else "")
 
 
 def _read_order(reader: StageReader, found: FoundPrim) -> tuple[list[str], list[int]]:
@@ -303,16 +304,17 @@ def read_pairs(reader: StageReader, scan: StageScan) -> None:
     names = name_prims(prims, noted=reader.noted)
     for found in prims:
         ends = [reader.get_targets(found, f"{_PAIR}geom{number}")[:1] for number in (1, 2)]
-        missing = next((end for end in ends if not end or end[0] not in reader.shapes), None)
-        if missing is not None:
+        shapes = [reader.find_shape(end[0]) if end else "" for end in ends]
+        if not all(shapes):
+            missing = ends[shapes.index("")]
             target = missing[0] if missing else "nothing"
             where = reader.where(found)
             reader.reporter.report(PAIR_INCOMPLETE, where, name=names[found.path], target=target)
             continue
         reader.asset.contact_pairs.append(
             ContactPair(
-                reader.shapes[ends[0][0]],
-                reader.shapes[ends[1][0]],
+                shapes[0],
+                shapes[1],
                 names[found.path],
                 read_settings(reader, found, _PAIR, {"geom1", "geom2"}),
                 reader.where(found),

@@ -108,10 +108,20 @@ def scan_stage(reader: StageReader) -> StageScan:
 def _leave_visuals(reader: StageReader, scan: StageScan) -> None:
     """Forget geometry that nothing touches, and materials that only say how something looks."""
     tendons = scan.list_sorts(lambda sort: sort.type == "MjcTendon")
-    # a tendon may go round geometry that does not collide
+    # a tendon may go round geometry that does not collide, or an instance of such
     kept = {path for found in tendons for path in reader.get_targets(found, "mjc:path")}
-    scan.geometry = [found for found in scan.geometry if COLLISION in found.apis or found.path in kept]
+    scan.geometry = [
+        found for found in scan.geometry if COLLISION in found.apis or _is_at_or_below(found.path, kept)
+    ]
     scan.materials = [found for found in scan.materials if PHYSICS_MATERIAL in found.apis]
+
+
+def _is_at_or_below(path: str, places: set[str]) -> bool:
+    while path and places:
+        if path in places:
+            return True
+        path = path.rpartition("/")[0]
+    return False
 
 
 def scan_prims(reader: StageReader, root: Usd.Prim) -> StageScan:

@@ -283,7 +283,7 @@ def read_registry_sensors(reader: StageReader, scan: StageScan) -> None:
         if sensor.kind in _BODILY and not body.name:
             reader.reporter.report(SENSOR_BODILESS, sensor.source, kind=sensor.kind, name=sensor.name)
         form = FORMS[sensor.kind][0]
-        felt = [reader.shapes.get(path, "") for path in reader.get_targets(found, form.name("colliders"))]
+        felt = [reader.find_shape(path) for path in reader.get_targets(found, form.name("colliders"))]
         for number, name in enumerate(filter(None, felt), 1):
             sensor.settings["collision" if number == 1 else f"collision_{number}"] = name
         for topic in reader.get_targets(found, form.name(PUBLISHERS)):

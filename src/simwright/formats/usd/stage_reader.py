@@ -177,6 +177,13 @@ class StageReader:
         """The frame of the body with this path, the world's for none."""
         return self.bodies.get(owner, WORLD_FRAME)
 
+    def find_shape(self, path: str) -> str:
+        """The shape at a path, or the only one below it, as of an instance of a mesh; empty for none or several."""
+        if path in self.shapes:
+            return self.shapes[path]
+        below = [name for place, name in self.shapes.items() if place.startswith(f"{path}/")]
+        return below[0] if len(below) == 1 else ""
+
     def world_matrix(self, at: PrimLike) -> Array:
         """4x4 column-vector matrix of a prim in the asset frame [m], authored scale included."""
         prim = at.prim if isinstance(at, FoundPrim) else at

@@ -102,3 +102,49 @@ def test_what_is_seen_and_touched_is_one_geom(tmp_path):
         a, b = first.geom(name), second.geom(name)
         for what in ("type", "contype", "group", "rgba", "size"):
             assert np.allclose(getattr(a, what), getattr(b, what)), (name, what)
+
+
+WRAPPED = """
+<mujoco model="wrapped">
+  <asset>
+    <texture name="skin" type="2d" builtin="flat" rgb1="1 0 0" width="16" height="16"/>
+    <material name="skin" texture="skin"/>
+  </asset>
+  <default><default class="drum">
+    <geom type="cylinder" size="0.03 0.05" euler="90 0 0" contype="0" conaffinity="0" mass="0" material="skin"/>
+  </default></default>
+  <worldbody>
+    <body name="upper" pos="0 0 1">
+      <geom name="bone" type="capsule" size="0.02 0.1"/>
+      <geom name="first" class="drum" pos="0 0 -0.1"/>
+      <site name="start" pos="0.03 0 0.1"/>
+      <body name="lower" pos="0 0 -0.1">
+        <joint name="elbow" axis="0 1 0"/>
+        <geom name="forearm" type="capsule" size="0.02 0.1" pos="0 0 -0.15"/>
+        <geom name="second" class="drum" pos="0 0 -0.2"/>
+        <site name="middle" pos="0.03 0 -0.1"/>
+        <site name="end" pos="-0.03 0 -0.3"/>
+      </body>
+    </body>
+  </worldbody>
+  <tendon>
+    <spatial name="cord">
+      <site site="start"/><geom geom="first"/><site site="middle"/><geom geom="second"/><site site="end"/>
+    </spatial>
+  </tendon>
+  <actuator><muscle name="pull" tendon="cord"/></actuator>
+</mujoco>
+"""
+
+
+def test_tendons_round_visual_geometry_that_is_written_once_for_several(tmp_path: Path) -> None:
+    source = tmp_path / "wrapped.xml"
+    source.write_text(WRAPPED)
+    stage = simwright.convert(source, tmp_path / "usd")
+    reporter = Reporter()
+    written = simwright.convert(stage, tmp_path / "result.xml", reporter=reporter)
+    before, after = compile_quietly(source), compile_quietly(written)
+    assert (after.ntendon, after.nu, after.nwrap) == (before.ntendon, before.nu, before.nwrap)
+    assert list(after.wrap_type) == list(before.wrap_type)
+    np.testing.assert_allclose(after.tendon_length0, before.tendon_length0, rtol=1e-6)
+    assert "usd-tendon-invalid" not in {finding.kind for finding in reporter}
