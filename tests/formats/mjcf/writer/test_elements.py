@@ -238,3 +238,14 @@ def test_a_servo_without_gains_gets_none(interface, tmp_path):
     assert not model.actuator_gainprm.any()
     assert not model.actuator_biasprm.any()
     assert "mjcf-write-servo-idle" in {finding.kind for finding in reporter}
+
+
+def test_memory_and_the_older_sizes_stay_in_elements_of_their_own(tmp_path):
+    file = tmp_path / "source.xml"
+    sizes = '<size memory="10M"/><size njmax="500" nconmax="100" nuser_jnt="1"/>'
+    file.write_text(f'<mujoco>{sizes}<worldbody><geom size="1"/></worldbody></mujoco>')
+    written = simwright.convert(file, tmp_path / "result.xml")
+    before, after = (mujoco.MjModel.from_xml_path(str(path)) for path in (file, written))
+    for name in ("narena", "njmax", "nconmax", "nuser_jnt"):
+        assert getattr(after, name) == getattr(before, name)
+    assert after.narena == 10 * 2**20

@@ -147,8 +147,11 @@ def _read_physics_scene(
 def write_sizes(document: MjcfDocument) -> None:
     """Memory and numbers of user values, as they were read."""
     values = document.kept.take_all("size")
-    if values:
-        document.add(document.root, "size", {name: values[name] for name in SIZES if name in values})
+    # MuJoCo takes memory and the older sizes of it in one file, not in one element
+    for names in (SIZES[:1], SIZES[1:]):
+        written = {name: values[name] for name in names if name in values}
+        if written:
+            document.add(document.root, "size", written)
 
 
 def write_visual(document: MjcfDocument) -> None:
