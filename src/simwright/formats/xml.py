@@ -4,11 +4,11 @@
 :func:`parse` gives the root element; :class:`XmlReader` reads typed values from elements and reports what is
 wrong with them.  Used by the URDF, SDF and MJCF readers.
 
-XML that is not well-formed and that tinyxml2 reads all the same is made well-formed first.  libsdformat (Gazebo) and
-urdfdom read their files with tinyxml2, and public files rely on what it lets pass: ``--`` in comments, prefixes that
-nobody declares (``gz:type``), names with two colons, ``&`` and ``<`` where they have to be escaped, text or blank
-lines before the document.  What tinyxml2 refuses (a missing end tag, an attribute given twice, a declaration after
-other content) stays refused.
+XML that is not well-formed and that tinyxml2 reads all the same is made well-formed first.  libsdformat (Gazebo),
+urdfdom and MuJoCo read their files with tinyxml2, and public files rely on what it lets pass: ``--`` in comments,
+prefixes that nobody declares (``gz:type``), names with two colons, ``&`` and ``<`` where they have to be escaped, text
+or blank lines before the document.  What tinyxml2 refuses (a missing end tag, an attribute given twice, a declaration
+after other content) stays refused.
 
 Lines stay where they are, so findings point into the file as it is.  The result goes through the same parser as every
 other file: nothing here expands or follows anything.
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -52,17 +52,28 @@ NOT_WELL_FORMED = declare(
     "xml-not-well-formed",
     Level.INFO,
     "the XML is not well-formed: {faults}",
-    hint="it is read as tinyxml2 reads it, which Gazebo and ROS use; other XML tools refuse the file",
-    doc="A file that XML does not allow and that the parser of Gazebo and ROS reads.",
+    hint="it is read as tinyxml2 reads it, which Gazebo, ROS and MuJoCo use; other XML tools refuse the file",
+    doc="A file that XML does not allow and that the parser of Gazebo, ROS and MuJoCo reads.",
 )
+
+_HYPHENS = "two hyphens in a comment"
+_NO_BLANK = "attributes without a blank between them"
+SURE_REPAIRS = frozenset({_HYPHENS, _NO_BLANK})
+"""Faults whose repair cannot change a name or a value; the others might, for a file that is made to deceive."""
 
 _DEPTH_LIMIT = 250
 
 
-def parse(path: str | Path, max_bytes: int = MAX_TEXT_BYTES, reporter: Reporter | None = None) -> Element:
+def parse(
+    path: str | Path,
+    max_bytes: int = MAX_TEXT_BYTES,
+    reporter: Reporter | None = None,
+    faults: Collection[str] | None = None,
+) -> Element:
     """Root element of an XML file; every way in which it is not well-formed is a ParseError.
 
-    With a ``reporter``, what tinyxml2 reads all the same is read and reported there.
+    With a ``reporter``, what tinyxml2 reads all the same is read and reported there; where ``faults`` are given, only
+    if there are no others.
     """
     data = read_bytes(path, max_bytes)
     try:
@@ -72,6 +83,8 @@ def parse(path: str | Path, max_bytes: int = MAX_TEXT_BYTES, reporter: Reporter 
     except ParseError:
         mended = repair(data) if reporter is not None else None
         if mended is None or b"<!ENTITY" in data:
+            raise
+        if faults is not None and any(text not in faults for _, text in mended.faults):
             raise
         root = parse_bytes(mended.data, str(path))
         assert reporter is not None
@@ -294,7 +307,7 @@ class _Repair:
     def _take_comment(self, token: bytes) -> None:
         inner = token[4:-3]
         if b"--" in inner or inner.endswith(b"-"):
-            self._note("two hyphens in a comment")
+            self._note(_HYPHENS)
         self._drop(token)
 
     def _take_instruction(self, token: bytes) -> bool:
@@ -345,7 +358,7 @@ class _Repair:
         if b"<" in text or _BARE.search(text):
             self._note("an & or < that is not escaped")
         if not blank:
-            self._note("attributes without a blank between them")
+            self._note(_NO_BLANK)
         mended = _BARE.sub(b"&amp;", text).replace(b"<", b"&lt;")
         return (blank or b" ") + self._mend_name(name) + equals + value[:1] + mended + value[-1:]
 

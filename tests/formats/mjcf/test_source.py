@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from simwright.core.diag import Reporter
+from simwright.core.errors import ParseError
 from simwright.formats.format import ReadOptions
 from simwright.formats.mjcf.read import read
 
@@ -84,3 +85,31 @@ def test_includes_inside_defaults(read_text):
         d__xml='<mujocoinclude><joint damping="4"/></mujocoinclude>',
     )
     assert asset.joint("j").dofs[0].damping == 4.0
+
+
+@pytest.mark.parametrize(
+    "inner",
+    [
+        '<body name="a"><geom name="g"type="box" size="1 1 1"/></body>',
+        '<!-- a -- b ---><body name="a"><geom size="1"/></body>',
+    ],
+)
+def test_what_mujoco_reads_though_it_is_not_well_formed(inner, read_text, compare, reporter):
+    asset = read_text(
+        '<mujoco><worldbody><include file="part.xml"/></worldbody></mujoco>',
+        part__xml=f"<mujocoinclude>\n{inner}</mujocoinclude>",
+    )
+    assert [body.name for body in asset.bodies] == ["a"]
+    compare(asset)
+    (note,) = [finding for finding in reporter if finding.kind == "xml-not-well-formed"]
+    assert (Path(note.where.file).name, note.where.line) == ("part.xml", 2)
+
+
+@pytest.mark.parametrize("name", ["a&b", "a<b", "\udce9"])
+def test_names_that_two_parsers_may_read_differently_are_refused(name, tmp_path):
+    # the files that are let through have to be those that MuJoCo opens
+    file = tmp_path / "model.xml"
+    text = f'<mujoco><worldbody><include file="{name}"/></worldbody></mujoco>'
+    file.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ParseError, match="not well-formed"):
+        read(file, ReadOptions(), Reporter())

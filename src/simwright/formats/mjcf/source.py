@@ -29,7 +29,7 @@ from simwright.core.errors import LimitError, NotFoundError, ParseError
 from simwright.core.gate import Gate
 from simwright.core.limits import Tally, check_limit
 from simwright.formats.mjcf.places import MjcfSource, SourceElement
-from simwright.formats.xml import Element, parse
+from simwright.formats.xml import SURE_REPAIRS, Element, parse
 
 FILE_MISSING = declare(
     "mjcf-file-missing",
@@ -79,7 +79,7 @@ class _SourceReader:
         self.strip_paths = False
 
     def read(self) -> MjcfSource:
-        root = parse(self.path)
+        root = self._parse(self.path)
         if root.tag != "mujoco":
             raise ParseError(
                 f"the root element is <{root.tag}>, not <mujoco>",
@@ -97,6 +97,11 @@ class _SourceReader:
             if entry.element.tag == "attach":
                 self._note_attachment(entry)
         return self.source
+
+    def _parse(self, file: Path) -> Element:
+        # MuJoCo parses the file itself and has to see the same names as the walk, which looks for files
+        # and limits
+        return parse(file, reporter=self.reporter, faults=SURE_REPAIRS)
 
     def _walk(self, root: Element, file: str, copies: int, depth: int, is_default: bool = False) -> None:
         for element in root.iterdescendants(etree.Element):
@@ -141,7 +146,7 @@ class _SourceReader:
                 f"more than {MAX_FILES} included files, or includes nested {MAX_NESTED_FILES} deep",
                 where=where,
             )
-        return parse(file), str(file)
+        return self._parse(file), str(file)
 
     def _note_compiler(self, element: Element) -> None:
         # the last <compiler> that says something counts, as in MuJoCo
