@@ -130,6 +130,12 @@ def parse_bytes(data: bytes, name: str) -> Element:
         raise ParseError(f"the XML is not well-formed: {text}", where=where) from None
 
 
+def spell(element: Element) -> str:
+    """The tag as it is written: readers go by ``gz:type``, not by what ``gz`` is declared as."""
+    local = str(element.tag).rpartition("}")[2]
+    return f"{element.prefix}:{local}" if element.prefix else local
+
+
 class XmlReader:
     """Typed access to the elements of one file."""
 

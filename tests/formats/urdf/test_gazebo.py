@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from lxml import etree
 
+import simwright
 from simwright.formats.urdf.control import PLUGINS, strip_library_name
 from simwright.formats.urdf.reader import read_value, snake_case
 from simwright.model.ros import ROLES, InterfaceKind
@@ -212,3 +215,30 @@ def test_names_and_values() -> None:
     assert strip_library_name("/opt/x/libignition-gazebo-diff-drive-system.so") == "gz-sim-diff-drive-system"
     assert snake_case("updateRate") == "update_rate"
     assert [read_value(t) for t in ("1", "1.0", "true", "x", "nan")] == [1, 1.0, True, "x", "nan"]
+
+
+def test_words_of_other_tools_in_a_transmission_go_through_every_format(tmp_path: Path) -> None:
+    motor = '<drake:gear_ratio value="120"/><odd.tag-2>x</odd.tag-2><maxTorque>3</maxTorque>'
+    source = tmp_path / "arm.urdf"
+    source.write_text(
+        f'<robot name="r" xmlns:drake="http://drake.mit.edu">{ROBOT}<transmission name="t"><type>s</type>'
+        f'<joint name="j"/><actuator name="m">{motor}</actuator></transmission></robot>'
+    )
+    stage = simwright.convert(source, tmp_path / "usd")
+    for kept in (source, stage):
+        settings = simwright.load(kept).actuators[0].settings
+        assert (settings["drake.gear_ratio"], settings["maxTorque"]) == ("120", "3")
+        written = simwright.convert(kept, tmp_path / kept.suffix[1:] / "back.urdf")
+        root = etree.parse(str(written)).getroot()
+        assert root.find("transmission/actuator/maxTorque").text == "3"
+        assert root.find("transmission/actuator/{http://drake.mit.edu}gear_ratio").get("value") == "120"
+
+
+def test_words_of_other_tools_in_a_sensor_are_no_names_of_openusd(tmp_path: Path) -> None:
+    sensor = '<sensor name="s" type="imu"><imu/><acme:kind acme:size="2">big</acme:kind></sensor>'
+    source = tmp_path / "arm.urdf"
+    source.write_text(
+        f'<robot name="r" xmlns:acme="http://acme.example/x">{ROBOT}<gazebo reference="arm">{sensor}</gazebo></robot>'
+    )
+    (found,) = simwright.load(simwright.convert(source, tmp_path / "usd")).sensors
+    assert {"acme_kind": "big", "acme_kind_size": 2}.items() <= found.settings.items()

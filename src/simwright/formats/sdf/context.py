@@ -18,10 +18,10 @@ from simwright.core.math3d import IDENTITY, Pose
 from simwright.core.names import NameScope
 from simwright.formats.mesh import MeshLibrary
 from simwright.formats.resources import resolve_resource
-from simwright.formats.sdf.document import CLOSES_LOOP, SdfDocument, spell, spell_attribute
+from simwright.formats.sdf.document import CLOSES_LOOP, SdfDocument, spell_attribute
 from simwright.formats.sdf.poses import FrameGraph, frame_of, scope_of
 from simwright.formats.sdf.tree import NamedElement
-from simwright.formats.xml import UNKNOWN_ELEMENT, Element
+from simwright.formats.xml import UNKNOWN_ELEMENT, Element, spell
 from simwright.model.asset import Asset
 from simwright.model.joint import WORLD
 

@@ -232,12 +232,6 @@ def _drop_default_namespace(root: Element) -> None:
                 element.tag = element.tag.rpartition("}")[2]
 
 
-def spell(element: Element) -> str:
-    """The tag as it is written: SDFormat and Gazebo go by ``gz:type``, not by what ``gz`` is declared as."""
-    local = str(element.tag).rpartition("}")[2]
-    return f"{element.prefix}:{local}" if element.prefix else local
-
-
 def spell_attribute(element: Element, name: str) -> str:
     """The name of an attribute as it is written."""
     space, brace, local = name.rpartition("}")

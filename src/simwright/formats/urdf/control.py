@@ -23,7 +23,7 @@ from simwright.core.diag import Level, declare
 from simwright.core.names import NameScope
 from simwright.formats.gazebo.ros2_control import read_parameters
 from simwright.formats.urdf.reader import UrdfReader, format_xml, read_settings
-from simwright.formats.xml import Element
+from simwright.formats.xml import Element, spell
 from simwright.model.asset import Actuator
 from simwright.model.ros import Controller, Interface, InterfaceKind
 
@@ -260,7 +260,9 @@ def _make_actuator(
         for child in reader.children(holder):
             # leaves of the motor that no field of the model has
             if child.tag not in ("hardwareInterface", "mechanicalReduction") and not len(child):
-                settings[str(child.tag)] = str(child.text or "").strip()
+                # elements of other tools, such as drake:gear_ratio, say it in an attribute
+                said = str(child.text or "").strip() or str(child.get("value") or "").strip()
+                settings[spell(child).replace(":", ".")] = said
     return Actuator(
         names.claim(str(motor.get("name") or f"{target}_motor")),
         _choose_actuator_kind(interfaces),

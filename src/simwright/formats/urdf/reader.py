@@ -31,7 +31,7 @@ from simwright.core.math3d import HUGE, IDENTITY, Pose
 from simwright.core.names import NameScope
 from simwright.formats.mesh import MESH_EXTENSIONS, MeshLibrary
 from simwright.formats.resources import resolve_resource
-from simwright.formats.xml import Element, XmlReader
+from simwright.formats.xml import Element, XmlReader, spell
 from simwright.model.asset import Asset
 from simwright.model.geometry import Mesh
 from simwright.model.material import RenderMaterial, Texture
@@ -182,10 +182,12 @@ def _collect_settings(element: Element, prefix: str, settings: dict[str, Any], d
     for child in element:
         if not isinstance(child.tag, str) or child.tag in ("plugin", "pose") or depth > _MAX_DEPTH:
             continue
-        inner = prefix if child.tag in _CONTAINERS and len(child) else f"{prefix}{snake_case(child.tag)}_"
+        # what a prefix is declared as does not count, and is no name
+        inner = prefix if child.tag in _CONTAINERS and len(child) else f"{prefix}{snake_case(spell(child))}_"
         for attribute, value in child.attrib.items():
             if attribute not in ("name", ORIGIN):
-                settings[f"{inner}{snake_case(str(attribute))}"] = read_value(str(value))
+                word = snake_case(str(attribute).rpartition("}")[2])
+                settings[f"{inner}{word}"] = read_value(str(value))
         if len(child):
             _collect_settings(child, inner, settings, depth + 1)
         elif (child.text or "").strip():
@@ -194,7 +196,7 @@ def _collect_settings(element: Element, prefix: str, settings: dict[str, Any], d
 
 def snake_case(name: str) -> str:
     """``updateRate`` -> ``update_rate``."""
-    return _LOWER_UPPER.sub("_", name).replace("-", "_").lower()
+    return _LOWER_UPPER.sub("_", name).replace("-", "_").replace(":", "_").lower()
 
 
 def read_value(text: str) -> Any:

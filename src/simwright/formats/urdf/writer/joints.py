@@ -28,7 +28,7 @@ from simwright.formats.urdf.writer.document import (
     write_origin,
 )
 from simwright.formats.urdf.writer.messages import CONTROL_ASSUMED, LIMIT_CHOSEN
-from simwright.formats.xml import Element, parse_bytes
+from simwright.formats.xml import PREFIX_URI, Element, parse_bytes
 from simwright.model.asset import Actuator
 from simwright.model.joint import Dof, Mimic
 from simwright.model.ros import Controller
@@ -186,6 +186,8 @@ MIRROR_PLUGIN = "mock_components/GenericSystem"
 _COMMAND_INTERFACES = {"position": "position", "velocity": "velocity", "motor": "effort", "general": "effort"}
 _STATE_INTERFACES = ("position", "velocity", "effort")
 _WRITTEN_SETTINGS = ("transmission", "type", "hardware_interfaces")
+_SPACES = {"drake": "http://drake.mit.edu"}
+"""Namespaces that tools give their prefixes."""
 
 
 def write_control(document: UrdfDocument) -> None:
@@ -222,9 +224,21 @@ def _write_transmissions(document: UrdfDocument, actuators: list[Actuator]) -> N
             motor = etree.SubElement(node, "actuator", {"name": clean_text(actuator.name)})
             for key, value in actuator.settings.items():
                 # leaves that the reader kept, under the tags they had
-                if key not in _WRITTEN_SETTINGS and isinstance(value, str) and _is_tag(key):
-                    etree.SubElement(motor, key).text = clean_text(value)
+                if key not in _WRITTEN_SETTINGS and isinstance(value, str):
+                    _write_leaf(motor, key, clean_text(value))
             etree.SubElement(motor, "mechanicalReduction").text = format_number(actuator.gear[0])
+
+
+def _write_leaf(motor: Element, key: str, value: str) -> None:
+    """A leaf by its tag; one with a prefix (``drake.gear_ratio``) is of another tool, and says it in an attribute."""
+    prefix, dot, local = key.rpartition(".")
+    if not _is_tag(local) or (dot and not _is_tag(prefix)):
+        return
+    if dot:
+        space = _SPACES.get(prefix, PREFIX_URI + prefix)
+        etree.SubElement(motor, f"{{{space}}}{local}", {"value": value}, nsmap={prefix: space})
+    else:
+        etree.SubElement(motor, local).text = value
 
 
 def _is_tag(word: str) -> bool:

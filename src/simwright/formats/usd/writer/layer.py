@@ -238,6 +238,9 @@ def write_plain(layer: LayerWriter, path: str, name: str, value: Any) -> None:
     """A custom attribute; nothing for nothing."""
     if value is None:
         return
+    # a word of another tool may be no name of OpenUSD
+    if not Sdf.Path.IsValidNamespacedIdentifier(name):
+        name = ":".join(make_identifier(part) for part in name.replace(".", ":").split(":"))
     kind = find_kind(value)
     if kind:
         layer.set(path, name, kind, value, custom=True)
