@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from lxml import etree
 
 from simwright.core.diag import Reporter
 from simwright.formats.table import read_asset, write_asset
@@ -97,3 +98,16 @@ def test_a_world_that_says_nothing_has_the_gravity_of_the_specification(tmp_path
     assert list(asset.environment.gravity) == [0.0, 0.0, -9.8]
     entry = write_asset(asset, tmp_path / "out", format_name="mjcf", reporter=Reporter())
     assert 'gravity="0 0 -9.8"' in entry.read_text()
+
+
+def test_the_type_of_an_atmosphere_comes_back_from_a_stage(tmp_path: Path, accept_sdf) -> None:
+    # libsdformat refuses an atmosphere without it
+    source = tmp_path / "world.sdf"
+    inner = '<atmosphere type="adiabatic"><temperature>300</temperature></atmosphere>'
+    models = make_model("imu") + '<model name="n"><link name="k"/></model>'
+    source.write_text(f'<sdf version="1.9"><world name="w">{inner}{models}</world></sdf>')
+    stage = write_asset(read_asset(source), tmp_path / "usd")
+    written = write_asset(read_asset(stage), tmp_path / "back.sdf")
+    (node,) = etree.parse(str(written)).getroot().findall("world/atmosphere")
+    assert (node.get("type"), node.findtext("temperature")) == ("adiabatic", "300")
+    accept_sdf(written)

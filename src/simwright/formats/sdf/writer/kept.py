@@ -48,6 +48,8 @@ _PREFIXES = {"gz": "http://gazebosim.org/schema", "ignition": "http://ignitionro
 """Namespaces that Gazebo's own files give its prefixes."""
 
 
+_ATTRIBUTES = {"atmosphere_type": "atmosphere@type"}
+"""Attributes of SDFormat that stand on a stage by a name that does not tell them from elements."""
 _CLASS = "_systems_"
 """What a name on a stage has that was a class (``gz::sim::systems::Buoyancy``), which it does not spell any more."""
 _OLD = "use_parent_model_frame"
@@ -79,6 +81,7 @@ def collect_kept(asset: Asset) -> KeptTable:
             table.setdefault(element, {})[attribute] = row
             continue
         first, *rest = attribute.split(":")[1:]
+        first = _ATTRIBUTES.get(first, first)
         if first == "plugin" and rest:
             # A class name does not survive as a USD name, and Gazebo would not load it.
             if _CLASS not in rest[0]:
