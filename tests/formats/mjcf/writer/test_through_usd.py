@@ -148,3 +148,13 @@ def test_tendons_round_visual_geometry_that_is_written_once_for_several(tmp_path
     assert list(after.wrap_type) == list(before.wrap_type)
     np.testing.assert_allclose(after.tendon_length0, before.tendon_length0, rtol=1e-6)
     assert "usd-tendon-invalid" not in {finding.kind for finding in reporter}
+
+
+def test_a_site_whose_name_has_blanks_is_a_frame_without(tmp_path: Path) -> None:
+    source = tmp_path / "spaced.xml"
+    bodies = '<body name="a"><site name="Full Body"/><site name="Full_Body"/><geom size="1"/></body>'
+    source.write_text(f'<mujoco model="spaced"><worldbody>{bodies}</worldbody></mujoco>')
+    stage = simwright.convert(source, tmp_path / "usd")
+    assert "frame-id" not in {finding.kind for _, finding in simwright.check(stage)}
+    written = compile_quietly(simwright.convert(stage, tmp_path / "result.xml"))
+    assert {written.site(number).name for number in range(written.nsite)} == {"Full Body", "Full_Body"}

@@ -352,7 +352,8 @@ def _write_frames(plan: WritePlan, layer: LayerWriter) -> None:
     taken = set(plan.bodies)
     for site in plan.asset.sites:
         path = plan.sites[site.name]
-        name = site.ros_frame or site.name
+        # tf2 takes no blanks; the name itself is noted
+        name = "_".join((site.ros_frame or site.name).split())
         while name in taken:
             name = f"{name}_frame"
         taken.add(name)
