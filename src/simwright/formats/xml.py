@@ -81,17 +81,14 @@ def parse(
     except LimitError:
         raise
     except ParseError:
-        mended = repair(data) if reporter is not None else None
-        if mended is None or b"<!ENTITY" in data:
+        mended = None if reporter is None or b"<!ENTITY" in data else repair(data)
+        if reporter is None or mended is None or not mended.has_only(faults):
             raise
-        if faults is not None and any(text not in faults for _, text in mended.faults):
-            raise
-        root = parse_bytes(mended.data, str(path))
-        assert reporter is not None
-        first = min(line for line, _ in mended.faults) if mended.faults else 1
-        listed = "; ".join(f"{text} (line {line})" for line, text in mended.faults[:8])
-        reporter.report(NOT_WELL_FORMED, Where(str(path), first), faults=listed)
-        return root
+    root = parse_bytes(mended.data, str(path))
+    first = min(line for line, _ in mended.faults) if mended.faults else 1
+    listed = "; ".join(f"{text} (line {line})" for line, text in mended.faults[:8])
+    reporter.report(NOT_WELL_FORMED, Where(str(path), first), faults=listed)
+    return root
 
 
 def parse_bytes(data: bytes, name: str) -> Element:
@@ -228,6 +225,10 @@ class Repaired:
 
     data: bytes
     faults: list[tuple[int, str]]
+
+    def has_only(self, faults: Collection[str] | None) -> bool:
+        """Is every fault one of these?  Without any, all are allowed."""
+        return faults is None or all(text in faults for _, text in self.faults)
 
 
 def repair(data: bytes) -> Repaired | None:
