@@ -339,3 +339,27 @@ def test_warnings_of_readers_are_shown(tmp_path):
     result = CliRunner().invoke(cli, ["run", str(file), "--frames", "1"])
     assert told
     assert all(found.kind in result.output for found in told), result.output
+
+
+def test_a_robot_file_is_read_as_asked(samples, tmp_path, drop):
+    """As inspect and convert read it: xacro arguments, ROS packages, USD variants."""
+    xacro = samples / "arm" / "urdf" / "arm.urdf.xacro"
+    dofs = [
+        json.loads(call(xacro, "--steps", "1", "--format", "json", *words).output)["dofs"]
+        for words in ((), ("--arg", "gripper=false"))
+    ]
+    assert dofs[1] < dofs[0]
+    (tmp_path / "robot").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "m.obj").write_text(
+        "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n"
+    )
+    file = tmp_path / "robot" / "post.urdf"
+    mesh = '<visual><geometry><mesh filename="package://pk/m.obj"/></geometry></visual>'
+    file.write_text(ROBOT.replace("<inertial>", f"{mesh}<inertial>", 1))
+    assert call(file, "--steps", "1").return_value == 1
+    assert call(file, "--steps", "1", "--package", f"pk={tmp_path / 'elsewhere'}").return_value == 0
+    with pytest.raises(UsageError, match="a scene file names its own robots"):
+        simwright.run(drop, frames=1, arguments={"gripper": "false"})
+    with pytest.raises(UsageError, match="was read before"):
+        simwright.run(simwright.load(file), frames=1, variants={"look": "red"})

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -112,10 +112,16 @@ def find_source(
     floating: bool | None = None,
     ground: bool = False,
     keyframe: str = "",
+    packages: Mapping[str, str | os.PathLike[str]] | None = None,
+    arguments: Mapping[str, str] | None = None,
+    variants: Mapping[str, str] | None = None,
     allow_outside: Iterable[str | os.PathLike[str]] = (),
     reporter: Reporter,
 ) -> RunSource:
     """A scene file, a robot file, an asset, or a scene as it is."""
+    is_file = not isinstance(source, (LoadedScene, Asset))
+    if not is_file or os.fspath(source).lower().endswith(ENDINGS):
+        _refuse_reading({"packages": packages, "arguments": arguments, "variants": variants}, is_file)
     # one function: each sort of source is told apart from the ones before it, the costly look into
     # the file last
     if isinstance(source, LoadedScene):
@@ -141,10 +147,21 @@ def find_source(
             readable = [name for name, one in FORMATS.items() if one.reader and name != "world"]
             raise UsageError(f"a {row.name} file cannot be run", hint=f"one of {', '.join(readable)} can")
         # packages around the file count as well, as for simwright.load: robots name meshes by package://
-        packages = find_packages(near=[path.parent], allowed=parse_folders(allow_outside))
-        asset = read_asset(path, options=ReadOptions(packages), reporter=reporter)
+        explicit = {name: Path(folder) for name, folder in (packages or {}).items()}
+        found = find_packages(explicit, near=[path.parent], allowed=parse_folders(allow_outside))
+        options = ReadOptions(found, dict(arguments or {}), dict(variants or {}))
+        asset = read_asset(path, options=options, reporter=reporter)
     prepare = functools.partial(prepare_asset, floating=floating, ground=ground, keyframe=keyframe)
     return AssetSource(prepare(asset), name, num_worlds or 1, keyframe, prepare)
+
+
+def _refuse_reading(words: Mapping[str, object], is_file: bool) -> None:
+    """Refuse what says how a robot file is read where there is none: it would have no effect."""
+    said = [name for name, value in words.items() if value]
+    if said:
+        where = "a scene file names its own robots" if is_file else "what is given here was read before"
+        hint = "run a robot file with them" if is_file else "give them to simwright.load"
+        raise UsageError(f"{' and '.join(said)} say how a robot file is read, and {where}", hint=hint)
 
 
 def prepare_asset(

@@ -242,6 +242,9 @@ def run(
     ground: bool = False,
     ros: RosOptions | None = None,
     view: LiveOptions | None = None,
+    packages: Mapping[str, str | os.PathLike[str]] | None = None,
+    arguments: Mapping[str, str] | None = None,
+    variants: Mapping[str, str] | None = None,
     allow_outside: Iterable[str | os.PathLike[str]] = (),
     reporter: Reporter | None = None,
     progress: Progress | None = None,
@@ -253,7 +256,8 @@ def run(
     ``ground`` adds a plane to stand on.  ``control`` is a file of targets or controls over time (the scene's own, if it
     names one); ``record`` a ``.npz``, ``.mp4`` or ``.gif``.  ``frames`` are 1000 where nothing is said; with peers of
     ROS (``ros``), and where it is watched in a browser (``view``), it goes on until it is interrupted.
-    ``allow_outside`` is that of :func:`simwright.load`.
+    ``packages``, ``arguments`` and ``variants`` say how a robot file is read, and with ``allow_outside`` are those of
+    :func:`simwright.load`.
     ``progress`` is called with a word, what is done and what there is to do.  A simulation that becomes unstable ends
     early: see ``stopped`` and ``findings`` of the result.
     """
@@ -276,6 +280,9 @@ def run(
         floating=floating,
         ground=ground,
         keyframe=keyframe,
+        packages=packages,
+        arguments=arguments,
+        variants=variants,
         allow_outside=allow_outside,
         reporter=reporter,
     )

@@ -15,6 +15,7 @@ from simwright.app.cli.options import (
     format_option,
     gate_options,
     live_options,
+    package_option,
     parse_pairs,
     parse_size,
     print_json,
@@ -81,6 +82,13 @@ INTERRUPTED = 130
     "--floating/--fixed", default=None, help="Robot files: a free or a fixed base; else as the file says."
 )
 @click.option("--ground/--no-ground", default=False, help="Robot files: add a plane to stand on.")
+@package_option
+@click.option(
+    "--arg", "arguments", multiple=True, metavar="NAME=VALUE", help="Robot files: a xacro argument."
+)
+@click.option(
+    "--variant", "variants", multiple=True, metavar="SET=NAME", help="Robot files: a USD variant to select."
+)
 @ros_options
 @live_options
 @gate_options
@@ -90,6 +98,9 @@ def run(
     source: str,
     options: tuple[str, ...],
     size: str,
+    assignments: tuple[str, ...],
+    arguments: tuple[str, ...],
+    variants: tuple[str, ...],
     notes: bool,
     output_format: str,
     **more: object,
@@ -101,6 +112,7 @@ def run(
     found errors.
     """
     from simwright.app.running import run as run_source
+    from simwright.core.packages import parse_assignments
 
     width, height = parse_size(size)
     with show_bars() as progress, end_on_term():
@@ -108,6 +120,9 @@ def run(
             source,
             options=parse_pairs(options, "--set"),
             size=(width, height),
+            packages=parse_assignments(assignments),
+            arguments=parse_pairs(arguments, "--arg"),
+            variants=parse_pairs(variants, "--variant"),
             progress=progress,
             **more,  # type: ignore[arg-type]
         )
