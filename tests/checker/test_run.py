@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pxr import Sdf, Usd
 
+import simwright
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, Rule, Word, rule
 from simwright.checker.run import all_rules, run_rules
@@ -195,3 +196,17 @@ def test_rules_are_sorted_by_section_and_have_one_code_each():
             "simwright.checker.rules"
         )
         assert r.title
+
+
+def test_a_fix_is_offered_only_where_it_helps(tmp_path):
+    """A leading slash can go; which name replaces one with a blank is for the author to say."""
+    grades = {}
+    for name in ("/tool0", "tool 0", "/tool 0"):
+        file = tmp_path / "frame.usda"
+        file.write_text(
+            '#usda 1.0\ndef Xform "a" (prepend apiSchemas = ["RosFrameAPI"])\n'
+            f'{{\n    string ros:frame:id = "{name}"\n}}\n'
+        )
+        ((_, found),) = simwright.check(file, select=["frame-id"])
+        grades[name] = found.fixable
+    assert grades == {"/tool0": Fixable.SAFE, "tool 0": Fixable.NO, "/tool 0": Fixable.NO}

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 
 from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
+from simwright.core.diag import Fixable
 
 
 @rule(
@@ -37,6 +38,8 @@ def frame_id(node: PrimNode, _snapshot: StageSnapshot) -> Iterator[Finding]:
             hint='write string ros:frame:id = "name", or leave it out to use the prim name',
             prop="ros:frame:id",
             data={"value": str(value)},
+            # a leading slash can go; another name is for the author to choose
+            fix=None if isinstance(value, str) and not _find_problem(value.lstrip("/")) else Fixable.NO,
         )
 
 
