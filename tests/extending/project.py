@@ -163,6 +163,17 @@ ADDITIONS = (
         (("rewards", "sketch", "simwright.tasks.sketch_rewards:reward_sketch"),),
     ),
     Addition(
+        "term of observations and success",
+        (
+            (
+                "tasks/terms.py",
+                '"time": f"{_HERE}',
+                '        "sketch": "simwright.tasks.sketch_terms:RADIUS",',
+            ),
+        ),
+        (("terms", "sketch", "simwright.tasks.sketch_terms:RADIUS"),),
+    ),
+    Addition(
         "policy",
         (
             (

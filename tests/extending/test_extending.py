@@ -358,6 +358,17 @@ def test_reward_term(simwright, word, tmp_path):
     assert json.loads(done)["episodes"][0]["total_reward"] == 3 * 2 * 7
 
 
+def test_term_of_observations_and_success(simwright, word, tmp_path):
+    said = []
+    for number, limit in enumerate((0.01, 100.0)):
+        file = tmp_path / f"env{number}.yaml"
+        condition = f"success: {{all: [{{{word}: goal, above: {limit}}}]}}"
+        file.write_text(f"task: reach\nrobot: sample_arm\n{condition}\nmax_steps: 2\n")
+        (done,) = simwright(("task", "run", str(file), "--format", "json"))
+        said.append(json.loads(done)["episodes"][0]["success"])
+    assert said == [True, False]
+
+
 def test_policy(simwright, word):
     said = ("--robot", "sample_arm", "--policy", word, "--episodes", "1", "--format", "json")
     done, shown = simwright(
