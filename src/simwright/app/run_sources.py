@@ -119,9 +119,9 @@ def find_source(
     reporter: Reporter,
 ) -> RunSource:
     """A scene file, a robot file, an asset, or a scene as it is."""
-    is_file = not isinstance(source, (LoadedScene, Asset))
-    if not is_file or os.fspath(source).lower().endswith(ENDINGS):
-        _refuse_reading({"packages": packages, "arguments": arguments, "variants": variants}, is_file)
+    file = "" if isinstance(source, (LoadedScene, Asset)) else os.fspath(source)
+    if not file or file.lower().endswith(ENDINGS):
+        _refuse_reading({"packages": packages, "arguments": arguments, "variants": variants}, bool(file))
     # one function: each sort of source is told apart from the ones before it, the costly look into
     # the file last
     if isinstance(source, LoadedScene):
@@ -137,9 +137,9 @@ def find_source(
         if not path.exists():
             raise NotFoundError(f"there is no file {name!r}", hint=suggest_sibling(path))
         if name.lower().endswith(ENDINGS):
-            file = read_scene(path, reporter=reporter)
-            loaded = assemble_scene(file, num_worlds=num_worlds, reporter=reporter)
-            return SceneSource(loaded, load_control(file))
+            scene = read_scene(path, reporter=reporter)
+            loaded = assemble_scene(scene, num_worlds=num_worlds, reporter=reporter)
+            return SceneSource(loaded, load_control(scene))
         row = detect_format(path)
         # a 2D world is read like an asset but has nothing that moves by forces; simwright world run is
         # for those
