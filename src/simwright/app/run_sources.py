@@ -140,19 +140,22 @@ def find_source(
             scene = read_scene(path, reporter=reporter)
             loaded = assemble_scene(scene, num_worlds=num_worlds, reporter=reporter)
             return SceneSource(loaded, load_control(scene))
-        row = detect_format(path)
-        # a 2D world is read like an asset but has nothing that moves by forces; simwright world run is
-        # for those
-        if not row.reader or row.name == "world":
-            readable = [name for name, one in FORMATS.items() if one.reader and name != "world"]
-            raise UsageError(f"a {row.name} file cannot be run", hint=f"one of {', '.join(readable)} can")
+        explicit = {word: Path(folder) for word, folder in (packages or {}).items()}
         # packages around the file count as well, as for simwright.load: robots name meshes by package://
-        explicit = {name: Path(folder) for name, folder in (packages or {}).items()}
         found = find_packages(explicit, near=[path.parent], allowed=parse_folders(allow_outside))
         options = ReadOptions(found, dict(arguments or {}), dict(variants or {}))
-        asset = read_asset(path, options=options, reporter=reporter)
+        asset = _read_robot(path, options, reporter)
     prepare = functools.partial(prepare_asset, floating=floating, ground=ground, keyframe=keyframe)
     return AssetSource(prepare(asset), name, num_worlds or 1, keyframe, prepare)
+
+
+def _read_robot(path: Path, options: ReadOptions, reporter: Reporter) -> Asset:
+    row = detect_format(path)
+    # a 2D world is read like an asset but has nothing that moves by forces; simwright world run is for those
+    if not row.reader or row.name == "world":
+        readable = [name for name, one in FORMATS.items() if one.reader and name != "world"]
+        raise UsageError(f"a {row.name} file cannot be run", hint=f"one of {', '.join(readable)} can")
+    return read_asset(path, options=options, reporter=reporter)
 
 
 def _refuse_reading(words: Mapping[str, object], is_file: bool) -> None:
