@@ -281,6 +281,8 @@ def test_links_joints_and_interfaces_are_there_without_payloads(asset: str) -> N
 @pytest.mark.parametrize("asset", USD_ASSETS)
 def test_colliders_have_contact_materials_and_visuals_have_surfaces(asset: str, fidelity: str) -> None:
     stage = open_asset(asset)
+    # in the stage's own layer: layers of files are shared by all stages of the process that are still there
+    stage.SetEditTarget(stage.GetSessionLayer())
     for prim in stage.Traverse():
         sets = prim.GetVariantSets()
         if sets.HasVariantSet("collision_fidelity"):
@@ -307,6 +309,7 @@ def test_colliders_have_contact_materials_and_visuals_have_surfaces(asset: str, 
 def test_levels_of_detail_are_real_alternatives() -> None:
     counts = {}
     stage = open_asset("fourbar")
+    stage.SetEditTarget(stage.GetSessionLayer())
     for level in ("mesh_low", "mesh_medium", "mesh_high"):
         for prim in stage.Traverse():
             if prim.GetVariantSets().HasVariantSet("visual_representation"):
