@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import importlib
 import shutil
+import statistics
 import struct
 import subprocess
 import sys
@@ -42,7 +43,7 @@ CHAIN = 50
 SEGMENTS = 10
 WALKER_STEPS, CHAIN_STEPS = 2_000, 4_000
 DT = {"walker": 0.002, "chain": 0.001}
-REPEAT = 5
+REPEAT = 9
 WATCHING = 1.1
 """Most CPU time of a run that is watched, as a multiple of one that is not."""
 VISITOR = """
@@ -149,7 +150,11 @@ def measure_browser(
 
 
 def measure_watching(file: Path, steps: int, speed: float | None) -> tuple[float, float]:
-    """CPU seconds of a run that a visitor watches and of one that nobody does: the least of several, in turn."""
+    """CPU seconds of a run that a visitor watches and of one that nobody does, in turn.
+
+    Their ratio is the median of ratios of neighbouring runs: the clock of a shared core changes by more than the
+    tenth in question from one second to the next, and the least of each side may be of different seconds.
+    """
     taken: list[tuple[float, float]] = []
     for _ in range(REPEAT):
         visitors: list[subprocess.Popen[str]] = []
@@ -159,7 +164,8 @@ def measure_watching(file: Path, steps: int, speed: float | None) -> tuple[float
             visitor.wait()
         nobody = None if speed is None else LiveOptions(lambda _: None, speed=speed)
         taken.append((watched.cpu_time, run_source(file, frames=steps, view=nobody).cpu_time))
-    return min(one for one, _ in taken), min(other for _, other in taken)
+    least = min(other for _, other in taken)
+    return least * statistics.median(one / other for one, other in taken), least
 
 
 def visit(visitors: list[subprocess.Popen[str]], address: str) -> None:
