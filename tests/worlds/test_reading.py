@@ -117,6 +117,17 @@ def test_what_does_not_fit_is_reported(tmp_path: Path, more: str, code: str) -> 
     assert code in [kind for kind, _ in found]
 
 
+def test_a_wrong_number_costs_neither_the_name_nor_the_other_numbers(tmp_path: Path) -> None:
+    text = "params: {name: flat, inflation_radius: 0.1, object_radius: big, wall_height: -3}\n"
+    world, found = load(tmp_path, text + ROOMS[ROOMS.index("rooms:") :])
+    assert [code for code, _ in found] == ["world-wrong-value", "world-wrong-value"]
+    assert (world.params.name, world.params.inflation_radius, world.params.object_radius) == (
+        "flat",
+        0.1,
+        0.0375,
+    )
+
+
 def test_strict_makes_findings_errors_and_notes_none(tmp_path: Path) -> None:
     with pytest.raises(StrictError, match="is not inside of 'left'"):
         load(tmp_path, ROOMS + "locations: [{category: table, parent: left, pose: [3, 0]}]", strict=True)

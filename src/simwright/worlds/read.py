@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -191,15 +191,17 @@ def _read_params(reading: WorldReading, root: WorldEntry) -> None:
     if entry is None:
         return
     reading.check_keys(entry, _PARAMS)
-    params = Params(
-        name=entry.text("name", "world"),
-        inflation_radius=entry.number("inflation_radius", 0.0),
-        object_radius=entry.number("object_radius", 0.0375),
-        wall_height=entry.number("wall_height", 2.0),
-    )
+    params = Params(name=entry.text("name", "world"))
+    # each on its own: one wrong number must not take the name and the others with it
     for key in ("inflation_radius", "object_radius", "wall_height"):
-        if getattr(params, key) < 0.0:
-            reading.settle(entry.refuse_sort(getattr(params, key), "not negative", key))
+        try:
+            number = entry.number(key, getattr(params, key))
+        except Refusal as refusal:
+            reading.settle(refusal)
+            continue
+        if number < 0.0:
+            reading.settle(entry.refuse_sort(number, "not negative", key))
+        params = replace(params, **{key: number})
     reading.world.params = params
     reading.world.inflation_radius = params.inflation_radius
 
