@@ -4,7 +4,8 @@
     python scripts/make_pictures.py
 
 needs headless Chromium, Node's package manager once, for three.js, and the engines of ``simwright engines install``.
-``--only render``, ``film``, ``report``, ``prove``, ``world`` or ``worlds`` draws those alone.  Nothing is fetched
+``--only render``, ``film``, ``report``, ``prove``, ``view``, ``world`` or ``worlds`` draws those alone; ``view`` needs
+the environment of ``make judge browser``.  Nothing is fetched
 while a page is shown: it comes from a server of our own on this machine.
 """
 
@@ -13,7 +14,9 @@ from __future__ import annotations
 import contextlib
 import functools
 import http.server
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +27,10 @@ from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.peers import find_peer  # noqa: E402 - the folder has to be known first
+
 WORLD = ROOT / "samples" / "simwright_samples" / "lab" / "lab.yaml"
 SAMPLES = WORLD.parent.parent
 ARM = SAMPLES / "arm" / "urdf" / "arm.urdf"
@@ -70,6 +77,7 @@ def main() -> int:
         "film": draw_films,
         "report": show_reports,
         "prove": draw_proof,
+        "view": draw_pages,
         "world": draw_world,
         "worlds": draw_worlds,
     }
@@ -178,6 +186,58 @@ def show_reports(work: Path) -> None:
 def draw_proof(work: Path) -> None:
     """The page of prove."""
     shrink(show_proof(work), PICTURES / "prove-page.png")
+
+
+def draw_pages(work: Path) -> None:
+    """Live pages: a link of the sample arm selected, two versions of it beside each other, a run of the lab."""
+    # the whole package: its meshes are found by its name
+    shutil.copytree(SAMPLES, work / SAMPLES.name)
+    changed = work / SAMPLES.name / "arm" / "urdf" / "arm_b.urdf"
+    text = ARM.read_text()
+    # the upper arm is lighter, and the camera sees more
+    text = text.replace('<mass value="5.9"/>', '<mass value="4.1"/>')
+    changed.write_text(
+        re.sub(r"<horizontal_fov>[^<]*</horizontal_fov>", "<horizontal_fov>1.5</horizontal_fov>", text)
+    )
+    bend = {"joint_2 [rad]": 0.6, "joint_3 [rad]": -1.2}
+    pages: dict[str, tuple[list[str], dict[str, float], list[str], float]] = {
+        "view-arm": (["view", str(ARM)], {}, ["upper_arm_link"], 2.0),
+        "view-compare": (["view", str(changed.with_name(ARM.name)), str(changed)], bend, [], 2.0),
+        "view-world": (
+            ["world", "run", str(WORLD), "--plan", str(WORLD.with_name("plan.yaml")), "--view"],
+            {},
+            [],
+            25.0,
+        ),
+    }
+    python = find_peer("playwright") or sys.exit("`python scripts/judge browser` installs what is needed")
+    with subprocess.Popen(
+        [python, str(ROOT / "scripts" / "pictures" / "shoot.py")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as browser:
+        assert browser.stdin is not None
+        assert browser.stdout is not None
+        for name, (command, fill, press, wait) in pages.items():
+            target = work / f"{name}.png"
+            with subprocess.Popen(
+                [sys.executable, "-m", "simwright", *command, "--no-browser"],
+                stdout=subprocess.PIPE,
+                text=True,
+            ) as shown:
+                assert shown.stdout is not None
+                address = next(line.strip() for line in shown.stdout if line.startswith("http://"))
+                asked = {"address": address, "target": str(target)}
+                print(
+                    json.dumps(asked | {"fill": fill, "press": press, "wait": wait}),
+                    file=browser.stdin,
+                    flush=True,
+                )
+                browser.stdout.readline()
+                shown.terminate()
+            squash(target, PICTURES / f"{name}.jpg")
+        browser.stdin.close()
 
 
 def draw_world(work: Path) -> None:

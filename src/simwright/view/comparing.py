@@ -187,7 +187,7 @@ class ComparePage:
         gui = self.server.gui
         with self._list:
             for section, item in chosen[:_ROWS]:
-                row = gui.add_button_group(section, (short(item.element, 48),), hint=_tell(item))
+                row = gui.add_button_group(section, (short(item.element, 30),), hint=_tell(item))
                 row.on_click(lambda _, item=item: self.light(item))
                 self._rows += [row, gui.add_markdown(plain(_tell(item)))]
             if len(chosen) > _ROWS:

@@ -119,7 +119,7 @@ class FindingsPanel:
                 self._shown.append(self._gui.add_markdown(describe_finding(finding)))
                 body = bodies.get(number)
                 if body:
-                    row = self._gui.add_button_group("at", (short(body, 40),))
+                    row = self._gui.add_button_group("at", (short(body, 30),))
                     row.on_click(lambda _, body=body: self._on_pick(body))
                     self._shown.append(row)
             if len(findings) > _FINDINGS:
