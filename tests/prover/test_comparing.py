@@ -335,6 +335,22 @@ def test_every_tolerance_has_a_reason() -> None:
         assert bool(aspect.reason) == bool(aspect.scale) == (aspect.single >= aspect.double > 0.0)
 
 
+@pytest.mark.parametrize(("off", "word"), [(1.9e-9, "no inertia"), (3e-9, None)])
+def test_what_is_written_for_links_without_inertia_explains_as_much_and_no_more(
+    off: float, word: str | None
+) -> None:
+    light = 4e-6
+    rows = [SeenFreedom("tip", "hand", "hinge")]
+    sides = [Told(Seen("test", rows), [Evaluated({}, [[value]], [0.0])]) for value in (light, light + off)]
+    robot = Asset("robot", bodies=[Body(name, inertial=Inertial(0.1)) for name in ("sensor", "tool")])
+    outcome = compare("drake", *sides, precision="double")
+    found = find_causes(robot, outcome, *sides)
+    assert "matrix" in outcome.differences
+    assert (found["matrix"].word if "matrix" in found else None) == word
+    if word:
+        assert "link 'sensor' and 1 more have a mass and no inertia" in found["matrix"].text
+
+
 def explain(
     scenario: str,
     errors: tuple[float, float, float | None],

@@ -15,6 +15,7 @@ import numpy as np
 from simwright.core.diag import NOWHERE, Where
 from simwright.core.math3d import Array
 from simwright.model.asset import Asset
+from simwright.model.inertia import POINT_INERTIA
 from simwright.model.joint import WORLD
 from simwright.model.kinematics import build_tree
 from simwright.model.mass import body_inertials
@@ -51,6 +52,7 @@ _HINTS = {
     "axis flipped": "compare the joint's axis in the file that the engine is given with the asset's",
     "timestep": "take timesteps that are several times smaller in this engine",
     "rounding": "take larger timesteps in this engine; joints with much armature are rounded the most",
+    "no inertia": "give the link its inertia: no part that weighs something is a point",
     "root misplaced": "compare the pose of the root link in the file that the engine is given with the asset's",
 }
 _DEPENDENT = ("poses", "matrix", "bias")
@@ -130,6 +132,7 @@ def find_causes(
             ]
             if likely:
                 found[aspect] = likely[0]
+    found |= _explain_points(places, outcome, reference, found)
     found |= _explain_rounding(places, outcome, reference, found)
     found |= _explain_motions(places, outcome, reference, motions or {}, found)
     return {aspect: _add_known(cause, known or {}) for aspect, cause in found.items()}
@@ -163,6 +166,33 @@ _DROPPED, _ONE_WAY = "mimic dropped", "reaction ignored"
 _NOT_KEPT_UP = "the joint does not keep up with the joint that it follows"
 
 
+def _explain_points(
+    places: _Places, outcome: Outcome, reference: Told, found: Mapping[str, DifferenceCause]
+) -> dict[str, DifferenceCause]:
+    """Of a mass matrix that is off by no more than what formats write for links that have a mass and no inertia."""
+    number = _find_row(outcome, reference, "matrix")
+    matrix = reference.states[0].mass_matrix if reference.states else None
+    if not places.points or "matrix" in found or number is None or matrix is None:
+        return {}
+    off = outcome.errors["matrix"] * float(matrix[number][number])
+    # the same moment about every axis, for each of them; a little more, because engines round
+    if off > 1.01 * POINT_INERTIA * len(places.points):
+        return {}
+    name, where = next(iter(places.points.items()))
+    others = f" and {len(places.points) - 1} more have" if len(places.points) > 1 else " has"
+    text = (
+        f"link {name!r}{others} a mass and no inertia; OpenUSD takes moments of zero for ones to be computed, so "
+        f"{POINT_INERTIA:g} kg m^2 are written"
+    )
+    return {"matrix": DifferenceCause("no inertia", text, where, _HINTS["no inertia"])}
+
+
+def _find_row(outcome: Outcome, reference: Told, aspect: str) -> int | None:
+    """The row of the mass matrix that an aspect differs most in."""
+    rows = {row.joint: number for number, row in enumerate(reference.seen.freedoms)}
+    return rows.get(outcome.items.get(aspect, "")) if aspect in outcome.differences else None
+
+
 def _explain_rounding(
     places: _Places, outcome: Outcome, reference: Told, found: Mapping[str, DifferenceCause]
 ) -> dict[str, DifferenceCause]:
@@ -177,8 +207,7 @@ def _explain_rounding(
 
 def _is_rounded(aspect: str, outcome: Outcome, reference: Told) -> bool:
     """Whether single precision may be so far off, by the size of the robot over that of what the joint moves."""
-    rows = {row.joint: number for number, row in enumerate(reference.seen.freedoms)}
-    number = rows.get(outcome.items[aspect])
+    number = _find_row(outcome, reference, aspect)
     state = reference.states[0]
     if outcome.precision != "single" or number is None or state.mass_matrix is None:
         return False
@@ -530,7 +559,14 @@ class _Places:
             for dof in joint.dofs
             for name in (joint.name, dof.name)
         }
-        self.weightless = {name_of(name) for name, one in body_inertials(asset).items() if not one.mass}
+        inertials = body_inertials(asset)
+        self.weightless = {name_of(name) for name, one in inertials.items() if not one.mass}
+        self.points = {
+            name: self._bodies.get(name_of(name), NOWHERE)
+            for name, one in inertials.items()
+            if one.mass and not np.any(one.inertia)
+        }
+        """Links that have a mass and no inertia."""
         self._mimics = {name_of(mimic.follower): mimic.source for mimic in asset.mimics}
         self._file = Where(asset.provenance.file)
 
