@@ -149,6 +149,7 @@ def _find_deviations(
     expected: ExpectedChanges | None,
     only_transforms: bool,
 ) -> list[Deviation]:
+    """Compare poses first, then the machines, which take longer to read."""
     drawn = read_poses(stage)
     if (
         only_transforms

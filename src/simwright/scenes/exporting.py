@@ -196,9 +196,9 @@ def _export(model: Model, name: str) -> ExportedWorld:
     bodies = choose_names(list(model.body_label))
     # apart from those of bodies too: the prims of a stage share one scope
     joints = choose_names(list(model.joint_label), bodies)
-    taker = JointExporter(model, bodies, joints)
+    exporter = JointExporter(model, bodies, joints)
     asset.bodies = [_take_body(model, index, body) for index, body in enumerate(bodies)]
-    asset.joints = [taker.take(index) for index in range(model.joint_count)]
+    asset.joints = [exporter.export(index) for index in range(model.joint_count)]
     asset.mimics = _list_mimics(model, asset.joints)
     shapes = ShapeExporter(model, asset, bodies, choose_names(list(model.shape_label)))
     for index in range(model.shape_count):
@@ -358,7 +358,7 @@ def _report_lost(model: Model, reporter: Reporter, where: Where) -> None:
 
 
 class JointExporter:
-    """Takes joints out of a model, with the names that bodies and joints are given."""
+    """Makes joints of an asset from those of a model, with the names that bodies and joints are given."""
 
     def __init__(self, model: Model, bodies: Sequence[str], names: Sequence[str]) -> None:
         self._model = model
@@ -366,7 +366,7 @@ class JointExporter:
         self._names = names
         self._carried: set[int] = set()
 
-    def take(self, index: int) -> Joint:
+    def export(self, index: int) -> Joint:
         """One joint with its initial coordinates, drives and stops."""
         model = self._model
         kind = JointType(int(model.joint_type[index]))
