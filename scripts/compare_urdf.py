@@ -308,7 +308,7 @@ def find_bounds(shape: Any, place: Callable[[str], Path | None]) -> Array | None
 
 @lru_cache(maxsize=256)
 def read_points(file: Path) -> Array | None:
-    """The points of faces of a mesh file as trimesh reads it."""
+    """The points of faces of a mesh file as trimesh reads it, in metres: it passes over the unit of COLLADA."""
     import trimesh
 
     try:
@@ -316,7 +316,12 @@ def read_points(file: Path) -> Array | None:
     except Exception:  # noqa: BLE001 - whatever it raises on a broken file
         return None
     faces = getattr(mesh, "faces", ())
-    return np.asarray(mesh.vertices)[np.unique(faces)] if len(faces) else None
+    unit = (
+        re.search(rb'<unit[^>]*\bmeter="([^"]+)"', file.read_bytes())
+        if file.suffix.lower() == ".dae"
+        else None
+    )
+    return np.asarray(mesh.vertices)[np.unique(faces)] * float(unit[1] if unit else 1) if len(faces) else None
 
 
 def read_numbers(text: str) -> Array:

@@ -27,6 +27,15 @@ ROBOTS = {
 <joint name="turn" type="revolute"><parent link="plate"/><child link="arm"/><origin xyz="0 0 1"/><axis xyz="0 1 0"/>
 <limit lower="-1" upper="2" effort="3" velocity="4"/></joint>
 """,
+    "a link without mass that moves, under a turned one": f"""
+<link name="base">{MASS}</link>
+<link name="finger"/>
+<link name="pad">{MASS}<collision>{BALL}</collision></link>
+<joint name="turn" type="revolute"><parent link="base"/><child link="finger"/><axis xyz="1 0 0"/>
+<origin xyz="0 0.0061 0.0471" rpy="0.1 0.2 0.3"/><limit lower="0" upper="1" effort="3" velocity="4"/></joint>
+<joint name="mount" type="fixed"><parent link="finger"/><child link="pad"/>
+<origin xyz="0.0371 -0.0220203446692936 0.03242" rpy="0.4 0.1 -0.7"/></joint>
+""",
     "a frame of the world": f"""
 <link name="world"/>
 <link name="table"/>

@@ -150,6 +150,20 @@ def test_what_fails_says_why(inside: str, error: type[InputError], message: str,
     assert caught.value.where.file.endswith("r.xacro")
 
 
+def test_calls_left_in_an_expanded_file_are_passed_over_with_a_warning(load: Any) -> None:
+    asset, reporter = load(robot('<xacro:sensors tag="none"/><link name="a"/><xacro:hand/>'), "r.urdf")
+    assert names(asset) == ["a"]
+    assert kinds(reporter) == ["xacro-call-left-out", "xml-unknown-element", "xml-unknown-element"]
+    assert "2 call(s)" in str(reporter.found[0])
+    assert "<xacro:sensors>" in str(reporter.found[0])
+
+
+@pytest.mark.parametrize("inside", ['<xacro:macro name="b"/>', '<xacro:property name="b" value="1"/>'])
+def test_a_file_called_urdf_that_uses_xacro_is_expanded(inside: str, load: Any) -> None:
+    with pytest.raises(ParseError, match="unknown macro"):
+        load(robot(f'{inside}<xacro:nothing/><link name="a"/>'), "r.urdf")
+
+
 def test_an_optional_include_may_be_absent(load: Any) -> None:
     asset, _ = load(
         robot('<xacro:include filename="gone.xacro" optional="true"/><link name="a"/>'), "r.xacro"

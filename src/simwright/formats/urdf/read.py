@@ -65,7 +65,7 @@ def _open_document(path: Path, options: ReadOptions, reporter: Reporter) -> Urdf
     root, files = parse(path), list[str]()
     gate = options.make_gate(path, reporter)
     # by content too: xacro elements in a file called .urdf would be lost silently
-    if needs_xacro(path, root):
+    if needs_xacro(path, root, reporter):
         root, files = expand_xacro(path, options.arguments, gate, reporter)
     if root.tag != "robot":
         raise ParseError(

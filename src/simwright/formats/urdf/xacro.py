@@ -61,6 +61,17 @@ XACRO_ARGUMENT = declare(
     doc="An argument for xacro that no <xacro:arg> declares.",
 )
 
+XACRO_CALL = declare(
+    "xacro-call-left-out",
+    Level.WARNING,
+    "{count} call(s) of xacro macros that the file neither defines nor includes are left out, the first <{name}>",
+    hint="convert the xacro file that this one was made from",
+    doc="A URDF file that was expanded and still calls xacro macros; parsers of URDF pass over them too.",
+)
+
+_DIRECTIVES = frozenset(
+    {"arg", "attribute", "call", "element", "if", "include", "insert_block", "macro", "property", "unless"}
+)
 _QUOTED = re.compile(r"'([^']+)'|\"([^\"]+)\"")
 # what xacro says of an argument that nobody gave, and that is declared later or not at all
 _UNSET_ARGUMENT = re.compile(r"Undefined substitution argument (\w+)")
@@ -71,9 +82,21 @@ _UNSAFE_BUILTINS = ("type", "vars", "hash", "issubclass")
 _ENDLESS_FUNCTIONS = ("factorial", "comb", "perm", "prod", "lcm")
 
 
-def needs_xacro(path: Path, root: Element) -> bool:
-    """Is it a xacro file: by its name, or by an element of xacro in it?"""
-    return path.name.lower().endswith(".xacro") or any(e.prefix == "xacro" for e in root.iter())
+def needs_xacro(path: Path, root: Element, reporter: Reporter) -> bool:
+    """Is it a xacro file: by its name, or by an element of xacro in it that can be expanded?
+
+    A file that was expanded already may call macros that it neither defines nor includes: parsers of URDF pass over
+    these calls, and so do we, with a warning.
+    """
+    if path.name.lower().endswith(".xacro"):
+        return True
+    found = [element for element in root.iter() if element.prefix == "xacro"]
+    if found and not any(etree.QName(element).localname in _DIRECTIVES for element in found):
+        where = Where(str(path), found[0].sourceline)
+        name = f"{found[0].prefix}:{etree.QName(found[0]).localname}"
+        reporter.report(XACRO_CALL, where, count=len(found), name=name)
+        return False
+    return bool(found)
 
 
 def expand_xacro(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import struct
+import zlib
 from pathlib import Path
 
 import mujoco
@@ -275,6 +277,26 @@ def test_friction_and_groups(tmp_path):
     assert np.allclose(model.geom("bare").friction, (1.0, 0.005, 0.0001))
     assert list(model.geom_contype) == [0, 1, 1, 0, 1]
     assert {"mjcf-write-friction", "mjcf-write-setting-lost"} <= written.kinds
+
+
+@pytest.mark.parametrize(
+    "chunk", [(b"sBIT", b"\x08" * 4), (b"bKGD", b"\x00"), (b"pHYs", b""), (b"gAMA", b"\x01" * 5)]
+)
+def test_a_picture_with_a_chunk_that_mujoco_refuses_is_written_anew(chunk, tmp_path):
+    from PIL import Image
+
+    png = tmp_path / "tile.png"
+    Image.new("RGB", (4, 4), (255, 0, 0)).save(png)
+    content, (name, data) = png.read_bytes(), chunk
+    row = struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+    # after the first chunk, which says the size and the kind of colour
+    png.write_bytes(content[:33] + row + content[33:])
+    asset = scene(Shape("a", Box.of(1, 1, 1), material="tiles"))
+    asset.materials = [RenderMaterial("tiles", textures={"diffuse": Texture(str(png))})]
+    written = write_and_compile(asset, tmp_path)
+    assert written.model.ntex == 1
+    assert list(written.model.tex_data[:3]) == [255, 0, 0]
+    assert list(written.said) == []
 
 
 def test_looks(tmp_path):

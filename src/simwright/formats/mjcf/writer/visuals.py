@@ -223,6 +223,12 @@ def _is_placed(texture: Texture) -> bool:
 TEXTURE_FOLDER = "textures"
 MAX_IMAGE_BYTES = 256 * MIB
 _PNG = b"\x89PNG\r\n\x1a\n"
+# what a chunk holds [bytes], for all colour types and for each
+_CHUNK_SIZES = {b"cHRM": 32, b"gAMA": 4, b"pHYs": 9, b"sRGB": 1, b"tIME": 7}
+_CHUNK_SIZES_BY_COLOUR = {
+    b"bKGD": {0: 2, 2: 6, 3: 1, 4: 2, 6: 6},
+    b"sBIT": {0: 1, 2: 3, 3: 3, 4: 2, 6: 4},
+}
 _GENERATED_ATTRIBUTES = (
     "type", "builtin", "rgb1", "rgb2", "mark", "markrgb", "random", "width", "height", "gridsize", "gridlayout",
     "hflip", "vflip", "nchannel",
@@ -322,7 +328,7 @@ class MjcfTextureFiles:
             why = error.message
         else:
             if content.startswith(_PNG):
-                return content
+                return drop_wrong_chunks(content)
             made, why, advice = make_png(content)
             if made is not None:
                 return made
@@ -335,6 +341,21 @@ class MjcfTextureFiles:
             advice=advice,
         )
         return None
+
+
+def drop_wrong_chunks(png: bytes) -> bytes:
+    """A PNG without the chunks that have another size than they should; the pixels are never in these.
+
+    Most readers pass over them; MuJoCo 4.0 refuses the image, and the model with it.
+    """
+    colour_type = png[25] if len(png) > 25 else -1
+    kept, at = [png[: len(_PNG)]], len(_PNG)
+    while at + 8 <= len(png):
+        size, name = int.from_bytes(png[at : at + 4], "big"), png[at + 4 : at + 8]
+        if size == (_CHUNK_SIZES.get(name) or _CHUNK_SIZES_BY_COLOUR.get(name, {}).get(colour_type, size)):
+            kept.append(png[at : at + 12 + size])
+        at += 12 + size
+    return b"".join(kept) if len(kept) > 1 else png
 
 
 def make_png(content: bytes) -> tuple[bytes | None, str, str]:

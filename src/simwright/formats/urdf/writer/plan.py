@@ -173,8 +173,9 @@ def _add_frame(document: UrdfDocument, name: str, parent: str, pose: Pose) -> st
     return link
 
 
-# How far from an axis a point on it may lie [m].
-_ON_AXIS = 1e-11
+# How far from an axis a point on it may lie [of its distance from the origin, of a metre at least]: OpenUSD holds
+# frames of joints in single precision, and a joint beside its axis would become two, with a link between them.
+_ON_AXIS = 2.0**-22
 _AXIS_LETTERS = "xyz"
 
 
@@ -273,7 +274,8 @@ def _can_end_at(piece: _SingleJoint, seat: Pose) -> bool:
         return True
     if piece.motion is Motion.FREE:
         return seat.is_identity(1e-12)
-    return float(np.linalg.norm(np.cross(seat.p - piece.anchor, piece.axis))) <= _ON_AXIS
+    beside = float(np.linalg.norm(np.cross(seat.p - piece.anchor, piece.axis)))
+    return beside <= _ON_AXIS * max(1.0, float(np.linalg.norm(seat.p)))
 
 
 def _make_joint(
