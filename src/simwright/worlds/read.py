@@ -192,6 +192,7 @@ def _read_params(reading: WorldReading, root: WorldEntry) -> None:
         return
     reading.check_keys(entry, _PARAMS)
     params = Params(name=entry.text("name", "world"))
+    numbers: dict[str, Any] = {}
     # each on its own: one wrong number must not take the name and the others with it
     for key in ("inflation_radius", "object_radius", "wall_height"):
         try:
@@ -201,7 +202,8 @@ def _read_params(reading: WorldReading, root: WorldEntry) -> None:
             continue
         if number < 0.0:
             reading.settle(entry.refuse_sort(number, "not negative", key))
-        params = replace(params, **{key: number})
+        numbers[key] = number
+    params = replace(params, **numbers)
     reading.world.params = params
     reading.world.inflation_radius = params.inflation_radius
 
