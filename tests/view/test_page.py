@@ -7,6 +7,7 @@ import http.client
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -417,3 +418,39 @@ def test_bad_input_is_one_line(tmp_path: Path, samples: Path, capsys: pytest.Cap
     assert "no such file" in capsys.readouterr().err
     assert run(["view", str(samples / "arm" / "urdf" / "arm.urdf"), "--q", "join_2=1"]) == 2
     assert "joint_2" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_told_and_no_other_is_used(
+    samples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        arguments = ["view", str(samples / "box" / "box.usda"), "--no-browser", "--port", str(port)]
+        assert run(arguments) == 2
+    said = capsys.readouterr()
+    assert f"port {port} of 127.0.0.1 is in use" in said.err
+    assert "http://" not in said.out
+
+
+@pytest.mark.parametrize("host", ["192.0.2.7", "no-such-machine.invalid"])
+def test_an_address_that_this_machine_does_not_have_is_told(
+    host: str, samples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """viser tries a thousand ports and then waits for ever."""
+    assert run(["view", str(samples / "box" / "box.usda"), "--no-browser", "--host", host]) == 2
+    assert f"cannot listen on {host}" in capsys.readouterr().err
+
+
+def test_who_asks_for_all_addresses_is_reached_by_each_of_them() -> None:
+    shown = open_page(simwright.load(SAMPLES / "box" / "box.usda"), host="0.0.0.0")
+    try:
+        address = urlsplit(shown.address)
+        # a browser elsewhere cannot go to 0.0.0.0
+        assert address.hostname == socket.gethostname().lower()
+        for name in (f"192.0.2.7:{shown.port}", socket.gethostname(), "127.0.0.1", "[2001:db8::1]"):
+            assert ask(shown, f"/?{address.query}", Host=name).status == 200, name
+            assert ask(shown, "/", Host=name).status == 403, name
+        # a name that leads here may be anybody's
+        assert ask(shown, f"/?{address.query}", Host="elsewhere.example").status == 403
+    finally:
+        shown.close()
