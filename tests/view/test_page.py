@@ -208,6 +208,44 @@ def test_contacts_of_the_configuration_are_shown() -> None:
         shown.close()
 
 
+def test_a_joint_that_starts_outside_of_its_limits_is_where_its_slider_says() -> None:
+    """The legs of the quadruped were drawn straight, and its sliders said that they were bent."""
+    shown = open_page(simwright.load(SAMPLES / "quadruped" / "quadruped.xml"))
+    try:
+        slider = shown._sliders["FL_calf"]
+        assert (slider.value, shown.configuration.get("FL_calf")) == (0.0, 0.0)
+        assert (slider.min, slider.max) == (-2.65, 0.0)
+        shown.move({"FL_calf": -1.0})
+        assert slider.value == -1.0
+        shown._reset()
+        assert slider.value == 0.0
+    finally:
+        shown.close()
+
+
+def test_what_mujoco_hides_at_first_is_a_layer_of_its_own(tmp_path: Path) -> None:
+    """Colliders of Apollo touch nothing without their scene, and were drawn as a green cover over it."""
+    file = tmp_path / "covered.xml"
+    geom = '<geom type="sphere" size="{size}" contype="0" conaffinity="0" group="{group}"/>'
+    for groups, layers in (((1, 3), {"Visuals", "Hidden groups"}), ((3, 4), {"Visuals"})):
+        geoms = "".join(geom.format(size=0.1 + 0.01 * group, group=group) for group in groups)
+        file.write_text(
+            f'<mujoco><worldbody><body name="a"><joint axis="0 0 1"/>{geoms}<inertial pos="0 0 0" mass="1" '
+            'diaginertia="1 1 1"/></body></worldbody></mujoco>'
+        )
+        shown = open_page(simwright.load(file))
+        try:
+            found = {
+                layer: sorted(shape.group for part in parts for held in part.shapes for shape in held)
+                for layer, parts in shown.figure.drawing.parts.items()
+            }
+            assert set(found) == layers
+            assert found["Visuals"] == ([1] if groups[0] == 1 else [3, 4])
+            assert not shown.figure.shown["Hidden groups"]
+        finally:
+            shown.close()
+
+
 def test_every_layer_can_be_shown_and_hidden(page: ViewPage) -> None:
     layers = page.figure.list_layers()
     assert {"Visuals", "Colliders", "Inertia", "Joint limits", "Fields of view", "Names"} <= set(layers)
