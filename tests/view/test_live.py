@@ -292,6 +292,15 @@ def test_signals_are_drawn_as_they_come(live: tuple[LivePage, Any]) -> None:
     assert np.isfinite(forces).all()
 
 
+def test_numbers_beside_a_chart_are_no_closer_than_they_are_written(live: tuple[LivePage, Any]) -> None:
+    """uPlot writes three decimals: rewards of a ten thousandth had "0" beside each of five lines."""
+    live[0].plot.clear()
+    live[0].plot.add("joint_1")
+    steps = live[0].plot._chart.axes[1]["incrs"]
+    assert min(steps) == 1e-3
+    assert all(float(f"{step:.3f}") == step for step in steps)
+
+
 def test_a_plot_begins_again_where_time_does(live: tuple[LivePage, Any]) -> None:
     plot = live[0].plot
     plot.clear()

@@ -7,6 +7,7 @@ import http.client
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -205,6 +206,44 @@ def test_contacts_of_the_configuration_are_shown() -> None:
         assert shown._contact_note.content == ""
     finally:
         shown.close()
+
+
+def test_a_joint_that_starts_outside_of_its_limits_is_where_its_slider_says() -> None:
+    """The legs of the quadruped were drawn straight, and its sliders said that they were bent."""
+    shown = open_page(simwright.load(SAMPLES / "quadruped" / "quadruped.xml"))
+    try:
+        slider = shown._sliders["FL_calf"]
+        assert (slider.value, shown.configuration.get("FL_calf")) == (0.0, 0.0)
+        assert (slider.min, slider.max) == (-2.65, 0.0)
+        shown.move({"FL_calf": -1.0})
+        assert slider.value == -1.0
+        shown._reset()
+        assert slider.value == 0.0
+    finally:
+        shown.close()
+
+
+def test_what_mujoco_hides_at_first_is_a_layer_of_its_own(tmp_path: Path) -> None:
+    """Colliders of Apollo touch nothing without their scene, and were drawn as a green cover over it."""
+    file = tmp_path / "covered.xml"
+    geom = '<geom type="sphere" size="{size}" contype="0" conaffinity="0" group="{group}"/>'
+    for groups, layers in (((1, 3), {"Visuals", "Hidden groups"}), ((3, 4), {"Visuals"})):
+        geoms = "".join(geom.format(size=0.1 + 0.01 * group, group=group) for group in groups)
+        file.write_text(
+            f'<mujoco><worldbody><body name="a"><joint axis="0 0 1"/>{geoms}<inertial pos="0 0 0" mass="1" '
+            'diaginertia="1 1 1"/></body></worldbody></mujoco>'
+        )
+        shown = open_page(simwright.load(file))
+        try:
+            found = {
+                layer: sorted(shape.group for part in parts for held in part.shapes for shape in held)
+                for layer, parts in shown.figure.drawing.parts.items()
+            }
+            assert set(found) == layers
+            assert found["Visuals"] == ([1] if groups[0] == 1 else [3, 4])
+            assert not shown.figure.shown["Hidden groups"]
+        finally:
+            shown.close()
 
 
 def test_every_layer_can_be_shown_and_hidden(page: ViewPage) -> None:
@@ -417,3 +456,39 @@ def test_bad_input_is_one_line(tmp_path: Path, samples: Path, capsys: pytest.Cap
     assert "no such file" in capsys.readouterr().err
     assert run(["view", str(samples / "arm" / "urdf" / "arm.urdf"), "--q", "join_2=1"]) == 2
     assert "joint_2" in capsys.readouterr().err
+
+
+def test_a_port_that_is_taken_is_told_and_no_other_is_used(
+    samples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        arguments = ["view", str(samples / "box" / "box.usda"), "--no-browser", "--port", str(port)]
+        assert run(arguments) == 2
+    said = capsys.readouterr()
+    assert f"port {port} of 127.0.0.1 is in use" in said.err
+    assert "http://" not in said.out
+
+
+@pytest.mark.parametrize("host", ["192.0.2.7", "no-such-machine.invalid"])
+def test_an_address_that_this_machine_does_not_have_is_told(
+    host: str, samples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """viser tries a thousand ports and then waits for ever."""
+    assert run(["view", str(samples / "box" / "box.usda"), "--no-browser", "--host", host]) == 2
+    assert f"cannot listen on {host}" in capsys.readouterr().err
+
+
+def test_who_asks_for_all_addresses_is_reached_by_each_of_them() -> None:
+    shown = open_page(simwright.load(SAMPLES / "box" / "box.usda"), host="0.0.0.0")
+    try:
+        address = urlsplit(shown.address)
+        # a browser elsewhere cannot go to 0.0.0.0
+        assert address.hostname == socket.gethostname().lower()
+        for name in (f"192.0.2.7:{shown.port}", socket.gethostname(), "127.0.0.1", "[2001:db8::1]"):
+            assert ask(shown, f"/?{address.query}", Host=name).status == 200, name
+            assert ask(shown, "/", Host=name).status == 403, name
+        # a name that leads here may be anybody's
+        assert ask(shown, f"/?{address.query}", Host="elsewhere.example").status == 403
+    finally:
+        shown.close()

@@ -154,6 +154,8 @@ _HEAVY = 2000
 MOST_TRIANGLES = 120_000
 """Triangles that a page draws of heavy meshes: without a GPU a browser takes half a second for a picture of more."""
 _METAL = 0.3
+_HIDDEN_GROUPS = 3
+"""The first group of shapes that MuJoCo's viewer does not show at first."""
 _OFTEN = 8
 """Shapes of the world that are there as often are a part of their own, however small."""
 _RED, _GREEN, _BLUE = (225, 70, 60), (70, 170, 80), (60, 120, 225)
@@ -245,8 +247,8 @@ def draw_asset(
     boxes, framed = _find_boxes(asset, rows)
     lower, upper = _find_extent(framed, poses)
     size = float(np.max(upper - lower))
-    visuals = [shape for shape in asset.shapes if shape.visual]
-    listed = _list_layers(asset, visuals)
+    visuals, hidden = _split_visuals(asset)
+    listed = _list_layers(asset, visuals, hidden)
     parts = Layers(
         {layer: partial(_make_parts, asset, shapes, rows, most / copies) for layer, shapes in listed.items()}
     )
@@ -271,11 +273,25 @@ def draw_asset(
     )  # fmt: skip
 
 
-def _list_layers(asset: Asset, visuals: list[Shape]) -> dict[str, Callable[[], list[Shape]]]:
+def _split_visuals(asset: Asset) -> tuple[list[Shape], list[Shape]]:
+    """What is seen at first, and what is in groups that MuJoCo's own viewer hides at first, as colliders often are."""
+    seen: list[Shape] = []
+    hidden: list[Shape] = []
+    for shape in asset.shapes:
+        if shape.visual:
+            (seen if shape.group is None or shape.group < _HIDDEN_GROUPS else hidden).append(shape)
+    return (seen, hidden) if seen else (hidden, [])
+
+
+def _list_layers(
+    asset: Asset, visuals: list[Shape], hidden: list[Shape]
+) -> dict[str, Callable[[], list[Shape]]]:
     """What lists the shapes of each layer that has some."""
     listed: dict[str, Callable[[], list[Shape]]] = {}
     if visuals:
         listed["Visuals"] = lambda: visuals
+    if hidden:
+        listed["Hidden groups"] = lambda: hidden
     if any(shape.collision for shape in asset.shapes):
         listed["Colliders"] = lambda: list(_show_colliders(asset.shapes))
     return listed

@@ -142,8 +142,8 @@ def _pack(document: dict[str, Any], binary: bytes) -> bytes:
 
 
 LAYERS = {
-    "Visuals": True, "Colliders": False, "Inertia": False, "Link frames": False, "Joint axes": False,
-    "Joint limits": False, "Sites": False, "Fields of view": False, "Names": False,
+    "Visuals": True, "Hidden groups": False, "Colliders": False, "Inertia": False, "Link frames": False,
+    "Joint axes": False, "Joint limits": False, "Sites": False, "Fields of view": False, "Names": False,
 }  # fmt: skip
 """What can be shown of an asset, and whether it is at first."""
 _MOST_NAMES = 400

@@ -211,14 +211,17 @@ class ViewPage:
         gui = self.server.gui
         for name, dof in list(dofs.items())[:_MOST_SLIDERS]:
             lower, upper = dof.range
-            value = float(np.clip(self.configuration.get(name), lower, upper))
+            marks = mark_ends(lower, upper)
+            value, start = self.configuration.get(name), float(dof.joint.initial()[dof.row])
+            # a file may put a joint outside of its limits; the slider says where it is, as the scene shows it
+            lower, upper = min(lower, value, start), max(upper, value, start)
             unit = "rad" if dof.dof.motion is Motion.HINGE else "m"
             step = choose_step(lower, upper)
             follows = name in self.configuration.followers
             slider = gui.add_slider(
                 f"{short(name, 40)} [{unit}]", lower, max(upper, lower + step), step, value,
-                marks=mark_ends(lower, upper),
-                hint="follows another joint" if follows else f"{lower:.4g} to {upper:.4g} {unit}",
+                marks=marks,
+                hint="follows another joint" if follows else f"{marks[0][1]} to {marks[1][1]} {unit}",
             )  # fmt: skip
             slider.on_update(lambda event, name=name: self._drag(name, event))
             self._sliders[name] = slider
@@ -269,13 +272,16 @@ class ViewPage:
 
     def _drag(self, name: str, event: Any) -> None:
         if event.client is not None:  # else it is our own update, not a person's
-            self.move({name: float(event.target.value)})
+            with self._lock:
+                self.configuration.move({name: float(event.target.value)})
+                # a slider that somebody holds is not pulled back to where it was when this was sent
+                self._place({name})
 
     def move(self, values: Mapping[str, float]) -> None:
         """Move joints by name [rad or m], and what is coupled to them."""
         with self._lock:
             self.configuration.move(values)
-            self._place(set(values))
+            self._place(set())
 
     def _reset(self) -> None:
         with self._lock:

@@ -18,6 +18,8 @@ _BETWEEN = 0.4
 _COLORS = ("#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#17becf")
 _MOST = len(_COLORS)
 _CHOOSE = "choose"
+_STEPS = tuple(float(f"{digit}e{power}") for power in range(-3, 13) for digit in (1, 2, 5))
+"""Between two numbers beside a chart: uPlot writes three decimals, and numbers of more would all be called 0."""
 
 
 class SignalPlot:
@@ -128,5 +130,5 @@ def add_chart(gui: Any, names: Sequence[str], data: tuple[Array, ...]) -> Any:
     return gui.add_uplot(
         data, tuple(series), height=200, scales={"x": {"time": False}}, legend={"show": True},
         # uPlot leaves 50 pixels for numbers, which cuts the sign off negative ones of three digits
-        axes=({}, {"size": 64}),
+        axes=({}, {"size": 64, "incrs": _STEPS}),
     )  # fmt: skip

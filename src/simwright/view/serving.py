@@ -7,12 +7,15 @@ then keeps as a cookie.  Nothing is served but viser's own page; what is drawn g
 
 from __future__ import annotations
 
+import errno
 import http
 import http.client
 import importlib
 import importlib.util
 import io
+import ipaddress
 import secrets
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from typing import Any
@@ -21,6 +24,8 @@ from urllib.parse import parse_qs, urlsplit
 from simwright.core.errors import MissingExtraError, UsageError
 from simwright.core.visible import make_visible
 
+_EVERYWHERE = frozenset({"0.0.0.0", "::"})  # noqa: S104 - only where it is asked for
+"""All addresses of this machine."""
 _KEEP_SECRET = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
 
 
@@ -37,9 +42,10 @@ class TokenGate:
     Requests that name another host are refused too: a page elsewhere could else reach this one under a name of its own.
     """
 
-    def __init__(self, hosts: Sequence[str]) -> None:
+    def __init__(self, hosts: Sequence[str], *, is_everywhere: bool = False) -> None:
         self.token = secrets.token_urlsafe(24)
-        self._hosts = set(hosts)
+        self._hosts = {host.lower() for host in hosts}
+        self._is_everywhere = is_everywhere
 
     def wrap(self, serve: Callable[..., Any]) -> Callable[..., Any]:
         """``websockets``' function that starts a server, with every request asked for the token first."""
@@ -65,12 +71,40 @@ class TokenGate:
     def _admits(self, request: Any, port: int) -> bool:
         host = urlsplit(f"//{request.headers.get('Host', '')}").hostname or ""
         origin = request.headers.get("Origin")
-        if host not in self._hosts or (origin and (urlsplit(origin).hostname or "") not in self._hosts):
+        if not self._knows(host) or (origin and not self._knows(urlsplit(origin).hostname or "")):
             return False
         given = parse_qs(urlsplit(request.path).query).get("token", [""])[0]
         return any(
             secrets.compare_digest(self.token, each) for each in (given, *_read_cookies(request, port))
         )
+
+    def _knows(self, host: str) -> bool:
+        # numbers cannot be made to lead here by somebody else, as names can
+        return host in self._hosts or (self._is_everywhere and _is_number(host))
+
+
+def _is_number(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def _check_place(host: str, port: int) -> None:
+    """Is an address free?  viser takes the next port where it is not, and waits for ever where no port is."""
+    try:
+        family, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        socket.create_server(place[:2], family=family).close()
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            raise UsageError(
+                f"port {port} of {host} is in use", hint="another --port, or none: one that is free"
+            ) from None
+        raise UsageError(
+            f"cannot listen on {host}, port {port}: {error.strerror or error}",
+            hint="an address of this machine: --host",
+        ) from None
 
 
 def _name_cookie(port: int) -> str:
@@ -111,20 +145,17 @@ class PageServer:
 
     def __init__(self, label: str, host: str = "127.0.0.1", port: int = 0) -> None:
         viser = import_viser()
-        gate = TokenGate([host, "127.0.0.1", "localhost"])
+        _check_place(host, port)
+        is_everywhere = host in _EVERYWHERE
+        own = socket.gethostname() if is_everywhere else host
+        gate = TokenGate([host, own, "127.0.0.1", "localhost"], is_everywhere=is_everywhere)
         # viser prints the address without the token, which would lead nowhere
-        try:
-            with _guarded(gate), redirect_stdout(io.StringIO()):
-                self.viser: Any = viser.ViserServer(
-                    host=host, port=port, label=make_visible(label), verbose=False
-                )
-        except OSError as error:
-            raise UsageError(
-                f"cannot listen on {host}: {error.strerror or error}",
-                hint="an address of this machine: --host",
-            ) from None
+        with _guarded(gate), redirect_stdout(io.StringIO()):
+            self.viser: Any = viser.ViserServer(
+                host=host, port=port, label=make_visible(label), verbose=False
+            )
         self.port: int = self.viser.get_port()
-        self.address = f"http://{host}:{self.port}/?token={gate.token}"
+        self.address = f"http://{f'[{own}]' if ':' in own else own}:{self.port}/?token={gate.token}"
         self._check_gate(host)
         # viser's own button would publish the page on the internet
         self.viser.gui.configure_theme(show_logo=False, show_share_button=False, control_width="medium")
