@@ -549,6 +549,8 @@ class _Places:
 
     def __init__(self, asset: Asset) -> None:
         self._bodies = {name_of(body.name): body.source for body in asset.bodies}
+        self._file = Where(asset.provenance.file)
+        self._note_masses(asset)
         self._joints = {name_of(joint.name): joint.source for joint in asset.joints}
         for joint in asset.joints:
             for dof in joint.dofs:
@@ -559,6 +561,9 @@ class _Places:
             for dof in joint.dofs
             for name in (joint.name, dof.name)
         }
+        self._mimics = {name_of(mimic.follower): mimic.source for mimic in asset.mimics}
+
+    def _note_masses(self, asset: Asset) -> None:
         inertials = body_inertials(asset)
         self.weightless = {name_of(name) for name, one in inertials.items() if not one.mass}
         self.points = {
@@ -567,8 +572,6 @@ class _Places:
             if one.mass and not np.any(one.inertia)
         }
         """Links that have a mass and no inertia."""
-        self._mimics = {name_of(mimic.follower): mimic.source for mimic in asset.mimics}
-        self._file = Where(asset.provenance.file)
 
     def find_speed_limit(self, joint: str) -> float | None:
         """Of a joint [rad/s, m/s], where the asset has one."""
