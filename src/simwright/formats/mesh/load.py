@@ -176,7 +176,7 @@ class MeshLibrary:
 def mesh_geometry(path: str | Path, gate: Gate | None = None) -> Mesh:
     """A mesh that loads ``path`` when it is first looked at."""
     file = Path(path)
-    return Mesh(load=lambda: load_mesh(file, gate), source=str(file), file=str(file), gate=gate)
+    return Mesh(load=lambda: load_mesh(file, gate), source=str(file), file=str(file), gate=gate, reloads=True)
 
 
 def _report_axis(file: Path, where: Where, reporter: Reporter) -> None:

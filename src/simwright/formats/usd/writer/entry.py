@@ -66,6 +66,7 @@ from simwright.formats.usd.writer.ros import write_ros
 from simwright.formats.usd.writer.sensors import write_sensors
 from simwright.formats.usd.writer.vendor import FILES, write_vendors
 from simwright.model.asset import Asset, Light, LightKind, Shape
+from simwright.model.geometry import Mesh
 from simwright.model.joint import WORLD, Joint, Motion
 from simwright.model.kinematics import build_tree
 from simwright.model.ros import OPTICAL
@@ -109,8 +110,16 @@ def build_layers(
     levels = DetailLevels() if options.lod else None
     decomposer = Decomposer() if options.decompose else None
     plan = _plan_layers(asset, reporter, options)
+    # while all meshes are there
+    glowing = _list_glowing(plan)
     # first of the layers: what cannot be written is taken out of the plan, and the others follow it
-    instances, library = write_geometry(plan, reporter, levels=levels, decomposer=decomposer)
+    instances, library = write_geometry(
+        plan,
+        reporter,
+        levels=levels,
+        decomposer=decomposer,
+        consume=options.consume and not plan.is_for_mujoco,
+    )
     write_optics(plan, instances, reporter)
     base = write_base(plan)
     physics = write_physics(plan, reporter)
@@ -122,7 +131,7 @@ def build_layers(
     # last of the features: they hold what no other layer took
     vendors = write_vendors(plan, reporter)
     report_losses(plan, reporter)
-    report_decisions(plan, reporter)
+    report_decisions(plan, [shape for shape in glowing if shape.name in plan.visuals], reporter)
     features = {**vendors, "ros.usda": ros, "sensors.usda": sensors, "extended_physics.usda": extended}
     features["physics.usda"] = physics
     # when all prims are there: the order of prims in the composed stage is compared
@@ -151,6 +160,8 @@ def _plan_layers(asset: Asset, reporter: Reporter, options: WriteOptions) -> Wri
         thicken_planes(ready, reporter)
         widen_locks(ready, reporter)
     settle_looks(ready, reporter)
+    if options.consume:
+        _leave_undressed(asset, ready)
     if options.for_ == "newton":
         lend_moments(ready)
     chains = chain_freedoms(ready, options.for_)
@@ -166,6 +177,14 @@ def _plan_layers(asset: Asset, reporter: Reporter, options: WriteOptions) -> Wri
     if plan.is_for_mujoco:
         settle_poses(plan, reporter)
     return plan
+
+
+def _leave_undressed(asset: Asset, ready: Asset) -> None:
+    """Let go of the meshes that shapes of the asset have and no shape of the copy, which has them in other looks."""
+    kept = {id(shape.geometry) for shape in ready.shapes}
+    for shape in asset.shapes:
+        if isinstance(shape.geometry, Mesh) and id(shape.geometry) not in kept:
+            shape.geometry.release()
 
 
 def choose_files(files: Iterable[str], engine: str) -> list[str]:
@@ -380,13 +399,13 @@ def report_losses(plan: WritePlan, reporter: Reporter) -> None:
 
 
 # kinds and elements side by side, so that each is reported in the same way
-def report_decisions(plan: WritePlan, reporter: Reporter) -> None:
+def report_decisions(plan: WritePlan, glowing: list[Shape], reporter: Reporter) -> None:
     """What the source says, is written as it is, and a person has to decide: one finding per kind.
 
-    Each of these is a warning of ``simwright check`` on the result, and is named when it is converted.
+    Each of these is a warning of ``simwright check`` on the result, and is named when it is converted.  ``glowing`` are
+    the visuals that :func:`_list_glowing` finds.
     """
     asset = plan.asset
-    glowing = _list_glowing(plan)
     lit = {shape.body for shape in glowing}
     found = (
         (TOPIC_ABSOLUTE, [i for i in asset.interfaces if i.name.startswith("/") and i.name not in _GLOBAL]),
@@ -402,6 +421,8 @@ def report_decisions(plan: WritePlan, reporter: Reporter) -> None:
 def _list_glowing(plan: WritePlan) -> list[Shape]:
     """Visuals with an emissive material."""
     glowing = {material.name for material in plan.asset.materials if any(material.emissive)}
+    if not glowing:
+        return []
     return [s for s in plan.asset.shapes if s.name in plan.visuals and _find_looks(s) & glowing]
 
 
