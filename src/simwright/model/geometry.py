@@ -146,6 +146,11 @@ class MeshData(Shown):
         """Number of faces."""
         return len(self.indices) // 3 if self.counts is None else len(self.counts)
 
+    def count_bytes(self) -> int:
+        """How much memory the arrays take."""
+        arrays = (self.vertices, self.indices, self.counts, self.normals, self.uvs, self.colors)
+        return sum(array.nbytes for array in arrays if array is not None)
+
     def triangles(self) -> Faces:
         """``(n, 3)`` counter-clockwise triangles; polygons are fanned from their first corner."""
         counts, indices = self.counts, self.indices

@@ -76,7 +76,7 @@ def find_decimals(text: bytes) -> Decimals | None:
     marks += int(np.count_nonzero((after == _PLUS) | (after == _MINUS)))
     if int(np.count_nonzero(is_word)) != marks + int(np.count_nonzero(raw - np.uint8(48) < 10)):
         return None
-    decimals = _count_decimals(raw, starts, ends, dots, is_dot)
+    decimals = _count_decimals(starts, ends, dots, is_dot)
     if decimals is None:
         return None
     counts = ends - starts
@@ -122,7 +122,7 @@ def _read_all(text: bytes, starts: Places, ends: Places) -> Decimals | None:
 
 
 def _count_decimals(
-    raw: Bytes, starts: Places, ends: Places, dots: int, is_dot: npt.NDArray[np.bool_]
+    starts: Places, ends: Places, dots: int, is_dot: npt.NDArray[np.bool_]
 ) -> Places | np.int64 | None:
     """Characters behind the dot of each number, -1 without a dot; one for all where they are alike.
 

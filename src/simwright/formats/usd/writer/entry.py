@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import LimitError, OutputError, UsageError
 from simwright.core.files import write_staged
+from simwright.core.heap import give_back
 from simwright.core.math3d import IDENTITY
 from simwright.core.names import make_identifier
 from simwright.core.scratch import scratch_folder
@@ -112,6 +113,7 @@ def build_layers(
     plan = _plan_layers(asset, reporter, options)
     # while all meshes are there
     glowing = _list_glowing(plan)
+    give_back()
     # first of the layers: what cannot be written is taken out of the plan, and the others follow it
     instances, library = write_geometry(
         plan,

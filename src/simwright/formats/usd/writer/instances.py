@@ -16,6 +16,7 @@ from typing import Any
 from pxr import Sdf
 
 from simwright.core.diag import Reporter
+from simwright.core.heap import give_back, note_freed
 from simwright.core.math3d import DEGREE
 from simwright.formats.parts.coordinates import MADE, OBJECT, cover, find_made_texture
 from simwright.formats.usd.writer.layer import LayerWriter, join
@@ -94,8 +95,10 @@ class GeometryContext:
         """Let go of the mesh of a shape that is written, if it was the last one with it."""
         if isinstance(shape.geometry, Mesh) and self.uses:
             self.uses[id(shape.geometry)] -= 1
-            if not self.uses[id(shape.geometry)]:
+            if not self.uses[id(shape.geometry)] and shape.geometry.is_loaded:
+                note_freed(shape.geometry.data.count_bytes())
                 shape.geometry.release()
+                give_back()
 
     def refuse(self, shape: Shape, why: str) -> None:
         """Say that a shape is left out."""
