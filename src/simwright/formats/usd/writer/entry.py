@@ -133,7 +133,7 @@ def build_layers(
     # last of the features: they hold what no other layer took
     vendors = write_vendors(plan, reporter)
     report_losses(plan, reporter)
-    report_decisions(plan, [shape for shape in glowing if shape.name in plan.visuals], reporter)
+    report_decisions(plan, glowing, reporter)
     features = {**vendors, "ros.usda": ros, "sensors.usda": sensors, "extended_physics.usda": extended}
     features["physics.usda"] = physics
     # when all prims are there: the order of prims in the composed stage is compared
@@ -146,10 +146,7 @@ def build_layers(
         layers["materials.usda"], images = write_materials(plan, reporter)
     if library.is_used:
         layers[FILE] = library.layer
-    composed = choose_files(features, options.for_)
-    left_out = [file for file in features if file not in composed]
-    if left_out:
-        reporter.report(ENGINE_LEFT_OUT, files=", ".join(left_out), engine=options.for_)
+    composed = _choose_features(features, options.for_, reporter)
     layers = {file: layer for file, layer in layers.items() if file not in features or file in composed}
     layers[entry] = _write_entry(plan, [*composed, "base.usda"], entry)
     return layers, images
@@ -187,6 +184,15 @@ def _leave_undressed(asset: Asset, ready: Asset) -> None:
     for shape in asset.shapes:
         if isinstance(shape.geometry, Mesh) and id(shape.geometry) not in kept:
             shape.geometry.release()
+
+
+def _choose_features(features: Iterable[str], engine: str, reporter: Reporter) -> list[str]:
+    """The feature layers that are written; says which ones are not."""
+    composed = choose_files(features, engine)
+    left_out = [file for file in features if file not in composed]
+    if left_out:
+        reporter.report(ENGINE_LEFT_OUT, files=", ".join(left_out), engine=engine)
+    return composed
 
 
 def choose_files(files: Iterable[str], engine: str) -> list[str]:
@@ -408,6 +414,7 @@ def report_decisions(plan: WritePlan, glowing: list[Shape], reporter: Reporter) 
     the visuals that :func:`_list_glowing` finds.
     """
     asset = plan.asset
+    glowing = [shape for shape in glowing if shape.name in plan.visuals]
     lit = {shape.body for shape in glowing}
     found = (
         (TOPIC_ABSOLUTE, [i for i in asset.interfaces if i.name.startswith("/") and i.name not in _GLOBAL]),

@@ -457,6 +457,12 @@ def place_light(layer: LayerWriter, path: str, light: Light) -> None:
         layer.set(path, "inputs:shaping:cone:softness", "float", 1.0 - inner / outer if outer else 0.0)
 
 
+def _count_uses(plan: WritePlan) -> Counter[int]:
+    """How often each geometry, by id, is written."""
+    shapes = {shape.name: shape for shape in plan.asset.shapes}
+    return Counter(id(shapes[name].geometry) for name in (*plan.visuals, *plan.colliders))
+
+
 def write_geometry(
     plan: WritePlan,
     reporter: Reporter,
@@ -479,9 +485,7 @@ def write_geometry(
     context = GeometryContext(plan, layer, GeometryLibrary(), PrototypeClasses(plan, layer), reporter)
     visuals = VisualWriter(context, levels)
     if consume:
-        used = (*plan.visuals, *plan.colliders)
-        shapes = {shape.name: shape for shape in plan.asset.shapes}
-        context.uses.update(id(shapes[name].geometry) for name in used)
+        context.uses = _count_uses(plan)
     for shape in plan.asset.shapes:
         if shape.name in plan.visuals:
             if not visuals.write(shape):
