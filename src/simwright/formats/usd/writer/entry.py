@@ -414,7 +414,7 @@ def report_decisions(plan: WritePlan, glowing: list[Shape], reporter: Reporter) 
     the visuals that :func:`_list_glowing` finds.
     """
     asset = plan.asset
-    glowing = [shape for shape in glowing if shape.name in plan.visuals]
+    glowing = _keep_written(plan, glowing)
     lit = {shape.body for shape in glowing}
     found = (
         (TOPIC_ABSOLUTE, [i for i in asset.interfaces if i.name.startswith("/") and i.name not in _GLOBAL]),
@@ -425,6 +425,11 @@ def report_decisions(plan: WritePlan, glowing: list[Shape], reporter: Reporter) 
     for kind, elements in found:
         if elements:
             reporter.report(kind, elements[0].source, count=len(elements), first=elements[0].name)
+
+
+def _keep_written(plan: WritePlan, visuals: list[Shape]) -> list[Shape]:
+    """Those that were not taken out of the plan since they were listed."""
+    return [shape for shape in visuals if shape.name in plan.visuals]
 
 
 def _list_glowing(plan: WritePlan) -> list[Shape]:
