@@ -222,11 +222,13 @@ def to_stage(
 def _write_options(
     source: str | os.PathLike[str] | Asset, reporter: Reporter, strict: bool, writing: Mapping[str, Any]
 ) -> WriteOptions:
-    # approve is set by strict mode below, side by the writer itself: neither is for callers
-    known = {field.name for field in dataclasses.fields(WriteOptions)} - {"approve", "side"}
+    # approve and consume are set below, side by the writer itself: neither is for callers
+    known = {field.name for field in dataclasses.fields(WriteOptions)} - {"approve", "side", "consume"}
     for name in writing:
         if name not in known:
             raise UsageError(f"no writer knows {name!r}", hint=f"there are {', '.join(sorted(known))}")
+    # what is read here is gone when it is written
+    writing = {**writing, "consume": not isinstance(source, Asset)}
     if not strict:
         return WriteOptions(**writing)
     place = source.provenance.file or source.name if isinstance(source, Asset) else source

@@ -90,7 +90,8 @@ class WriteOptions:
     """What a writer may be told.
 
     ``approve`` is called when the result is complete and nothing is written yet; it may raise to stop there;
-    ``wrote`` is told the files that were written.
+    ``wrote`` is told the files that were written.  With ``consume`` nobody looks at the asset afterwards: arrays that
+    came from mesh files may be let go as soon as they are written.
     ``for_`` is the engine an OpenUSD asset is for: ``neutral``, ``mujoco``, ``newton`` or ``isaac``; empty for all
     (``formats.dialects`` has the words of every engine).
     ``exact`` notes the doubles that single-precision attributes round (OpenUSD).  ``lod`` adds decimated levels of
@@ -124,6 +125,7 @@ class WriteOptions:
     zero_mass: bool = False
     possible_inertia: bool = False
     loops: bool = True
+    consume: bool = False
     approve: Callable[[], None] = _approve
     wrote: Callable[[Sequence[Path]], None] = _wrote
 

@@ -146,6 +146,11 @@ class MeshData(Shown):
         """Number of faces."""
         return len(self.indices) // 3 if self.counts is None else len(self.counts)
 
+    def count_bytes(self) -> int:
+        """How much memory the arrays take."""
+        arrays = (self.vertices, self.indices, self.counts, self.normals, self.uvs, self.colors)
+        return sum(array.nbytes for array in arrays if array is not None)
+
     def triangles(self) -> Faces:
         """``(n, 3)`` counter-clockwise triangles; polygons are fanned from their first corner."""
         counts, indices = self.counts, self.indices
@@ -164,13 +169,14 @@ class Recipe(Shown):
 class Mesh:
     """A mesh that is loaded when it is first looked at; ``load_solid`` loads its points and faces alone.
 
+    One that ``reloads`` gives the same arrays whenever it is loaded, and so may be asked to let them go.
     ``source`` tells where it came from (file or prim), ``file`` the mesh file if there is one and it has the same
     points.  ``recipe`` is how the engine that made the mesh makes it again, bit for bit; it is the reader's and never
     comes from an attribute of a file.  ``gate`` tells which files the mesh file may name (materials, images).
     """
 
     kind: ClassVar[str] = "mesh"
-    __slots__ = ("_data", "_load", "_load_solid", "file", "gate", "recipe", "source")
+    __slots__ = ("_data", "_load", "_load_solid", "_reloads", "file", "gate", "recipe", "source")
 
     def __init__(
         self,
@@ -182,11 +188,13 @@ class Mesh:
         file: str = "",
         recipe: Recipe | None = None,
         gate: Gate | None = None,
+        reloads: bool = False,
     ) -> None:
-        assert (data is None) != (load is None), "a mesh has its data or a way to load it"
+        assert (data is None) != (load is None) or reloads, "a mesh has its data or a way to load it"
         self._data = data
         self._load = load
         self._load_solid = load_solid
+        self._reloads = reloads
         self.source = source
         self.file = file
         self.recipe = recipe
@@ -209,8 +217,15 @@ class Mesh:
         if self._data is None:
             assert self._load is not None
             self._data = self._load()
-            self._load = self._load_solid = None
+            self._load_solid = None
+            if not self._reloads:
+                self._load = None
         return self._data
+
+    def release(self) -> None:
+        """Let the arrays go, where they can be loaded again; they are when somebody looks."""
+        if self._reloads:
+            self._data = None
 
     def solid(self) -> MeshData:
         """Points and faces, perhaps without the other arrays; loaded for the caller and not kept."""

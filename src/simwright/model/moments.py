@@ -30,6 +30,7 @@ from simwright.model.geometry import (
     Plane,
     Polyline,
     Sphere,
+    find_first,
 )
 from simwright.model.inertia import Inertial
 
@@ -206,39 +207,51 @@ def encloses(vertices: npt.NDArray[Any], triangles: Faces) -> bool:
     Points at the same place, within a millionth of the mesh's size, are one: exporters split them, some by rounding.
     Sums of hashes tell, so of 2**64 open meshes one may pass.
     """
-    corners = triangles.astype(np.int64)
+    size = len(vertices)
     # welding is slow; most closed meshes need none
-    return len(corners) > 0 and (_pairs_up(corners) or _pairs_up(weld(vertices)[corners]))
+    return len(triangles) > 0 and (
+        has_reverses(triangles, size) or has_reverses(weld(vertices)[triangles], size)
+    )
 
 
-def _pairs_up(corners: npt.NDArray[np.int64]) -> bool:
-    starts, ends = corners, corners[:, (1, 2, 0)]
-    size = int(corners.max()) + 1
-    return sum_hashes((starts * size + ends).reshape(-1)) == sum_hashes((ends * size + starts).reshape(-1))
+def has_reverses(triangles: npt.NDArray[Any], size: int) -> bool:
+    """Has every edge of triangles its reverse, as often?  A sum tells, so of 2**60 meshes without one may pass.
 
-
-def sum_hashes(keys: npt.NDArray[np.int64]) -> int:
-    """A number that is the same for the same keys in any order, and another one for others."""
-    mixed = keys.view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= mixed >> np.uint64(29)
-    mixed *= np.uint64(0xBF58476D1CE4E5B9)
-    mixed ^= mixed >> np.uint64(32)
-    return int(mixed.sum(dtype=np.uint64))
+    ``size`` is the number of points.  Each edge adds a product of two random numbers of its ends, less the product the
+    other way round: an edge and its reverse cancel, one with two equal ends adds nothing.
+    """
+    numbers = np.arange(1, 2 * size + 1, dtype=np.uint64)
+    numbers *= np.uint64(0x9E3779B97F4A7C15)
+    numbers ^= numbers >> np.uint64(29)
+    numbers *= np.uint64(0xBF58476D1CE4E5B9)
+    numbers ^= numbers >> np.uint64(32)
+    ones, others = numbers[:size], numbers[size:]
+    columns = [np.ascontiguousarray(column) for column in triangles.T]
+    a, b, c = (others.take(column) for column in columns)
+    total = ones.take(columns[0]) * (b - c)
+    total += ones.take(columns[1]) * (c - a)
+    total += ones.take(columns[2]) * (a - b)
+    return not int(total.sum(dtype=np.uint64))
 
 
 _FLAT = 1e-6
+_COUNTED = 1 << 21
+"""Cubes of numbers below it are whole numbers of 64 bits."""
 
 
 def weld(points: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     """A number for each place: points in one group along every axis are one."""
     limit = _FLAT * float(np.ptp(points, axis=0).max())
+    count = len(points) + 1
     number = np.zeros(len(points), dtype=np.int64)
     for values in points.T:
-        order = np.argsort(values, kind="stable")
+        order = np.argsort(values)
+        sorted_values = values[order]
         group = np.zeros(len(points), dtype=np.int64)
-        group[order[1:]] = np.cumsum(np.diff(values[order]) > limit)
-        number = np.unique(number * (len(points) + 1) + group, return_inverse=True)[1].reshape(-1)
-    return number
+        group[order[1:]] = np.cumsum(np.diff(sorted_values) > limit)
+        # below a number of points for each of three axes, whatever the groups before are
+        number = (number if count < _COUNTED else find_first(number.view(np.uint64))) * count + group
+    return find_first(number.view(np.uint64)).astype(np.int64)
 
 
 def hull_points(points: npt.NDArray[Any]) -> tuple[Array, Faces] | None:

@@ -61,7 +61,10 @@ def read_dae_objects(content: bytes, file: Path, _gate: Gate | None = None) -> d
 def _read_parts(content: bytes, file: Path) -> list[MeshPart]:
     document = _open(content, file)
     parts = _list_parts(document, file)
-    if document.errors or not parts:
+    is_whole = bool(parts) and not document.errors
+    # Its objects name each other in circles: arrays and elements would stay until Python looks for those.
+    vars(document).clear()
+    if not is_whole:
         # One function: what the first reading lacks tells whether a second one is of use.
         root = _parse(content, file)
         materials = _find_bound_materials(root)

@@ -17,6 +17,7 @@ from simwright.core.diag import NOWHERE, Level, Reporter, Where, declare
 from simwright.core.errors import LimitError, ParseError, SimwrightError
 from simwright.core.files import MIB, read_bytes
 from simwright.core.gate import Gate
+from simwright.core.heap import note_freed
 from simwright.core.limits import Tally
 from simwright.core.math3d import HUGE
 from simwright.core.registry import import_object
@@ -79,6 +80,7 @@ def load_mesh(path: str | Path, gate: Gate | None = None, *, whole: bool = False
         )
     # Readers are imported when they are needed: pycollada and trimesh are slow to load.
     data: MeshData = _guarded(import_object(reader), file, gate)
+    note_freed(file.stat().st_size)
     _check_mesh(data, file)
     # Counted for the whole asset: many small meshes can be too much together.
     if gate is not None:
@@ -176,7 +178,7 @@ class MeshLibrary:
 def mesh_geometry(path: str | Path, gate: Gate | None = None) -> Mesh:
     """A mesh that loads ``path`` when it is first looked at."""
     file = Path(path)
-    return Mesh(load=lambda: load_mesh(file, gate), source=str(file), file=str(file), gate=gate)
+    return Mesh(load=lambda: load_mesh(file, gate), source=str(file), file=str(file), gate=gate, reloads=True)
 
 
 def _report_axis(file: Path, where: Where, reporter: Reporter) -> None:

@@ -357,7 +357,7 @@ def _read_mesh(reader: MjcfReader, index: int) -> PlacedMesh:
         scale = reader.mesh_scales.get(name, np.array(model.mesh_scale[index], dtype=np.float64))
         gate = reader.source.gate
         load = partial(_load_file, file, gate, whole=_is_touched(model, index))
-        mesh = Mesh(load=load, source=source, file=str(file), gate=gate)
+        mesh = Mesh(load=load, source=source, file=str(file), gate=gate, reloads=True)
         return PlacedMesh(mesh, None if np.all(scale == 1.0) else scale, moved)
     recipe = None if spec is None else _find_recipe(spec, file)
     return PlacedMesh(Mesh(_read_data(model, index, moved), source=source, recipe=recipe), None, moved)

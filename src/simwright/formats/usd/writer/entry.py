@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import LimitError, OutputError, UsageError
 from simwright.core.files import write_staged
+from simwright.core.heap import give_back
 from simwright.core.math3d import IDENTITY
 from simwright.core.names import make_identifier
 from simwright.core.scratch import scratch_folder
@@ -66,6 +67,7 @@ from simwright.formats.usd.writer.ros import write_ros
 from simwright.formats.usd.writer.sensors import write_sensors
 from simwright.formats.usd.writer.vendor import FILES, write_vendors
 from simwright.model.asset import Asset, Light, LightKind, Shape
+from simwright.model.geometry import Mesh
 from simwright.model.joint import WORLD, Joint, Motion
 from simwright.model.kinematics import build_tree
 from simwright.model.ros import OPTICAL
@@ -109,8 +111,17 @@ def build_layers(
     levels = DetailLevels() if options.lod else None
     decomposer = Decomposer() if options.decompose else None
     plan = _plan_layers(asset, reporter, options)
+    # while all meshes are there
+    glowing = _list_glowing(plan)
+    give_back()
     # first of the layers: what cannot be written is taken out of the plan, and the others follow it
-    instances, library = write_geometry(plan, reporter, levels=levels, decomposer=decomposer)
+    instances, library = write_geometry(
+        plan,
+        reporter,
+        levels=levels,
+        decomposer=decomposer,
+        consume=options.consume and not plan.is_for_mujoco,
+    )
     write_optics(plan, instances, reporter)
     base = write_base(plan)
     physics = write_physics(plan, reporter)
@@ -122,7 +133,7 @@ def build_layers(
     # last of the features: they hold what no other layer took
     vendors = write_vendors(plan, reporter)
     report_losses(plan, reporter)
-    report_decisions(plan, reporter)
+    report_decisions(plan, glowing, reporter)
     features = {**vendors, "ros.usda": ros, "sensors.usda": sensors, "extended_physics.usda": extended}
     features["physics.usda"] = physics
     # when all prims are there: the order of prims in the composed stage is compared
@@ -135,10 +146,7 @@ def build_layers(
         layers["materials.usda"], images = write_materials(plan, reporter)
     if library.is_used:
         layers[FILE] = library.layer
-    composed = choose_files(features, options.for_)
-    left_out = [file for file in features if file not in composed]
-    if left_out:
-        reporter.report(ENGINE_LEFT_OUT, files=", ".join(left_out), engine=options.for_)
+    composed = _choose_features(features, options.for_, reporter)
     layers = {file: layer for file, layer in layers.items() if file not in features or file in composed}
     layers[entry] = _write_entry(plan, [*composed, "base.usda"], entry)
     return layers, images
@@ -151,6 +159,8 @@ def _plan_layers(asset: Asset, reporter: Reporter, options: WriteOptions) -> Wri
         thicken_planes(ready, reporter)
         widen_locks(ready, reporter)
     settle_looks(ready, reporter)
+    if options.consume:
+        _leave_undressed(asset, ready)
     if options.for_ == "newton":
         lend_moments(ready)
     chains = chain_freedoms(ready, options.for_)
@@ -166,6 +176,23 @@ def _plan_layers(asset: Asset, reporter: Reporter, options: WriteOptions) -> Wri
     if plan.is_for_mujoco:
         settle_poses(plan, reporter)
     return plan
+
+
+def _leave_undressed(asset: Asset, ready: Asset) -> None:
+    """Let go of the meshes that shapes of the asset have and no shape of the copy, which has them in other looks."""
+    kept = {id(shape.geometry) for shape in ready.shapes}
+    for shape in asset.shapes:
+        if isinstance(shape.geometry, Mesh) and id(shape.geometry) not in kept:
+            shape.geometry.release()
+
+
+def _choose_features(features: Iterable[str], engine: str, reporter: Reporter) -> list[str]:
+    """The feature layers that are written; says which ones are not."""
+    composed = choose_files(features, engine)
+    left_out = [file for file in features if file not in composed]
+    if left_out:
+        reporter.report(ENGINE_LEFT_OUT, files=", ".join(left_out), engine=engine)
+    return composed
 
 
 def choose_files(files: Iterable[str], engine: str) -> list[str]:
@@ -380,13 +407,14 @@ def report_losses(plan: WritePlan, reporter: Reporter) -> None:
 
 
 # kinds and elements side by side, so that each is reported in the same way
-def report_decisions(plan: WritePlan, reporter: Reporter) -> None:
+def report_decisions(plan: WritePlan, glowing: list[Shape], reporter: Reporter) -> None:
     """What the source says, is written as it is, and a person has to decide: one finding per kind.
 
-    Each of these is a warning of ``simwright check`` on the result, and is named when it is converted.
+    Each of these is a warning of ``simwright check`` on the result, and is named when it is converted.  ``glowing`` are
+    the visuals that :func:`_list_glowing` finds.
     """
     asset = plan.asset
-    glowing = _list_glowing(plan)
+    glowing = _keep_written(plan, glowing)
     lit = {shape.body for shape in glowing}
     found = (
         (TOPIC_ABSOLUTE, [i for i in asset.interfaces if i.name.startswith("/") and i.name not in _GLOBAL]),
@@ -399,9 +427,16 @@ def report_decisions(plan: WritePlan, reporter: Reporter) -> None:
             reporter.report(kind, elements[0].source, count=len(elements), first=elements[0].name)
 
 
+def _keep_written(plan: WritePlan, visuals: list[Shape]) -> list[Shape]:
+    """Those that were not taken out of the plan since they were listed."""
+    return [shape for shape in visuals if shape.name in plan.visuals]
+
+
 def _list_glowing(plan: WritePlan) -> list[Shape]:
     """Visuals with an emissive material."""
     glowing = {material.name for material in plan.asset.materials if any(material.emissive)}
+    if not glowing:
+        return []
     return [s for s in plan.asset.shapes if s.name in plan.visuals and _find_looks(s) & glowing]
 
 

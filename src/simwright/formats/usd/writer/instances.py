@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from pxr import Sdf
 
 from simwright.core.diag import Reporter
+from simwright.core.heap import give_back, note_freed
 from simwright.core.math3d import DEGREE
 from simwright.formats.parts.coordinates import MADE, OBJECT, cover, find_made_texture
 from simwright.formats.usd.writer.layer import LayerWriter, join
@@ -87,6 +88,17 @@ class GeometryContext:
     library: GeometryLibrary
     prototypes: PrototypeClasses
     reporter: Reporter
+    uses: Counter[int] = field(default_factory=Counter)
+    """How often the arrays of meshes, by id, are still to be looked at; empty where they are to stay."""
+
+    def leave(self, shape: Shape) -> None:
+        """Let go of the mesh of a shape that is written, if it was the last one with it."""
+        if isinstance(shape.geometry, Mesh) and self.uses:
+            self.uses[id(shape.geometry)] -= 1
+            if not self.uses[id(shape.geometry)] and shape.geometry.is_loaded:
+                note_freed(shape.geometry.data.count_bytes())
+                shape.geometry.release()
+                give_back()
 
     def refuse(self, shape: Shape, why: str) -> None:
         """Say that a shape is left out."""
@@ -262,7 +274,10 @@ class ColliderWriter:
     def write(self) -> None:
         """All colliders; those that cannot be written are reported and taken out of the plan."""
         shapes = [shape for shape in self._plan.asset.shapes if shape.name in self._plan.colliders]
-        found = {shape.name: find_collider_meshes(shape, self._library) for shape in shapes}
+        found: dict[str, ColliderMeshes | None] = {}
+        for shape in shapes:
+            found[shape.name] = find_collider_meshes(shape, self._library)
+            self._context.leave(shape)
         uses = Counter(t.coarse.path for t in found.values() if t is not None and t.coarse is not None)
         for shape in shapes:
             meshes = found[shape.name]
@@ -442,17 +457,25 @@ def place_light(layer: LayerWriter, path: str, light: Light) -> None:
         layer.set(path, "inputs:shaping:cone:softness", "float", 1.0 - inner / outer if outer else 0.0)
 
 
+def _count_uses(plan: WritePlan) -> Counter[int]:
+    """How often each geometry, by id, is written."""
+    shapes = {shape.name: shape for shape in plan.asset.shapes}
+    return Counter(id(shapes[name].geometry) for name in (*plan.visuals, *plan.colliders))
+
+
 def write_geometry(
     plan: WritePlan,
     reporter: Reporter,
     *,
     levels: DetailLevels | None = None,
     decomposer: Decomposer | None = None,
+    consume: bool = False,
 ) -> tuple[LayerWriter, GeometryLibrary]:
     """The layer that puts shapes together, and the library of meshes it loads from.
 
     ``levels`` gives visuals levels of detail, ``decomposer`` gives mesh colliders convex parts.  Shapes that cannot be
-    written are reported and taken out of the plan.
+    written are reported and taken out of the plan.  With ``consume``, the arrays of mesh files are let go as soon as
+    they are written.
     """
     layer = LayerWriter(plan.root, f"Geometry and looks of {plan.asset.name}, put together.")
     layer.define(plan.root)
@@ -461,9 +484,13 @@ def write_geometry(
         layer.load(f"{plan.root}/materials", "materials.usda")
     context = GeometryContext(plan, layer, GeometryLibrary(), PrototypeClasses(plan, layer), reporter)
     visuals = VisualWriter(context, levels)
+    if consume:
+        context.uses = _count_uses(plan)
     for shape in plan.asset.shapes:
-        if shape.name in plan.visuals and not visuals.write(shape):
-            del plan.visuals[shape.name]
+        if shape.name in plan.visuals:
+            if not visuals.write(shape):
+                del plan.visuals[shape.name]
+            context.leave(shape)
     visuals.report()
     ColliderWriter(context, decomposer).write()
     for shape in plan.asset.shapes:

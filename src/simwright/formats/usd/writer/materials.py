@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import io
+from collections.abc import Mapping
 from typing import Any
 
 from pxr import Sdf
@@ -26,7 +27,7 @@ from simwright.formats.usd.writer.layer import LayerWriter
 from simwright.formats.usd.writer.messages import LOOK_HIGHLIGHTS, LOOK_UNREADABLE, TEXTURE_LEFT_OUT
 from simwright.formats.usd.writer.plan import WritePlan
 from simwright.model.asset import Asset, Shape
-from simwright.model.geometry import Mesh
+from simwright.model.geometry import Mesh, MeshData
 from simwright.model.material import RenderMaterial, Texture, make_linear
 
 _MAX_BYTES = 256 * MIB
@@ -143,14 +144,27 @@ class _MeshFileLooks:
         key = (id(mesh), is_plain(shape))
         if key not in self._meshes:
             self._kept.append(mesh)
-            look = ""
-            changed = rename_looks(mesh.data, {} if is_plain(shape) else self._looks.take(mesh))
-            if len(changed.subsets) == 1 and len(changed.subsets[0].faces) == changed.face_count:
-                look = changed.subsets[0].material  # one look for all of it needs no face set
-                changed = dataclasses.replace(changed, subsets=())
-            self._meshes[key] = Mesh(changed, source=mesh.source, file=mesh.file, gate=mesh.gate), look
+            names = {} if is_plain(shape) else self._looks.take(mesh)
+            data, look = _wear(mesh.data, names)
+            dressed = Mesh(
+                data,
+                load=lambda: _wear(mesh.data, names)[0],
+                source=mesh.source,
+                file=mesh.file,
+                gate=mesh.gate,
+                reloads=True,
+            )
+            self._meshes[key] = dressed, look
         shape.geometry, look = self._meshes[key]
         shape.material = shape.material or look
+
+
+def _wear(data: MeshData, names: Mapping[str, str]) -> tuple[MeshData, str]:
+    """A mesh with its looks by other names, and the look of all of it, which needs no face set."""
+    changed = rename_looks(data, names)
+    if len(changed.subsets) == 1 and len(changed.subsets[0].faces) == changed.face_count:
+        return dataclasses.replace(changed, subsets=()), changed.subsets[0].material
+    return changed, ""
 
 
 ROOT = "/materials"

@@ -11,6 +11,7 @@ Cube, Sphere, Cylinder, Capsule, Cone and Plane are written with their sizes; wh
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,7 +30,7 @@ from simwright.model.geometry import (
     Plane,
     Sphere,
 )
-from simwright.model.moments import hull_points, sum_hashes, weld
+from simwright.model.moments import has_reverses, hull_points, weld
 
 _ROUND = 3
 """Halvings of an icosahedron's edges: 642 points, at most 0.5 % of the radius inside the sphere."""
@@ -62,21 +63,28 @@ def is_closed(data: MeshData) -> bool:
 
     Points at the same place, within a millionth of the mesh's size, are one: exporters split them, some by rounding.
     """
-    triangles, size = data.indices.reshape(-1, 3).astype(np.int64), len(data.vertices)
+    triangles, size = data.indices.reshape(-1, 3), len(data.vertices)
     # welding is slow; most closed meshes need none
     return _pairs_up(triangles, size) or _pairs_up(weld(data.vertices)[triangles], size)
 
 
-def _pairs_up(triangles: npt.NDArray[np.int64], size: int) -> bool:
-    """Has every edge its reverse, and none a twin?  Sums of hashes tell at once that most open meshes have not."""
-    starts, ends = triangles.reshape(-1), triangles[:, (1, 2, 0)].reshape(-1)
-    kept = starts != ends
-    forth, back = (starts * size + ends)[kept], (ends * size + starts)[kept]
-    if sum_hashes(forth) != sum_hashes(back):
+def _pairs_up(triangles: npt.NDArray[Any], size: int) -> bool:
+    """Has every edge its reverse, and none a twin?  A sum tells at once that most open meshes have not."""
+    if not has_reverses(triangles, size):
         return False
-    forth.sort()
-    back.sort()
-    return bool(np.array_equal(forth, back) and np.all(forth[1:] != forth[:-1]))
+    corners = triangles.astype(np.int64)
+    starts, ends = corners.reshape(-1), corners[:, (1, 2, 0)].reshape(-1)
+    # both directions of an edge are neighbours, the one that begins at the lower number first
+    keys = np.minimum(starts, ends) * size + np.maximum(starts, ends)
+    keys *= 2
+    keys += starts > ends
+    keys = keys[starts != ends]
+    keys.sort()
+    forth, back = keys[0::2], keys[1::2]
+    # in order, so that an even number is followed by a larger one: its own reverse, or nothing of that edge
+    return len(forth) == len(back) and bool(
+        np.all(forth % 2 == 0) and np.all(back == forth + 1) and np.all(forth[1:] != forth[:-1])
+    )
 
 
 def make_round(geometry: Geometry, scale: Array) -> MeshData:
