@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from simwright.checker.facts.snapshot import StageSnapshot
     from simwright.usd.crate import CrateOutline
+    from simwright.usd.settled import Identity
 
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -40,6 +41,7 @@ from simwright.checker.facts.layers import (
     TextValue,
 )
 from simwright.checker.facts.vendors import vendor_of_property, vendor_of_schema
+from simwright.usd.arcs import identify_content
 from simwright.usd.guard import recall_outline
 from simwright.usd.questions import has_field, list_fields, read_field, scalar_type_of
 
@@ -455,7 +457,32 @@ def gather_layers(snapshot: StageSnapshot) -> list[LayerFacts]:
     # GetUsedLayers has no fixed order, and findings must not move from run to run
     others.sort(key=lambda layer: layer.identifier)
     vendors = tuple(snapshot.settings.vendor_namespaces)
-    return [gather_layer(layer, is_root=layer == root, vendors=vendors) for layer in (root, *others)]
+    return [_recall_layer(layer, layer == root, vendors) for layer in (root, *others)]
+
+
+_known: dict[tuple[Identity, tuple[str, ...]], LayerFacts] = {}
+"""Facts of small layers that stand in a file as it is now, for the next check: of a variant, of an asset that shares
+the layer, or of the same asset while somebody works on it."""
+_MOST_KNOWN = 128
+_MOST_PRIMS = 2000
+
+
+def _recall_layer(layer: Sdf.Layer, is_root: bool, vendors: tuple[str, ...]) -> LayerFacts:
+    """Facts of a layer, from an earlier check where its file is unchanged."""
+    identity = identify_content(layer)
+    if identity is None:
+        return gather_layer(layer, is_root=is_root, vendors=vendors)
+    key = (identity, vendors)
+    known = _known.get(key)
+    if known is not None:
+        return replace(known, layer=layer, is_root=is_root)
+    facts = gather_layer(layer, is_root=is_root, vendors=vendors)
+    if facts.prims <= _MOST_PRIMS:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        # without the layer, which would stay open
+        _known[key] = replace(facts, layer=None)
+    return facts
 
 
 def list_items(operation: Any) -> list[Any]:
