@@ -181,7 +181,11 @@ class _Planes:
         """The pairs of which neither triangle lies clearly on one side of the other."""
         for turn in range(2):
             plane, other = (first, second) if turn == 0 else (second, first)
-            normal, origin, clear = self.normals.take(plane, 1), self.corners[0].take(plane, 1), self.clear.take(plane)
+            normal, origin, clear = (
+                self.normals.take(plane, 1),
+                self.corners[0].take(plane, 1),
+                self.clear.take(plane),
+            )
             heights = [_dot(normal, self.corners[k].take(other, 1) - origin) for k in range(3)]
             low = np.minimum(np.minimum(heights[0], heights[1]), heights[2])
             high = np.maximum(np.maximum(heights[0], heights[1]), heights[2])
