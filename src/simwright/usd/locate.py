@@ -49,8 +49,8 @@ _STATEMENT = re.compile(
 )  # fmt: skip
 _LINE = re.compile(
     rb"\s*+(?:(?:prepend|append|add|delete|reorder|custom|config|uniform|varying)\s++)*+"
-    + rb"(?:rel|[\w:\x80-\xff]++(?:\[\])?)[ \t]++"
-    + rb"(?P<name>" + _NAME + rb"(?::[\w\x80-\xff]++)*+)[ \t]*+=[ \t]*+"
+     rb"(?:rel|[\w:\x80-\xff]++(?:\[\])?)[ \t]++"
+     rb"(?P<name>" + _NAME + rb"(?::[\w\x80-\xff]++)*+)[ \t]*+=[ \t]*+"
     + rb"(?:[^\s\"'@#/\[\](){}<;,]++|\"[^\"\\\r\n]++\"|<[^<>\s\"'@#]++>|@[^@\s]++@"
     + rb"|\([^\[\](){}\"'@#/<\r\n]*+\)|\[(?:[^\[\](){}\"'@#/<\r\n]|\"[^\"\\\r\n]*+\")*+\])"
     + rb"[ \t]*+\r?\n(?!\s*+[(\#/;,])"
