@@ -356,7 +356,7 @@ def _outline(_: str, layer: Any) -> _LayerOutline:
     outline.default = f"/{layer.defaultPrim}".replace("//", "/") if layer.defaultPrim else ""
 
     def look(path: Any) -> None:
-        if not (path.IsPrimPath() or path.IsPrimVariantSelectionPath()):
+        if path.IsPropertyPath() or not (path.IsPrimPath() or path.IsPrimVariantSelectionPath()):
             return
         key = str(path.StripAllVariantSelections())
         if path.IsPrimPath():

@@ -260,7 +260,8 @@ def find_tokens(values: Words, tokens: list[bytes]) -> list[bytes]:
 
 def find_arrays(values: Words) -> npt.NDArray[np.bool_]:
     """Which words stand for an array in the file?"""
-    return (values & (_ARRAY | _INLINED)) == _ARRAY
+    found: npt.NDArray[np.bool_] = (values & (_ARRAY | _INLINED)) == _ARRAY
+    return found
 
 
 def read_lengths(data: memoryview, values: Words) -> npt.NDArray[np.int64] | None:
