@@ -5,18 +5,25 @@ Measured in processes of their own so that neither warms a cache for the other. 
 opening the stage are not counted; what either reads once per process when it first runs is.  A second run in the same
 process, a row of its own, shows what is left without that.  Memory is compared with that of the opened stage, rules
 loaded.
+
+Then the reference checker of REP-0158 on robots that mujoco-usd-converter makes of MuJoCo Menagerie
+(``MENAGERIE_ROOT``), drawn at random: ``check_worker.py`` says what is compared.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import statistics
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.bench_convert import shuffle
 from benchmarks.measure import PYTHON, Result, growth
+from benchmarks.peers import explain_absence, find_peer
 
 OURS = """
 import json, re, sys, time
@@ -94,7 +101,7 @@ def compare(name: str, path: Path, limit: float | None) -> list[Result]:
     ]
 
 
-def run() -> Iterator[Result]:
+def run() -> Iterator[Result | str]:
     from benchmarks.stages import make_stage
 
     with tempfile.TemporaryDirectory() as folder:
@@ -114,8 +121,70 @@ def run() -> Iterator[Result]:
         for name in ("fourbar", "warehouse"):
             robot = Path(f"samples/simwright_samples/{name}/{name}.usda")
             yield from compare(f"sample {name}", robot, None)
+        yield from compare_robots(Path(folder))
 
 
+def compare_robots(folder: Path) -> Iterator[Result | str]:
+    """Robots of another converter, by the reference checker and by us: each, and the median of all."""
+    checker, converter = find_peer(CHECKER), find_peer(CONVERTER)
+    root = os.environ.get("MENAGERIE_ROOT")
+    if not root or not checker or not converter:
+        missing = [explain_absence(name) for name in (CHECKER, CONVERTER) if not find_peer(name)]
+        why = missing[0] if missing else "left out, MENAGERIE_ROOT does not name a checkout"
+        yield f"{REFERENCE} on random robots: {why}"
+        return
+    seed = int(os.environ["BENCH_SEED"])  # from the command line, or drawn by the clock
+    yield f"robots of {REFERENCE}: --seed {seed} draws them again"
+    rows: dict[str, list[Result]] = {"cold": [], "again": []}
+    for file in shuffle(Path(root), "*/*.xml", seed):
+        stage = _convert(converter, file, folder / file.parent.name / file.stem)
+        if stage is None:
+            yield f"{file.parent.name}/{file.stem}: {CONVERTER} cannot convert it, another is drawn"
+            continue
+        name = f"{file.parent.name}/{file.stem}"
+        ours, theirs = _measure_robot(checker, stage)
+        for key, word in (("cold", "check"), ("again", "check again")):
+            row = Result(
+                f"{word}, {name}", ours[key], REFERENCE, theirs[key], None, f"{ours['found']:.0f} findings"
+            )
+            rows[key].append(row)
+            yield row
+        if len(rows["cold"]) == ROBOTS:
+            break
+    for key, found in rows.items():
+        # an odd number: the median is one of them
+        ratio = statistics.median_low([row.ratio for row in found])
+        middle = next(row for row in found if row.ratio == ratio)
+        yield replace(
+            middle, name=f"check, median of {len(found)} robots, {key}", limit=REFERENCE_LIMIT, note=""
+        )
+
+
+def _convert(python: str, file: Path, folder: Path) -> Path | None:
+    command = [python, "-m", CONVERTER, str(file), str(folder)]
+    done = subprocess.run(command, check=False, capture_output=True)
+    made = sorted(folder.glob("*.usda")) if done.returncode == 0 else []
+    return made[0] if made else None
+
+
+def _measure_robot(checker: str, stage: Path) -> list[dict[str, float]]:
+    """The least CPU seconds of both, in processes that take turns."""
+    best: list[dict[str, float]] = [{}, {}]
+    for _ in range(3):
+        for number, (python, side) in enumerate(((PYTHON, "ours"), (checker, "theirs"))):
+            done = subprocess.run(
+                [python, str(WORKER), side, str(stage)], check=True, capture_output=True, text=True
+            )
+            found = json.loads(done.stdout.splitlines()[-1])
+            best[number] = {key: min(value, best[number].get(key, value)) for key, value in found.items()}
+    return best
+
+
+CHECKER, CONVERTER = "compliance_checker", "mujoco_usd_converter"
+REFERENCE = "ros-openusd-compliance-checker"
+REFERENCE_LIMIT = 0.8
+ROBOTS = 7
+WORKER = Path(__file__).with_name("check_worker.py")
 MEMORY = 1.3
 """Most memory of a check, the opened stage counted as 1."""
 WORDS = {

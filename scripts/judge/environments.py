@@ -133,6 +133,7 @@ def make_environment(name: str, row: dict[str, Any]) -> IsolatedEnvironment:
         tuple(others),
         tuple(constraints),
         row.get("variables", {}),
+        row.get("python", ""),
     )
 
 

@@ -162,13 +162,14 @@ class Runner:
             where = self._locate_node(at, finding.prop)
             return Where(where.file, where.line, where.column, at.path, finding.prop)
         holder = layer or self.snapshot.root_layer
-        path = Sdf.Path(str(at)) if at is not None else Sdf.Path.absoluteRootPath
+        path = (
+            at if isinstance(at, Sdf.Path) else Sdf.Path(at) if at is not None else Sdf.Path.absoluteRootPath
+        )
         if finding.prop and path.IsPrimPath():
             path = path.AppendProperty(finding.prop)
-        where = self.locator.where_mention(holder, path, finding.words)
         prim = path.GetPrimPath().pathString if path != Sdf.Path.absoluteRootPath else ""
         prop = path.name if path.IsPropertyPath() else finding.prop
-        return Where(where.file, where.line, where.column, prim, prop)
+        return Where(*self.locator.find_line(holder, path.pathString, finding.words), prim, prop)
 
     def _locate_node(self, node: PrimNode, prop: str) -> Where:
         if prop:

@@ -55,6 +55,8 @@ class IsolatedEnvironment:
     others: tuple[str, ...] = ()
     constraints: tuple[str, ...] = ()
     variables: Mapping[str, str] = field(default_factory=dict)
+    version: str = ""
+    """The Python it needs (``3.12``); empty for the one that runs this."""
 
     @property
     def requirements(self) -> list[str]:
@@ -65,7 +67,9 @@ class IsolatedEnvironment:
     def folder(self) -> Path:
         """Where it is, whether it was made or not: another version of anything is another folder."""
         python = [platform.python_implementation(), platform.python_version(), platform.machine()]
-        told = json.dumps([python, self.requirements, list(self.constraints), self.modules])
+        told = json.dumps(
+            [python, self.requirements, list(self.constraints), self.modules, *filter(None, [self.version])]
+        )
         return find_cache(self.family) / f"{self.name}-{hashlib.sha256(told.encode()).hexdigest()[:12]}"
 
     @property
@@ -129,7 +133,7 @@ def _make(environment: IsolatedEnvironment, say: Say) -> None:
     folder = environment.folder
     say(f"making the environment for {environment.about}")
     shutil.rmtree(folder, ignore_errors=True)
-    _run([sys.executable, "-m", "venv", str(folder)], f"cannot make {folder.name}")
+    _run([_find_python(environment), "-m", "venv", str(folder)], f"cannot make {folder.name}")
     constraints = folder / "constraints.txt"
     constraints.write_text("\n".join(environment.constraints) + "\n")
     say(f"installing {len(environment.requirements)} packages and what they need")
@@ -148,6 +152,23 @@ def _make(environment: IsolatedEnvironment, say: Say) -> None:
         say(f"importing {module}")
         _run([str(environment.python), "-c", f"import {module}"], f"cannot import {module}")
     (folder / ".ready").touch()
+
+
+def _find_python(environment: IsolatedEnvironment) -> str:
+    """The interpreter that makes it: this one, or the first of the version that it needs."""
+    version = environment.version
+    if not version or version == ".".join(platform.python_version_tuple()[:2]):
+        return sys.executable
+    # pyenv has interpreters that are not on the path, and names on the path that start none
+    installed = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
+    places = [shutil.which(f"python{version}"), *sorted(installed.glob(f"{version}.*/bin/python"))]
+    for place in filter(None, places):
+        if subprocess.run([str(place), "-c", ""], check=False, capture_output=True).returncode == 0:  # noqa: S603
+            return str(place)
+    raise NoEnvironmentError(
+        f"{environment.name} needs Python {version}, which is not on this machine",
+        hint=f"install python{version}",
+    )
 
 
 def _remove_older(environment: IsolatedEnvironment) -> None:

@@ -155,6 +155,14 @@ def _note_current(identity: Identity | None) -> None:
         _current.add(identity)
 
 
+def identify_content(layer: Any) -> Identity | None:
+    """The file whose content a layer is known to have; None where it may have been changed since, here or there."""
+    if layer.dirty or not layer.realPath:
+        return None
+    identity = identify(layer.realPath)
+    return identity if identity in _current else None
+
+
 def read_layer(path: str) -> WalkedLayer | None:
     """The layer at a path with what is in its file now, or with its unsaved changes; None if there is none."""
     from pxr import Ar, Sdf
@@ -348,7 +356,7 @@ def _outline(_: str, layer: Any) -> _LayerOutline:
     outline.default = f"/{layer.defaultPrim}".replace("//", "/") if layer.defaultPrim else ""
 
     def look(path: Any) -> None:
-        if not (path.IsPrimPath() or path.IsPrimVariantSelectionPath()):
+        if path.IsPropertyPath() or not (path.IsPrimPath() or path.IsPrimVariantSelectionPath()):
             return
         key = str(path.StripAllVariantSelections())
         if path.IsPrimPath():

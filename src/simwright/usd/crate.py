@@ -25,10 +25,15 @@ from simwright.usd.crate_values import (
     MAX_RATIO,
     CorruptDataError,
     CrateFields,
+    are_among,
+    are_any_of,
     check_values,
     decode_integers,
     decompress,
+    find_arrays,
     find_tokens,
+    list_distinct,
+    read_lengths,
     read_names,
 )
 
@@ -58,6 +63,10 @@ class CrateSection:
     size: int
 
 
+_NO_NUMBERS = np.zeros(0, np.int32)
+_NO_LENGTHS = np.zeros(0, np.int64)
+
+
 @dataclass(frozen=True, slots=True)
 class CrateOutline:
     """The prims of a crate, and which of them have the same fields with the same values.
@@ -72,6 +81,14 @@ class CrateOutline:
     words: tuple[str, ...]
     sets: npt.NDArray[np.int32]
     """Prims with the same number here have equal fields."""
+    arrays: dict[str, tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]]
+    """Name of a property -> the prims, in order, that give it an array as its default, and how long that is."""
+
+    def find_length(self, number: int, name: str) -> int | None:
+        """The number of elements that a prim gives a property by default; None where that is not known."""
+        numbers, lengths = self.arrays.get(name, (_NO_NUMBERS, _NO_LENGTHS))
+        place = int(np.searchsorted(numbers, number))
+        return int(lengths[place]) if place < len(numbers) and numbers[place] == number else None
 
     def sort_children(self) -> tuple[list[int], list[int]]:
         """Numbers of prims, those of one parent together and in order of their names, and where each parent's begin.
@@ -221,7 +238,7 @@ def _read_paths(data: memoryview, section: CrateSection, tokens: int) -> _PathTr
         raise CorruptDataError("the path tree has more entries than paths, or none")
     indexes, names, jumps = _read_blocks(data, section, section.start + 16, 3)
     numbers = _read_indexes(indexes, encoded, 0, paths, "a path")
-    if len(np.unique(numbers)) != encoded:
+    if len(list_distinct(numbers)) != encoded:
         raise CorruptDataError("two paths have the same number")
     # a property has the negative of its token
     parts = _read_indexes(names, encoded, 1 - tokens, tokens, "a path")
@@ -267,39 +284,68 @@ def _check_specs(
     # field sets stand one behind the other, with -1 behind the last field of each
     ends = np.flatnonzero(sets == -1)
     begins = np.concatenate([[0], ends + 1])
-    if sets[-1] != -1 or not np.all(np.isin(starts, begins)):
+    if sets[-1] != -1 or not np.all(are_among(starts, begins)):
         raise CorruptDataError("a field set does not end, or a spec points into one")
     entries = np.full(paths, -1, np.int64)
     entries[tree.indexes] = np.arange(len(tree.indexes))
     entries = entries[numbers]
-    if np.any(entries < 0) or len(np.unique(entries)) != count:
+    if np.any(entries < 0) or len(list_distinct(entries)) != count:
         raise CorruptDataError("a spec has no path, or the path of another")
     _check_types(tree, entries, types, tokens)
-    _check_attributes(np.unique(starts[types == _ATTRIBUTE]), sets, fields, tokens)
+    _check_attributes(list_distinct(starts[types == _ATTRIBUTE]), sets, fields, tokens)
     lists = _ChildLists(data, fields, entries, starts, begins, sets)
     _check_children(lists, tree, tokens)
-    return _make_outline(tree, entries, types, starts, tokens)
+    return _make_outline(tree, lists, types, tokens)
 
 
 def _make_outline(
-    tree: _PathTree,
-    entries: npt.NDArray[np.int64],
-    types: npt.NDArray[np.int64],
-    starts: npt.NDArray[np.int64],
-    tokens: list[bytes],
+    tree: _PathTree, lists: _ChildLists, types: npt.NDArray[np.int64], tokens: list[bytes]
 ) -> CrateOutline | None:
-    if np.any(np.isin(types, (*_VARIANT_TYPES, *_VARIANT_SET_TYPES))):
+    if np.any(are_any_of(types, (*_VARIANT_TYPES, *_VARIANT_SET_TYPES))):
         return None
     chosen = np.flatnonzero(types == _PRIM_TYPES[0])
+    entries = lists.entries[chosen]
     numbers = np.full(len(tree.parents), -1, np.int64)
-    numbers[entries[chosen]] = np.arange(len(chosen))
-    words, names = np.unique(tree.names[entries[chosen]], return_inverse=True)
+    numbers[entries] = np.arange(len(chosen))
+    words = list_distinct(tree.names[entries])
     return CrateOutline(
-        numbers[tree.parents[entries[chosen]]].astype(np.int32),
-        names.astype(np.int32),
+        numbers[tree.parents[entries]].astype(np.int32),
+        np.searchsorted(words, tree.names[entries]).astype(np.int32),
         tuple(tokens[word].decode() for word in words.tolist()),
-        starts[chosen].astype(np.int32),
+        lists.starts[chosen].astype(np.int32),
+        _list_arrays(tree, lists, np.flatnonzero(types == _ATTRIBUTE), numbers, tokens),
     )
+
+
+def _list_arrays(
+    tree: _PathTree,
+    lists: _ChildLists,
+    attributes: npt.NDArray[np.int64],
+    numbers: npt.NDArray[np.int64],
+    tokens: list[bytes],
+) -> dict[str, tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]]:
+    """Lengths of arrays by the name of the property; ``numbers`` are those of prims by entry of the path tree."""
+    fields = lists.fields
+    if b"default" not in tokens:
+        return {}
+    wanted = (fields.names == tokens.index(b"default")) & find_arrays(fields.values)
+    places = np.flatnonzero(wanted[lists.sets] & (lists.sets >= 0))
+    known = read_lengths(lists.data, fields.values[lists.sets[places]])
+    if known is None or not len(places):
+        return {}
+    # where the field set of each array begins
+    owners = lists.begins[np.searchsorted(lists.begins, places, side="right") - 1]
+    starts = lists.starts[attributes]
+    found = np.searchsorted(owners, starts)
+    has_array = owners.take(found, mode="clip") == starts
+    entries, lengths = lists.entries[attributes[has_array]], known[found[has_array]]
+    names, prims = tree.names[entries], numbers[tree.parents[entries]]
+    arrays = {}
+    for name in list_distinct(names).tolist():
+        same = np.flatnonzero(names == name)
+        same = same[np.argsort(prims[same], kind="stable")]
+        arrays[tokens[name].decode()] = (prims[same].astype(np.int32), lengths[same])
+    return arrays
 
 
 def _check_types(
@@ -320,7 +366,7 @@ def _check_types(
         (is_variant & ~is_set, _VARIANT_TYPES),
     )  # fmt: skip
     for group, allowed in groups:
-        if not np.all(np.isin(types[group[entries]], allowed)):
+        if not np.all(are_any_of(types[group[entries]], allowed)):
             raise CorruptDataError("a spec has a type that does not fit its path")
     checks = (
         (is_prim, Sdf.Path.IsValidIdentifier),
@@ -328,7 +374,7 @@ def _check_types(
         (is_variant, lambda text: bool(_VARIANT.fullmatch(text))),
     )
     for group, is_valid in checks:
-        for index in np.unique(tree.names[group]).tolist():
+        for index in list_distinct(tree.names[group]).tolist():
             if not is_valid(tokens[index].decode()):
                 raise CorruptDataError("a path has a part that is not a name")
 
@@ -368,7 +414,7 @@ class _ChildLists:
 
     def read(self, field: int) -> Iterator[tuple[list[int], list[int]]]:
         """For every list in fields of a name: the tokens in it, and the entries of the specs that have it."""
-        places = np.flatnonzero(np.isin(self.sets, np.flatnonzero(self.fields.names == field)))
+        places = np.flatnonzero(are_among(self.sets, np.flatnonzero(self.fields.names == field)))
         owners = self.begins[np.searchsorted(self.begins, places, side="right") - 1]
         # specs by their field set, so that those of one stand together
         order = np.argsort(self.starts, kind="stable")
@@ -385,7 +431,7 @@ def _check_children(lists: _ChildLists, tree: _PathTree, tokens: list[bytes]) ->
     same = {token: index for index, token in reversed(list(enumerate(tokens)))}
     first = np.array([same[token] for token in tokens], np.int64)
     keys = _make_keys(tree.parents, tree.is_property, first[tree.names], len(tokens))[lists.entries]
-    if len(np.unique(keys)) != len(keys):
+    if len(list_distinct(keys)) != len(keys):
         raise CorruptDataError("two specs have the same path")
     wanted = [np.zeros(0, np.int64)]
     for field, form in _CHILDREN.items():
@@ -404,7 +450,7 @@ def _check_children(lists: _ChildLists, tree: _PathTree, tokens: list[bytes]) ->
             children = [same.get(start + tokens[name] + b"}", -1) for name in names]
             above = [int(tree.parents[owner])] * len(children)
             wanted.append(_find_keys(above, children, len(tokens), is_property=False))
-    if not np.all(np.isin(np.concatenate(wanted), keys)):
+    if not np.all(are_among(np.concatenate(wanted), np.sort(keys))):
         raise CorruptDataError("a child is named but not there")
 
 

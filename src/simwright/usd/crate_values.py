@@ -13,6 +13,7 @@ format; every read is bounded.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +26,34 @@ MAX_RATIO = 256
 
 class CorruptDataError(Exception):
     """The bytes do not follow the format."""
+
+
+def list_distinct(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Every value once, sorted.
+
+    As ``np.unique``, which loads masked arrays when it is first called: a tenth of a check.
+    """
+    ordered = np.sort(values)
+    first = np.ones(len(ordered), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return ordered[first]
+
+
+def are_among(values: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Which values occur in ``wanted``, which is sorted?"""
+    if not len(wanted):
+        return np.zeros(len(values), np.bool_)
+    places = np.searchsorted(wanted, values)
+    found: npt.NDArray[np.bool_] = wanted.take(places, mode="clip") == values
+    return found
+
+
+def are_any_of(values: npt.NDArray[Any], wanted: Iterable[int]) -> npt.NDArray[np.bool_]:
+    """Which values are one of a few?"""
+    found = np.zeros(len(values), np.bool_)
+    for one in wanted:
+        found |= values == one
+    return found
 
 
 def decode_integers(packed: memoryview, count: int) -> npt.NDArray[np.int64]:
@@ -200,14 +229,14 @@ def check_values(data: memoryview, fields: CrateFields, tokens: list[bytes]) -> 
     source = np.frombuffer(data, dtype=np.uint8)
     kinds = _find_types(fields.values)
     for kind, name in _ONLY_IN.items():
-        for index in np.unique(fields.names[kinds == kind]).tolist():
+        for index in list_distinct(fields.names[kinds == kind]).tolist():
             if tokens[index] != name:
                 raise CorruptDataError("a field has a value of another kind")
     for index, token in enumerate(tokens):
         if token in _KINDS and np.any(kinds[fields.names == index] != _KINDS[token]):
             raise CorruptDataError("a field has a value of another kind")
     # many fields share one value: each is looked at once
-    stored = np.unique(fields.values[(fields.values & _INLINED) == 0])
+    stored = list_distinct(fields.values[(fields.values & _INLINED) == 0])
     walk = _ValueWalk(data)
     seen = stored
     while len(stored):
@@ -216,8 +245,9 @@ def check_values(data: memoryview, fields: CrateFields, tokens: list[bytes]) -> 
         _check_names(source, stored, tokens)
         # samples lead to words that no field has, and so do entries of dictionaries
         found = np.concatenate([_read_samples(source, stored), walk.follow(stored)])
-        stored = np.setdiff1d(found[(found & _INLINED) == 0], seen)
-        seen = np.union1d(seen, stored)
+        stored = list_distinct(found[(found & _INLINED) == 0])
+        stored = stored[~are_among(stored, seen)]
+        seen = list_distinct(np.concatenate([seen, stored]))
 
 
 def find_tokens(values: Words, tokens: list[bytes]) -> list[bytes]:
@@ -226,6 +256,24 @@ def find_tokens(values: Words, tokens: list[bytes]) -> list[bytes]:
     is_token = (_find_types(values) == _TOKEN) & ((values & _INLINED) != 0) & ((values & _ARRAY) == 0)
     is_token &= indexes < len(tokens)
     return [tokens[index] if known else b"" for index, known in zip(indexes, is_token, strict=True)]
+
+
+def find_arrays(values: Words) -> npt.NDArray[np.bool_]:
+    """Which words stand for an array in the file?"""
+    found: npt.NDArray[np.bool_] = (values & (_ARRAY | _INLINED)) == _ARRAY
+    return found
+
+
+def read_lengths(data: memoryview, values: Words) -> npt.NDArray[np.int64] | None:
+    """Numbers of elements of arrays; None for a file of an old version, whose lengths are not looked at."""
+    source = np.frombuffer(data, dtype=np.uint8)
+    if tuple(source[8:11]) < _WIDE_COUNTS:
+        return None
+    places = _find_offsets(values)
+    # offset 0 stands for an empty array
+    lengths = np.zeros(len(places), np.int64)
+    lengths[places > 0] = _gather_words(source, places[places > 0]).astype(np.int64)
+    return lengths
 
 
 def read_names(data: memoryview, value: int) -> list[int]:
@@ -246,10 +294,10 @@ def _check_lengths(source: npt.NDArray[np.uint8], values: Words) -> None:
         raise CorruptDataError("a value lies outside the file")
     kinds = _find_types(values)
     arrays = (values & _ARRAY) != 0
-    single = ~arrays & ~np.isin(kinds, (*_VECTORS, *_LISTS))
+    single = ~arrays & ~are_any_of(kinds, (*_VECTORS, *_LISTS))
     if np.any(places[single] + _SIZES[kinds[single]].astype(np.int64) > len(source)):
         raise CorruptDataError("a value is cut off")
-    listed = np.isin(kinds, _VECTORS)
+    listed = are_any_of(kinds, _VECTORS)
     # older arrays have a length of 32 bits, which is not looked at here
     if tuple(source[8:11]) >= _WIDE_COUNTS:
         listed |= arrays
@@ -268,7 +316,7 @@ def _check_tables(data: memoryview, values: Words) -> None:
     """Compressed arrays of numbers: integers, or indexes into a table of the numbers that occur."""
     kinds = _find_types(values)
     both = _ARRAY | _COMPRESSED
-    chosen = np.isin(kinds, _FLOATS) & ((values & both) == both)
+    chosen = are_any_of(kinds, _FLOATS) & ((values & both) == both)
     wide = tuple(data[8:11]) >= _WIDE_COUNTS
     for place, kind in zip(_find_offsets(values[chosen]).tolist(), kinds[chosen].tolist(), strict=True):
         count = struct.unpack_from("<Q" if wide else "<I", data, place)[0] if place else 0
@@ -300,7 +348,7 @@ def _read_samples(source: npt.NDArray[np.uint8], values: Words) -> Words:
         if place + 8 + 8 * number > len(source):
             raise CorruptDataError("time samples are longer than the file")
         words.append(source[place + 8 : place + 8 + 8 * number].copy().view("<u8"))
-    found = np.unique(np.concatenate(words))
+    found = list_distinct(np.concatenate(words))
     # a value of a sample is never samples in turn: OpenUSD would follow them for ever
     if np.any(_find_types(found) == _SAMPLES):
         raise CorruptDataError("time samples hold time samples")
@@ -327,7 +375,7 @@ class _ValueWalk:
     def follow(self, values: Words) -> Words:
         """The words inside values, all levels of them."""
         self.found = []
-        containers = np.isin(_find_types(values), (_DICTIONARY, _VALUE, _UNREGISTERED, *_LISTS))
+        containers = are_any_of(_find_types(values), (_DICTIONARY, _VALUE, _UNREGISTERED, *_LISTS))
         for word in values[containers & ((values & _ARRAY) == 0)].tolist():
             self.visit(word, 0)
         return np.array(self.found, np.uint64)
@@ -394,7 +442,7 @@ class _ValueWalk:
 def _check_names(source: npt.NDArray[np.uint8], values: Words, tokens: list[bytes]) -> None:
     """Lists of names (children, properties, variants) name tokens that exist and are not empty."""
     # thousands of prims may share one list of children: each list is looked at once
-    places = np.unique(_find_offsets(values[(_find_types(values) == _TOKENS) & ((values & _ARRAY) == 0)]))
+    places = list_distinct(_find_offsets(values[(_find_types(values) == _TOKENS) & ((values & _ARRAY) == 0)]))
     known = np.array([bool(token) for token in tokens], dtype=np.bool_)
     counts = _gather_words(source, places).astype(np.int64)
     for place, count in zip(places.tolist(), counts.tolist(), strict=True):

@@ -47,6 +47,15 @@ _STATEMENT = re.compile(
     + rb"|(?P<other>[^\r\n]))",
     re.DOTALL,
 )  # fmt: skip
+_LINE = re.compile(
+    rb"\s*+(?:(?:prepend|append|add|delete|reorder|custom|config|uniform|varying)\s++)*+"
+     rb"(?:rel|[\w:\x80-\xff]++(?:\[\])?)[ \t]++"
+     rb"(?P<name>" + _NAME + rb"(?::[\w\x80-\xff]++)*+)[ \t]*+=[ \t]*+"
+    + rb"(?:[^\s\"'@#/\[\](){}<;,]++|\"[^\"\\\r\n]++\"|<[^<>\s\"'@#]++>|@[^@\s]++@"
+    + rb"|\([^\[\](){}\"'@#/<\r\n]*+\)|\[(?:[^\[\](){}\"'@#/<\r\n]|\"[^\"\\\r\n]*+\")*+\])"
+    + rb"[ \t]*+\r?\n(?!\s*+[(\#/;,])"
+)  # fmt: skip
+"""A property with its value on a line of its own and nothing else: most of the lines of a layer."""
 _EQUALS = re.compile(rb"\s*+=\s*+")
 _ATOM = re.compile(rb"(?:" + LITERAL + rb"|[^\s;(){}\[\]])*+", re.DOTALL)
 _META = re.compile(_BLANK + rb"\(")
@@ -83,6 +92,7 @@ class _Outliner:
         }
         size = len(self.data)
         while self.pos < size:
+            self._lines()
             match = _STATEMENT.match(self.data, self.pos)
             if match is None:
                 self.pos = self._next_line(self.pos)
@@ -91,6 +101,15 @@ class _Outliner:
             # the group that closed last is the alternative itself: groups inside it close before
             handlers[match.lastgroup](match)
         return self.places
+
+    def _lines(self) -> None:
+        """Properties that take a line each, without asking what every statement is."""
+        data, places, owner = self.data, self.places, self.stack[-1]
+        if owner == "/" or owner.endswith("="):
+            return
+        while (match := _LINE.match(data, self.pos)) is not None:
+            self.pos = match.end()
+            places.setdefault(f"{owner}.{_decode(match['name'])}", match.start("name"))
 
     def _close(self, _: re.Match[bytes]) -> None:
         if len(self.stack) > 1:
@@ -183,7 +202,7 @@ def _decode(raw: bytes) -> str:
 
 
 _START = 64
-_SMALL = 65_536
+_SMALL = 262_144
 """Bytes of a text whose index is kept: entry layers, physics and ROS, which are asked for again by every check."""
 
 
@@ -258,18 +277,22 @@ class Locator:
         return self._where(layer, str(path), words)
 
     def _where(self, layer: Any, path: str, words: str) -> Where:
+        file, line, column = self.find_line(layer, path, words)
         prim, prop = _split_path(path)
+        return Where(file, line, column, prim, prop)
+
+    def find_line(self, layer: Any, path: str, words: str = "") -> tuple[str, int | None, int | None]:
+        """File, line and column where a layer declares a path, or has these words in or after it."""
         file = self._files.get(layer.identifier) or self._files.setdefault(layer.identifier, _file_of(layer))
         index = self._index(layer)
         if index is None:
-            return Where(file, prim=prim, prop=prop)
+            return file, None, None
         offset = find_place(index.places, path)
         # an arc or an address stands behind the declaration of its prim
         if words:
             found = index.data.find(words.encode(), offset)
             offset = found if found >= 0 else offset
-        line, column = index.position(offset)
-        return Where(file, line, column, prim, prop)
+        return file, *index.position(offset)
 
     def _index(self, layer: Any) -> TextIndex | None:
         key = layer.identifier

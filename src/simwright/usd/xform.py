@@ -168,7 +168,7 @@ def _read_standard(xformable: Any, when: Any) -> PrimTransform | None:
     order = tuple(xformable.GetXformOpOrderAttr().Get() or ())
     if order not in _STANDARD:
         return None
-    position, turn, scale = IDENTITY.p, IDENTITY.q, _UNIT.copy()
+    position, turn, scale, mirrored = IDENTITY.p, IDENTITY.q, _UNIT.copy(), False
     for name in order:
         attribute = prim.GetAttribute(name)
         value: Any = attribute.Get(when) if attribute else None
@@ -177,12 +177,15 @@ def _read_standard(xformable: Any, when: Any) -> PrimTransform | None:
         if name == TRANSLATE:
             position = vec3(value)
         elif name == ORIENT:
-            turn = np.array((value.GetReal(), *value.GetImaginary()), dtype=np.float64)
+            numbers = (value.GetReal(), *value.GetImaginary())
+            if not any(numbers) or not all(map(math.isfinite, numbers)):
+                return None
+            turn = np.array(numbers, dtype=np.float64)
         else:
             scale = vec3(value)
-    if not np.any(turn) or not np.all(np.isfinite(turn)):
-        return None
-    mirrored = bool(np.prod(np.sign(scale)) < 0)
+            # plain numbers: arrays of three take longer to ask than to read
+            x, y, z = scale.tolist()
+            mirrored = (x < 0) ^ (y < 0) ^ (z < 0) and all(v < 0 or v > 0 for v in (x, y, z))
     return PrimTransform(Pose.of(position, turn), scale, mirrored=mirrored)
 
 

@@ -7,6 +7,7 @@ Muscles, cylinders, motors on tendons, sites and bodies have no neutral form, no
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from simwright.checker.facts.domains import Domain
@@ -27,6 +28,7 @@ MJC = "MjcActuator"
 NEUTRAL = "an Xform or Scope with ExtendedPhysicsActuatorAPI"
 _ACTUATOR_API = "ExtendedPhysicsActuatorAPI"
 _TENDON = "MjcTendon"
+_MARGIN = "mjc:margin"
 _OF_COLLIDERS = frozenset({"ext_physics:contact:margin", "ext_physics:contact:gap"})
 _JOINTS = ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint")
 
@@ -59,38 +61,86 @@ def has_drives(node: PrimNode, snapshot: StageSnapshot) -> bool:
     return bool(targets) and all(target is not None and target.has("PhysicsDriveAPI") for target in targets)
 
 
-def is_of_other(facts: LayerFacts, opinion: Opinion, snapshot: StageSnapshot) -> bool:
-    """Is it said of something that the neutral word is not for?
+_KEPT = 4096
+"""Opinions of a layer that are looked at once for all rules; more are looked at by each, one at a time."""
 
-    The damping of a tendon is not that of a joint, the margin of a joint's stops not that of a collider, a shape
-    that nothing touches has no contacts, and the contact offset of PhysX alone, without its rest offset, says
-    nothing about the gap.
-    """
-    spec = facts.layer.GetPrimAtPath(opinion.at)
-    if spec is None:
-        return False
+
+def list_translatable(facts: LayerFacts, snapshot: StageSnapshot) -> Iterable[Opinion]:
+    """A vendor's opinions that a neutral word could say and none says."""
+    opinions = facts.of(Domain.VENDOR)
+    if len(opinions) > _KEPT:
+        return _find_translatable(facts, snapshot)
+    return snapshot.shared(
+        f"translatable {facts.layer.identifier}", lambda _: list(_find_translatable(facts, snapshot))
+    )
+
+
+def _find_translatable(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Opinion]:
+    words = _VendorWords(facts, snapshot)
+    for opinion in facts.of(Domain.VENDOR):
+        # the instance name of a multiple-apply API does not matter for its meaning
+        name = opinion.what.partition(":")[0] if opinion.kind == "api" else opinion.what
+        if (find_neutral(name) or find_neutral(opinion.what)) and not words.are_needed(opinion):
+            yield opinion
+
+
+class _VendorWords:
+    """A vendor's words in a layer: which of them no neutral word can take the place of?"""
+
+    def __init__(self, facts: LayerFacts, snapshot: StageSnapshot) -> None:
+        self.layer = facts.layer
+        self.is_vendor = facts.is_vendor
+        self.snapshot = snapshot
+        self.has_tendons = any(
+            content.what == _TENDON for contents in facts.said.values() for content in contents
+        )
+
+    def are_needed(self, opinion: Opinion) -> bool:
+        """Is an opinion about something else than its neutral word, or said there already?"""
+        return self.is_of_other(opinion) or self.is_repeated(opinion)
+
+    # one function: the cases, the cheap ones first
+    def is_of_other(self, opinion: Opinion) -> bool:
+        """Is it said of something that the neutral word is not for?
+
+        The damping of a tendon is not that of a joint, the margin of a joint's stops not that of a collider, a shape
+        that nothing touches has no contacts, and the contact offset of PhysX alone, without its rest offset, says
+        nothing about the gap.
+        """
+        what = opinion.what
+        # a neutral value that is made of two words cannot be made of one
+        others = HALVES.get(what, ())
+        is_contact = find_neutral(what) in _OF_COLLIDERS
+        if not (self.has_tendons or others or is_contact or what == _MARGIN):
+            return False
+        spec = self.layer.GetPrimAtPath(opinion.at)
+        if spec is None:
+            return False
+        # mjc:margin on a joint is about its limits, on a geom about its contacts
+        if spec.typeName == _TENDON or (what == _MARGIN and _is_joint(spec)):
+            return True
+        # MuJoCo gives every geom a margin, those that only show something too (distance sensors use it)
+        if is_contact and _tail(spec.path) in self.snapshot.shared(
+            "prims that nothing touches", _list_untouched
+        ):
+            return True
+        return bool(others) and not any(name in spec.properties for name in others)
+
+    def is_repeated(self, opinion: Opinion) -> bool:
+        """Does a vendor's layer repeat for its engine what a neutral layer says of the same prim?"""
+        if not self.is_vendor:
+            return False
+        neutral = find_neutral(opinion.what.partition(":")[0] if opinion.kind == "api" else opinion.what)
+        if opinion.what in NEUTRAL_TYPES:
+            neutral = _ACTUATOR_API
+        return bool(neutral) and (_tail(opinion.at), neutral) in self.snapshot.shared(
+            "neutral words", _list_neutral
+        )
+
+
+def _is_joint(spec: Sdf.PrimSpec) -> bool:
     applied = spec.GetInfo("apiSchemas").GetAppliedItems() if spec.HasInfo("apiSchemas") else ()
-    # mjc:margin on a joint is about its limits, on a geom about its contacts
-    if spec.typeName == _TENDON or (opinion.what == "mjc:margin" and "MjcJointAPI" in applied):
-        return True
-    # MuJoCo gives every geom a margin, those that only show something too (distance sensors use it)
-    if find_neutral(opinion.what) in _OF_COLLIDERS and _tail(spec.path) in snapshot.shared(
-        "prims that nothing touches", _list_untouched
-    ):
-        return True
-    # a neutral value that is made of two words cannot be made of one
-    others = HALVES.get(opinion.what, ())
-    return bool(others) and not any(name in spec.properties for name in others)
-
-
-def is_repeated(facts: LayerFacts, opinion: Opinion, snapshot: StageSnapshot) -> bool:
-    """Does a vendor's layer repeat for its engine what a neutral layer says of the same prim?"""
-    neutral = find_neutral(opinion.what.partition(":")[0] if opinion.kind == "api" else opinion.what)
-    if opinion.what in NEUTRAL_TYPES:
-        neutral = _ACTUATOR_API
-    if not neutral or not facts.is_vendor:
-        return False
-    return (_tail(opinion.at), neutral) in snapshot.shared("neutral words", _list_neutral)
+    return "MjcJointAPI" in applied
 
 
 def _list_untouched(snapshot: StageSnapshot) -> set[str]:

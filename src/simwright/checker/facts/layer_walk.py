@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from simwright.checker.facts.snapshot import StageSnapshot
     from simwright.usd.crate import CrateOutline
+    from simwright.usd.settled import Identity
 
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -40,6 +41,7 @@ from simwright.checker.facts.layers import (
     TextValue,
 )
 from simwright.checker.facts.vendors import vendor_of_property, vendor_of_schema
+from simwright.usd.arcs import identify_content
 from simwright.usd.guard import recall_outline
 from simwright.usd.questions import has_field, list_fields, read_field, scalar_type_of
 
@@ -141,14 +143,15 @@ class _LayerReader:
         self.types: dict[str, _SchemaFacts] = {}
         self.apis: dict[str, _SchemaFacts] = {}
         self.has_samples = facts.has_samples = bool(self.layer.ListAllTimeSamples())
+        self.outline: CrateOutline | None = None
         self.most = 0
 
     def run(self) -> None:
-        outline = recall_outline(self.layer)
-        if outline is None:
+        self.outline = recall_outline(self.layer)
+        if self.outline is None:
             self.walk_specs()
         else:
-            self.walk_outline(outline)
+            self.walk_outline(self.outline)
         self.facts.names.update(self.plans)
         self.count()
 
@@ -187,7 +190,7 @@ class _LayerReader:
                 below = [(name, rank[name]) for name in reversed(read_field(spec, "primChildren") or ())]
                 found = known[sets[number]] = (self.find_group(spec, path), below)
             group, below = found
-            self.note(path, group)
+            self.note(path, group, number=number)
             if below:
                 first = begins[number + 1]
                 waiting.extend([(path.AppendChild(name), children[first + place]) for name, place in below])
@@ -215,15 +218,17 @@ class _LayerReader:
             group = self.groups[key] = self.make_group(names, keys, applied, path.IsPrimPath(), spec)
         return group
 
-    def note(self, path: Sdf.Path, group: _SpecGroup, spec: Sdf.PrimSpec | None = None) -> None:
-        """Enter one spec of a group into the facts."""
+    def note(
+        self, path: Sdf.Path, group: _SpecGroup, spec: Sdf.PrimSpec | None = None, number: int = -1
+    ) -> None:
+        """Enter one spec of a group into the facts; ``number`` is that of the prim in the outline."""
         group.count += 1
         if group.said:
             self.facts.sayings.append((path, group.said))
         if group.relations:
             self.facts.related.append((path, group.relations))
         for name, plan in group.work:
-            self.visit_property(path, name, plan)
+            self.visit_property(path, name, plan, number)
         if group.is_special:
             self.note_special(spec or self.layer.GetPrimAtPath(path), path, group)
 
@@ -288,7 +293,7 @@ class _LayerReader:
         if schema.domain is not None:
             yield schema
 
-    def visit_property(self, prim: Sdf.Path, name: str, plan: _PropertyPlan) -> None:
+    def visit_property(self, prim: Sdf.Path, name: str, plan: _PropertyPlan, number: int) -> None:
         # heavy beyond doubt: opening every array would only read the file
         if plan.array and self.facts.elements > COUNTED_ELEMENTS:
             return
@@ -296,11 +301,11 @@ class _LayerReader:
         if plan.array:
             spec = self.layer.GetAttributeAtPath(path)
             if spec is not None:
-                self.note_array(path, spec)
+                self.note_array(path, spec, number)
             else:
                 self.facts.related.append((prim, (name,)))
         elif plan.open:
-            self.open_property(path, plan)
+            self.open_property(path, plan, number)
         # simwright.checker.facts.transforms finds prims with unusual transforms through these
         if plan.other_op:
             self.facts.other_ops.append(path)
@@ -370,7 +375,7 @@ class _LayerReader:
             else:
                 self.facts.arcs.append(Arc(kind, path, item.assetPath, item.primPath))
 
-    def open_property(self, path: Sdf.Path, plan: _PropertyPlan) -> None:
+    def open_property(self, path: Sdf.Path, plan: _PropertyPlan, number: int) -> None:
         """Look at one property whose name does not say enough: its type decides what is noted of it."""
         facts = self.facts
         spec = self.layer.GetAttributeAtPath(path)
@@ -381,7 +386,7 @@ class _LayerReader:
             facts.unknown[path.name] = path
         is_array, content = _describe(spec.typeName)
         if is_array and content == "number":
-            self.note_array(path, spec)
+            self.note_array(path, spec, number)
         elif content in ("asset", "text"):
             for value in self.values(path, spec):
                 self.note_texts(path, value)
@@ -394,9 +399,10 @@ class _LayerReader:
             elif isinstance(item, str) and len(item) < _MAX_TEXT and looks_like_path(item):
                 self.facts.texts.append(TextValue(path, item))
 
-    def note_array(self, path: Sdf.Path, spec: Sdf.AttributeSpec) -> None:
-        default = spec.default
-        elements = len(default) if hasattr(default, "__len__") else 0
+    def note_array(self, path: Sdf.Path, spec: Sdf.AttributeSpec, number: int) -> None:
+        # reading an array of a crate would decompress it, and rules that want it read it again
+        known = self.outline.find_length(number, path.name) if self.outline is not None else None
+        elements = _length(spec.default) if known is None else known
         if self.has_samples and spec.HasInfo("timeSamples"):
             times = self.layer.ListTimeSamplesForPath(path)
             elements += sum(_length(self.layer.QueryTimeSample(path, time)) for time in times)
@@ -451,7 +457,32 @@ def gather_layers(snapshot: StageSnapshot) -> list[LayerFacts]:
     # GetUsedLayers has no fixed order, and findings must not move from run to run
     others.sort(key=lambda layer: layer.identifier)
     vendors = tuple(snapshot.settings.vendor_namespaces)
-    return [gather_layer(layer, is_root=layer == root, vendors=vendors) for layer in (root, *others)]
+    return [_recall_layer(layer, layer == root, vendors) for layer in (root, *others)]
+
+
+_known: dict[tuple[Identity, tuple[str, ...]], LayerFacts] = {}
+"""Facts of small layers that stand in a file as it is now, for the next check: of a variant, of an asset that shares
+the layer, or of the same asset while somebody works on it."""
+_MOST_KNOWN = 128
+_MOST_PRIMS = 2000
+
+
+def _recall_layer(layer: Sdf.Layer, is_root: bool, vendors: tuple[str, ...]) -> LayerFacts:
+    """Facts of a layer, from an earlier check where its file is unchanged."""
+    identity = identify_content(layer)
+    if identity is None:
+        return gather_layer(layer, is_root=is_root, vendors=vendors)
+    key = (identity, vendors)
+    known = _known.get(key)
+    if known is not None:
+        return replace(known, layer=layer, is_root=is_root)
+    facts = gather_layer(layer, is_root=is_root, vendors=vendors)
+    if facts.prims <= _MOST_PRIMS:
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        # without the layer, which would stay open
+        _known[key] = replace(facts, layer=None)
+    return facts
 
 
 def list_items(operation: Any) -> list[Any]:

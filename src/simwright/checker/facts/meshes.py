@@ -165,7 +165,10 @@ class MeshFacts:
         faces = self.faces
         if self.surface is self.form or self._weld is None:
             return faces
-        return FaceArrays(faces.counts, self._rename(faces, self._weld))
+        # asked for several times in a row; another mesh takes its place
+        if self.book.welded is None or self.book.welded[0] is not self:
+            self.book.welded = (self, FaceArrays(faces.counts, self._rename(faces, self._weld)))
+        return self.book.welded[1]
 
     def _rename(self, faces: FaceArrays, weld: Weld) -> npt.NDArray[Any]:
         renamed: npt.NDArray[Any] = weld(self.points).astype(faces.indices.dtype)[faces.indices]
@@ -234,6 +237,8 @@ class MeshCache:
     """Triangles that cross each other, by the identity of a mesh."""
     hot: tuple[Load, npt.NDArray[Any], FaceArrays] | None = None
     """The mesh that was read last: what is asked next is often about it."""
+    welded: tuple[MeshFacts, FaceArrays] | None = None
+    """The faces of the last surface that was welded."""
 
     def read(self, load: Load) -> tuple[npt.NDArray[Any], FaceArrays]:
         """Points and faces."""

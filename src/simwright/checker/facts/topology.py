@@ -103,11 +103,16 @@ def are_triangles(counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> bool:
 
 
 def _count_uneven(keys: npt.NDArray[Any]) -> Topology:
-    edges, starts, uses = np.unique(keys >> 1, return_index=True, return_counts=True)
+    """Counts from sorted keys."""
+    edges = keys >> 1
+    begins = np.ones(len(edges), np.bool_)
+    np.not_equal(edges[1:], edges[:-1], out=begins[1:])
+    starts = np.flatnonzero(begins)
+    uses = np.diff(starts, append=len(edges))
     directions = np.add.reduceat(keys & 1, starts) if len(keys) else np.zeros(0, np.int64)
     twice = uses == 2
     return Topology(
-        edges=len(edges),
+        edges=len(starts),
         boundary=int(np.count_nonzero(uses == 1)),
         crowded=int(np.count_nonzero(uses > 2)),
         flipped=int(np.count_nonzero(twice & (directions != 1))),

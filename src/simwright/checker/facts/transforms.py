@@ -37,6 +37,8 @@ UNIT_TOLERANCE = 1e-6
 """How far from 1 a scale may be: room for float noise such as 0.9999999."""
 MATRIX_TOLERANCE = 1e-5
 """The same for a scale that is worked out of a matrix."""
+_KEPT = 4096
+"""Prims whose local transforms are kept once they were worked out."""
 ANGLE_TOLERANCE = 1e-3
 """Rotations below this are none [deg]."""
 
@@ -97,6 +99,8 @@ class TransformFacts:
     stacks: dict[int, OpStack] = field(default_factory=dict)
     parsed: dict[tuple[str, ...], OpStack] = field(default_factory=dict)
     last: tuple[Any, OpStack] | None = None
+    local: dict[int, list[PrimTransform]] = field(default_factory=dict)
+    """Local transforms at all times, of some prims."""
     matrices: list[tuple[PrimNode, XformOp]] = field(default_factory=list)
     eulers: list[tuple[PrimNode, XformOp]] = field(default_factory=list)
     scales: list[tuple[PrimNode, XformOp]] = field(default_factory=list)
@@ -145,16 +149,24 @@ def is_unit_scale(node: PrimNode, op: XformOp) -> bool:
 
 def list_local(node: PrimNode, snapshot: StageSnapshot) -> list[PrimTransform]:
     """Local transforms: at the default time, and at every time sample of its ops."""
-    stack = read_stack(node, snapshot)
+    book = read_transforms(snapshot)
+    stack = _read_stack(node, book)
     if not stack.ops:
         return []
+    known = book.local.get(id(node))
+    if known is not None:
+        return known
     times: set[float] = set()
-    for op in stack.ops:
+    for op in stack.ops if snapshot.may_move else ():
         attribute = node.prim.GetAttribute(op.name)
         if attribute:
             times.update(attribute.GetTimeSamples())
     with capture():  # OpenUSD warns of ops whose attribute is missing; the rules say it themselves
-        return [_read_at(node, time) for time in (None, *sorted(times))]
+        found = [_read_at(node, time) for time in (None, *sorted(times))]
+    # several rules ask about a scaled prim; a stage of many is not to be held twice
+    if len(book.local) < _KEPT:
+        book.local[id(node)] = found
+    return found
 
 
 def read_in(node: PrimNode, base: PrimNode | None, snapshot: StageSnapshot) -> PrimTransform | None:

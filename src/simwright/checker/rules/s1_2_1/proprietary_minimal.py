@@ -18,8 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.actuation import is_of_other, is_repeated
-from simwright.checker.facts.domains import Domain
+from simwright.checker.facts.actuation import list_translatable
 from simwright.checker.facts.layers import LayerFacts, Opinion
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.facts.vendors import find_neutral
@@ -38,12 +37,10 @@ from simwright.checker.rule import Finding, rule
 def proprietary_minimal(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Vendor names with a neutral equivalent."""
     uses: dict[str, list[Opinion]] = {}
-    for opinion in facts.of(Domain.VENDOR):
+    for opinion in list_translatable(facts, snapshot):
         # the instance name of a multiple-apply API does not matter for its meaning
         name = opinion.what.partition(":")[0] if opinion.kind == "api" else opinion.what
-        if not find_neutral(name) or is_of_other(facts, opinion, snapshot):
-            continue
-        if not is_repeated(facts, opinion, snapshot):
+        if find_neutral(name):
             uses.setdefault(name, []).append(opinion)
     for name, opinions in uses.items():
         times = f" ({len(opinions)} times)" if len(opinions) > 1 else ""

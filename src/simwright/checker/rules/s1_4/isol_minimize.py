@@ -14,9 +14,10 @@ Fix: unsafe.  The values are said in neutral words too, and the engine's words m
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
-from simwright.checker.facts.actuation import is_of_other, is_repeated
+from simwright.checker.facts.actuation import list_translatable
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts, Opinion
 from simwright.checker.facts.snapshot import StageSnapshot
@@ -35,25 +36,20 @@ from simwright.checker.rule import Finding, rule
 )
 def isol_minimize(snapshot: StageSnapshot) -> Iterator[Finding]:
     """Count vendor opinions, and those that could be neutral."""
-    held: dict[str, list[tuple[LayerFacts, Opinion]]] = {}
+    uses: Counter[str] = Counter()
+    neutral: dict[str, list[tuple[LayerFacts, Opinion]]] = {}
     for facts in snapshot.layers:
-        for opinion in facts.of(Domain.VENDOR):
-            held.setdefault(opinion.vendor, []).append((facts, opinion))
+        uses.update(opinion.vendor for opinion in facts.of(Domain.VENDOR))
+        for opinion in list_translatable(facts, snapshot):
+            if find_neutral(opinion.what):
+                neutral.setdefault(opinion.vendor, []).append((facts, opinion))
     # per vendor over all layers: how far an asset is from neutral is one number to follow
-    for vendor, uses in sorted(held.items()):
-        neutral = [
-            (facts, opinion)
-            for facts, opinion in uses
-            if find_neutral(opinion.what)
-            and not is_of_other(facts, opinion, snapshot)
-            and not is_repeated(facts, opinion, snapshot)
-        ]
-        if neutral:
-            facts, first = neutral[0]
-            yield Finding(
-                f"{len(neutral)} of {len(uses)} {vendor} opinions have a neutral equivalent",
-                hint="write them with neutral schemas; keep only what has no neutral form in this engine's layer",
-                at=first.path,
-                layer=facts.layer,
-                data={"vendor": vendor, "count": len(uses), "translatable": len(neutral)},
-            )
+    for vendor, held in sorted(neutral.items()):
+        facts, first = held[0]
+        yield Finding(
+            f"{len(held)} of {uses[vendor]} {vendor} opinions have a neutral equivalent",
+            hint="write them with neutral schemas; keep only what has no neutral form in this engine's layer",
+            at=first.path,
+            layer=facts.layer,
+            data={"vendor": vendor, "count": uses[vendor], "translatable": len(held)},
+        )

@@ -19,8 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.actuation import find_neutral_form, is_of_other, is_repeated
-from simwright.checker.facts.domains import Domain
+from simwright.checker.facts.actuation import find_neutral_form, list_translatable
 from simwright.checker.facts.layers import LayerFacts, Opinion
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
@@ -38,14 +37,8 @@ from simwright.core.diag import Level
 def xphys_lifecycle(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Finding]:
     """Count, per vendor, the properties that say something engine-neutral."""
     found: dict[str, list[Opinion]] = {}
-    for opinion in facts.of(Domain.VENDOR):
-        if (
-            opinion.kind != "property"
-            or not find_neutral_form(opinion)
-            or is_of_other(facts, opinion, snapshot)
-        ):
-            continue
-        if not is_repeated(facts, opinion, snapshot):
+    for opinion in list_translatable(facts, snapshot):
+        if opinion.kind == "property" and find_neutral_form(opinion):
             found.setdefault(opinion.vendor, []).append(opinion)
     is_vendor_layer = bool(found) and facts.is_vendor
     for vendor, opinions in found.items():

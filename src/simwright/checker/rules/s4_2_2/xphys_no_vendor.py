@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simwright.checker.facts.actuation import find_neutral_form, is_of_other, is_repeated
+from simwright.checker.facts.actuation import find_neutral_form, list_translatable
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts
 from simwright.checker.facts.snapshot import StageSnapshot
@@ -38,16 +38,10 @@ def xphys_no_vendor(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Find
     if not facts.counts[Domain.VENDOR]:
         return
     is_vendor_layer = facts.is_vendor
-    for opinion in facts.of(Domain.VENDOR):
+    for opinion in list_translatable(facts, snapshot):
         neutral = find_neutral_form(opinion)
         # what core UsdPhysics can express is counted by xphys-lifecycle
-        if (
-            not neutral
-            or neutral.startswith(("physics:", "Physics"))
-            or is_of_other(facts, opinion, snapshot)
-        ):
-            continue
-        if not is_repeated(facts, opinion, snapshot):
+        if neutral and not neutral.startswith(("physics:", "Physics")):
             only = "; no neutral layer has it" if is_vendor_layer else ""
             yield Finding(
                 f"{opinion.what} is specific to {opinion.vendor}; its neutral form is {neutral}{only}",
