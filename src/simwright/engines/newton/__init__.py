@@ -14,6 +14,7 @@ What Newton's own importer does differently is listed in ``docs/newton-differenc
 
 build       from an asset or a file to a builder: bodies and joints branch by branch, then all that hangs on them
 drop_in     ``add_usd`` with Newton's signature and answer; ``install`` puts it in Newton's place
+direct      links, joints and shapes written straight into the lists of a builder
 choices     what a user may ask of an import, in the words of ``ModelBuilder.add_usd``
 joints      joints, what holds the roots; mimics, equalities, motors, tendons, filters
 equalities  MuJoCo's equalities and Newton's actuators of a stage

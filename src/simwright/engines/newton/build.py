@@ -16,6 +16,7 @@ from simwright.core.diag import Reporter, Where
 from simwright.core.errors import MissingExtraError, UsageError
 from simwright.core.math3d import IDENTITY, Array, Pose, pose_to_seven, quat_between, quat_rotate, vec3
 from simwright.engines.newton.choices import NAMES, Choices, choose_parts, settle_choices
+from simwright.engines.newton.direct import choose_adder
 from simwright.engines.newton.equalities import (
     StageParts,
     add_stage_actuators,
@@ -131,6 +132,7 @@ class _BuilderFiller:
         parts: StageParts | None = None,
     ) -> None:
         self._builder = builder
+        self._adder = choose_adder(builder)
         self._parts = parts
         self._stage = None if parts is None else parts.stage
         self._choices = choices
@@ -229,14 +231,13 @@ class _BuilderFiller:
             self._result.articulations[declared.name] = number
 
     def _add_body(self, body: Body, *, is_root: bool) -> None:
-        builder = self._builder
         inertial = self._inertials.get(body.name) or Inertial(0.0)
         if inertial.mass <= 0.0 and self._stage is not None:
             inertial = dataclasses.replace(inertial, com=self._find_center(body))
         if body.kinematic and not is_root:
             self._reporter.report(BODY_NOT_KINEMATIC, body.source, name=body.name)
         # mass and inertia are locked: Newton would add those of every shape that is put on the link
-        index = builder.add_link(
+        index = self._adder.add_link(
             xform=pose_to_seven(self._stand @ body.pose),
             com=tuple(float(v) for v in inertial.com),
             inertia=np.asarray(inertial.inertia, dtype=np.float64),
@@ -297,7 +298,7 @@ class _BuilderFiller:
 
     def _add_joint(self, joint: Joint) -> int:
         placement = JointPlacement.of(joint, self._result.bodies, self._stand, joint.path or joint.name)
-        index = add_joint(self._builder, joint, placement, self._reporter)
+        index = add_joint(self._builder, self._adder, joint, placement, self._reporter)
         if self._choices.force_position_velocity_actuation:
             drive_both(self._builder, index)
         if placement.parent < 0 and joint.velocities == 6 and len(joint.dofs) == 1:
@@ -321,6 +322,7 @@ class _BuilderFiller:
         asset, result = self._result.asset, self._result
         maker = NewtonShapeMaker(
             self._builder,
+            self._adder,
             asset,
             self._base,
             self._reporter,

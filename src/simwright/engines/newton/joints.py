@@ -61,9 +61,16 @@ def _list_arguments(placement: flat_joints.JointPlacement) -> dict[str, Any]:
 
 
 def add_joint(
-    builder: ModelBuilder, joint: Joint, placement: flat_joints.JointPlacement, reporter: Reporter
+    builder: ModelBuilder,
+    adder: Any,
+    joint: Joint,
+    placement: flat_joints.JointPlacement,
+    reporter: Reporter,
 ) -> int:
-    """Add one joint and its initial coordinates; gives its index."""
+    """Add one joint and its initial coordinates; gives its index.  ``adder`` adds to the builder."""
+    import newton
+
+    kinds = newton.JointType
     dofs, placement = flat_joints.move_anchor(joint, placement, _say(reporter), "Newton has")
     given = _list_arguments(placement)
     motions = [dof.motion for dof in dofs]
@@ -71,17 +78,19 @@ def add_joint(
         low, high = flat_joints.bound_distance(joint)
         index = builder.add_joint_distance(min_distance=low, max_distance=high, **given)
     elif not dofs:
-        index = builder.add_joint_fixed(**given)
+        index = adder.add_joint(kinds.FIXED, **given)
     elif motions == [Motion.FREE]:
         index = builder.add_joint_free(**given)
     elif motions == [Motion.BALL]:
         index = _add_ball(builder, joint, dofs[0], given, reporter)
     elif motions == [Motion.HINGE] and joint.kind is not JointKind.D6:
-        index = builder.add_joint_revolute(axis=_build_axis(builder, dofs[0], reporter, joint), **given)
+        axis = _build_axis(builder, dofs[0], reporter, joint)
+        index = adder.add_joint(kinds.REVOLUTE, angular_axes=[axis], **given)
     elif motions == [Motion.SLIDE] and joint.kind is not JointKind.D6:
-        index = builder.add_joint_prismatic(axis=_build_axis(builder, dofs[0], reporter, joint), **given)
+        axis = _build_axis(builder, dofs[0], reporter, joint)
+        index = adder.add_joint(kinds.PRISMATIC, linear_axes=[axis], **given)
     else:
-        index, dofs = _add_generic(builder, joint, dofs, given, reporter)
+        index, dofs = _add_generic(builder, adder, joint, dofs, given=given, reporter=reporter)
     flat_joints.set_state(builder, index, dofs)
     return int(index)
 
@@ -97,11 +106,20 @@ def _add_ball(
 
 
 def _add_generic(
-    builder: ModelBuilder, joint: Joint, dofs: list[Dof], given: dict[str, Any], reporter: Reporter
+    builder: ModelBuilder,
+    adder: Any,
+    joint: Joint,
+    dofs: list[Dof],
+    *,
+    given: dict[str, Any],
+    reporter: Reporter,
 ) -> tuple[int, list[Dof]]:
     """A D6: slides first, then hinges; gives the freedoms in that order."""
+    import newton
+
     slides, hinges = flat_joints.order_axes(joint, dofs, _say(reporter))
-    index = builder.add_joint_d6(
+    index = adder.add_joint(
+        newton.JointType.D6,
         linear_axes=[_build_axis(builder, dof, reporter, joint) for dof in slides],
         angular_axes=[_build_axis(builder, dof, reporter, joint) for dof in hinges],
         **given,

@@ -59,6 +59,19 @@ HYDROELASTIC_LOST = declare(
     hint="author newton:sdfMaxResolution or newton:sdfTargetVoxelSize",
     doc="Hydroelastic contact of a mesh needs a distance field of known size.",
 )
+FIELD_SETTINGS = frozenset(
+    {
+        "sdf_enabled",
+        "hydroelastic_enabled",
+        "sdf_max_resolution",
+        "sdf_target_voxel_size",
+        "sdf_narrow_band_inner",
+        "sdf_narrow_band_outer",
+        "sdf_texture_format",
+        "sdf_padding",
+    }
+)
+"""Settings of a shape that are about its distance field."""
 _FORMATS = ("float32", "uint16", "uint8")
 _CELLS = 64
 _TILE = 8
@@ -78,6 +91,7 @@ class NewtonShapeMaker:
     def __init__(
         self,
         builder: ModelBuilder,
+        adder: Any,
         asset: Asset,
         base: Pose,
         reporter: Reporter,
@@ -95,6 +109,9 @@ class NewtonShapeMaker:
         self._with_hulls = with_hulls and not has_field
         self.parts: dict[str, int] = {}
         self._builder = builder
+        self._adder = adder
+        self._configs: dict[tuple[Any, ...], Any] = {}
+        self._plain_fields: dict[bool, SdfSettings] = {}
         self._base = base
         self._reporter = reporter
         self._hull_limit = hull_limit
@@ -119,8 +136,8 @@ class NewtonShapeMaker:
         if seen and seen[0].is_part:
             return self._add_parts(seen, common, shape)
         index = int(
-            self._builder.add_shape(
-                cfg=self._build_config(shape),
+            self._adder.add_shape(
+                cfg=self._find_config(shape),
                 src=source,
                 color=color,
                 opacity=opacity,
@@ -133,10 +150,18 @@ class NewtonShapeMaker:
             self._builder.shape_collision_radius[index] = hull.find_radius(scale)
             self.hulled.add(shape.name)
         if shape.collision:
-            put_field(
-                self._builder, index, resolve_field(shape, self._builder.default_shape_cfg, self._reporter)
-            )
+            put_field(self._builder, index, self._resolve_field(shape))
         return index
+
+    def _resolve_field(self, shape: Shape) -> SdfSettings:
+        """The settings of a shape's distance field; those of shapes that say nothing of one are the same."""
+        default = self._builder.default_shape_cfg
+        if default.is_hydroelastic or not FIELD_SETTINGS.isdisjoint(shape.settings):
+            return resolve_field(shape, default, self._reporter)
+        is_mesh = isinstance(shape.geometry, Mesh)
+        if is_mesh not in self._plain_fields:
+            self._plain_fields[is_mesh] = resolve_field(shape, default, self._reporter)
+        return self._plain_fields[is_mesh]
 
     def _find_visual_meshes(self, shape: Shape) -> list[VisualMesh]:
         """Newton's own meshes for a shape that is drawn."""
@@ -187,7 +212,7 @@ class NewtonShapeMaker:
         if described is not None:
             kind, scale = described
         index = int(
-            self._builder.add_site(
+            self._adder.add_site(
                 body,
                 xform=pose_to_seven(self._base @ site.pose if body < 0 else site.pose),
                 type=kind,
@@ -208,7 +233,7 @@ class NewtonShapeMaker:
         """Kind, scale and source; Newton's own mesh (``seen``) or a hull comes before that of the model."""
         import newton
 
-        geometry, scale = shape.geometry, tuple(float(v) for v in scaled(shape))
+        geometry, scale = shape.geometry, _list_scale(shape)
         if hull is not None:
             return newton.GeoType.CONVEX_MESH, scale, hull.mesh
         if seen:
@@ -264,6 +289,24 @@ class NewtonShapeMaker:
                 self.pictured.add(look.name)
         return mesh
 
+    def _find_config(self, shape: Shape) -> Any:
+        """The configuration of a shape, one for all that say the same."""
+        settings = shape.settings
+        key = (
+            shape.visual and shape.purpose in _DRAWN,
+            shape.collision and shape.enabled,
+            shape.margin,
+            self._choose_gap(shape),
+            shape.physics_material,
+            settings.get("mass_model"),
+            settings.get("contact_first", False),
+            *map(settings.get, _CONTACT_SETTINGS),
+        )
+        known = self._configs.get(key)
+        if known is None:
+            known = self._configs[key] = self._build_config(shape)
+        return known
+
     def _build_config(self, shape: Shape) -> Any:
         cfg = self._builder.default_shape_cfg.copy()
         touches = shape.collision and shape.enabled
@@ -311,6 +354,10 @@ class NewtonShapeMaker:
         if shape.color is not None:
             return shape.color[:3], min(max(shape.color[3], 0.0), 1.0)
         return _PLAIN, None
+
+
+def _list_scale(shape: Shape) -> tuple[float, ...]:
+    return (1.0, 1.0, 1.0) if shape.scale is None else tuple(scaled(shape).tolist())
 
 
 def _describe_primitive(geometry: Geometry) -> tuple[Any, tuple[float, float, float]] | None:
