@@ -14,7 +14,7 @@ import math
 import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from simwright.engines.newton.types import ModelBuilder
 
@@ -24,7 +24,7 @@ _METHODS = ("add_link", "add_joint", "add_shape", "add_site")
 _OWN_MODULE = "newton._src.sim.builder"
 
 
-def choose_adder(builder: ModelBuilder) -> Any:
+def choose_adder(builder: ModelBuilder) -> ElementAdder:
     """What adds links, joints, shapes and sites to a builder, by the words of its own methods."""
     import newton
 
@@ -367,6 +367,10 @@ def _are_joined(builder: Any, parent: int, child: int) -> bool:
     """Is there a joint between two bodies already?"""
     held, holding = builder.joint_parents.get(child, ()), builder.joint_children.get(child, ())
     return any(body == parent for body, _ in held) or any(body == parent for body, _ in holding)
+
+
+ElementAdder: TypeAlias = DirectAdder | ModelBuilder
+"""What :func:`choose_adder` gives."""
 
 
 @lru_cache(maxsize=64)

@@ -10,6 +10,7 @@ from simwright.core.diag import Reporter
 from simwright.core.errors import UsageError
 from simwright.core.math3d import IDENTITY, Pose, pose_to_seven
 from simwright.engines.newton.choices import Choices
+from simwright.engines.newton.direct import ElementAdder
 from simwright.engines.newton.messages import (
     DRIVE_ACCELERATION,
     JOINT_APPROXIMATED,
@@ -62,7 +63,7 @@ def _list_arguments(placement: flat_joints.JointPlacement) -> dict[str, Any]:
 
 def add_joint(
     builder: ModelBuilder,
-    adder: Any,
+    adder: ElementAdder,
     joint: Joint,
     placement: flat_joints.JointPlacement,
     reporter: Reporter,
@@ -107,7 +108,7 @@ def _add_ball(
 
 def _add_generic(
     builder: ModelBuilder,
-    adder: Any,
+    adder: ElementAdder,
     joint: Joint,
     dofs: list[Dof],
     *,

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from simwright.core.diag import Level, Reporter, declare
 from simwright.core.math3d import Pose, pose_to_seven
+from simwright.engines.newton.direct import ElementAdder
 from simwright.engines.newton.hulls import ColliderHull, is_hull, make_hull
 from simwright.engines.newton.looks import StageLooks, VisualMesh
 from simwright.engines.newton.messages import GEOMETRY_LOST, GEOMETRY_MESHED
@@ -91,7 +92,7 @@ class NewtonShapeMaker:
     def __init__(
         self,
         builder: ModelBuilder,
-        adder: Any,
+        adder: ElementAdder,
         asset: Asset,
         base: Pose,
         reporter: Reporter,
