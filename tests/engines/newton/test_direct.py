@@ -250,3 +250,37 @@ def stages() -> Any:
     if not found:
         pytest.skip("no shared stages beside the repository")
     return found
+
+
+_SCATTER = """#usda 1.0
+(
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def PhysicsScene "scene" {}
+def PointInstancer "scatter" {
+    int[] protoIndices = [0, 0]
+    point3f[] positions = [(0, 0, 0), (3, 0, 0)]
+    rel prototypes = [</scatter/stone>]
+    def Sphere "stone" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {
+        double radius = 0.5
+    }
+}
+def Cube "ground" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {
+    double size = 2
+}
+"""
+
+
+def test_what_an_instancer_scatters_is_not_where_its_prototype_stands(newton: Any, tmp_path: Any) -> None:
+    """The walk over all prims that comes before reading goes below instancers, which the reader does not."""
+    from simwright.app.api import load
+    from simwright.engines.newton import add_usd
+
+    path = tmp_path / "scatter.usda"
+    path.write_text(_SCATTER)
+    builder = newton.ModelBuilder()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        add_usd(builder, str(path), load_visual_shapes=False)
+    assert builder.shape_count == len(load(path).shapes) == 3
