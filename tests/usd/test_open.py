@@ -14,6 +14,7 @@ import simwright
 from simwright.core.diag import Diagnostic, Reporter
 from simwright.core.errors import LimitError, NotFoundError, ParseError, UnknownNameError
 from simwright.core.limits import VARIABLE
+from simwright.usd import arcs
 from simwright.usd.arcs import WalkedLayer, check_multiplicity
 from simwright.usd.open import open_stage
 from simwright.usd.questions import scalar_type_of
@@ -244,6 +245,23 @@ def test_prims_that_come_with_what_a_prim_above_brings_are_counted(
     monkeypatch.setenv(VARIABLE, f"usd-prims={alone + 1}")
     with pytest.raises(LimitError, match="the limit is 5"):
         check_multiplicity(root, layers)
+
+
+def test_layers_that_were_weighed_before_are_held_against_the_limits_of_now(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "root.usda"
+    file.write_text('#usda 1.0\ndef "a"\n{\n    def "b" {}\n}\n')
+    layer = Sdf.Layer.FindOrOpen(str(file))
+    layers = [WalkedLayer(layer, layer, (str(file), 1, 2, 3, 4, 5))]
+    repeats = check_multiplicity(layer, layers)
+    counted = []
+    monkeypatch.setattr(arcs, "_weigh_layers", lambda *given: counted.append(given))
+    assert check_multiplicity(layer, layers) == repeats
+    assert counted == []
+    monkeypatch.setenv(VARIABLE, "usd-prims=1")
+    with pytest.raises(LimitError, match="the limit is 1"):
+        check_multiplicity(layer, layers)
 
 
 def test_a_value_type_that_openusd_does_not_know_is_no_crash(tmp_path: Path) -> None:

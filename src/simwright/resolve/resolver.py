@@ -248,11 +248,15 @@ def schema_attrs(
     """
     chosen = [entry if isinstance(entry, SchemaResolver) else find_resolver(entry) for entry in resolvers]
     result: dict[str, dict[str, dict[str, Any]]] = {resolver.name: {} for resolver in chosen}
+    owners: dict[str, list[dict[str, dict[str, Any]]]] = {}
     for _, prim, attribute, extra in asset.extras:
-        for resolver in chosen:
+        known = owners.get(attribute)
+        if known is None:
             # An attribute may belong to several solvers, and is then listed for each.
-            if resolver.owns(attribute):
-                result[resolver.name].setdefault(prim, {})[attribute] = extra.value
+            known = [result[resolver.name] for resolver in chosen if resolver.owns(attribute)]
+            owners[attribute] = known
+        for held in known:
+            held.setdefault(prim, {})[attribute] = extra.value
     return result
 
 

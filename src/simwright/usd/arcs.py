@@ -321,15 +321,40 @@ _DEEPEST = 64
 def check_multiplicity(root: Any, layers: Iterable[WalkedLayer]) -> float:
     """A LimitError if composing ``root`` makes too many prims or layers; ``layers`` are all that it may use.
 
-    Gives how many prims there are at most for each that a layer says something about.
+    Gives how many prims there are at most for each that a layer says something about.  Files that are as they were are
+    not weighed again.
     """
+    layers = list(layers)
+    key = tuple((walked.layer.identifier, walked.key and walked.identity) for walked in layers)
+    is_known = all(identity for _, identity in key)
+    weight = _weighed.get(key) if is_known else None
+    if weight is None:
+        weight = _weigh_layers(root, layers)
+        if len(_weighed) >= _MOST_CURRENT:
+            _weighed.clear()
+        if is_known:
+            _weighed[key] = weight
+    else:  # limits may be others now
+        where = Where(str(root.realPath or root.identifier))
+        check_limit("usd-layers", weight[0], where)
+        check_limit("usd-prims", weight[1], where)
+    return weight[1] / max(1, weight[2])
+
+
+_weighed: dict[tuple[Any, ...], tuple[int, int, int]] = {}
+"""What :func:`_weigh_layers` has found, by the layers with what their files were."""
+
+
+def _weigh_layers(root: Any, layers: Iterable[WalkedLayer]) -> tuple[int, int, int]:
+    """How many layers and prims are composed at most, and of how many prims layers say something."""
     count = _Count({walked.layer.identifier: walked for walked in layers})
     where = Where(str(root.realPath or root.identifier))
     try:
-        check_limit("usd-layers", sum(count.stack(root.identifier).values()), where)
+        total = sum(count.stack(root.identifier).values())
+        check_limit("usd-layers", total, where)
         prims = count.weigh_stack(root.identifier, "/")
         check_limit("usd-prims", prims, where)
-        return prims / max(1, sum(len(outline.specs) for outline in count.outlines.values()))
+        return total, prims, sum(len(outline.specs) for outline in count.outlines.values())
     except RecursionError:
         hint = "is it the right file?"
         raise LimitError("references lead to references too many times", hint=hint, where=where) from None

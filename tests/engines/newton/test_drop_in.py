@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+import simwright
 from simwright.core.math3d import IDENTITY_QUAT, Pose, vec3
 from simwright.engines.newton import UsdImport, add_usd, install, uninstall
 from simwright.resolve.resolver import SchemaResolver, find_resolver
@@ -491,3 +492,34 @@ def test_a_drive_beside_a_servo_that_says_the_same_keeps_its_target(newton, writ
     ):
         assert np.allclose(getattr(ours, name), getattr(theirs, name), rtol=1e-5), name
     assert ours.joint_target_q[-1] == pytest.approx(np.radians(-5.0))
+
+
+SCATTER = """#usda 1.0
+(
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def PhysicsScene "scene" {}
+def PointInstancer "scatter" {
+    int[] protoIndices = [0, 0]
+    point3f[] positions = [(0, 0, 0), (3, 0, 0)]
+    rel prototypes = [</scatter/stone>]
+    def Sphere "stone" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {
+        double radius = 0.5
+    }
+}
+def Cube "ground" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {
+    double size = 2
+}
+"""
+
+
+def test_what_an_instancer_scatters_is_not_where_its_prototype_stands(newton, tmp_path):
+    """The walk over all prims that comes before reading goes below instancers, which the reader does not."""
+    path = tmp_path / "scatter.usda"
+    path.write_text(SCATTER)
+    builder = newton.ModelBuilder()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        add_usd(builder, str(path), load_visual_shapes=False)
+    assert builder.shape_count == len(simwright.load(path).shapes) == 3

@@ -171,7 +171,7 @@ def _import(
         from simwright.formats.usd.read import read_stage
         from simwright.formats.usd.stage_reader import MetPrims
 
-        parts.met = MetPrims()
+        parts.met = MetPrims(walked=parts.walked)
         asset = read_stage(stage, options, reporter, met=parts.met)
         imported = add_asset(
             builder,

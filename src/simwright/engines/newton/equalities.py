@@ -29,7 +29,7 @@ from simwright.model.selection import compile_paths
 if TYPE_CHECKING:
     from pxr import Usd
 
-    from simwright.formats.usd.prims import FoundPrim
+    from simwright.formats.usd.prims import FoundPrim, PrimSchemas
     from simwright.formats.usd.stage_reader import MetPrims
 
 CONNECT, WELD, _JOINT = "MjcEqualityConnectAPI", "MjcEqualityWeldAPI", "MjcEqualityJointAPI"
@@ -61,6 +61,7 @@ class StageParts:
     actuators: list[Usd.Prim] = dataclasses.field(default_factory=list)
     splats: list[Usd.Prim] = dataclasses.field(default_factory=list)
     met: MetPrims | None = None
+    walked: list[tuple[Usd.Prim, PrimSchemas]] = dataclasses.field(default_factory=list)
 
     def find_met(self, path: str) -> FoundPrim | None:
         """What the reader knows of a prim."""
@@ -93,13 +94,18 @@ def sort_prims(stage: Usd.Stage) -> StageParts:
 
     parts = StageParts(stage)
     lists = {_ACTUATOR: parts.actuators, SPLAT: parts.splats}
-    for prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies()):
-        sort = find_sort(prim)
+    parts.walked = [
+        (prim, find_sort(prim))
+        for prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies())
+    ]
+    sorts = {sort for _, sort in parts.walked}
+    parts.deformable = any(_is_deformable(sort.type, sort.apis) for sort in sorts)
+    if lists.keys().isdisjoint(sort.type for sort in sorts):
+        return parts
+    for prim, sort in parts.walked:
         # few sorts of prims, and many of each
         if sort.type in lists:
             lists[sort.type].append(prim)
-        if not parts.deformable and _is_deformable(sort.type, sort.apis):
-            parts.deformable = True
     return parts
 
 

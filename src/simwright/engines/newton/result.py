@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from simwright.core.diag import Reporter
 from simwright.model.asset import Asset
 from simwright.model.flat_joints import ElementIndices
@@ -140,7 +142,7 @@ def describe_import(imported: Imported, stage: Usd.Stage, met: MetPrims) -> dict
         "fps": stage.GetFramesPerSecond(),
         "duration": stage.GetEndTimeCode() - stage.GetStartTimeCode(),
         "up_axis": newton.Axis.from_string(str(UsdGeom.GetStageUpAxis(stage))),
-        "path_shape_scale": {path: scales.find(path) for path in info["path_shape_map"]},
+        "path_shape_scale": scales.list(info["path_shape_map"]),
         "path_particle_map": {},
         "particle_scene_path": None,
         "scene_attributes": ({} if scene is None else {a.GetName(): a.Get() for a in scene.GetAttributes()})
@@ -170,6 +172,26 @@ class _ShapeScales:
         is_known = met.xforms is not None and met.xforms.GetTime().IsDefault()
         self._xforms: Any = met.xforms if is_known else UsdGeom.XformCache(Usd.TimeCode.Default())
         self._signs: dict[str, tuple[float, ...]] = {"": (1.0, 1.0, 1.0)}
+
+    def list(self, paths: Iterable[str]) -> dict[str, Any]:
+        """The scales of many prims by path."""
+        from pxr import Tf
+
+        known = [(path, self._met[path].prim) for path in paths if path in self._met]
+        place = self._xforms.GetLocalToWorldTransform
+        try:
+            # from the memory of all matrices: OpenUSD's rows and their lengths take a call each
+            memory = b"".join([place(prim) for _, prim in known])
+            signs = [self._find_signs(path) for path, _ in known]
+        except Tf.ErrorException:
+            known, memory, signs = [], b"", []
+        x, y, z = np.frombuffer(memory).reshape(-1, 4, 4)[:, :3, :3].transpose(2, 0, 1)
+        lengths = np.sqrt(x * x + y * y + z * z) * np.reshape(signs, (-1, 3))
+        make = self._vector.from_buffer_copy
+        with np.errstate(over="ignore"):
+            rows = lengths.astype(np.float32)
+        found = {path: make(row) for (path, _), row in zip(known, rows, strict=True)}
+        return {path: found[path] if path in found else self.find(path) for path in paths}
 
     def find(self, path: str) -> Any:
         """The scale of a prim; one where there is none."""

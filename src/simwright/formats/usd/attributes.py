@@ -126,8 +126,9 @@ def _read_kept(
 ) -> _KeptAttributes:
     reading = _KeptAttributes(is_shared=found.authored is not None)
     extras, authored = reading.extras, reading.authored
-    for name, space in kept:
-        value = reader.get(found, name)
+    values = reader.get_all(found, [name for name, _ in kept])
+    for (name, space), read in zip(kept, values, strict=True):
+        value = read
         if type(value) is not float:
             value = _make_kept(reader, found, name, value)
             if value is None:

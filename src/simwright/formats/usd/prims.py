@@ -178,9 +178,9 @@ def find_sort(prim: Usd.Prim) -> PrimSchemas:
 _OUTLINES: dict[tuple[PrimSchemas, tuple[str, ...]], PrimOutline] = {}
 
 
-def _find_outline(prim: Usd.Prim) -> PrimOutline:
+def _find_outline(prim: Usd.Prim, sort: PrimSchemas | None) -> PrimOutline:
     """The outline of a prim, made when it is the first of its kind in the process."""
-    key = find_sort(prim), tuple(names_of(prim))
+    key = sort or find_sort(prim), tuple(names_of(prim))
     outline = _OUTLINES.get(key)
     if outline is None:
         if len(_OUTLINES) >= _MOST_SORTS:
@@ -200,15 +200,15 @@ class OpinionCache:
         self._shares = shares
         self._opinions: dict[tuple[Any, ...], Opinions] = {}
 
-    def look(self, prim: Usd.Prim) -> Opinions:
-        """What is said about a prim."""
+    def look(self, prim: Usd.Prim, sort: PrimSchemas | None = None) -> Opinions:
+        """What is said about a prim; ``sort`` is its own where it is known."""
         if not self._shares:
-            return Opinions(_find_outline(prim))
+            return Opinions(_find_outline(prim, sort))
         # prims of the same specs have the same values, unless something above shifts time (see may_share)
         key = tuple(specs_of(prim))
         known = self._opinions.get(key)
         if known is None:
-            known = self._opinions[key] = Opinions(_find_outline(prim))
+            known = self._opinions[key] = Opinions(_find_outline(prim, sort))
         return known
 
 

@@ -144,6 +144,8 @@ def read_stage(
         # again
         with capture() as messages, pause_collector():
             reader = _make_source(stage, options, reporter, name, file)
+            if met is not None and reader.stage is stage:
+                reader.walked = met.walked
             _read_all(reader)
     except Tf.ErrorException as error:
         raise ParseError(f"OpenUSD cannot read the stage: {error}", where=Where(file)) from None

@@ -14,8 +14,9 @@ set only if none of its variants changes anything but materials and colours (REP
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -129,11 +130,12 @@ def scan_prims(reader: StageReader, root: Usd.Prim) -> StageScan:
     scan = StageScan()
     # a subtree may inherit a binding from above, which the walk does not see
     top = _Inherited(bound=not root.IsPseudoRoot())
+    known = _walk_known(reader, root)
     walk = iter(Usd.PrimRange(root, PREDICATE))
     if root.IsPseudoRoot():
         next(walk)
-    for prim in walk:
-        found = _find_prim(reader, scan, prim, top)
+    for prim, sort in known or zip(walk, repeat(None)):
+        found = _find_prim(reader, scan, prim, sort, top)
         scan.all[found.path] = reader.founds[found.path] = found
         if reader.annotated and has_custom_data(prim):
             scan.notes[found.path] = reader.notes[found.path] = read_note(prim)
@@ -150,6 +152,12 @@ def scan_prims(reader: StageReader, root: Usd.Prim) -> StageScan:
     return scan
 
 
+def _walk_known(reader: StageReader, root: Usd.Prim) -> Sequence[tuple[Usd.Prim, PrimSchemas]]:
+    """All prims where somebody has walked over the stage before; none where not, or where a part is left out."""
+    walked = reader.walked if root.IsPseudoRoot() else ()
+    return () if any(sort.type == "PointInstancer" for _, sort in walked) else walked[1:]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Inherited:
     """What the topmost prim of a walk inherits; the others inherit from the FoundPrim above them."""
@@ -164,12 +172,14 @@ class _Inherited:
 _DISPLAY = frozenset({"visibility", "purpose"})
 
 
-def _find_prim(reader: StageReader, scan: StageScan, prim: Usd.Prim, top: _Inherited) -> FoundPrim:
+def _find_prim(
+    reader: StageReader, scan: StageScan, prim: Usd.Prim, sort: PrimSchemas | None, top: _Inherited
+) -> FoundPrim:
     path = path_of(prim).pathString
     above, _, name = path.rpartition("/")
     parent = scan.all.get(above)
     inherited = top if parent is None else parent
-    opinions = reader.opinion_cache.look(prim)
+    opinions = reader.opinion_cache.look(prim, sort)
     outline = opinions.outline
     schemas, authored = outline.schemas, outline.names
     # clips give values to attributes that no layer of the prim mentions

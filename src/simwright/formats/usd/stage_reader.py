@@ -17,7 +17,7 @@ from pxr import Gf, Tf, Usd, UsdGeom
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.gate import Gate
 from simwright.core.math3d import IDENTITY, Array, Pose, matrices_from_quats
-from simwright.formats.usd.prims import FoundPrim, OpinionCache, may_share
+from simwright.formats.usd.prims import FoundPrim, OpinionCache, PrimSchemas, may_share
 from simwright.formats.usd.transforms import are_sound, mend_transforms
 from simwright.formats.usd.units import Units
 from simwright.model.asset import Asset
@@ -85,6 +85,8 @@ class MetPrims:
 
     founds: dict[str, FoundPrim] = field(default_factory=dict)
     xforms: UsdGeom.XformCache | None = None
+    walked: Sequence[tuple[Usd.Prim, PrimSchemas]] = ()
+    """All prims of the stage with their sorts, the root first, if somebody has looked at them before."""
 
 
 # tuples, not arrays: they are compared and unpacked thousands of times, which numpy is slow at
@@ -124,6 +126,7 @@ class StageReader:
     timed: bool = False
     animated: bool = False
     played: Usd.Stage | None = None
+    walked: Sequence[tuple[Usd.Prim, PrimSchemas]] = ()
     noted: bool = False
     exact: bool = False
     annotated: bool = False
@@ -262,6 +265,22 @@ class StageReader:
         else:
             return default
         return default if value is None else value
+
+    def get_all(self, found: FoundPrim, names: Sequence[str]) -> list[Any]:
+        """:meth:`get` of many authored attributes of one prim."""
+        if found.authored is None or self.exact:
+            return [self.get(found, name) for name in names]
+        known, prim, time = found.opinions.values, found.prim, self.time
+        values = []
+        for name in names:
+            value = known.get(name, _MISSING)
+            if value is _MISSING:
+                value = value_of(attribute_of(prim, name), time)
+                if type(value) is float:
+                    value = find_decimal(value)
+                known[name] = value
+            values.append(value)
+        return values
 
     def _read_value(self, attribute: Usd.Attribute) -> Any:
         value = value_of(attribute, self.time)
