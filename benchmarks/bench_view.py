@@ -47,7 +47,8 @@ WALKER_STEPS, CHAIN_STEPS = 2_000, 4_000
 DT = {"walker": 0.002, "chain": 0.001}
 SHOWN = 3
 """How often each page is opened."""
-REPEAT = 9
+REPEAT, LEAST = 15, 4
+"""How often runs are made, and how many of each side, those of least CPU time, count."""
 WATCHING = 1.1
 """Most CPU time of a run that is watched, as a multiple of one that is not."""
 VISITOR = """
@@ -155,8 +156,8 @@ def measure_browser(
 def measure_watching(file: Path, steps: int, speed: float | None) -> tuple[float, float]:
     """CPU seconds of a run that a visitor watches and of one that nobody does, in turn.
 
-    Their ratio is the median of ratios of neighbouring runs: the clock of a shared core changes by more than the
-    tenth in question from one second to the next, and the least of each side may be of different seconds.
+    What else the machine does only adds to CPU time, on a shared core up to half of it and from one second to the next:
+    the least of many runs of each side, in turn, are compared, some of them so that no single one decides.
     """
     taken: list[tuple[float, float]] = []
     for _ in range(REPEAT):
@@ -167,8 +168,8 @@ def measure_watching(file: Path, steps: int, speed: float | None) -> tuple[float
             visitor.wait()
         nobody = None if speed is None else LiveOptions(lambda _: None, speed=speed)
         taken.append((watched.cpu_time, run_source(file, frames=steps, view=nobody).cpu_time))
-    least = min(other for _, other in taken)
-    return least * statistics.median(one / other for one, other in taken), least
+    one, other = (statistics.mean(sorted(times)[:LEAST]) for times in zip(*taken, strict=True))
+    return one, other
 
 
 def visit(visitors: list[subprocess.Popen[str]], address: str) -> None:
