@@ -16,13 +16,15 @@ from simwright.app.rendering import find_positions, read_camera
 from simwright.app.run_sources import find_source
 from simwright.core.diag import Reporter
 from simwright.core.errors import UnknownNameError, UsageError
+from simwright.core.math3d import Pose
 from simwright.engines.mujoco.framing import CameraWish
 from simwright.engines.mujoco.painter import WorldPainter
 from simwright.engines.protocol import Settings
-from simwright.model.asset import Asset, Body, Camera, Shape
-from simwright.model.geometry import Box, Sphere
+from simwright.model.asset import Asset, Body, Camera, Keyframe, Shape
+from simwright.model.geometry import Box, Plane, Sphere
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Joint, JointKind, Motion
+from simwright.model.material import RenderMaterial
 
 SIZE = (160, 100)
 ROBOTS = (
@@ -264,3 +266,37 @@ def test_other_worlds_stand_beside_the_first_on_one_ground() -> None:
     for name, offset in (("floor", (0.0, 0.0, 0.0)), ("ball", (2.0, 1.0, 0.0))):
         geom = model.geom(names[name][0]).id
         assert second.geom_xpos[geom] - first.geom_xpos[geom] == pytest.approx(offset)
+
+
+def test_a_keyframe_places_the_base_and_the_joints() -> None:
+    asset = Asset("arm", bodies=[Body("base", inertial=Inertial(1.0)), Body("arm", inertial=Inertial(1.0))])
+    elbow = Dof(Motion.HINGE, np.array((0.0, 0.0, 1.0)), "elbow")
+    asset.joints = [Joint("elbow", JointKind.REVOLUTE, "base", "arm", dofs=[elbow])]
+    layout = WorldPainter(asset).layout
+    (base,) = (freedom for freedom in layout.freedoms if freedom.joint is None)
+    (hinge,) = (freedom for freedom in layout.freedoms if freedom.joint is not None)
+    place = (1.0, 2.0, 3.0, 0.0, 1.0, 0.0, 0.0)
+    asset.keyframes = [Keyframe("home", {base.name: place, "elbow": 0.7}), Keyframe("bent", {"elbow": -0.2})]
+    home, bent = (find_positions(asset, layout, keyframe=name) for name in ("home", "bent"))
+    assert home[base.positions].tolist() == list(place)
+    assert home[hinge.positions].tolist() == [0.7]
+    assert bent[base.positions].tolist() == [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
+    assert bent[hinge.positions].tolist() == [-0.2]
+
+
+def test_the_floor_lies_a_little_below_a_plane_with_an_end() -> None:
+    asset = Asset("table", bodies=[Body("ball", pose=Pose.of((0.0, 0.0, 30.0)), inertial=Inertial(1.0))])
+    asset.materials = [RenderMaterial("oak", (0.6, 0.4, 0.2))]
+    asset.shapes = [
+        # a plane with a look of its own is drawn; one without is where the floor is laid
+        Shape("top", Plane(np.array((30.0, 30.0))), visual=True, material="oak"),
+        Shape("ball", Sphere(20.0), "ball", visual=True),
+    ]
+    painter = WorldPainter(asset)
+    painter.place(find_positions(asset, painter.layout)[None])
+    plan = painter.plan(CameraWish(), SIZE[0] / SIZE[1])
+    floor = painter._choose_floor(plan)
+    assert floor is not None
+    assert plan.radius > 5.0
+    # below the plane, so that the two never flicker, but by no more than the eye takes for one
+    assert -0.005 * plan.radius < floor < -0.001 * plan.radius

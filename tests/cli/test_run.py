@@ -209,6 +209,31 @@ def test_raw_controls_and_targets_from_a_file(tmp_path):
         simwright.run(file, frames=10, control=wave)
 
 
+def test_a_file_of_controls_says_where_and_how_fast_a_run_starts(tmp_path):
+    file, wave = tmp_path / "arm.xml", tmp_path / "wave.json"
+    file.write_text(SERVO)
+    rows = {"controls": {"dt": 0.2, "names": ["servo"], "values": [[0.0]]}}
+    q, qd = {"values": [[0.9]]}, {"values": [[-2.0]]}
+    for given in ({"joint_q": q}, {"joint_qd": qd}, {"joint_q": q, "joint_qd": qd}):
+        wave.write_text(json.dumps(rows | given))
+        start = simwright.run(file, frames=0, control=wave)
+        assert start.positions[0].tolist() == ([0.9] if "joint_q" in given else [0.1])
+        assert start.velocities[0].tolist() == ([-2.0] if "joint_qd" in given else [0.0])
+
+
+@pytest.mark.skipif(not hasattr(mujoco.MjModel, "actuator_ctrladr"), reason="needs MuJoCo 4")
+def test_a_target_goes_to_its_own_servo_behind_one_of_several_controls(tmp_path):
+    file, wave = tmp_path / "arm.xml", tmp_path / "wave.json"
+    several = '<pid name="several" joint="elbow" kp="1"/><position name="servo"'
+    file.write_text(SERVO.replace('<position name="servo"', several).replace('ctrl="0.7"', 'ctrl="0 0 0.7"'))
+    rows = [[0.5], [-0.3], [0.9]]
+    wave.write_text(json.dumps({"controls": {"dt": 0.2, "names": ["servo"], "values": rows}}))
+    result = simwright.run(file, frames=300, control=wave)
+    wave.write_text(json.dumps({"joint_target_pos": {"dt": 0.2, "names": ["elbow"], "values": rows}}))
+    aimed = simwright.run(file, frames=300, control=wave)
+    np.testing.assert_allclose(aimed.positions, result.positions, atol=1e-12)
+
+
 def test_a_robot_is_recorded(tmp_path):
     file, target = tmp_path / "arm.xml", tmp_path / "a.npz"
     file.write_text(SERVO)

@@ -84,6 +84,7 @@ def test_a_robot_is_itself():
     assert difference.equal
     assert [s.name for s in difference.sections] == list(SECTIONS)
     assert difference.section("motion").compared == 6 + 3 + 1 + 2
+    assert difference.section("masses").compared == 4
     assert difference.figure("mass matrix").error < 1e-14
 
 

@@ -301,6 +301,22 @@ def test_a_lidar_sees_a_wall_where_it_is(tmp_path: Path) -> None:
         assert scan["ranges"] == pytest.approx(1.5 / np.cos(angles + 0.3), rel=1e-5)
 
 
+def test_a_lidar_of_two_rows_looks_up_and_down(tmp_path: Path) -> None:
+    file = tmp_path / "room.sdf"
+    rows = "<vertical><samples>2</samples><min_angle>-0.2</min_angle><max_angle>0.4</max_angle></vertical></scan>"
+    file.write_text(ROOM.replace("</scan>", rows))
+    asset = simwright.load(file)
+    (scan,) = (one for one in asset.interfaces if one.name == "scan")
+    asset.interfaces.append(replace(scan, name="cloud", type="sensor_msgs/msg/PointCloud2", path=""))
+    with serve(asset) as (bridge, transport, _):
+        bridge.run(51)
+        cloud = transport.last("/cloud")
+    points = np.frombuffer(bytes(cloud["data"]), dtype=np.float32).reshape(-1, 3)
+    assert (cloud["height"], cloud["width"]) == (2, 5)
+    heights = np.arctan2(points[:, 2], np.hypot(points[:, 0], points[:, 1]))
+    assert heights == pytest.approx(np.repeat((-0.2, 0.4), 5), abs=1e-5)
+
+
 def test_the_registrys_schemas_say_how_a_sensor_measures(tmp_path: Path) -> None:
     """The same room in OpenUSD, where sensors.usda says the beams, and a range finder beside it."""
     room = tmp_path / "room.sdf"

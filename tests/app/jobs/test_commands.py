@@ -13,9 +13,11 @@ from lxml import etree
 
 import simwright
 from simwright.app.cli.main import run
-from simwright.app.jobs.model import ItemOutcome, JobItem, JobSpec
+from simwright.app.jobs.model import ItemOutcome, JobItem, JobSpec, number_items
 from simwright.app.jobs.reports import write_report
+from simwright.app.jobs.shipping import pack_item
 from simwright.app.jobs.store import JobStore, create_store
+from simwright.core.pool import JobLimits
 
 SCHEMA = Path(simwright.__file__).parent / "app" / "schemas" / "job.v1.schema.json"
 PLAIN = {
@@ -273,3 +275,14 @@ def test_worlds_drawn_by_a_job_are_those_drawn_at_once(tmp_path, monkeypatch, ca
     assert [row["result"]["seed"] for row in rows if "result" in row] == [5, 6, 7, 8, 9]
     assert run([*asked, "-o", "once", "--format", "junit"]) == 2
     assert run([*asked, "-o", "once", "--manifest", "x.yaml"]) == 2
+
+
+def test_an_asset_is_packed_with_the_bytes_of_all_its_files(samples):
+    """Layers as text and as crates, each at its place: another machine has none of them."""
+    folder = samples / "rack"
+    (item,) = number_items([(file := str(folder / "rack.usda"), {"asset": file})])
+    shipment = pack_item(JobSpec("check", {}, JobLimits()), item)
+    (part,) = shipment.parts.values()
+    assert shipment.problem is None
+    assert set(part.files) >= {"rack.usda", "base.usda", "physics.usda", "geometries.usdc"}
+    assert part.files == {place: (folder / place).read_bytes() for place in part.files}

@@ -83,3 +83,8 @@ def test_what_is_no_job(tmp_path):
     with pytest.raises(InputError, match="cannot be read"):
         JobStore(tmp_path, writing=True)
     assert list(find_stores([tmp_path])) == [tmp_path]
+
+
+def test_a_job_makes_the_folders_it_stands_in(tmp_path):
+    with create_store(tmp_path / "jobs" / "first", SPEC, ITEMS[:1], {}) as store:
+        assert store.count_items() == 1

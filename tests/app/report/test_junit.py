@@ -29,6 +29,7 @@ def test_an_error_fails_and_the_rest_is_output(report: Report, junit_schema: etr
     assert error[0].tag == "failure"
     assert error[0].get("message") == "mesh file 'a.stl' does not exist"
     assert "= help: check the path of a.stl" in error[0].text
+    assert error[0].text.endswith("= note: REP-0158 section 2.1")
     assert warning[0].tag == "system-out"
     assert "the mass is -2 kg" in warning[0].text
 

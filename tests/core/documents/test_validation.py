@@ -9,7 +9,7 @@ from pydantic import Field
 from simwright.core.documents.expressions import Number
 from simwright.core.documents.read import parse_document
 from simwright.core.documents.record import Record
-from simwright.core.documents.validate import InvalidDocumentError, validate_document
+from simwright.core.documents.validate import InvalidDocumentError, suggest, validate_document
 
 
 class Wheel(Record):
@@ -138,3 +138,11 @@ def test_renamed_keys_keep_their_place():
     with pytest.raises(InvalidDocumentError) as caught:
         validate_document(Robot, document, prepare=rename, aliases={"count": ["number"]})
     assert str(caught.value.where) == "f:2:9"
+
+
+def test_a_word_like_no_other_is_answered_with_those_there_are() -> None:
+    assert suggest("radios", ["height", "radius"]) == "did you mean 'radius'?"
+    assert suggest("zzz", ["height", "radius"]) == "known: height, radius"
+    assert suggest("zzz", []) == ""
+    words = [f"word{number:02}" for number in range(33)]
+    assert suggest("zzz", words) == f"known: {', '.join(words[:30])} and 3 more"

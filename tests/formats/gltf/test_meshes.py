@@ -90,6 +90,16 @@ def test_sheets_face_up():
         assert made.normals == pytest.approx(np.tile((0, 0, 1), (len(made.normals), 1)))
 
 
+def test_a_terrain_goes_from_edge_to_edge():
+    heights = np.arange(12.0).reshape(3, 4) / 10
+    data = make_mesh(Heightfield(heights, np.array((6.0, 2.0))))
+    assert data is not None
+    areas = measure(data.vertices[data.triangles()])[:, 2] / 2
+    assert areas == pytest.approx(np.ones(12))
+    assert data.vertices[:, 2].reshape(3, 4) == pytest.approx(heights)
+    assert np.ptp(data.vertices[:, :2], axis=0) == pytest.approx((6.0, 2.0))
+
+
 def test_creases():
     """Two faces at an angle share normals where they meet, unless the angle is sharp or the mesh says otherwise."""
     triangles = np.array(((0, 1, 2), (1, 0, 3)))

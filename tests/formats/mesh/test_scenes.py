@@ -313,3 +313,24 @@ def test_every_mesh_of_the_urdf_collection_loads_as_trimesh_sees_it(shared_asset
         other = trimesh.load(file, process=False, force="mesh", skip_materials=True)
         assert len(mesh.triangles()) == len(other.faces), file
         assert np.allclose(other.bounds, (mesh.vertices.min(0), mesh.vertices.max(0)), atol=1e-6), file
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [("skin.png", True), ("file://skin.png", True), ("https://example.org/skin.png", False)],
+)
+def test_an_image_of_collada_is_a_file_beside_it_or_nothing(word: str, found: bool, tmp_path: Path) -> None:
+    (tmp_path / "skin.png").write_bytes(b"an image")
+    file = dae(tmp_path)
+    images = f'<library_images><image id="i"><init_from>{word}</init_from></image></library_images>'
+    sampler = (
+        '<newparam sid="s"><surface type="2D"><init_from>i</init_from></surface></newparam>'
+        '<newparam sid="t0"><sampler2D><source>s</source></sampler2D></newparam>'
+    )
+    text = file.read_text().replace("<library_effects>", f"{images}<library_effects>")
+    text = text.replace('<technique sid="t">', f'{sampler}<technique sid="t">')
+    text = text.replace("<color>1 0 0 1</color>", '<texture texture="t0" texcoord="u"/>')
+    file.write_text(text)
+    (material,) = load_mesh_materials(file)
+    files = [Path(texture.file).name for texture in material.textures.values()]
+    assert files == (["skin.png"] if found else [])

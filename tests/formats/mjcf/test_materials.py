@@ -157,3 +157,21 @@ def test_a_cube_map_is_a_strip_of_its_sides(read_text, reporter):
     assert asset.extras.get("mjc", "texture/t", "file").endswith("white.png")
     texture = asset.materials[0].textures["diffuse"]
     assert (decode(texture.file).shape, texture.uv_set) == ((12, 2, 3), "st_cube")
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_an_image_lies_on_a_mesh_as_the_file_of_the_mesh_says(count, read_text):
+    """On the first mesh of a model as on any other."""
+    tetrahedron = (
+        b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0.25 0.5\nvt 0.75 0.5\nvt 0.25 1\n"
+        b"f 1/1 3/3 2/2\nf 1/1 2/2 4/3\nf 1/1 4/2 3/3\nf 2/1 3/2 4/3\n"
+    )
+    names = [f"m{number}" for number in range(count)]
+    assets = '<texture name="t" type="2d" file="white.png"/><material name="m" texture="t"/>'
+    assets += "".join(f'<mesh name="{name}" file="part.obj"/>' for name in names)
+    geoms = "".join(f'<geom name="{name}" type="mesh" mesh="{name}" material="m"/>' for name in names)
+    text = f"<mujoco><asset>{assets}</asset><worldbody>{geoms}</worldbody></mujoco>"
+    asset = read_text(text, white__png=png(), part__obj=tetrahedron)
+    for shape in asset.shapes:
+        uvs = shape.geometry.data.uvs
+        assert {tuple(uv) for uv in uvs.tolist()} == {(0.25, 0.5), (0.75, 0.5), (0.25, 1.0)}, shape.name

@@ -134,3 +134,13 @@ def test_self_collision_and_articulation(read_model):
     assert (made.name, made.root, made.self_collide) == ("m", "a", False)
     assert read_model(links + joint + "<self_collide>true</self_collide>").articulations[0].self_collide
     assert not read_model(links).articulations
+
+
+def test_a_mass_of_a_link_whose_mesh_is_broken_is_kept(tmp_path, read_model, found):
+    (tmp_path / "broken.stl").write_text("not a mesh")
+    collision = "<collision name='c'><geometry><mesh><uri>broken.stl</uri></mesh></geometry></collision>"
+    asset = read_model(
+        f'<link name="a"><inertial auto="true"><mass>3</mass></inertial>{collision}</link>', "1.11"
+    )
+    assert asset.body("a").inertial.mass == 3.0
+    assert asset.body("a").inertial.inertia.tolist() == np.eye(3).tolist()

@@ -30,10 +30,12 @@ class Reading:
         return {d.kind for d in self.reporter}
 
 
-def make_stage(content: str, *, meters: float = 1.0, up: str = "Z", kilograms: float = 1.0) -> Usd.Stage:
+def make_stage(
+    content: str, *, meters: float = 1.0, up: str = "Z", kilograms: float = 1.0, said: str = ""
+) -> Usd.Stage:
     header = (
         f'#usda 1.0\n(\n    defaultPrim = "R"\n    metersPerUnit = {meters}\n'
-        f'    kilogramsPerUnit = {kilograms}\n    upAxis = "{up}"\n)\n'
+        f'    kilogramsPerUnit = {kilograms}\n    upAxis = "{up}"\n    {said}\n)\n'
     )
     layer = Sdf.Layer.CreateAnonymous("test.usda")
     # the text format wants a line break around every closing brace; one-liners read better in tests

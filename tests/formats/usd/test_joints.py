@@ -427,3 +427,10 @@ def test_a_generic_joint_without_limits_holds_the_base_of_an_articulation(read):
     assert (joint.kind, joint.dofs) == (JointKind.FIXED, [])
     assert joint.parent_frame.p.tolist() == pytest.approx([5, 3, 1])
     assert "usd-generic-holds-base" in found.kinds
+
+
+def test_bodies_of_a_joint_that_says_nothing_do_not_collide(read):
+    for said, collide in (("", False), ("= false", False), ("= true", True)):
+        line = f"bool physics:collisionEnabled {said}" if said else ""
+        found = read(two_bodies(f'def PhysicsRevoluteJoint "j" {{\n{ENDS}\n{line}\n}}'))
+        assert found.asset.joint("j").collide is collide, said

@@ -49,3 +49,17 @@ def test_too_many_samples_are_reported_and_left_out(read, monkeypatch):
     found = read(SPIN % 5)
     assert found.asset.motion is None
     assert time_samples.MOVEMENT_LONG.code in found.kinds
+
+
+def test_times_are_counted_from_where_the_stage_starts_to_play(read):
+    whole = read(SPIN % 5, said="startTimeCode = -5\nendTimeCode = 10\ntimeCodesPerSecond = 50").asset.motion
+    assert whole.times[0] == pytest.approx(5 / 50)
+    assert whole.times[-1] == pytest.approx(15 / 50)
+    later = read(SPIN % 5, said="startTimeCode = 4\nendTimeCode = 10\ntimeCodesPerSecond = 50").asset.motion
+    assert later.times[0] == 0.0
+
+
+def test_samples_between_frames_and_whole_frames_are_times(read):
+    text = SPIN.replace("10: (%s, 0, 0)", "2.5: (%s, 0, 0)").replace("10: 90", "4: 90") % 5
+    motion = read(text, said="timeCodesPerSecond = 1").asset.motion
+    assert motion.times.tolist() == [0.0, 1.0, 2.0, 2.5, 3.0, 4.0]

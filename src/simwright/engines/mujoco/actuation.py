@@ -178,33 +178,38 @@ def name_controls(model: MjModel, names: MujocoNames) -> tuple[str, ...]:
 def find_servos(layout: Layout, asset: Asset, compiled: CompiledAsset) -> Servos:
     """Drives, and actuators of the asset that push one hinge or slide by a fixed gain and an affine bias."""
     model, names = compiled.model, compiled.names
-    by_target = {
-        actuator.target: names.actuators[actuator.name]
-        # of several actuators on one dof the first is the servo
-        for actuator in reversed(asset.actuators)
-        if actuator.transmission == "joint" and actuator.name in names.actuators
-    }
+    by_target: dict[str, list[str]] = {}
+    for actuator in asset.actuators:
+        if actuator.transmission == "joint" and actuator.name in names.actuators:
+            by_target.setdefault(actuator.target, []).append(names.actuators[actuator.name])
     dofs, columns, laws = [], [], []
     for freedom in layout.freedoms:
         if freedom.motion not in (Motion.HINGE, Motion.SLIDE):
             continue
-        name = names.drives.get(freedom.name) or by_target.get(freedom.name)
-        if name is None:
-            continue
-        row = model.actuator(name).id
-        # one list of reasons why an actuator follows no target
-        gain, bias = model.actuator_gainprm[row], model.actuator_biasprm[row]
-        affine = int(model.actuator_biastype[row]) in _AFFINE
-        if int(model.actuator_gaintype[row]) != _FIXED_GAIN or not affine or not gain[0]:
-            continue
-        gear = float(model.actuator_gear[row, 0])
-        if not gear:
-            continue
-        dofs.append(freedom.v)
-        columns.append(int(model.actuator_ctrladr[row]) if hasattr(model, "actuator_ctrladr") else row)
-        laws.append(np.array((1.0 / gear, -bias[0], -bias[1] * gear, -bias[2] * gear)) / gain[0])
+        drive = names.drives.get(freedom.name)
+        candidates = by_target.get(freedom.name, []) if drive is None else [drive]
+        # the first of several that can give any force: a muscle or a PID controller before it cannot
+        servo = next(filter(None, (_read_servo(model, name) for name in candidates)), None)
+        if servo is not None:
+            dofs.append(freedom.v)
+            columns.append(servo[0])
+            laws.append(servo[1])
     law = np.array(laws).reshape(-1, 4).T
     return Servos(np.array(dofs, dtype=np.int64), np.array(columns, dtype=np.int64), law)
+
+
+def _read_servo(model: MjModel, name: str) -> tuple[int, Array] | None:
+    """The control of an actuator and the row of its law, as ``Servos`` has them; None if it cannot give any force."""
+    row = model.actuator(name).id
+    gain, bias = model.actuator_gainprm[row], model.actuator_biasprm[row]
+    gear = float(model.actuator_gear[row, 0])
+    is_servo = (
+        int(model.actuator_gaintype[row]) == _FIXED_GAIN and int(model.actuator_biastype[row]) in _AFFINE
+    )
+    if not is_servo or not gain[0] or not gear:
+        return None
+    column = int(model.actuator_ctrladr[row]) if hasattr(model, "actuator_ctrladr") else row
+    return column, np.array((1.0 / gear, -bias[0], -bias[1] * gear, -bias[2] * gear)) / gain[0]
 
 
 Number: TypeAlias = Array | np.float64 | float

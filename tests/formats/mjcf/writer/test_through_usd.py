@@ -6,10 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import simwright
 from simwright.core.diag import Reporter
-from simwright.model.asset import Asset, Camera
+from simwright.model.asset import Asset, Camera, Shape
+from simwright.model.geometry import Box
+from simwright.model.material import RenderMaterial, Texture
 
 from .compiling import compile_quietly, write_and_compile
 
@@ -158,3 +161,13 @@ def test_a_site_whose_name_has_blanks_is_a_frame_without(tmp_path: Path) -> None
     assert "frame-id" not in {finding.kind for _, finding in simwright.check(stage)}
     written = compile_quietly(simwright.convert(stage, tmp_path / "result.xml"))
     assert {written.site(number).name for number in range(written.nsite)} == {"Full Body", "Full_Body"}
+
+
+def test_an_image_moved_by_a_whole_image_is_not_moved(tmp_path):
+    Image.new("RGB", (4, 4)).save(tmp_path / "tile.png")
+    for offset, is_moved in ((1.0 - 1e-9, False), (2.0 + 1e-9, False), (0.25, True), (-0.75, True)):
+        texture = Texture(str(tmp_path / "tile.png"), offset=(offset, 0.0))
+        asset = Asset("a", materials=[RenderMaterial("tiles", textures={"diffuse": texture})])
+        asset.shapes = [Shape("box", Box.of(1, 1, 1), material="tiles")]
+        written = write_and_compile(asset, tmp_path / f"{offset}")
+        assert ("mjcf-write-look-lost" in written.kinds) is is_moved, offset

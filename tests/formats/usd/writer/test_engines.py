@@ -489,3 +489,26 @@ def test_tiny_links_borrow_moments_from_the_link_they_are_fixed_to(tmp_path):
     before, after = moments["mujoco"], moments["newton"]
     assert after["pad"] - before["pad"] == pytest.approx(before["finger"] - after["finger"], rel=1e-2)
     assert after["palm"] == before["palm"]
+
+
+TWO_WAYS = """<mujoco model="two">
+  <compiler angle="radian"/>
+  <worldbody><body name="base"><geom name="box" type="box" size="0.1 0.1 0.1"/>
+    <body name="hand">
+      <joint name="x" axis="1 0 0" armature="0.1" damping="2" springref="0.5"/>
+      <joint name="y" axis="0 1 0" armature="0.3" damping="2" springref="0.5"/>
+      <geom type="box" size="0.1 0.1 0.1"/>
+    </body></body></worldbody>
+</mujoco>"""
+
+
+def test_a_joint_prim_of_two_freedoms_says_only_what_both_have(tmp_path):
+    file = tmp_path / "two.xml"
+    file.write_text(TWO_WAYS)
+    stage = Usd.Stage.Open(str(simwright.convert(file, tmp_path / "out")))
+    (prim,) = (prim for prim in stage.Traverse() if prim.GetTypeName() == "PhysicsJoint")
+    words = {"damping", "armature", "springref", "stiffness", "frictionloss", "friction"}
+    engines = {f"{space}:{word}" for space in ("mjc", "newton") for word in words}
+    # their armature differs, and a spring without stiffness rests nowhere
+    assert engines & set(prim.GetAuthoredPropertyNames()) == {"mjc:damping", "newton:damping"}
+    assert prim.GetAttribute("mjc:damping").Get() == 2
