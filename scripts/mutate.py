@@ -55,6 +55,8 @@ import coverage
 import pytest
 from coverage.numbits import num_in_numbits
 
+from simwright.core.files import write_atomic
+
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "src"
 STORE = ROOT / "out" / "mutation"
@@ -455,13 +457,15 @@ class KnownTests:
     def find(self, mutant: Mutant) -> dict[str, float]:
         """Tests that may notice a mutant, with the seconds each may take, file by file, the nearest first.
 
-        Tests that pass its line come before those that only use its file: a line may be passed where coverage does not
-        look, in another process or before the first test, or only by the first test that asks for a shared fixture.
+        Tests that pass its line come before those that only use its file, or stand beside one that passes it: a line
+        may be passed where coverage does not look, in another process or before the first test, or only by the first
+        test that asks for a shared fixture.
         """
         passing = self.list_passing(mutant)
-        using = {test for test, _ in self.list_lines(mutant.file)}
         all_seconds = {test: taken for own in self.known.values() for test, taken in own.items()}
         homes = {test.partition("::")[0] for test in passing}
+        using = {test for test, _ in self.list_lines(mutant.file)}
+        using |= {test for test in all_seconds if test.partition("::")[0] in homes}
 
         def order(test: str) -> tuple[bool, bool, bool, float]:
             home = test.partition("::")[0]
@@ -682,13 +686,15 @@ def main() -> int:
     mutants = list(killers) if options.again else choose_mutants(options.count, options.seed)
 
     found: dict[Mutant, str | None] = {}
+    lock = Lock()  # two jobs may end at the same time
 
     def keep(mutant: Mutant, killer: str | None) -> None:
-        found[mutant] = killer
-        killers.update(read_results(results))  # another run may have tried others since
-        killers.update(found)
-        rows = [{"mutant": asdict(each), "killer": killers[each]} for each in mutants if each in killers]
-        results.write_text(json.dumps(rows, indent=1))
+        with lock:
+            found[mutant] = killer
+            killers.update(read_results(results))  # another run may have tried others since
+            killers.update(found)
+            rows = [{"mutant": asdict(each), "killer": killers[each]} for each in mutants if each in killers]
+            write_atomic(results, json.dumps(rows, indent=1).encode())
 
     wanted = [mutant for mutant in mutants if not options.package or mutant.package in options.package]
     tried = [mutant for mutant in wanted if not options.again or killers[mutant] is None]

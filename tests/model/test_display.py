@@ -11,7 +11,7 @@ import simwright
 from simwright.core.math3d import Pose
 from simwright.model.asset import ELEMENT_LISTS, Asset, Body, Environment, Shape, Site
 from simwright.model.display import LONGEST
-from simwright.model.geometry import Box, Heightfield, Mesh, MeshData
+from simwright.model.geometry import Box, Heightfield, Mesh, MeshData, Sphere
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Joint, JointKind, Motion
 
@@ -103,6 +103,9 @@ def test_tables_for_notebooks_are_escaped(samples):
     assert page.count("<table>") == 2
     for word in ("joint_1", "-3.054 to 3.054 rad", "shoulder_link", "3.8 kg", "revolute", "(0, 0, 1)"):
         assert f"<td>{word}</td>" in page
+    empty = Asset("frames", bodies=[Body("frame"), Body("ball")], shapes=[Shape("s", Sphere(0.1), "ball")])
+    rows = [row.split("</td><td>") for row in empty._repr_html_().split("<tr><td>")[1:]]
+    assert [(row[0], row[-1][:1]) for row in rows] == [("frame", "0"), ("ball", "1")]
     wild = Asset("<script>alert(1)</script>", bodies=[Body(f"<b>{i}") for i in range(100)])
     wild.provenance.file = "<i>"
     text = wild._repr_html_()

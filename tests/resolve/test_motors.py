@@ -88,6 +88,15 @@ def test_a_servo_of_mujoco() -> None:
     assert "controlLower" not in read_mjc_motor(authored, angular=True, auto=False)
 
 
+@pytest.mark.parametrize("gain", [0.25, 4.0])
+def test_weak_servos_are_servos_too(gain: float) -> None:
+    affine = {"mjc:gainPrm": [gain], "mjc:biasType": "affine"}
+    position = read_mjc_motor(affine | {"mjc:biasPrm": [0, -gain, 0]}, angular=False)
+    assert (position["controlMode"], position["stiffness"]) == ("position", gain)
+    velocity = read_mjc_motor(affine | {"mjc:biasPrm": [0, 0, -gain]}, angular=False)
+    assert (velocity["controlMode"], velocity["damping"]) == ("velocity", gain)
+
+
 def test_a_servo_may_take_its_range_from_the_joint() -> None:
     authored = {
         "mjc:gainPrm": [5.0],
@@ -105,6 +114,7 @@ def test_a_servo_may_take_its_range_from_the_joint() -> None:
         ({"mjc:gainType": "muscle"}, "motor or servo"),
         ({"mjc:biasType": "muscle"}, "of type muscle"),
         ({"mjc:biasType": "affine", "mjc:biasPrm": [0, -50, 1]}, "motor or servo"),
+        ({"mjc:gainPrm": [50], "mjc:biasType": "affine", "mjc:biasPrm": [0, -50, 0.5]}, "motor or servo"),
         ({"mjc:biasType": "affine", "mjc:biasPrm": [1, 0, 0]}, "motor or servo"),
         ({"mjc:dynType": "integrator"}, "of type integrator"),
         ({"mjc:gear": [1, 2, 0, 0, 0, 0]}, "several numbers"),

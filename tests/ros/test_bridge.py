@@ -21,6 +21,7 @@ from simwright.engines.protocol import Settings
 from simwright.engines.table import load_engine
 from simwright.model.asset import Asset
 from simwright.model.joint import Motion
+from simwright.model.mass import body_inertials
 from simwright.ros.bridge import BridgeOptions, RosBridge
 from simwright.ros.servos import JointTargets
 from stages import make_arm, make_topic, write_stage
@@ -366,3 +367,14 @@ def test_old_names_of_targets_still_work_and_say_so(
     for name in ("positions", "velocities", "efforts"):
         assert getattr(before, name).tolist() == getattr(now, name).tolist()
     assert before.efforts.any() or before.velocities.any()
+
+
+def test_servos_that_are_added_to_wheels_carry_their_share_of_the_robot(rover: Asset) -> None:
+    bridged = BridgedSource(AssetSource(rover, rover.name), "mujoco", Settings(dt=0.002), Reporter())
+    mass = sum(inertial.mass for inertial in body_inertials(rover).values() if inertial is not None)
+    wheels = [joint.dofs[0].drive for joint in bridged.asset.joints if joint.name in bridged.added]
+    assert len(wheels) == 2
+    for drive in wheels:
+        assert drive is not None
+        # critical damping says what the servo was made for; the radius is 0.09 m
+        assert drive.damping**2 / (4.0 * drive.stiffness) > mass * 0.09**2 / 2

@@ -15,6 +15,7 @@ from simwright.core.diag import Reporter
 from simwright.engines.mujoco.engine import MujocoSimulation
 from simwright.model.ros import Interface, InterfaceKind
 from simwright.ros.bridge import RosBridge
+from simwright.ros.following import JointPath
 from stages import TRIGGER, write_room
 
 WALL = 1.9
@@ -174,3 +175,16 @@ def test_engines_that_tell_less_say_so(tmp_path: Path, monkeypatch: pytest.Monke
     assert mine == pytest.approx(theirs, abs=0.05)
     assert "effort" not in less.last("/joint_states")
     assert "effort" in full.last("/joint_states")
+
+
+@pytest.mark.parametrize("known", [0, 1, 2])
+def test_a_path_meets_what_its_points_say(known: int) -> None:
+    """A polynomial of the degree that its points determine comes back: a line, a cubic, a quintic."""
+    law = np.polynomial.Polynomial((0.3, -0.2, 0.5, 0.4, -0.3, 0.1)[: 2 * known + 2])
+    times = np.array((0.0, 0.5, 2.0))
+    given = [law.deriv(order)(times)[:, None] if order <= known else None for order in (1, 2)]
+    path = JointPath(("j",), times, law(times)[:, None], *given)
+    for time in np.linspace(0.01, 1.99, 25):
+        place, rate = path.sample(float(time))
+        assert place == pytest.approx([law(time)], abs=1e-12)
+        assert rate == pytest.approx([law.deriv()(time)], abs=1e-12)

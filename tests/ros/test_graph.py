@@ -281,7 +281,7 @@ def test_names_of_assets_cannot_break_a_picture(tmp_path: Path) -> None:
 
 
 def test_a_transport_works_where_its_library_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = {"rclpy": True, "bag": False}
+    here = {"rclpy": True, "bag": False, "foxglove": True}
     modules = {module: here[name] for name, (module, _) in table._ABOUT.items() if name in here}
     monkeypatch.setattr(
         table.importlib.util, "find_spec", lambda module: object() if modules.get(module) else None
@@ -290,3 +290,7 @@ def test_a_transport_works_where_its_library_is(monkeypatch: pytest.MonkeyPatch)
     assert rows["rclpy"]["works"]
     assert not rows["bag"]["works"]
     assert rows["bag"]["notes"] == [f"missing: {table.INSTALL['bag']}"]
+    # packages of ROS are what rclpy alone wants
+    assert "ros-$ROS_DISTRO" in " ".join(rows["rclpy"]["notes"])
+    assert rows["foxglove"]["works"]
+    assert "ROS_DISTRO" not in " ".join(rows["foxglove"]["notes"])

@@ -9,6 +9,7 @@ import pytest
 from pxr import Sdf, Usd
 
 import simwright
+from simwright.sanitizer.conversion.dimensions import PrimRole, find_dimension
 
 RULES = ["units-meters", "units-kilograms", "units-timecodes", "axis-up-z"]
 MACHINE = """#usda 1.0
@@ -229,3 +230,10 @@ over "robot"
     assert [time / rate for time in times[0]] == pytest.approx(times[1]) == [2.0, 4.0]
     assert after.GetAttributeAtPath("/robot.start").Get() == Sdf.TimeCode(1.0)
     assert list(after.GetAttributeAtPath("/robot.marks").Get()) == [Sdf.TimeCode(0.5), Sdf.TimeCode(1.5)]
+
+
+@pytest.mark.parametrize(("axis", "length"), [("rotX", 2), ("angular", 2), ("transX", 0), ("linear", 0)])
+def test_the_unit_of_a_limit_follows_its_axis(axis, length):
+    """A stiffness is N/m = kg/s^2 along an axis, and N m/rad = kg m^2/s^2 around it."""
+    found = find_dimension(f"newton:{axis}:limitStiffness", PrimRole("PhysicsJoint"))
+    assert (found.length, found.mass) == (length, 1)

@@ -73,6 +73,13 @@ def test_more_folders_of_the_same_file_are_fetched(repository, tmp_path):
     assert (file.parents[1] / "c/deep/robot.urdf").is_file()
 
 
+def test_a_file_outside_of_the_folders_is_fetched_with_its_own(repository, tmp_path):
+    cache = GitCache(tmp_path / "cache", offline=False)
+    cache.find(source_of(repository))
+    # its folders are there already, and the file is not
+    assert cache.find(source_of(repository, "b/robot.urdf", sparse=["a"])).read_text() == "<robot name='b'/>"
+
+
 def test_a_branch_is_a_revision(repository, tmp_path):
     file = GitCache(tmp_path / "cache", offline=False).find(source_of(repository, rev="main"))
     assert file.parents[1].name == "main"

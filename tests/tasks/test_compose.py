@@ -11,7 +11,7 @@ from simwright.core.math3d import Pose, quat_from_axis_angle
 from simwright.engines.mujoco.actuation import ActuatorKind, hold_controls, list_actuators
 from simwright.tasks.compose import compose_scene
 from simwright.tasks.home import find_home
-from simwright.tasks.specs import open_robot_file
+from simwright.tasks.specs import first_line, open_robot_file
 
 GREEDY = """
 <mujoco model="greedy">
@@ -152,3 +152,8 @@ def test_refusals_name_the_robot(tmp_path, greedy):
         open_robot_file(file)
     with pytest.raises(UsageError, match="period"):
         compose_scene(greedy, add_cube, period=0.0)
+
+
+def test_the_first_line_of_what_mujoco_says_is_told():
+    assert first_line(ValueError("\n  \n  Error: no mesh  \nElement geom, line 3")) == "Error: no mesh"
+    assert first_line(ValueError("")) == "unknown error"

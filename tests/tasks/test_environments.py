@@ -105,7 +105,12 @@ def test_a_vector_of_worlds_is_many_single_ones(arm, randomize):
 
 def test_vectors_keep_gymnasiums_form(arm):
     many = make_vector_env("reach", arm, 4)
-    observation, _ = many.reset(seed=[1, 2, None, 4])
+    observation, info = many.reset(seed=[1, 2, None, 4])
+    assert info["seed"][[0, 1, 3]].tolist() == [1, 2, 4]
+    # seeds that are drawn are such as every generator takes
+    drawn = [int(seed) for _ in range(10) for seed in many.reset(seed=[None] * 4)[1]["seed"]]
+    assert max(drawn) < 2**31
+    assert len(set(drawn)) == 40
     assert many.observation_space.contains(observation)
     assert many.action_space.shape == (4, 7)
     observation, rewards, *_ = many.step(many.action_space.sample())

@@ -199,3 +199,12 @@ def test_a_floating_robot_stands_on_the_floor(quadruped):
     assert result.info["upright"] > 0.9
     assert rollout.data.ncon > 0, "it stands"
     assert mujoco.mj_name2id(rollout.model, mujoco.mjtObj.mjOBJ_GEOM, "ground") >= 0
+
+
+def test_the_front_of_a_closed_drawer_stands_before_its_cabinet(arm):
+    model = SimRollout(SCENES.get("drawer"), arm).model
+    front, wall, back = (model.geom(name) for name in ("drawer_front", "cabinet_left", "cabinet_back"))
+    # both bodies have their axes alike: the drawer opens towards -y
+    opening = wall.pos[1] - wall.size[1]
+    assert opening - 0.01 < front.pos[1] + front.size[1] < opening
+    assert back.pos[1] + back.size[1] == pytest.approx(wall.pos[1] + wall.size[1])

@@ -80,3 +80,20 @@ def test_the_tube_has_to_be_deep_upright_and_in_the_middle(stand_in, shift, tilt
 def test_the_same_seed_gives_the_same_box(stand_in):
     bits = [make_rollout("so101_box", open_robot(stand_in)).reset(seed=7)["tube"].tobytes() for _ in range(2)]
     assert bits[0] == bits[1]
+
+
+def test_the_walls_stand_around_the_box(stand_in):
+    rollout = make_rollout("so101_box", options={"box_size": [0.4, 0.2, 0.1]})
+    rollout.reset(seed=0)
+    walls = {name: rollout.model.geom(f"box_{name}") for name in ("left", "right", "near", "far")}
+    ends = {
+        name: (wall.pos[:2] - wall.size[:2], wall.pos[:2] + wall.size[:2]) for name, wall in walls.items()
+    }
+    for one, other, along in (("left", "right", 1), ("near", "far", 0)):
+        half = (0.2, 0.1)[along]
+        for name in (one, other):
+            assert (ends[name][0][along], ends[name][1][along]) == pytest.approx((-half, half))
+    middles = [walls[name].pos[0] for name in ("left", "right")] + [
+        walls[name].pos[1] for name in ("near", "far")
+    ]
+    assert middles == pytest.approx([-0.2, 0.2, -0.1, 0.1])

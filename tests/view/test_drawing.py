@@ -12,7 +12,7 @@ import pytest
 
 import simwright
 from simwright.core.math3d import Pose
-from simwright.model.asset import Asset, Body, Camera, Shape
+from simwright.model.asset import Asset, Body, Camera, Sensor, Shape
 from simwright.model.geometry import Box, Mesh, Sphere
 from simwright.model.joint import Dof, Joint, JointKind, Motion
 from simwright.view.configuration import Configuration
@@ -136,6 +136,16 @@ def test_a_camera_is_drawn_along_its_view(samples: Path) -> None:
     asset = simwright.load(samples / "arm" / "urdf" / "arm.urdf")
     # the sensor and its optics are one camera
     assert len(list(list_fields(asset, 1.0))) == 1
+
+
+def test_a_camera_that_is_a_sensor_is_drawn_as_wide_as_it_sees() -> None:
+    said = {"horizontal_fov": math.pi / 2, "image_width": 200, "image_height": 100, "clip_far": 3.0}
+    (part,) = list_fields(
+        Asset("a", bodies=[Body("b")], sensors=[Sensor("eye", "camera", "b", settings=said)]), 10.0
+    )
+    corners = part[-1].reshape(-1, 3)
+    edges = {tuple(corner) for corner in np.round(corners, 9).tolist()}
+    assert edges == {(0.0, 0.0, 0.0), *((3.0, y, z) for y in (-3.0, 3.0) for z in (-1.5, 1.5))}
 
 
 def test_a_line_of_sight_meets_the_nearest_surface() -> None:

@@ -512,6 +512,12 @@ def plan() -> Iterator[WorldPage]:
     page.close()
 
 
+def test_a_page_that_is_closed_ends_what_waits_for_it(plan: WorldPage) -> None:
+    assert not plan.pace.is_ended
+    plan.close()
+    assert plan.pace.is_ended
+
+
 def test_a_door_opens_and_closes_by_a_click(plan: WorldPage) -> None:
     hallway = next(one for one in plan.world.hallways if not one.is_locked)
     was = hallway.is_open

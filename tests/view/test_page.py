@@ -401,6 +401,21 @@ def test_findings_are_shown_at_the_link_they_are_about(page: ViewPage) -> None:
     page._mark(False)
 
 
+def test_findings_take_the_place_of_those_before(page: ViewPage) -> None:
+    before = list(page._findings)
+    for count in (3, 1):
+        page.show_findings([Diagnostic("a-kind", Level.WARNING, f"number {n}") for n in range(count)])
+        sent = list(page.server._websock_server._broadcast_buffer.message_from_id.values())
+        gone = {message.uuid for message in sent if type(message).__name__ == "GuiRemoveMessage"}
+        rows = {
+            message.uuid
+            for message in sent
+            if type(message).__name__ == "GuiMarkdownMessage" and "number " in message.props._markdown
+        }
+        assert len(rows - gone) == count
+    page.show_findings(before)
+
+
 def test_what_files_say_is_text_and_not_markup(page: ViewPage) -> None:
     text = describe_finding(page._findings[0])
     assert "<script>" not in text

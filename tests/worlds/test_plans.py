@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import random
 import re
@@ -296,6 +297,22 @@ def test_svg_drawing(tmp_path: Path) -> None:
     assert count_differences(world, free, 0.05) == (0, 0)
     with pytest.raises(SimwrightError, match="how large its building is"):
         import_plan(file, tmp_path / "other")
+
+
+@pytest.mark.parametrize("sweep", [0, 1])
+def test_a_round_room_of_arcs(tmp_path: Path, sweep: int) -> None:
+    """Two half circles around (3, 2) with a radius of 2 m, either way round."""
+    file = tmp_path / "round.svg"
+    arcs = f"M 100 200 A 200 200 0 0 {sweep} 500 200 A 200 200 0 0 {sweep} 100 200 Z"
+    file.write_text(
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="600" height="400"><g id="walls" stroke="black" '
+        f'stroke-width="10" fill="none"><path d="{arcs}"/></g></svg>'
+    )
+    _, world = import_plan(file, tmp_path / "out", scale=0.01)
+    (room,) = world.rooms
+    low_x, low_y, high_x, high_y = room.polygon.bounds
+    assert (high_x - low_x, high_y - low_y) == (pytest.approx(4.0, abs=0.15), pytest.approx(4.0, abs=0.15))
+    assert room.polygon.area == pytest.approx(math.pi * 1.95**2, rel=0.02)
 
 
 @pytest.mark.parametrize(

@@ -52,6 +52,35 @@ def test_the_block_of_our_own_says_seed_and_heights(tmp_path: Path) -> None:
     assert world.extensions.look_up("can7", "can", "mass") == 0.3
 
 
+def test_a_block_of_our_own_that_is_none_is_reported_and_left_out(tmp_path: Path) -> None:
+    world, found = load(tmp_path, ROOMS + "simwright: [9]\n")
+    assert [code for code, _ in found] == ["world-wrong-value"]
+    assert world.seed == 0
+    assert world.wall_height(world.rooms[0]) == 2.0
+
+
+def test_seven_numbers_are_a_place_and_a_quaternion(tmp_path: Path) -> None:
+    turn = math.sqrt(0.5)
+    world, found = load(
+        tmp_path,
+        ROOMS + f"locations: [{{category: table, parent: left, pose: [0.5, 0.1, 0, {turn}, 0, 0, {turn}]}}]",
+    )
+    assert found == []
+    pose = world.locations[0].pose
+    assert (pose.xy, pose.yaw) == (pytest.approx((0.5, 0.1)), pytest.approx(math.pi / 2))
+
+
+def test_an_action_takes_no_time_unless_it_says_so(tmp_path: Path) -> None:
+    said = "{pick: {success_probability: 0.5}, place: {delay: 2.5}}"
+    world, found = load(
+        tmp_path, ROOMS + f"robots: [{{radius: 0.2, pose: [0, 0], action_execution_options: {said}}}]"
+    )
+    assert found == []
+    actions = world.robots[0].actions
+    assert (actions["pick"].delay, actions["pick"].success_probability) == (0.0, 0.5)
+    assert (actions["place"].delay, actions["place"].success_probability) == (2.5, 1.0)
+
+
 @pytest.mark.parametrize(
     ("text", "code", "line"),
     [

@@ -32,6 +32,8 @@ def test_everything_in_a_drawn_world_can_be_reached(
     assert [item.message for item in reporter if item.level is not Level.INFO] == []
     assert sum(not room.name.startswith(("corridor", "lobby")) for room in world.rooms) == rooms
     assert len(shapely.get_parts(world.free_space)) == 1
+    floors = [room.polygon for room in world.rooms]
+    assert shapely.unary_union(floors).area == pytest.approx(sum(floor.area for floor in floors))
     assert world.locations
     simulation = WorldSimulation(world, seed=0)
     for location in world.locations[:: max(1, len(world.locations) // 3)]:

@@ -50,3 +50,13 @@ def test_a_place_stays_down_where_the_last_bit_says_that_the_robot_was_not_there
     world = run_live_steps(20009, 18, tmp_path)
     assert world.robots[0].battery_level == pytest.approx(87.65686977890822, abs=1e-6)
     assert world.robots[0].pose.z == 0.0
+
+
+def test_a_robot_without_charge_goes_nowhere(tmp_path: Path) -> None:
+    simulation = WorldSimulation(read_world(make_live_world(3, tmp_path), seed=3, reference=True), seed=4)
+    robot = simulation.world.robots[0]
+    before, robot.battery_level = robot.pose, 0.0
+    target = simulation.world.locations[0].name
+    result = simulation.execute(robot.name, Action("navigate", target))
+    assert (result.status.value, result.code) == ("precondition", "no-battery")
+    assert robot.pose == before

@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import dijkstra
 from simwright.core.errors import StrictError, UnknownNameError, UsageError
 from simwright.worlds.planning.astar import SAVING, AStarPlanner, find_cells
 from simwright.worlds.planning.planner import PLANNERS, Planner, make_planner
+from simwright.worlds.planning.reference import ReferenceAStar
 from simwright.worlds.planning.rrt import SearchTree
 from simwright.worlds.poses import WorldPose
 from simwright.worlds.world import World
@@ -343,3 +344,23 @@ def test_coarse_grids_do_not_lead_through_thin_walls(tmp_path: Path) -> None:
         answer = plan(world, "astar", grid_resolution=resolution).plan(START, GOAL)
         if answer.path is not None:
             assert shapely.covers(world.free_space, shapely.LineString(answer.path.points))
+
+
+def test_a_planner_of_the_reference_prepares_once_until_it_is_reset(flat: World) -> None:
+    class Counted(ReferenceAStar):
+        prepared = 0
+
+        def prepare(self, space: shapely.Geometry) -> None:
+            self.prepared += 1
+            super().prepare(space)
+
+    flat.reference = True
+    options = dict(plan(flat, "astar").values)
+    flat.reference = False
+    planner = Counted(flat, flat.robots[0], options)
+    planner.make_ready()
+    planner.make_ready()
+    assert planner.prepared == 1
+    planner.reset()
+    planner.make_ready()
+    assert planner.prepared == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,7 @@ from simwright.formats.format import WriteOptions
 from simwright.formats.usd.writer import mesh_variants
 from simwright.formats.usd.writer.entry import write
 from simwright.formats.usd.writer.mesh_variants import find_folder
+from simwright.formats.usd.writer.meshes import digest_mesh
 from simwright.formats.usd.writer.solids import is_closed
 from simwright.model.asset import Asset, Shape
 from simwright.model.geometry import Mesh, MeshData, Subset
@@ -148,3 +150,14 @@ def test_no_home_no_cache(monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
     monkeypatch.setenv("HOME", "")
     assert find_folder() is None
+
+
+def test_meshes_whose_parts_are_others_are_others():
+    hill = make_hill()
+    left, right = hill.subsets
+    moved = replace(hill, subsets=(Subset("left", right.faces, "red"), Subset("right", left.faces, "blue")))
+    renamed = replace(
+        hill, subsets=(Subset("left", left.faces, "red"), Subset("right", right.faces, "green"))
+    )
+    assert digest_mesh(make_hill()) == digest_mesh(hill)
+    assert len({digest_mesh(mesh) for mesh in (hill, moved, renamed, replace(hill, subsets=()))}) == 4
