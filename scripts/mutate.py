@@ -495,6 +495,14 @@ class KnownTests:
         return {test: 30 + PATIENCE * all_seconds[test] for test in sorted(chosen, key=order_files)}
 
 
+OF_PAGES = (
+    "tests/checker/test_cases.py",
+    "tests/sanitizer/test_fix_cases.py",
+    "tests/sanitizer/test_all_at_once.py",
+)
+"""Files of tests that are made of the case pages."""
+
+
 def list_test_files(place: Path) -> list[str]:
     """Files of tests below a folder that are run against mutants, as pytest names them."""
     files = sorted(place.rglob("test_*.py")) if place.is_dir() else [place]
@@ -503,8 +511,12 @@ def list_test_files(place: Path) -> list[str]:
 
 
 def hash_test_file(file: str) -> str:
-    """Name and digest of a test file."""
-    return f"{file} {hashlib.sha256((ROOT / file).read_bytes()).hexdigest()[:12]}"
+    """Name and digest of a test file, and of the case pages where it makes tests of them."""
+    found = hashlib.sha256((ROOT / file).read_bytes())
+    if file in OF_PAGES:
+        for page in sorted((ROOT / "tests" / "checker" / "cases").glob("*.md")):
+            found.update(page.read_bytes())
+    return f"{file} {found.hexdigest()[:12]}"
 
 
 def is_old(key: str, digests: dict[str, str]) -> bool:

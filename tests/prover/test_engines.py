@@ -47,6 +47,22 @@ KNOWN: dict[tuple[str, str], dict[str, str]] = {
 }
 """What an engine cannot read, with words of it: one that comes to be read fails the test."""
 
+WALL = """#usda 1.0
+(
+    defaultPrim = "wall"
+    upAxis = "Z"
+)
+def Xform "wall"
+{
+    def Cube "panel" (
+        prepend apiSchemas = ["PhysicsCollisionAPI"]
+    )
+    {
+    }
+}
+"""
+"""A collider without a body."""
+
 UNASKED = {"sapien": "friction"}
 """What an engine does to every robot: SAPIEN 3.0 gives all joints a friction, which has a test of its own below."""
 
@@ -78,6 +94,13 @@ def assert_known(source: str, engine: str, column: Column) -> None:
 @pytest.mark.parametrize("source", SOURCES)
 def test_samples(source: str, engine: str) -> None:
     assert_known(source, engine, prove(SAMPLES / source, engine))
+
+
+@pytest.mark.parametrize("engine", list_engines())
+def test_what_only_stands_there_is_the_same_everywhere(engine: str, tmp_path: Path) -> None:
+    file = tmp_path / "wall.usda"
+    file.write_text(WALL)
+    assert_known("wall.usda", engine, prove(file, engine))
 
 
 @pytest.mark.realworld

@@ -59,6 +59,8 @@ class NewtonRobot:
     def describe(self) -> Seen:
         """What does not depend on the configuration."""
         model, seen = self.model, Seen(self.engine)
+        if not model.body_count:  # Newton 1.7 has no arrays then, instead of empty ones
+            return seen
         bodies = [name_of(label) for label in model.body_label]
         seen.masses = dict(zip(bodies, model.body_mass.numpy().tolist(), strict=True))
         tensors = zip(model.body_com.numpy(), model.body_inertia.numpy(), strict=True)
@@ -82,6 +84,8 @@ class NewtonRobot:
     def evaluate(self, configuration: Configuration) -> Evaluated:
         """Poses, mass matrix and bias forces in a configuration."""
         model = self.model
+        if not model.body_count:
+            return Evaluated({})
         self._place(configuration)
         state = model.state()
         newton.eval_fk(model, model.joint_q, model.joint_qd, state)

@@ -51,6 +51,14 @@ def test_a_hinge_beside_the_childs_frame_gets_a_link_between(tmp_path, accept_ur
     accept_urdf(written.path)
 
 
+@pytest.mark.parametrize(("beside", "links"), [(2e-9, 3), (2e-8, 4)])
+def test_what_single_precision_rounds_makes_no_link_between_and_what_it_keeps_does(tmp_path, beside, links):
+    """A hinge 2e-8 m beside a foot's frame is 4e-7 of a mass matrix: other engines would see another robot."""
+    across = vec3(2.0, -1.0, 0.0) / math.sqrt(5.0)
+    written = write(make_pair(hinge(), far=Pose(beside * across, IDENTITY.q)), tmp_path)
+    assert len(written.links) == links
+
+
 def test_a_slide_is_one_joint_from_everywhere(tmp_path):
     asset = make_pair(Dof(Motion.SLIDE, axis=TILTED, name="j", lower=0.0, upper=0.5))
     written = write(asset, tmp_path)

@@ -173,9 +173,10 @@ def _add_frame(document: UrdfDocument, name: str, parent: str, pose: Pose) -> st
     return link
 
 
-# How far from an axis a point on it may lie [of its distance from the origin, of a metre at least]: OpenUSD holds
-# frames of joints in single precision, and a joint beside its axis would become two, with a link between them.
-_ON_AXIS = 2.0**-22
+# How far from an axis a point on it may lie [m]: OpenUSD holds frames of joints in single precision, which is 4e-9 at
+# 5 cm, and a joint beside its axis becomes two, with a link between them.  More would not be the same robot: 2e-8
+# beside the axis of a foot is 4e-7 of its mass matrix.
+_ON_AXIS = 4e-9
 _AXIS_LETTERS = "xyz"
 
 
@@ -275,7 +276,7 @@ def _can_end_at(piece: _SingleJoint, seat: Pose) -> bool:
     if piece.motion is Motion.FREE:
         return seat.is_identity(1e-12)
     beside = float(np.linalg.norm(np.cross(seat.p - piece.anchor, piece.axis)))
-    return beside <= _ON_AXIS * max(1.0, float(np.linalg.norm(seat.p)))
+    return beside <= _ON_AXIS
 
 
 def _make_joint(
