@@ -545,6 +545,12 @@ def test_newton_needs_no_motor_for_a_plain_effort() -> None:
     assert compare("newton", Told(wanted), Told(found)).right
     plain.gear[0] = 50.0
     assert compare("newton", Told(wanted), Told(found)).differences["drives"] == "0 actuators instead of 1"
+    # a drive whose gains a program is to set is the limit of its joint
+    plain.gear[0], plain.force_range = 1.0, (-80.0, 80.0)
+    for limit, missed in ((80.0, False), (79.0, True), (None, True)):
+        row.max_force = limit
+        told = compare("newton", Told(wanted), Told(found)).differences
+        assert told == ({"drives": "0 actuators instead of 1"} if missed else {})
 
 
 def test_a_joint_that_an_equality_holds_has_a_limit_there(tmp_path: Path) -> None:

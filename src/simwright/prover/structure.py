@@ -106,15 +106,19 @@ def _is_servo(actuator: SeenActuator) -> bool:
     )
 
 
-def _is_effort(actuator: SeenActuator) -> bool:
-    """Whether a motor does nothing but pass an effort on to a joint."""
+def _is_effort(actuator: SeenActuator, limits: Mapping[str, float]) -> bool:
+    """Whether a motor does nothing but pass an effort on to a joint; ``limits`` are those of the joints' drives."""
     return (
         actuator.simple
         and actuator.transmission in _SERVO_TRANSMISSIONS
         and actuator.gain[0] == actuator.gear[0] == 1.0
         and not any(actuator.bias)
-        and actuator.force_range is None
+        and (actuator.force_range is None or _has_limit(actuator.force_range, limits.get(actuator.target)))
     )
+
+
+def _has_limit(force_range: tuple[float, float], limit: float | None) -> bool:
+    return limit is not None and _close(force_range[1], limit) and _close(force_range[0], -limit)
 
 
 def _make_servo(actuator: SeenActuator, row: SeenFreedom) -> Servo:
@@ -212,20 +216,27 @@ def _compare_drives(reference: Seen, seen: Seen, pairs: list[FreedomPair], outco
         if problem:
             outcome.note("drives", *problem)
     elif outcome.engine == "newton":
-        _count_actuators(reference, seen, found, outcome)
+        _count_actuators(reference, seen, found, pairs, outcome)
     elif not wanted:
         # motors of other kinds, which the engine has no word for
         outcome.absent.add("drives")
 
 
-def _count_actuators(reference: Seen, seen: Seen, found: dict[str, Servo], outcome: Outcome) -> None:
+def _count_actuators(
+    reference: Seen, seen: Seen, found: dict[str, Servo], pairs: list[FreedomPair], outcome: Outcome
+) -> None:
     """Newton makes drives of some motors and keeps others: together they must be all."""
     of_joints = [row for row in seen.actuators if row.target in found]
     axes = [row for row in seen.freedoms if row.kind not in ALONE and (row.stiffness or row.damping)]
     count = len(found) + len(axes) - len(of_joints) + len(seen.actuators)
     outcome.counts["drives"] = f"{count}/{len(reference.actuators)}"
-    # Newton takes efforts at every joint, and needs no motor for that
-    plain = sum(_is_effort(actuator) for actuator in reference.actuators)
+    # Newton takes efforts at every joint, and needs no motor for that.  A drive whose gains a program is to set is a
+    # motor in MuJoCo, and the limit of its joint in Newton.
+    names = {pair.found[0].joint: pair.wanted[0].joint for pair in pairs if pair.alone}
+    limits = {
+        names.get(row.joint, row.joint): row.max_force for row in seen.freedoms if row.max_force is not None
+    }
+    plain = sum(_is_effort(actuator, limits) for actuator in reference.actuators)
     if not len(reference.actuators) - plain <= count <= len(reference.actuators):
         outcome.note("drives", "", f"{count} actuators instead of {len(reference.actuators)}")
 
