@@ -10,7 +10,7 @@ from simwright.app.cli.main import run as run_command
 from simwright.checker.asset import check_file
 from simwright.checker.result import CAUSES, group_findings
 from simwright.checker.run import all_rules
-from simwright.core.diag import Diagnostic, Level, Where
+from simwright.core.diag import Diagnostic, Fixable, Level, Where
 
 JOINT = """#usda 1.0
 def Xform "arm"
@@ -160,3 +160,13 @@ def test_a_negative_mass_is_one_finding(tmp_path):
     grouped = group_findings(check_file(file).findings)
     (one,) = [finding for finding in grouped if "mass" in finding.cause]
     assert (one.kind, [other.kind for other in one.related]) == ("mass-no-zero-static", ["isol-physics-spec"])
+
+
+def test_the_only_root_is_what_the_default_prim_is_set_to(tmp_path):
+    """Neither what is below it nor a physics scene beside it makes that a matter of choice."""
+    file = tmp_path / "robot.usda"
+    file.write_text('#usda 1.0\ndef Xform "robot"\n{\n    def Xform "link" {}\n}\ndef PhysicsScene "scene" {}\n')
+    (finding,) = (one for one in check_file(file).findings if one.kind == "default-prim")
+    assert 'defaultPrim = "robot"' in finding.hint
+    assert finding.fix is not None
+    assert finding.fix.grade is Fixable.SAFE

@@ -159,9 +159,10 @@ def test_a_cube_map_is_a_strip_of_its_sides(read_text, reporter):
     assert (decode(texture.file).shape, texture.uv_set) == ((12, 2, 3), "st_cube")
 
 
+@pytest.mark.parametrize("around", ["%s", "<body><freejoint/>%s</body>"])
 @pytest.mark.parametrize("count", [1, 2])
-def test_an_image_lies_on_a_mesh_as_the_file_of_the_mesh_says(count, read_text):
-    """On the first mesh of a model as on any other."""
+def test_an_image_lies_on_a_mesh_as_the_file_of_the_mesh_says(count, around, read_text):
+    """On the first mesh of a model as on any other, and where MuJoCo has to read it for its mass."""
     tetrahedron = (
         b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0.25 0.5\nvt 0.75 0.5\nvt 0.25 1\n"
         b"f 1/1 3/3 2/2\nf 1/1 2/2 4/3\nf 1/1 4/2 3/3\nf 2/1 3/2 4/3\n"
@@ -170,7 +171,7 @@ def test_an_image_lies_on_a_mesh_as_the_file_of_the_mesh_says(count, read_text):
     assets = '<texture name="t" type="2d" file="white.png"/><material name="m" texture="t"/>'
     assets += "".join(f'<mesh name="{name}" file="part.obj"/>' for name in names)
     geoms = "".join(f'<geom name="{name}" type="mesh" mesh="{name}" material="m"/>' for name in names)
-    text = f"<mujoco><asset>{assets}</asset><worldbody>{geoms}</worldbody></mujoco>"
+    text = f"<mujoco><asset>{assets}</asset><worldbody>{around % geoms}</worldbody></mujoco>"
     asset = read_text(text, white__png=png(), part__obj=tetrahedron)
     for shape in asset.shapes:
         uvs = shape.geometry.data.uvs
