@@ -165,7 +165,9 @@ def test_a_negative_mass_is_one_finding(tmp_path):
 def test_the_only_root_is_what_the_default_prim_is_set_to(tmp_path):
     """Neither what is below it nor a physics scene beside it makes that a matter of choice."""
     file = tmp_path / "robot.usda"
-    file.write_text('#usda 1.0\ndef Xform "robot"\n{\n    def Xform "link" {}\n}\ndef PhysicsScene "scene" {}\n')
+    file.write_text(
+        '#usda 1.0\ndef Xform "robot"\n{\n    def Xform "link" {}\n}\ndef PhysicsScene "scene" {}\n'
+    )
     (finding,) = (one for one in check_file(file).findings if one.kind == "default-prim")
     assert 'defaultPrim = "robot"' in finding.hint
     assert finding.fix is not None

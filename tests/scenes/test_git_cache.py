@@ -80,6 +80,15 @@ def test_a_file_outside_of_the_folders_is_fetched_with_its_own(repository, tmp_p
     assert cache.find(source_of(repository, "b/robot.urdf", sparse=["a"])).read_text() == "<robot name='b'/>"
 
 
+def test_a_file_that_is_nowhere_is_refused_and_the_checkout_stays(repository, tmp_path):
+    cache = GitCache(tmp_path / "cache", offline=False)
+    cache.find(source_of(repository))
+    for path in ("gone.urdf", "a/gone.urdf"):
+        with pytest.raises(NotFoundError, match=r"gone\.urdf"):
+            cache.find(source_of(repository, path))
+    assert cache.find(source_of(repository)).is_file()
+
+
 def test_a_branch_is_a_revision(repository, tmp_path):
     file = GitCache(tmp_path / "cache", offline=False).find(source_of(repository, rev="main"))
     assert file.parents[1].name == "main"

@@ -40,6 +40,20 @@ def test_everything_in_a_drawn_world_can_be_reached(
         assert simulation.plan_path("porter", location.name).found, location.name
 
 
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_rooms_of_several_wings_stand_apart(style: str, seed: int) -> None:
+    rows = generate_world(style, 40, seed)["world"]["rooms"]
+    boxes = []
+    for row in rows:
+        if row["footprint"]["type"] != "box":
+            continue
+        (x, y), (width, depth) = (row["pose"]["position"][key] for key in "xy"), row["footprint"]["dims"]
+        boxes.append(shapely.box(x - width / 2, y - depth / 2, x + width / 2, y + depth / 2))
+    for number, box in enumerate(boxes):
+        assert all(box.distance(other) > 0.1 for other in boxes[:number]), rows[number]["name"]
+
+
 def test_a_batch_has_a_folder_for_each_world(tmp_path: Path) -> None:
     files = generate_worlds(tmp_path / "many", "home", 3, seed=5, count=3)
     assert [file.parent.name for file in files] == ["home_3_5", "home_3_6", "home_3_7"]

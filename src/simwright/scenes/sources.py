@@ -308,7 +308,10 @@ class GitCache:
         # the top folder cannot be named in a sparse checkout: all of it is checked out
         if "" in source.folders and not (run.folder / source.path).is_file():
             run("sparse-checkout", "disable")
-        elif missing or not (run.folder / source.path).is_file():
+        # once that is done, nothing can be added: what is not there is nowhere
+        elif run("config", "--default", "false", "core.sparseCheckout").strip() == "true" and (
+            missing or not (run.folder / source.path).is_file()
+        ):
             own = str(Path(source.path).parent)
             wanted = [*source.folders, *([own] if own != "." else [])]
             run("sparse-checkout", "add", "--", *wanted)
