@@ -268,6 +268,33 @@ def hull_points(points: npt.NDArray[Any]) -> tuple[Array, Faces] | None:
     return np.asarray(mesh.vert_properties, dtype=np.float64)[:, :3], _sort_faces(faces)
 
 
+_LEANING = 1e-5
+"""How far points may be beyond a face of a convex mesh, as a share of its size."""
+_FILLED = 1e-4
+_PROBES = 16
+
+
+def fills_hull(points: npt.NDArray[Any], triangles: Faces) -> bool:
+    """Is a mesh no more than its convex hull: the same volume within the same area?  Also where there is no hull."""
+    corners = points[triangles].astype(np.float64)
+    crosses = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    areas = np.linalg.norm(crosses, axis=1)
+    # before the hull, which is slow: all points are on one side of its largest faces
+    probes = np.argsort(areas)[-_PROBES:]
+    for number in probes[areas[probes] > 0.0]:
+        heights = (points[triangles].reshape(-1, 3) - corners[number, 0]) @ (crosses[number] / areas[number])
+        limit = _LEANING * float(np.ptp(corners.reshape(-1, 3), axis=0).max())
+        if heights.max() > limit and heights.min() < -limit:
+            return False
+    hull = hull_points(points[np.unique(triangles)])
+    if hull is None:
+        return True
+    own, around = mesh_moments(points, triangles).volume, mesh_moments(*hull).volume
+    sides = hull[0][hull[1]]
+    area = np.linalg.norm(np.cross(sides[:, 1] - sides[:, 0], sides[:, 2] - sides[:, 0]), axis=1).sum()
+    return bool(abs(abs(own) - around) <= _FILLED * around and abs(areas.sum() - area) <= _FILLED * area)
+
+
 def _sort_faces(faces: Faces) -> Faces:
     """The same triangles by their corners, the least one first.
 
