@@ -360,6 +360,16 @@ CARRIED = {
 </keyframe>
 </mujoco>
 """,
+    "rests of springs without stiffness": """
+<mujoco><worldbody><site name="w" pos="0 0 1"/><body name="a">
+<joint name="j" axis="0 1 0" springref="20"/><geom size=".1"/><site name="s"/>
+<body name="b"><joint name="k" type="slide" springref=".2"/><geom size=".1"/></body></body></worldbody>
+<tendon><fixed name="t" springlength=".3"><joint joint="j" coef="1"/></fixed>
+<fixed name="u"><joint joint="j" coef="1"/></fixed>
+<fixed name="p" stiffness="0 2" springlength="0"><joint joint="j" coef="1"/></fixed>
+<fixed name="q" stiffness="0 2"><joint joint="j" coef="1"/></fixed>
+<spatial name="v" springlength=".1 .4"><site site="s"/><site site="w"/></spatial></tendon></mujoco>
+""",
     "a body without mass that moves": """
 <mujoco><worldbody><body name="a"><joint name="x" type="slide" axis="1 0 0" armature="1"/>
 <body name="b"><geom name="g" size=".1"/><body name="tip" pos="0 0 .2"><site name="end"/></body></body></body>
