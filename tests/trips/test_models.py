@@ -360,6 +360,14 @@ CARRIED = {
 </keyframe>
 </mujoco>
 """,
+    "a base without mass that is called as its free joint": """
+<mujoco><worldbody><body name="root" pos="0 0 1" euler="0 0 -90"><freejoint name="root"/>
+<body name="torso" pos=".1 0 .2"><geom name="t" type="box" size=".1 .1 .1" pos="0 0 .3"/>
+<body name="arm" pos="0 .2 0"><joint name="sh" axis="0 1 0"/><geom name="a" size=".05" pos="0 .2 0"/></body></body>
+<body name="pelvis" quat=".8 .6 0 0"><geom name="p" size=".1"/>
+<body name="leg" pos="0 -.3 0"><joint name="hip"/><geom name="l" size=".05" pos="0 .2 0"/></body></body>
+</body></worldbody><keyframe><key name="up" qpos="0 0 .92 1 0 0 0 .1 .2"/></keyframe></mujoco>
+""",
     "rests of springs without stiffness": """
 <mujoco><worldbody><site name="w" pos="0 0 1"/><body name="a">
 <joint name="j" axis="0 1 0" springref="20"/><geom size=".1"/><site name="s"/>
