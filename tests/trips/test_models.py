@@ -368,6 +368,13 @@ CARRIED = {
 <body name="leg" pos="0 -.3 0"><joint name="hip"/><geom name="l" size=".05" pos="0 .2 0"/></body></body>
 </body></worldbody><keyframe><key name="up" qpos="0 0 .92 1 0 0 0 .1 .2"/></keyframe></mujoco>
 """,
+    "a loop that sites of rounded places close": """
+<mujoco><worldbody><body name="a" pos="0 0 1"><joint name="j" axis="0 1 0"/><geom size=".05"/>
+<site name="s" pos=".2123457 .0123 .0345679"/>
+<body name="b" pos=".1 0 .1" euler="0 33 0"><joint name="k" axis="0 1 0"/><geom size=".05"/>
+<site name="t" pos=".12985788 .0123 .00631192"/></body></body></worldbody>
+<equality><connect site1="s" site2="t"/><weld site1="t" site2="s"/></equality></mujoco>
+""",
     "rests of springs without stiffness": """
 <mujoco><worldbody><site name="w" pos="0 0 1"/><body name="a">
 <joint name="j" axis="0 1 0" springref="20"/><geom size=".1"/><site name="s"/>
