@@ -64,6 +64,8 @@ SHOWN_GROUPS = 3
 """MuJoCo's viewer hides the groups above: nobody sees the normals of their geoms."""
 NORMAL_TOLERANCE = 1e-2
 """Of normals, which are averages over faces."""
+SMALL_AREA = 2e-7
+"""Twice the area of triangles above which MuJoCo finds a normal, with a margin [units of the file, squared]."""
 LEAN = 0.801
 """Cosine of how far faces may lean from the normal of a point that they share, with a margin for rounding."""
 DERIVED_TOLERANCE = 1e-5
@@ -666,7 +668,9 @@ class Comparison:
         is_renamed = names[1] not in (names[0], *(f"{names[0]}_{k}" for k in range(1, 100)))
         if is_renamed and not self._is_twin(meshes[0], names[1]):
             yield "mesh name", *names
-        before, after = measure_mesh(a, i), measure_mesh(b, j)
+        # a file at another scale has the same surface, on which MuJoCo finds other normals
+        small = max(find_smallest(a, meshes[0]), find_smallest(b, meshes[1]))
+        before, after = measure_mesh(a, i, small), measure_mesh(b, j, small)
         # where MuJoCo makes coordinates itself, they may be written
         if before["mesh texcoords"] is None:
             after["mesh texcoords"] = None
@@ -959,8 +963,19 @@ def turn_inertia(quaternion: Any, moments: Any) -> Array:
     return np.asarray(matrix @ np.diag(moments) @ matrix.T)
 
 
-def measure_mesh(model: Any, geom: int) -> dict[str, Any]:
-    """Volume, area and bounds of the mesh of a geom, and whether it has coordinates of textures."""
+def find_smallest(model: Any, mesh: int) -> float:
+    """Twice the area of triangles that MuJoCo finds a normal of for sure [m^2].
+
+    MuJoCo (4.0) gives those below 3.2e-8 of the file's units none, and shows them as if they looked up.
+    """
+    return SMALL_AREA * float(np.abs(model.mesh_scale[mesh]).max()) ** 2
+
+
+def measure_mesh(model: Any, geom: int, small: float) -> dict[str, Any]:
+    """Volume, area and bounds of the mesh of a geom, and whether it has coordinates of textures.
+
+    Normals at triangles of less than half of ``small`` are left out.
+    """
     mesh = int(model.geom_dataid[geom])
     start, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
     points = np.asarray(model.mesh_vert[start : start + count], dtype=float)
@@ -982,7 +997,7 @@ def measure_mesh(model: Any, geom: int) -> dict[str, Any]:
     start = int(model.mesh_normaladr[mesh])
     smooth = model.mesh_normal[start + model.mesh_facenormal[first : first + faces]].mean(axis=1)
     straight = normals / np.maximum(areas, 1e-30)[:, None]
-    settled = find_settled(model.mesh_face[first : first + faces], normals, len(points))
+    settled = find_settled(model.mesh_face[first : first + faces], normals, len(points), small)
     leaning = np.einsum("i,ij,ij->", np.where(settled, shares, 0.0), smooth, straight)
     coordinates = None
     if is_textured and model.mesh_texcoordadr[mesh] >= 0:
@@ -1003,8 +1018,8 @@ def measure_mesh(model: Any, geom: int) -> dict[str, Any]:
     }
 
 
-def find_settled(faces: Array, normals: Array, points: int) -> Array:
-    """Faces whose corners all have a normal that MuJoCo's rounding does not decide.
+def find_settled(faces: Array, normals: Array, points: int, small: float) -> Array:
+    """Faces whose corners all have a normal that neither MuJoCo's rounding nor its smallest triangle decides.
 
     MuJoCo (4.0) adds up the faces of a point by area and takes those off again that lean more than acos(0.8) from the
     sum.  At a sharp corner it takes all of them off, and makes a unit of what rounding has left.
@@ -1017,6 +1032,7 @@ def find_settled(faces: Array, normals: Array, points: int) -> Array:
     units = normals / np.maximum(np.linalg.norm(normals, axis=1), 1e-30)[:, None]
     for place in range(3):
         np.maximum.at(nearest, faces[:, place], np.einsum("ij,ij->i", units, mean[faces[:, place]]))
+    nearest[faces[np.linalg.norm(normals, axis=1) < small]] = -1.0
     return np.asarray((nearest[faces] > LEAN).all(axis=1))
 
 

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 import trimesh
 
@@ -574,6 +575,15 @@ def test_normals_that_rounding_decides_are_left_out(script: ModuleType) -> None:
     ball = trimesh.creation.icosphere(subdivisions=2)
     for mesh, settled in ((cube, False), (ball, True)):
         found = script.find_settled(
-            mesh.faces, mesh.face_normals * mesh.area_faces[:, None], len(mesh.vertices)
+            mesh.faces, mesh.face_normals * mesh.area_faces[:, None], len(mesh.vertices), 1e-9
         )
         assert (found == settled).all()
+
+
+def test_normals_that_mujoco_does_not_find_are_left_out(script: ModuleType) -> None:
+    """Those of the corners of a triangle that is too small."""
+    ball = trimesh.creation.icosphere(subdivisions=2)
+    normals = ball.face_normals * ball.area_faces[:, None]
+    normals[0] *= 1e-9
+    found = script.find_settled(ball.faces, normals, len(ball.vertices), 1e-8)
+    assert (found == ~np.isin(ball.faces, ball.faces[0]).any(axis=1)).all()
