@@ -595,11 +595,19 @@ class Comparison:
         """Is it a field that MuJoCo never reads: the look of fixed tendons, the range of free joints?
 
         Their elements have no such attributes in MJCF (``fixed`` has no width, rgba and material, ``freejoint`` no
-        range), so no file can say them; defaults made for spatial tendons and hinges leave values there.
+        range), so no file can say them; defaults made for spatial tendons and hinges leave values there.  The centre
+        of no mass is where MuJoCo (4.0) leaves it, the place of the body for one; a sensor may ask for it all the same.
         """
         if name in ("tendon_width", "tendon_rgba", "tendon_matid"):
             start = int(self.a.tendon_adr[i])
             return bool(self.a.wrap_type[start] == mujoco.mjtWrap.mjWRAP_JOINT)
+        if name == "body_ipos" and not self.a.body_mass[i]:
+            asked = zip(
+                (*self.a.sensor_objtype, *self.a.sensor_reftype),
+                (*self.a.sensor_objid, *self.a.sensor_refid),
+                strict=True,
+            )
+            return (mujoco.mjtObj.mjOBJ_BODY.value, i) not in {(int(kind), int(k)) for kind, k in asked}
         return name == "jnt_range" and bool(self.a.jnt_type[i] == mujoco.mjtJoint.mjJNT_FREE)
 
     def _follow(self, name: str, index: int, value: Any) -> Any:
@@ -997,7 +1005,14 @@ def measure_mesh(model: Any, geom: int, small: float) -> dict[str, Any]:
     start = int(model.mesh_normaladr[mesh])
     smooth = model.mesh_normal[start + model.mesh_facenormal[first : first + faces]].mean(axis=1)
     straight = normals / np.maximum(areas, 1e-30)[:, None]
-    settled = find_settled(model.mesh_face[first : first + faces], normals, len(points), small)
+    # MuJoCo finds them before it scales the file
+    scale = np.asarray(model.mesh_scale[mesh], dtype=float)
+    plain = (points @ make_matrix(model.mesh_quat[mesh]).T + model.mesh_pos[mesh]) / (
+        scale / np.abs(scale).max()
+    )
+    sides = plain[model.mesh_face[first : first + faces]]
+    crosses = np.cross(sides[:, 1] - sides[:, 0], sides[:, 2] - sides[:, 0])
+    settled = find_settled(model.mesh_face[first : first + faces], crosses, len(points), small)
     leaning = np.einsum("i,ij,ij->", np.where(settled, shares, 0.0), smooth, straight)
     coordinates = None
     if is_textured and model.mesh_texcoordadr[mesh] >= 0:
