@@ -424,7 +424,9 @@ class JointWriter:
         is_written = alone and has_rotor(dof)
         if is_written:
             put(node, ROTOR_WORD, float(dof.armature))
-        if not is_written or self._context.asset.provenance.format != "sdf":
+        context = self._context
+        is_read = context.options.rotors or context.asset.provenance.format == "sdf"
+        if not (is_written and is_read):
             self._rotors.append(dof)
 
     def _write_pitch(self, node: Element, dof: Dof) -> None:
