@@ -371,7 +371,13 @@ def list_host_paths(work: Path, base: Path) -> Iterator[Change]:
 
 def is_look(change: Change) -> bool:
     """Is it something that moves nothing?"""
-    return change.family in STILL or change.family.startswith("visual ") or change.field in STILL_FIELDS
+    is_unused = change.told == "mjcf-asset-unused"
+    return (
+        is_unused
+        or change.family in STILL
+        or change.family.startswith("visual ")
+        or change.field in STILL_FIELDS
+    )
 
 
 def find_teller(change: Change, findings: Sequence[Diagnostic]) -> str:
@@ -902,8 +908,13 @@ def find_gap(a: Array, b: Array) -> tuple[float, bool]:
 
 
 def round_model(model: Any) -> Any:
-    """A copy whose masses, places, axes and gains are single-precision numbers."""
+    """A copy whose masses, places, axes and gains are single-precision numbers, and points of meshes the next ones.
+
+    MuJoCo has those in single precision; OpenUSD rounds them before they are scaled and moved, MuJoCo after it.
+    """
     twin = copy.copy(model)
+    ends = np.random.default_rng(0).choice(np.array((-np.inf, np.inf), np.float32), twin.mesh_vert.shape)
+    twin.mesh_vert[:] = np.nextafter(twin.mesh_vert, ends)
     for name in ROUNDED:
         values = getattr(twin, name)
         values[:] = values.astype(np.float32)
