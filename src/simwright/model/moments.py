@@ -271,28 +271,44 @@ def hull_points(points: npt.NDArray[Any]) -> tuple[Array, Faces] | None:
 _LEANING = 1e-5
 """How far points may be beyond a face of a convex mesh, as a share of its size."""
 _FILLED = 1e-4
-_PROBES = 16
+_PROBES = 64
 
 
 def fills_hull(points: npt.NDArray[Any], triangles: Faces) -> bool:
     """Is a mesh no more than its convex hull: the same volume within the same area?  Also where there is no hull."""
-    corners = points[triangles].astype(np.float64)
-    crosses = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    areas = np.linalg.norm(crosses, axis=1)
-    # before the hull, which is slow: all points are on one side of its largest faces
-    probes = np.argsort(areas)[-_PROBES:]
-    for number in probes[areas[probes] > 0.0]:
-        heights = (points[triangles].reshape(-1, 3) - corners[number, 0]) @ (crosses[number] / areas[number])
-        limit = _LEANING * float(np.ptp(corners.reshape(-1, 3), axis=0).max())
-        if heights.max() > limit and heights.min() < -limit:
-            return False
-    hull = hull_points(points[np.unique(triangles)])
+    is_used = np.zeros(len(points), dtype=bool)
+    is_used[triangles.reshape(-1)] = True
+    used = points[is_used].astype(np.float64)
+    # before the hull, which is slow: most meshes that are not convex have points on both sides of some of these
+    if not len(used) or _has_hollows(used, points[triangles[:: max(1, len(triangles) // _PROBES)]]):
+        return not len(used)
+    hull = hull_points(used)
     if hull is None:
         return True
-    own, around = mesh_moments(points, triangles).volume, mesh_moments(*hull).volume
-    sides = hull[0][hull[1]]
-    area = np.linalg.norm(np.cross(sides[:, 1] - sides[:, 0], sides[:, 2] - sides[:, 0]), axis=1).sum()
-    return bool(abs(abs(own) - around) <= _FILLED * around and abs(areas.sum() - area) <= _FILLED * area)
+    volumes = [mesh_moments(*mesh).volume for mesh in ((points, triangles), hull)]
+    areas = [
+        float(np.linalg.norm(_cross_sides(mesh[0][mesh[1]]), axis=1).sum())
+        for mesh in ((points, triangles), hull)
+    ]
+    return all(abs(own - around) <= _FILLED * around for own, around in (volumes, areas))
+
+
+def _has_hollows(points: Array, corners: npt.NDArray[Any]) -> bool:
+    """Are points on both sides of one of some triangles?"""
+    size = float(np.ptp(points, axis=0).max())
+    crosses = _cross_sides(corners.astype(np.float64))
+    areas = np.linalg.norm(crosses, axis=1)
+    # the direction of a sliver is rounding
+    kept = areas > _LEANING * size**2
+    normals = crosses[kept] / areas[kept, None]
+    heights = points @ normals.T - np.einsum("ij,ij->i", corners[kept, 0], normals)
+    return bool(np.any((heights.max(axis=0) > _LEANING * size) & (heights.min(axis=0) < -_LEANING * size)))
+
+
+def _cross_sides(corners: npt.NDArray[Any]) -> Array:
+    """Normals of triangles, as long as twice their areas."""
+    a, b, c = (corners[:, place] for place in range(3))
+    return np.asarray(np.cross(b - a, c - a))
 
 
 def _sort_faces(faces: Faces) -> Faces:
