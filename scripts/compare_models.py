@@ -64,6 +64,8 @@ SHOWN_GROUPS = 3
 """MuJoCo's viewer hides the groups above: nobody sees the normals of their geoms."""
 NORMAL_TOLERANCE = 1e-2
 """Of normals, which are averages over faces."""
+SMALL_AREA = 2e-7
+"""Twice the area of triangles above which MuJoCo finds a normal, with a margin [units of the file, squared]."""
 LEAN = 0.801
 """Cosine of how far faces may lean from the normal of a point that they share, with a margin for rounding."""
 DERIVED_TOLERANCE = 1e-5
@@ -369,7 +371,13 @@ def list_host_paths(work: Path, base: Path) -> Iterator[Change]:
 
 def is_look(change: Change) -> bool:
     """Is it something that moves nothing?"""
-    return change.family in STILL or change.family.startswith("visual ") or change.field in STILL_FIELDS
+    is_unused = change.told == "mjcf-asset-unused"
+    return (
+        is_unused
+        or change.family in STILL
+        or change.family.startswith("visual ")
+        or change.field in STILL_FIELDS
+    )
 
 
 def find_teller(change: Change, findings: Sequence[Diagnostic]) -> str:
@@ -593,11 +601,19 @@ class Comparison:
         """Is it a field that MuJoCo never reads: the look of fixed tendons, the range of free joints?
 
         Their elements have no such attributes in MJCF (``fixed`` has no width, rgba and material, ``freejoint`` no
-        range), so no file can say them; defaults made for spatial tendons and hinges leave values there.
+        range), so no file can say them; defaults made for spatial tendons and hinges leave values there.  The centre
+        of no mass is where MuJoCo (4.0) leaves it, the place of the body for one; a sensor may ask for it all the same.
         """
         if name in ("tendon_width", "tendon_rgba", "tendon_matid"):
             start = int(self.a.tendon_adr[i])
             return bool(self.a.wrap_type[start] == mujoco.mjtWrap.mjWRAP_JOINT)
+        if name == "body_ipos" and not self.a.body_mass[i]:
+            asked = zip(
+                (*self.a.sensor_objtype, *self.a.sensor_reftype),
+                (*self.a.sensor_objid, *self.a.sensor_refid),
+                strict=True,
+            )
+            return (mujoco.mjtObj.mjOBJ_BODY.value, i) not in {(int(kind), int(k)) for kind, k in asked}
         return name == "jnt_range" and bool(self.a.jnt_type[i] == mujoco.mjtJoint.mjJNT_FREE)
 
     def _follow(self, name: str, index: int, value: Any) -> Any:
@@ -666,7 +682,9 @@ class Comparison:
         is_renamed = names[1] not in (names[0], *(f"{names[0]}_{k}" for k in range(1, 100)))
         if is_renamed and not self._is_twin(meshes[0], names[1]):
             yield "mesh name", *names
-        before, after = measure_mesh(a, i), measure_mesh(b, j)
+        # a file at another scale has the same surface, on which MuJoCo finds other normals
+        small = max(find_smallest(a, meshes[0]), find_smallest(b, meshes[1]))
+        before, after = measure_mesh(a, i, small), measure_mesh(b, j, small)
         # where MuJoCo makes coordinates itself, they may be written
         if before["mesh texcoords"] is None:
             after["mesh texcoords"] = None
@@ -890,8 +908,13 @@ def find_gap(a: Array, b: Array) -> tuple[float, bool]:
 
 
 def round_model(model: Any) -> Any:
-    """A copy whose masses, places, axes and gains are single-precision numbers."""
+    """A copy whose masses, places, axes and gains are single-precision numbers, and points of meshes the next ones.
+
+    MuJoCo has those in single precision; OpenUSD rounds them before they are scaled and moved, MuJoCo after it.
+    """
     twin = copy.copy(model)
+    ends = np.random.default_rng(0).choice(np.array((-np.inf, np.inf), np.float32), twin.mesh_vert.shape)
+    twin.mesh_vert[:] = np.nextafter(twin.mesh_vert, ends)
     for name in ROUNDED:
         values = getattr(twin, name)
         values[:] = values.astype(np.float32)
@@ -959,8 +982,19 @@ def turn_inertia(quaternion: Any, moments: Any) -> Array:
     return np.asarray(matrix @ np.diag(moments) @ matrix.T)
 
 
-def measure_mesh(model: Any, geom: int) -> dict[str, Any]:
-    """Volume, area and bounds of the mesh of a geom, and whether it has coordinates of textures."""
+def find_smallest(model: Any, mesh: int) -> float:
+    """Twice the area of triangles that MuJoCo finds a normal of for sure [m^2].
+
+    MuJoCo (4.0) gives those below 3.2e-8 of the file's units none, and shows them as if they looked up.
+    """
+    return SMALL_AREA * float(np.abs(model.mesh_scale[mesh]).max()) ** 2
+
+
+def measure_mesh(model: Any, geom: int, small: float) -> dict[str, Any]:
+    """Volume, area and bounds of the mesh of a geom, and whether it has coordinates of textures.
+
+    Normals at triangles of less than half of ``small`` are left out.
+    """
     mesh = int(model.geom_dataid[geom])
     start, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
     points = np.asarray(model.mesh_vert[start : start + count], dtype=float)
@@ -982,7 +1016,14 @@ def measure_mesh(model: Any, geom: int) -> dict[str, Any]:
     start = int(model.mesh_normaladr[mesh])
     smooth = model.mesh_normal[start + model.mesh_facenormal[first : first + faces]].mean(axis=1)
     straight = normals / np.maximum(areas, 1e-30)[:, None]
-    settled = find_settled(model.mesh_face[first : first + faces], normals, len(points))
+    # MuJoCo finds them before it scales the file
+    scale = np.asarray(model.mesh_scale[mesh], dtype=float)
+    plain = (points @ make_matrix(model.mesh_quat[mesh]).T + model.mesh_pos[mesh]) / (
+        scale / np.abs(scale).max()
+    )
+    sides = plain[model.mesh_face[first : first + faces]]
+    crosses = np.cross(sides[:, 1] - sides[:, 0], sides[:, 2] - sides[:, 0])
+    settled = find_settled(model.mesh_face[first : first + faces], crosses, len(points), small)
     leaning = np.einsum("i,ij,ij->", np.where(settled, shares, 0.0), smooth, straight)
     coordinates = None
     if is_textured and model.mesh_texcoordadr[mesh] >= 0:
@@ -1003,8 +1044,8 @@ def measure_mesh(model: Any, geom: int) -> dict[str, Any]:
     }
 
 
-def find_settled(faces: Array, normals: Array, points: int) -> Array:
-    """Faces whose corners all have a normal that MuJoCo's rounding does not decide.
+def find_settled(faces: Array, normals: Array, points: int, small: float) -> Array:
+    """Faces whose corners all have a normal that neither MuJoCo's rounding nor its smallest triangle decides.
 
     MuJoCo (4.0) adds up the faces of a point by area and takes those off again that lean more than acos(0.8) from the
     sum.  At a sharp corner it takes all of them off, and makes a unit of what rounding has left.
@@ -1017,6 +1058,7 @@ def find_settled(faces: Array, normals: Array, points: int) -> Array:
     units = normals / np.maximum(np.linalg.norm(normals, axis=1), 1e-30)[:, None]
     for place in range(3):
         np.maximum.at(nearest, faces[:, place], np.einsum("ij,ij->i", units, mean[faces[:, place]]))
+    nearest[faces[np.linalg.norm(normals, axis=1) < small]] = -1.0
     return np.asarray((nearest[faces] > LEAN).all(axis=1))
 
 

@@ -213,7 +213,7 @@ ROW = re.compile(r"(?:^| )([a-z]+\d?)((?: (?:-?[\d.]+(?:e[-+]?\d+)?|-?inf|nan))+
 """A word and the numbers after it."""
 
 
-CONTINUOUS, REVOLUTE = 2.0, 6.0
+CONTINUOUS, REVOLUTE, REVOLUTE2, UNIVERSAL = 2.0, 6.0, 7.0, 9.0
 """Types of joints in libsdformat."""
 
 
@@ -229,7 +229,11 @@ def resolve(file: Path) -> dict[tuple[str, str], dict[str, Any]]:
         return {}
     found: dict[tuple[str, str], dict[str, Any]] = {}
     # mass that is to be computed from shapes is unknown to libsdformat 12
-    unweighed = 'auto="true"' in file.read_text("utf-8", "replace")
+    text = file.read_text("utf-8", "replace")
+    unweighed = re.search(r"""auto=["'](true|1)["']""", text) is not None
+    # its parser reads all worlds, under the same names; converted is the first
+    if len(re.findall(r"<world[\s>]", text)) > 1:
+        return {}
     for row in done.stdout.splitlines() if done.returncode == 0 else ():
         match = re.match(r"(link|joint) (.*?) (pose|type) ", row)
         if match is None:
@@ -244,8 +248,16 @@ def resolve(file: Path) -> dict[tuple[str, str], dict[str, Any]]:
         ends = values.get("limits0", [0.0])
         if values.get("type") == [REVOLUTE] and min(abs(end) for end in ends) > ENDLESS:
             values["type"] = [CONTINUOUS]
+        # two hinges at right angles may be called either, and Gazebo makes the same of both; the axes are compared
+        if values.get("type") == [REVOLUTE2] and is_right(values.get("axis0"), values.get("axis1")):
+            values["type"] = [UNIVERSAL]
         found[match[1], match[2]] = values
     return found
+
+
+def is_right(a: list[float] | None, b: list[float] | None) -> bool:
+    """Are two axes at right angles?"""
+    return a is not None and b is not None and abs(float(np.dot(a, b))) <= 1e-9
 
 
 def list_named(source: Path, written: Path) -> Iterator[str]:

@@ -77,7 +77,13 @@ def test_the_root_folder_is_no_workspace(tmp_path: Path) -> None:
     assert find_named_folder(top, tmp_path) is None
 
 
-@pytest.mark.parametrize("uri", ["package://a/../b", "package:///a", "package://a//../b", "package://../a"])
+def test_a_third_slash_is_read_over():
+    assert split_uri("package:///robot/meshes/a.stl") == ("robot", "meshes/a.stl")
+
+
+@pytest.mark.parametrize(
+    "uri", ["package://a/../b", "package:///a", "package:////a/b", "package://a//../b", "package://../a"]
+)
 def test_addresses_stay_inside_their_package(uri: str) -> None:
     with pytest.raises(UnsafePathError):
         split_uri(uri)

@@ -106,6 +106,16 @@ def test_drake_closes_loops_itself(robot: Path, tmp_path: Path) -> None:
     assert "closes" in simwright.convert(robot, tmp_path / "any.sdf").read_text()
 
 
+@pytest.mark.parametrize(("engine", "told"), [("drake", False), ("", True)])
+def test_drake_reads_armature_and_gazebo_does_not(
+    engine: str, told: bool, robot: Path, tmp_path: Path
+) -> None:
+    reporter = Reporter()
+    entry = simwright.convert(robot, tmp_path / "arm.sdf", for_=engine, reporter=reporter)
+    assert etree.parse(str(entry)).findtext(".//{http://drake.mit.edu}rotor_inertia") == "1"
+    assert bool([found for found in reporter if "armature" in found.message]) is told
+
+
 def test_physx_is_isaac(robot: Path, tmp_path: Path) -> None:
     one = simwright.convert(robot, tmp_path / "one", for_="physx")
     other = simwright.convert(robot, tmp_path / "other", for_="isaac")
@@ -126,7 +136,8 @@ def test_a_package_for_an_engine_has_its_layers_only(robot: Path, tmp_path: Path
 
 
 def test_what_is_said_counts_before_the_dialect() -> None:
-    assert fit_words({"for_": "drake", "mesh_format": "glb"}, "sdf") == {"mesh_format": "glb", "loops": False}
+    words = {"mesh_format": "glb", "loops": False, "rotors": True}
+    assert fit_words({"for_": "drake", "mesh_format": "glb"}, "sdf") == words
     assert fit_words({"for_": "physx"}, "usd") == {"for_": "isaac"}
     assert fit_words({"mesh_format": "obj"}, "gltf") == {"mesh_format": "obj"}
     assert choose_format("out", None, "drake") == "urdf"

@@ -506,7 +506,7 @@ def _compare_color(
 
 
 _COLORED = frozenset({"diffuse", "emissive", "specular"})
-_MADE = frozenset({"st_uniform", "st_cube", "st_cube_uniform"})
+_MADE = frozenset({"st_uniform", "st_cube", "st_cube_uniform", "st_side", "st_side_uniform"})
 """Texture coordinates that are made from the shape (``formats.parts.coordinates``)."""
 
 

@@ -154,7 +154,11 @@ def split_uri(uri: str, where: Where | None = None) -> tuple[str, str]:
     """``package://name/a/b`` -> ``("name", "a/b")``; refuses anything that leaves the package."""
     if not uri.startswith(SCHEME):
         raise UsageError(f"{uri!r} is not a package:// address", where=where)
-    name, _, relative = uri[len(SCHEME) :].partition("/")
+    rest = uri[len(SCHEME) :]
+    name, _, relative = rest.partition("/")
+    # public robots have a third slash, with which Pinocchio finds them
+    if not name and "/" in relative:
+        name, _, relative = relative.partition("/")
     # Windows tools write backslashes, by which .. could pass unseen
     parts = relative.replace("\\", "/").split("/")
     if not _PACKAGE_NAME.match(name) or ".." in parts or "\0" in relative or relative.startswith("/"):

@@ -104,8 +104,8 @@ class WriteOptions:
     ``sdf_version`` is a version such as 1.11, empty for the oldest one that has a word for everything (SDFormat).
     ``zero_mass`` says of links without mass that they have none, for engines that make up one (URDF);
     ``possible_inertia`` writes the nearest possible one for an inertia that no solid has (URDF; the other formats
-    always do); ``loops`` lets joints close loops, for which some engines have constraints of their own instead
-    (SDFormat).
+    always do); ``loops`` lets joints close loops, for which some engines have constraints of their own instead, and
+    ``rotors`` says that the engine reads armature as the rotor of a motor (SDFormat).
     """
 
     for_: str = ""
@@ -125,6 +125,7 @@ class WriteOptions:
     zero_mass: bool = False
     possible_inertia: bool = False
     loops: bool = True
+    rotors: bool = False
     consume: bool = False
     approve: Callable[[], None] = _approve
     wrote: Callable[[Sequence[Path]], None] = _wrote

@@ -19,7 +19,7 @@ from simwright.formats.parts.words import name_of
 from simwright.formats.vocabulary import FAMILIES
 from simwright.model.asset import Actuator, Asset, Body
 from simwright.model.joint import Dof, Motion
-from simwright.model.servo import pulls_to_position
+from simwright.model.servo import has_one_axis, pulls_to_position
 
 LOST_MOTION = declare(
     "write-lost-motion",
@@ -125,10 +125,6 @@ def find_holding(table: Table, key: str) -> Holding:
     return NO
 
 
-def _is_single(dof: Dof) -> bool:
-    return dof.motion in (Motion.HINGE, Motion.SLIDE)
-
-
 def _is_not_free(dof: Dof) -> bool:
     return dof.motion is not Motion.FREE
 
@@ -158,7 +154,7 @@ def _is_direct(actuator: Actuator) -> bool:
 
 
 CONDITIONS: dict[str, Callable[[Any], bool]] = {
-    "hinges and slides": _is_single,
+    "hinges and slides": has_one_axis,
     "hinges, slides and balls": _is_not_free,
     "drives without gains": _has_no_gains,
     "drives to a position": _drives_to_position,

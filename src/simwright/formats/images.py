@@ -54,7 +54,7 @@ def check_image(content: bytes, where: Where, tally: Tally) -> None:
     # Formats that Pillow does not know are passed on; whether an engine reads them is its own affair.
     if content.startswith(_SIGNATURES) or content[4:12] == b"ftypavif":
         return
-    size = _measure_png(content)
+    size = measure_png(content)
     if size is not None:
         tally.add("image-pixels", size[0] * size[1], where)
         return
@@ -82,12 +82,7 @@ def check_image(content: bytes, where: Where, tally: Tally) -> None:
         ) from None
 
 
-def is_png(content: bytes) -> bool:
-    """Are bytes a PNG image, with all its chunks sound?  The pixels are not decoded."""
-    return _measure_png(content) is not None
-
-
-def _measure_png(content: bytes) -> tuple[int, int] | None:
+def measure_png(content: bytes) -> tuple[int, int] | None:
     """Width and height of a PNG file whose chunks are all sound; None for any other file, which Pillow may judge."""
     # the first chunk is the header, of 13 bytes
     if not content.startswith(_PNG + b"\0\0\0\rIHDR"):

@@ -202,6 +202,20 @@ class XmlReader:
 
 PREFIX_URI = "urn:simwright:prefix:"
 """Namespaces made up for prefixes that a file does not declare, without the prefix."""
+SPACES = {
+    "gz": "http://gazebosim.org/schema",
+    "ignition": "http://ignitionrobotics.org/schema",
+    "drake": "http://drake.mit.edu",
+}
+"""Namespaces that tools give their prefixes in URDF and SDFormat."""
+ROTOR_WORD, RATIO_WORD = "drake:rotor_inertia", "drake:gear_ratio"
+"""Drake's words for the inertia of a motor, which it reflects to the joint by the square of the ratio."""
+
+
+def find_space(prefix: str) -> str:
+    """The namespace of a prefix."""
+    return SPACES.get(prefix, PREFIX_URI + prefix)
+
 
 _NAME = rb"[A-Za-z_:\x80-\xff][\w.:\x80-\xff-]*"
 # Possessive: every alternative begins with another byte, so there is nothing to come back to.

@@ -61,11 +61,12 @@ def unfold_frames(asset: Asset) -> Asset:
     if all(site.folded is None for site in asset.sites):
         return asset
     asset = asset.copy()
-    taken = {body.name for body in asset.bodies} | {joint.name for joint in asset.joints}
+    bodies, joints = {body.name for body in asset.bodies}, {joint.name for joint in asset.joints}
     folded = [(site, site.folded) for site in asset.sites if site.folded is not None]
     # the frame that was folded last may be on one that was folded before
     for site, note in sorted(folded, key=lambda row: row[1].order, reverse=True):
-        if not {note.name, note.mount} & taken:
+        # a body may be called as a joint is: its own, often
+        if note.name not in bodies and note.mount not in joints:
             _unfold(asset, site, note)
     return asset
 

@@ -268,6 +268,49 @@ def hull_points(points: npt.NDArray[Any]) -> tuple[Array, Faces] | None:
     return np.asarray(mesh.vert_properties, dtype=np.float64)[:, :3], _sort_faces(faces)
 
 
+_LEANING = 1e-5
+"""How far points may be beyond a face of a convex mesh, as a share of its size."""
+_FILLED = 1e-4
+_PROBES = 64
+
+
+def fills_hull(points: npt.NDArray[Any], triangles: Faces) -> bool:
+    """Is a mesh no more than its convex hull: the same volume within the same area?  Also where there is no hull."""
+    is_used = np.zeros(len(points), dtype=bool)
+    is_used[triangles.reshape(-1)] = True
+    used = points[is_used].astype(np.float64)
+    # before the hull, which is slow: most meshes that are not convex have points on both sides of some of these
+    if not len(used) or _has_hollows(used, points[triangles[:: max(1, len(triangles) // _PROBES)]]):
+        return not len(used)
+    hull = hull_points(used)
+    if hull is None:
+        return True
+    volumes = [mesh_moments(*mesh).volume for mesh in ((points, triangles), hull)]
+    areas = [
+        float(np.linalg.norm(_cross_sides(mesh[0][mesh[1]]), axis=1).sum())
+        for mesh in ((points, triangles), hull)
+    ]
+    return all(abs(own - around) <= _FILLED * around for own, around in (volumes, areas))
+
+
+def _has_hollows(points: Array, corners: npt.NDArray[Any]) -> bool:
+    """Are points on both sides of one of some triangles?"""
+    size = float(np.ptp(points, axis=0).max())
+    crosses = _cross_sides(corners.astype(np.float64))
+    areas = np.linalg.norm(crosses, axis=1)
+    # the direction of a sliver is rounding
+    kept = areas > _LEANING * size**2
+    normals = crosses[kept] / areas[kept, None]
+    heights = points @ normals.T - np.einsum("ij,ij->i", corners[kept, 0], normals)
+    return bool(np.any((heights.max(axis=0) > _LEANING * size) & (heights.min(axis=0) < -_LEANING * size)))
+
+
+def _cross_sides(corners: npt.NDArray[Any]) -> Array:
+    """Normals of triangles, as long as twice their areas."""
+    a, b, c = (corners[:, place] for place in range(3))
+    return np.asarray(np.cross(b - a, c - a))
+
+
 def _sort_faces(faces: Faces) -> Faces:
     """The same triangles by their corners, the least one first.
 

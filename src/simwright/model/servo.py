@@ -124,3 +124,13 @@ def make_servo(dof: Dof, drive: Drive) -> Actuator:
     if math.isfinite(drive.max_force):
         servo.force_range = (-drive.max_force, drive.max_force)
     return servo
+
+
+def has_one_axis(dof: Dof) -> bool:
+    """Is it a hinge or a slide?"""
+    return dof.motion in (Motion.HINGE, Motion.SLIDE)
+
+
+def has_rotor(dof: Dof) -> bool:
+    """Does Drake give it an actuator, whose rotor is felt at the joint?  Not where the effort is limited to zero."""
+    return has_one_axis(dof) and dof.effort_limit != 0.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import struct
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -150,11 +151,41 @@ def test_an_image_that_is_turned_over_is_taken_so(read_text):
     assert (decode(asset.materials[0].textures["diffuse"].file) == pixels[::-1]).all()
 
 
-def test_a_cube_map_is_a_strip_of_its_sides(read_text, reporter):
-    assets = '<texture name="t" type="cube" file="white.png"/><material name="m" texture="t"/>'
+@pytest.mark.parametrize(("uniform", "word"), [("false", "st_side"), ("true", "st_side_uniform")])
+def test_one_image_on_all_sides_of_a_cube_is_its_file(uniform, word, read_text, reporter):
+    assets = '<texture name="t" type="cube" file="white.png"/>'
+    assets += f'<material name="m" texture="t" texuniform="{uniform}"/>'
     asset = read_text(model(assets), white__png=png())
     assert len(reporter) == 0
     assert asset.extras.get("mjc", "texture/t", "file").endswith("white.png")
+    texture = asset.materials[0].textures["diffuse"]
+    assert (Path(texture.file).name, texture.uv_set) == ("white.png", word)
+
+
+def test_one_image_that_is_turned_over_on_all_sides_is_taken_so(read_text):
+    stream = io.BytesIO()
+    pixels = np.zeros((2, 2, 3), np.uint8)
+    pixels[0] = 255
+    Image.fromarray(pixels).save(stream, "PNG")
+    assets = '<texture name="t" type="cube" file="half.png" vflip="true"/><material name="m" texture="t"/>'
+    texture = read_text(model(assets), half__png=stream.getvalue()).materials[0].textures["diffuse"]
+    assert texture.uv_set == "st_side"
+    assert (decode(texture.file) == pixels[::-1]).all()
+
+
+def test_a_side_that_is_not_square_is_refused_as_mujoco_does(read_text):
+    stream = io.BytesIO()
+    Image.new("RGB", (4, 2)).save(stream, "PNG")
+    assets = '<texture name="t" type="cube" file="wide.png"/><material name="m" texture="t"/>'
+    with pytest.raises(ParseError):
+        read_text(model(assets), wide__png=stream.getvalue())
+
+
+def test_a_cube_map_is_a_strip_of_its_sides(read_text, reporter):
+    sides = " ".join(f'file{side}="white.png"' for side in ("right", "left", "up", "down", "front", "back"))
+    assets = f'<texture name="t" type="cube" {sides}/><material name="m" texture="t"/>'
+    asset = read_text(model(assets), white__png=png())
+    assert len(reporter) == 0
     texture = asset.materials[0].textures["diffuse"]
     assert (decode(texture.file).shape, texture.uv_set) == ((12, 2, 3), "st_cube")
 

@@ -179,7 +179,7 @@ def test_cube_textures(tmp_path):
 
 
 def test_broken_cube_texture(tmp_path):
-    """An image that is gone after reading is reported; the sides that MuJoCo made of it are written."""
+    """An image that is gone after reading is reported, and its texture left out, as a flat one is."""
     from PIL import Image
 
     Image.new("RGB", (8, 8)).save(tmp_path / "cube.png")
@@ -188,7 +188,7 @@ def test_broken_cube_texture(tmp_path):
     asset = simwright.load(put(tmp_path, text))
     (tmp_path / "cube.png").unlink()
     reporter = Reporter()
-    assert compile_asset(asset, reporter).model.ntex == 1
+    assert compile_asset(asset, reporter).model.ntex == 0
     assert "mjcf-write-texture" in [d.kind for d in reporter if d.level is Level.WARNING]
 
 

@@ -273,3 +273,34 @@ def test_engine_settings_are_kept(read_model, found):
     asset = read_model(TWO + joint("fixed", physics))
     assert asset.extras.get("gazebo", "j", "physics/ode/cfm") == 0.1
     assert found("sdf-kept-as-extra")[0].where.line == 4
+
+
+REFLECTED = "<drake:rotor_inertia>0.01</drake:rotor_inertia><drake:gear_ratio>10</drake:gear_ratio>"
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "continuous", "screw"])
+def test_what_drake_reflects_is_an_armature(kind, read_model, reporter):
+    asset = read_model(TWO + joint(kind, axis("0 1 0") + REFLECTED))
+    assert asset.joint("j").dofs[0].armature == pytest.approx(1.0)
+    assert "sdf-kept-as-extra" not in [finding.kind for finding in reporter]
+
+
+@pytest.mark.parametrize(
+    ("kind", "inner"),
+    [
+        # Drake makes no actuator for these
+        ("revolute", axis("0 1 0", "<limit><effort>0</effort></limit>")),
+        ("universal", axis("0 1 0") + axis("1 0 0", tag="axis2")),
+        ("ball", ""),
+    ],
+)
+def test_what_drake_does_not_reflect_is_kept(kind, inner, read_model, found):
+    asset = read_model(TWO + joint(kind, inner + REFLECTED))
+    assert not any(dof.armature for dof in asset.joint("j").dofs)
+    assert len(found("sdf-kept-as-extra")) == 2
+
+
+def test_a_rotor_without_sense_is_said(read_model, found):
+    asset = read_model(TWO + joint("revolute", axis() + "<drake:rotor_inertia>-1</drake:rotor_inertia>"))
+    assert asset.joint("j").dofs[0].armature is None
+    assert len(found("xml-bad-number")) == 1

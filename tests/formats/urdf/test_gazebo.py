@@ -11,6 +11,7 @@ import pytest
 from lxml import etree
 
 import simwright
+from simwright.core.diag import Reporter
 from simwright.formats.urdf.control import PLUGINS, strip_library_name
 from simwright.formats.urdf.reader import read_value, snake_case
 from simwright.model.ros import ROLES, InterfaceKind
@@ -242,3 +243,52 @@ def test_words_of_other_tools_in_a_sensor_are_no_names_of_openusd(tmp_path: Path
     )
     (found,) = simwright.load(simwright.convert(source, tmp_path / "usd")).sensors
     assert {"acme_kind": "big", "acme_kind_size": 2}.items() <= found.settings.items()
+
+
+REFLECTED = (
+    '<robot name="r" xmlns:drake="http://drake.mit.edu">{robot}<transmission name="t">'
+    "<type>transmission_interface/SimpleTransmission</type>"
+    '<joint name="j"/><actuator name="m">{words}</actuator></transmission></robot>'
+)
+ROTOR, RATIO = '<drake:rotor_inertia value="0.01"/>', '<drake:gear_ratio value="-10"/>'
+
+
+@pytest.mark.parametrize(
+    ("words", "limit", "armature"),
+    [
+        (ROTOR + RATIO, "", 1.0),
+        (ROTOR, '<limit effort="5" velocity="1"/>', 0.01),
+        (RATIO, "", 0.0),
+        # Drake makes no actuator there
+        (ROTOR + RATIO, '<limit effort="0" velocity="1"/>', 0.0),
+    ],
+)
+def test_what_drake_reflects_is_an_armature(words: str, limit: str, armature: float, tmp_path: Path) -> None:
+    source = tmp_path / "arm.urdf"
+    robot = ROBOT.replace('<child link="arm"/>', f'<child link="arm"/>{limit}')
+    source.write_text(REFLECTED.format(robot=robot, words=words))
+    stage = simwright.convert(source, tmp_path / "usd")
+    for kept in (source, stage):
+        assert (simwright.load(kept).joints[0].dofs[0].armature or 0.0) == pytest.approx(armature, rel=1e-6)
+        reporter = Reporter()
+        written = simwright.convert(kept, tmp_path / kept.suffix[1:] / "back.urdf", reporter=reporter)
+        assert not [str(f) for f in reporter if "armature" in f.message], [str(f) for f in reporter]
+        for word, found in (("rotor_inertia", ROTOR), ("gear_ratio", RATIO)):
+            nodes = [*etree.parse(str(written)).iter(f"{{http://drake.mit.edu}}{word}")]
+            assert [float(node.get("value")) for node in nodes] == [
+                pytest.approx(float(found.split('"')[1])) for _ in range(words.count(found))
+            ]
+        assert (simwright.load(written).joints[0].dofs[0].armature or 0.0) == pytest.approx(
+            armature, rel=1e-6
+        )
+    model = simwright.convert(source, tmp_path / "mjcf" / "arm.xml")
+    joint = etree.parse(str(model)).find(".//joint")
+    assert float(joint.get("armature", 0.0)) == pytest.approx(armature)
+
+
+@pytest.mark.parametrize("word", ["much", "-1"])
+def test_a_rotor_that_is_none_is_said(word: str, load: Any) -> None:
+    text = REFLECTED.format(robot=ROBOT, words=f'<drake:rotor_inertia value="{word}"/>')
+    asset, reporter = load(text)
+    assert asset.joints[0].dofs[0].armature is None
+    assert kinds(reporter) == ["xml-bad-number"]

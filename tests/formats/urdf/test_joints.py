@@ -107,7 +107,7 @@ def test_infinite_limits_mean_none(load: Any) -> None:
         (joint("hinge"), "urdf-joint-type"),
         (joint("revolute", LIMIT + '<mimic joint="j"/>'), "urdf-mimic-target"),
         (joint("revolute", LIMIT + '<mimic joint="k"/>'), "urdf-mimic-target"),
-        (joint("fixed", '<mimic joint="j"/>'), "urdf-mimic-target"),
+        (joint("fixed", '<mimic joint="j"/>'), "urdf-mimic-still"),
         (joint("fixed", "", child="c"), "urdf-joint-link"),
         (joint("fixed") + joint("fixed"), "urdf-duplicate-name"),
     ],

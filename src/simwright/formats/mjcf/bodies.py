@@ -390,6 +390,10 @@ def _keep_lost(reader: MjcfReader, index: int, kind: str) -> None:
         reader.keep("equality", index, "joint1", reader.name("joint", int(model.eq_obj1id[index])))
 
 
+_NO_LENGTH = (-1.0, -1.0)
+"""What asks MuJoCo to take the length of the tendon at the start."""
+
+
 def read_tendons(reader: MjcfReader) -> None:
     """Tendons in MuJoCo's order."""
     model = reader.model
@@ -408,8 +412,10 @@ def read_tendons(reader: MjcfReader) -> None:
         if model.tendon_limited[index]:
             tendon.lower, tendon.upper = (float(v) for v in model.tendon_range[index])
         low, high = (float(v) for v in model.tendon_lengthspring[index])
-        # without a spring MuJoCo still computes the length at rest, which means nothing
-        tendon.rest_length = (low, high) if tendon.stiffness else None
+        # where the file says none, MuJoCo computes one, which means nothing without a spring
+        said = getattr(reader.find_spec("tendon", index), "springlength", _NO_LENGTH)
+        is_said = tuple(said) != _NO_LENGTH
+        tendon.rest_length = (low, high) if tendon.stiffness or is_said else None
         reader.asset.tendons.append(tendon)
         _keep_tendon_extras(reader, index)
 

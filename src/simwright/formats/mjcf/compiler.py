@@ -22,7 +22,7 @@ from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import ParseError
 from simwright.core.files import read_bytes
 from simwright.core.math3d import Array, Pose
-from simwright.formats.images import MAX_BYTES, is_png
+from simwright.formats.images import MAX_BYTES, measure_png
 from simwright.formats.mesh.load import MAX_MESH_BYTES
 from simwright.formats.mesh.obj import has_several_objects
 from simwright.formats.mjcf.places import MjcfSource, SourceElement
@@ -174,22 +174,24 @@ def _put_pixels(mujoco: Any, spec: Any, source: MjcfSource) -> None:
         return
     for texture in spec.textures:
         file = source.files.get(("texture", str(texture.name))) if texture.name else None
-        if file is None or not is_plain_image(mujoco, texture):
+        if file is None or not is_plain_image(texture, has_sides=str(texture.name) in source.sides):
             continue
-        if not is_png(read_bytes(file, MAX_BYTES)):
+        size = measure_png(read_bytes(file, MAX_BYTES))
+        is_flat = int(texture.type) == int(mujoco.mjtTexture.mjTEXTURE_2D)
+        # a side of a cube is square
+        if size is None or not (is_flat or size[0] == size[1]):
             continue
         texture.file, texture.content_type = "", ""
         texture.width = texture.height = 1
         texture.data = bytes(int(texture.nchannel))
 
 
-def is_plain_image(mujoco: Any, texture: Any) -> bool:
-    """Is the texture a flat one, shown as its file has it?"""
-    is_flat = int(texture.type) == int(mujoco.mjtTexture.mjTEXTURE_2D)
+def is_plain_image(texture: Any, *, has_sides: bool) -> bool:
+    """Is the texture shown as its file has it, once or on every side of a cube?"""
     is_turned = bool(texture.hflip) or bool(texture.vflip)
     is_cut = any(int(side) != 1 for side in texture.gridsize)
     has_file = str(texture.content_type) in ("", "image/png")
-    return is_flat and has_file and not is_turned and not is_cut and not int(texture.builtin)
+    return not has_sides and has_file and not is_turned and not is_cut and not int(texture.builtin)
 
 
 def is_plain_file(mesh: Any, name: str, source: MjcfSource) -> bool:

@@ -34,10 +34,10 @@ from simwright.formats.mjcf.compiler import find_mesh_frame, is_plain_file, is_s
 from simwright.formats.mjcf.quiet import list_refusals
 from simwright.formats.mjcf.reader import DEFAULT_RGBA, NAMESPACE, MjcfReader, make_plain, read_floats
 from simwright.formats.parts.coordinates import (
-    CUBE,
-    CUBE_UNIFORM,
+    CUBES,
     MADE,
     OBJECT,
+    STRETCHED,
     find_made_texture,
     project,
     project_by_cube,
@@ -372,15 +372,14 @@ def _load_covered(mesh: PlacedMesh, half: Array | None, texture: Texture, has_ow
         moved, half = find_mesh_frame(data.vertices, data.triangles(), scale)
     back = ~moved
     points = (data.vertices * scale) @ back.rotation.T + back.p
-    if texture.uv_set in (CUBE, CUBE_UNIFORM):
-        directions = points * half if texture.uv_set == CUBE_UNIFORM else points
+    if texture.uv_set in CUBES:
+        directions = points * half if texture.uv_set in STRETCHED else points
         if data.counts is not None or data.left_handed:
             data = replace(
                 data, indices=data.triangles().reshape(-1), counts=None, left_handed=False, normals=None
             )
-        return replace(
-            data, uv_sets={**data.uv_sets, texture.uv_set: project_by_cube(directions, data.triangles())}
-        )
+        made = project_by_cube(directions, data.triangles(), texture.uv_set)
+        return replace(data, uv_sets={**data.uv_sets, texture.uv_set: made})
     if not has_own or data.uvs is None:
         made = project(points, half, texture.uv_set, texture.scale)
     else:

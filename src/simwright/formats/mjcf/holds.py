@@ -14,6 +14,8 @@ _OWN = (
     "activation_early", "damping", "dampingpoly", "armature", "delay", "reference_site", "slider_site", "crank_length",
     "controls", "control_ranges", "plugin", "input", "history", "activations",
 )  # fmt: skip
+# Drake's words for the rotor of a transmission, which is the armature of its joint.
+_ROTOR = ("drake.rotor_inertia", "drake.gear_ratio")
 # What the writer reports by itself.
 _TOLD = ("effort_table", "delay_steps", "control", "model_path", "integral_gain", "dc_motor")
 
@@ -89,7 +91,7 @@ HOLDS: Table = {
     # MuJoCo's general actuator holds most laws; what it does not is in the settings
     "actuators": YES,
     **rows(partly("laws and targets of MuJoCo's general actuator"), "actuators: kind transmission"),
-    "actuators.settings": partly("those of MuJoCo's general actuator", only=(*_OWN, *_TOLD)),
+    "actuators.settings": partly("those of MuJoCo's general actuator", only=(*_OWN, *_ROTOR, *_TOLD)),
     **rows(YES, "actuators: gear stiffness damping control_range force_range"),
     "tendons": YES,
     "tendons.path.kind": YES,

@@ -42,13 +42,22 @@ from simwright.formats.mjcf.bodies import (
     read_joints,
     read_tendons,
 )
-from simwright.formats.mjcf.compiler import compile_model
+from simwright.formats.mjcf.compiler import compile_model, is_plain_image
 from simwright.formats.mjcf.control import read_actuators, read_keyframes, read_sensors
 from simwright.formats.mjcf.geoms import read_geoms, read_sites
 from simwright.formats.mjcf.options import find_extent, read_custom, read_options
 from simwright.formats.mjcf.reader import NAMESPACE, MjcfReader, claim_names, make_plain, read_floats
 from simwright.formats.mjcf.source import read_source
-from simwright.formats.parts.coordinates import CUBE, CUBE_UNIFORM, OBJECT, UNIFORM, place_repeated
+from simwright.formats.parts.coordinates import (
+    CUBE,
+    CUBE_UNIFORM,
+    CUBES,
+    OBJECT,
+    SIDE,
+    SIDE_UNIFORM,
+    UNIFORM,
+    place_repeated,
+)
 from simwright.model.asset import Asset, Camera, Light, LightKind
 from simwright.model.kinematics import place_bodies
 from simwright.model.material import RenderMaterial, Texture
@@ -270,9 +279,9 @@ def _add_texture(reader: MjcfReader, material: RenderMaterial, number: int, role
             channel=channel,
             # MuJoCo shows colour images as they are, whatever their colour space is said to be
             color_space="sRGB" if target in _COLORS else "raw",
-            # the strip of a cube is not repeated
-            scale=(1.0, 1.0) if uv_set in (CUBE, CUBE_UNIFORM) else scale,
-            offset=(0.0, 0.0) if uv_set in (CUBE, CUBE_UNIFORM) else offset,
+            # the sides of a cube are not repeated
+            scale=(1.0, 1.0) if uv_set in CUBES else scale,
+            offset=(0.0, 0.0) if uv_set in CUBES else offset,
             uv_set=uv_set,
             gain=(tint[0], tint[1], tint[2], tint[3]),
         )
@@ -281,22 +290,30 @@ def _add_texture(reader: MjcfReader, material: RenderMaterial, number: int, role
 def _choose_coordinates(reader: MjcfReader, index: int, is_uniform: bool) -> str:
     if _is_flat(reader, index):
         return UNIFORM if is_uniform else OBJECT
+    # MuJoCo keeps one image for all sides once
+    if reader.model.tex_width[index] == reader.model.tex_height[index]:
+        return SIDE_UNIFORM if is_uniform else SIDE
     return CUBE_UNIFORM if is_uniform else CUBE
 
 
 def _find_image(reader: MjcfReader, index: int) -> str:
-    """The file of a flat image as it is shown, or else the pixels that MuJoCo has."""
+    """The file of an image that is shown as it is, or else the pixels that MuJoCo has."""
     name = reader.name("texture", index)
     spec = reader.find_spec("texture", index)
     file = reader.source.files.get(("texture", name))
-    is_turned = any(bool(getattr(spec, attribute, False)) for attribute in ("hflip", "vflip"))
-    if file is not None and _is_flat(reader, index) and not is_turned and not _read_pattern(reader, spec):
+    # what an attached model names has no specification here
+    is_plain = (
+        _is_flat(reader, index)
+        if spec is None
+        else is_plain_image(spec, has_sides=name in reader.source.sides)
+    )
+    if file is not None and is_plain:
         return str(file)
     return embed_image(name, _make_picture(reader, index))
 
 
 def _make_picture(reader: MjcfReader, index: int) -> bytes:
-    """A PNG of what MuJoCo made of a texture; a cube is the strip of its six sides."""
+    """A PNG of what MuJoCo made of a texture; a cube is one side, if all are the same, or the strip of its sides."""
     from PIL import Image
 
     model = reader.model
@@ -304,9 +321,6 @@ def _make_picture(reader: MjcfReader, index: int) -> bytes:
     channels, start = int(model.tex_nchannel[index]), int(model.tex_adr[index])
     values = np.array(model.tex_data[start : start + width * height * channels], dtype=np.uint8)
     pixels = values.reshape(height, width, channels)
-    # one image on all six sides
-    if not _is_flat(reader, index) and width == height:
-        pixels = np.tile(pixels, (6, 1, 1))
     stream = io.BytesIO()
     Image.fromarray(pixels[..., 0] if channels == 1 else pixels).save(stream, "PNG")
     return stream.getvalue()

@@ -2,8 +2,8 @@
 """Texture coordinates that are made from the geometry, as MuJoCo 4.0 makes them, where a mesh brings none.
 
 A texture names its coordinates by ``uv_set``.  ``st`` are those of the mesh, or go once over a primitive; the others
-here say how MuJoCo's ``texuniform`` and cube textures lie on a shape.  The image of a cube texture is a strip: its six
-sides below each other, +x, -x, +y, -y, +z, -z, each as OpenGL has it.
+here say how MuJoCo's ``texuniform`` and cube textures lie on a shape.  The image of a cube texture is one side, if all
+are the same, or a strip: its six sides below each other, +x, -x, +y, -y, +z, -z, each as OpenGL has it.
 
 Coordinates count v upwards, as OpenUSD does.  MuJoCo counts it downwards and multiplies with ``texrepeat`` there:
 :func:`place_repeated` gives the transform that says the same.
@@ -42,7 +42,14 @@ CUBE = "st_cube"
 """Seen from the centre of the shape onto a cube around it, the shape brought to equal sizes first."""
 CUBE_UNIFORM = "st_cube_uniform"
 """The same without bringing it to equal sizes."""
-MADE = frozenset({UNIFORM, CUBE, CUBE_UNIFORM})
+SIDE = "st_side"
+"""As a cube, with one image on all its sides."""
+SIDE_UNIFORM = "st_side_uniform"
+"""The same without bringing the shape to equal sizes."""
+STRIPS = frozenset({CUBE, CUBE_UNIFORM})
+CUBES = STRIPS | {SIDE, SIDE_UNIFORM}
+STRETCHED = frozenset({UNIFORM, CUBE_UNIFORM, SIDE_UNIFORM})
+MADE = CUBES | {UNIFORM}
 """Coordinates that no file brings."""
 
 _SLICES, _STACKS, _ROWS = 48, 24, 8
@@ -77,8 +84,8 @@ def cover(geometry: Geometry, texture: Texture, edge: float) -> MeshData | None:
     if found is None:
         return None
     pieces, half = found
-    if texture.uv_set in (CUBE, CUBE_UNIFORM):
-        stretch = half if texture.uv_set == CUBE_UNIFORM else np.ones(3)
+    if texture.uv_set in CUBES:
+        stretch = half if texture.uv_set in STRETCHED else np.ones(3)
         return _cover_by_cube(pieces, stretch, texture.uv_set)
     repeat = np.array([value if value > 0.0 else 1.0 for value in texture.scale])
     uvs = []
@@ -97,13 +104,13 @@ def project(points: Array, half: Array, uv_set: str, repeat: tuple[float, float]
     return np.stack((u, 1.0 - v), axis=1)
 
 
-def project_by_cube(directions: Array, triangles: npt.NDArray[Any]) -> Array:
-    """Coordinates on the strip of a cube for the corners of triangles; each triangle lies on one side.
+def project_by_cube(directions: Array, triangles: npt.NDArray[Any], uv_set: str) -> Array:
+    """Coordinates on the image of a cube for the corners of triangles; each triangle lies on one side.
 
     Triangles that reach over an edge of the cube are not cut: what lies beyond is the border of the side.
     """
     corners = directions[triangles]
-    return _find_strip_places(corners, corners.mean(axis=1)).reshape(-1, 2)
+    return _find_places(corners, corners.mean(axis=1), uv_set).reshape(-1, 2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -294,7 +301,7 @@ def _cover_by_cube(pieces: list[_Piece], stretch: Array, uv_set: str) -> MeshDat
     for first, second in ((0, 1), (0, 2), (1, 2)):
         for sign in (1.0, -1.0):
             rows = _cut(rows, rows[..., first] - sign * rows[..., second])
-    uvs = _find_strip_places(rows[..., :3], rows[..., :3].mean(axis=1))
+    uvs = _find_places(rows[..., :3], rows[..., :3].mean(axis=1), uv_set)
     table = np.concatenate((rows[..., 3:], uvs), axis=-1).reshape(-1, 8)
     # points that several triangles share are one again
     table, numbers = np.unique(np.round(table, 9), axis=0, return_inverse=True)
@@ -332,8 +339,8 @@ def _cut(triangles: Array, heights: Array) -> Array:
     return np.concatenate((triangles[~crossed], made[areas > _FLAT * max(float(areas.max()), _FLAT)]))
 
 
-def _find_strip_places(corners: Array, middles: Array) -> Array:
-    """Where on the strip directions of corners lie, ``(n, 3, 2)``; the middle of a triangle decides its side."""
+def _find_places(corners: Array, middles: Array, uv_set: str) -> Array:
+    """Where on the image directions of corners lie, ``(n, 3, 2)``; the middle of a triangle decides its side."""
     axis = np.abs(middles).argmax(axis=1)
     row = np.arange(len(middles))
     is_negative = middles[row, axis] < 0.0
@@ -345,5 +352,7 @@ def _find_strip_places(corners: Array, middles: Array) -> Array:
     depth = np.abs(np.take_along_axis(corners, axis[:, None, None].repeat(3, axis=1), axis=2)[..., 0])
     depth = np.maximum(depth, _FLAT)
     places = np.clip((np.stack((s / depth, t / depth), axis=-1) + 1.0) / 2.0, _INSET, 1.0 - _INSET)
+    if uv_set not in STRIPS:
+        return np.stack((places[..., 0], 1.0 - places[..., 1]), axis=-1)
     side = (2 * axis + is_negative)[:, None]
     return np.stack((places[..., 0], 1.0 - (side + places[..., 1]) / _SIDES), axis=-1)

@@ -43,6 +43,8 @@ HOLDS: Table = {
         "joints.dofs: limit_stiffness limit_damping",
     ),
     **rows(partly("links stand where all joints are at zero"), "joints.dofs: ref position"),
+    # the writer says that Gazebo does not read it
+    "joints.dofs.armature": partly("the rotor of a motor, which Drake reads", where="hinges and slides"),
     "joints.dofs.drive": partly(
         "a position controller of Gazebo, which has a spring and force", where="drives to a position"
     ),

@@ -23,10 +23,11 @@ from simwright.formats.sdf.document import CLOSES_LOOP, ENDLESS, SdfDocument
 from simwright.formats.sdf.poses import SdfFrame, describe_scope, frame_of, scope_of
 from simwright.formats.sdf.sensors import read_sensor
 from simwright.formats.sdf.tree import NamedElement
-from simwright.formats.xml import Element
+from simwright.formats.xml import RATIO_WORD, ROTOR_WORD, Element, spell
 from simwright.model.asset import Asset
 from simwright.model.joint import INF, WORLD, Dof, Gear, Joint, JointKind, Mimic, Motion
 from simwright.model.kinematics import build_tree
+from simwright.model.servo import has_rotor
 
 UNKNOWN_LINK = declare(
     "sdf-unknown-link",
@@ -134,7 +135,25 @@ def read_joint(context: SdfReadContext, item: NamedElement) -> None:
     _read_sensors(context, item, child, joint)
     # Whatever else the axis of a ball says is kept.
     carried = _CARRIED if kind is not JointKind.BALL else _CARRIED - set(_AXES)
+    if len(joint.dofs) == 1 and has_rotor(joint.dofs[0]):
+        carried = carried | _read_rotor(item, joint.dofs[0])
     context.keep_rest(document, element, item.key, carried, {*_KNOWN, *_AXES})
+
+
+def _read_rotor(item: NamedElement, dof: Dof) -> set[str]:
+    """The inertia that Drake reflects to the joint: of the rotor, times the square of the ratio.  Gives their tags."""
+    document = item.document
+    tags = {spell(child): child.tag for child in document.children(item.element) if child.prefix}
+    rotor, ratio = (
+        document.amount(item.element, tags[word]) if word in tags else None
+        for word in (ROTOR_WORD, RATIO_WORD)
+    )
+    if rotor is not None and rotor < 0.0:
+        element = document.child(item.element, tags[ROTOR_WORD])
+        document.report_number(element, f"{rotor:g}", "a number that is not negative", "0")
+    elif rotor:
+        dof.armature = rotor * (1.0 if ratio is None else ratio) ** 2
+    return {tags[word] for word in (ROTOR_WORD, RATIO_WORD) if word in tags}
 
 
 def read_mimics(context: SdfReadContext) -> None:

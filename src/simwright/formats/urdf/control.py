@@ -23,9 +23,11 @@ from simwright.core.diag import Level, declare
 from simwright.core.names import NameScope
 from simwright.formats.gazebo.ros2_control import read_parameters
 from simwright.formats.urdf.reader import UrdfReader, format_xml, read_settings
-from simwright.formats.xml import Element, spell
+from simwright.formats.xml import BAD_NUMBER, RATIO_WORD, ROTOR_WORD, Element, spell
 from simwright.model.asset import Actuator
+from simwright.model.joint import Dof
 from simwright.model.ros import Controller, Interface, InterfaceKind
+from simwright.model.servo import has_rotor
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +220,7 @@ def _read_transmission(reader: UrdfReader, element: Element, names: NameScope) -
         reader.reporter.report(
             TRANSMISSION_MIXED, where, name=name, type=kind, joints=len(joints), actuators=len(actuators)
         )
-    known = {joint.name for joint in reader.asset.joints}
+    known = {joint.name: joint for joint in reader.asset.joints}
     # by position: a transmission does not say which motor turns which joint
     for joint, motor in zip(joints, actuators, strict=False):
         target = str(joint.get("name") or "")
@@ -230,6 +232,27 @@ def _read_transmission(reader: UrdfReader, element: Element, names: NameScope) -
         reader.asset.actuators.append(
             _make_actuator(reader, names, (element, joint, motor), (name, kind, target))
         )
+        for dof in filter(has_rotor, known[target].dofs):
+            _reflect_rotor(reader, motor, dof)
+
+
+def _reflect_rotor(reader: UrdfReader, motor: Element, dof: Dof) -> None:
+    """The inertia that Drake reflects to the joint: of the rotor, times the square of the gear ratio."""
+    elements = {spell(child): child for child in reader.children(motor)}
+    rotor, ratio = (
+        default if element is None else reader.number(element, "value", default)
+        for element, default in ((elements.get(ROTOR_WORD), 0.0), (elements.get(RATIO_WORD), 1.0))
+    )
+    if rotor < 0.0:
+        element = elements[ROTOR_WORD]
+        words: dict[str, Any] = {
+            "what": f"<{ROTOR_WORD}>",
+            "expected": "a number that is not negative",
+            "default": "0",
+        }
+        reader.reporter.report(BAD_NUMBER, reader.where(element), text=str(element.get("value")), **words)
+    elif rotor:
+        dof.armature = (dof.armature or 0.0) + rotor * ratio**2
 
 
 # one function: each part may stand in the transmission, its joint or its actuator

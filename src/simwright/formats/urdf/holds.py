@@ -41,6 +41,10 @@ HOLDS: Table = {
         partly("other degrees of freedom have none", where="hinges and slides"),
         "joints.dofs: lower upper friction damping effort_limit velocity_limit",
     ),
+    # the writer says where no transmission has a place for it
+    "joints.dofs.armature": partly(
+        "the rotor of a transmission, which Drake reads", where="hinges and slides"
+    ),
     # gains are in the configuration of controllers, not in URDF
     "joints.dofs.drive": partly("its largest force is the effort limit", where="drives without gains"),
     "shapes": partly("shapes of the world need something that is fixed to it"),

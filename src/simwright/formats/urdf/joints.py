@@ -96,6 +96,14 @@ MIMIC_TARGET = declare(
     doc="A <mimic> names no joint, itself, or a joint that it cannot follow.",
 )
 
+MIMIC_STILL = declare(
+    "urdf-mimic-still",
+    Level.WARNING,
+    "joint {joint!r} mimics {target!r} and cannot move: it is {kind}",
+    hint="take the <mimic> out, or give the joint a type that moves",
+    doc="A <mimic> on a fixed joint moves nothing, so nothing is lost; robots with locked joints have them.",
+)
+
 # continuous is a revolute joint without limits
 _KINDS = {
     "revolute": JointKind.REVOLUTE,
@@ -291,6 +299,11 @@ def _read_calibration(reader: UrdfReader, joint: Element, name: str) -> None:
 def _read_mimic(reader: UrdfReader, joint: Joint, element: Element, joints: dict[str, Joint]) -> None:
     target = reader.required(element, "joint", "the relation is left out")
     if not target:
+        return
+    if joint.positions == 0:
+        reader.reporter.report(
+            MIMIC_STILL, reader.where(element), joint=joint.name, target=target, kind=joint.kind
+        )
         return
     # the leader must have one coordinate, and so must who follows it
     reason = ""

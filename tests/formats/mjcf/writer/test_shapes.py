@@ -15,6 +15,7 @@ import trimesh
 from pxr import Usd, UsdPhysics
 
 from simwright import convert
+from simwright.core.diag import Reporter
 from simwright.core.math3d import Pose, vec3
 from simwright.formats.mesh import load_mesh
 from simwright.formats.mjcf.writer.document import format_number
@@ -39,6 +40,7 @@ from simwright.model.geometry import (
 from simwright.model.inertia import Inertial
 from simwright.model.joint import Dof, Joint, JointKind, Motion
 from simwright.model.material import PhysicsMaterial, RenderMaterial, Texture
+from simwright.model.moments import fills_hull
 
 from .compiling import write_and_compile
 
@@ -432,3 +434,30 @@ def test_small_triangles_have_normals_in_mujoco(radius, tmp_path):
     normals /= np.linalg.norm(normals, axis=1)[:, None]
     shown = model.mesh_normal[model.mesh_facenormal]
     assert np.einsum("ijk,ik->ij", shown, normals).min() > 0.9
+
+
+SIMPLEX = ((0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+HOLLOW = {
+    "tetrahedron": (trimesh.Trimesh(SIMPLEX, ((0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3))), False),
+    "inside out": (trimesh.Trimesh(SIMPLEX, ((0, 1, 2), (0, 3, 1), (0, 2, 3), (1, 3, 2))), False),
+    "ball": (trimesh.creation.icosphere(4), False),
+    "two balls": (trimesh.creation.icosphere(1) + trimesh.creation.icosphere(1).apply_scale(2), True),
+    "two boxes": (trimesh.creation.box() + trimesh.creation.box().apply_translation((3, 0, 0)), True),
+    "open box": (trimesh.creation.box().slice_plane((0, 0, 0.2), (0, 0, -1)), True),
+    "ring": (trimesh.creation.annulus(0.3, 0.5, 0.2), True),
+}
+
+
+@pytest.mark.parametrize("case", HOLLOW)
+def test_colliders_that_are_more_than_their_hull_are_told(case, tmp_path):
+    mesh, is_hollow = HOLLOW[case]
+    assert fills_hull(np.asarray(mesh.vertices), np.asarray(mesh.faces)) is not is_hollow
+    mesh.export(tmp_path / "part.stl")
+    robot = tmp_path / "robot.urdf"
+    robot.write_text(
+        '<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"/></inertial>'
+        '<collision><geometry><mesh filename="part.stl" scale="0.5 -2 3"/></geometry></collision></link></robot>'
+    )
+    reporter = Reporter()
+    convert(robot, tmp_path / "out" / "robot.xml", reporter=reporter)
+    assert ("mjcf-write-collider-hull" in [found.kind for found in reporter]) is is_hollow

@@ -213,3 +213,28 @@ def test_a_screw_says_its_pitch_as_its_version_does(tmp_path: Path) -> None:
     newer = write(asset, tmp_path, sdf_version="1.10")
     assert float(newer.text("screw_thread_pitch")) == pytest.approx(0.002 * 2 * math.pi)
     assert newer.again.joint("j").dofs[0].pitch == pytest.approx(0.002, rel=1e-12)
+
+
+def test_armature_is_a_rotor_for_drake_and_lost_to_gazebo(tmp_path: Path) -> None:
+    asset = make_pair(hinge(Y, armature=0.02))
+    written = write(asset, tmp_path)
+    drake = "{http://drake.mit.edu}rotor_inertia"
+    assert float(written.find("joint", "j").findtext(drake)) == 0.02
+    assert written.again.joint("j").dofs[0].armature == 0.02
+    (lost,) = [f for f in written.said if f.kind == "write-lost-motion"]
+    assert "the armature of 1 joint" in lost.message
+    assert "Gazebo does not" in lost.hint
+    # what Drake's own file said is no news to Gazebo
+    second = write(written.again, tmp_path / "second")
+    assert "write-lost-motion" not in second.kinds
+    assert second.find("joint", "j").findtext(drake) == "0.02"
+
+
+@pytest.mark.parametrize(
+    "dofs",
+    [[hinge(Y, armature=0.02, effort_limit=0.0)], [hinge(X, armature=0.02), Dof(Motion.HINGE, Y, name="p")]],
+)
+def test_armature_without_a_place_is_told(dofs: list[Dof], tmp_path: Path) -> None:
+    written = write(make_pair(*dofs), tmp_path)
+    assert "rotor_inertia" not in written.path.read_text()
+    assert "write-lost-motion" in written.kinds

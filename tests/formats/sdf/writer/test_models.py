@@ -244,3 +244,18 @@ def test_from_and_to_other_formats(tmp_path: Path) -> None:
     assert simwright.diff(urdf, path).equal
     usd = simwright.convert(path, tmp_path / "usd")
     assert simwright.diff(urdf, simwright.convert(usd, tmp_path / "again" / "robot.sdf")).equal
+
+
+def test_a_static_model_that_is_a_plugin_alone_stays(tmp_path: Path) -> None:
+    text = (
+        '<world name="w"><gravity>0 0 -9.8</gravity><model name="eye"><static>true</static><pose>1 2 3 0 0 0</pose>'
+        '<link name="body"/><plugin filename="gz-sim-performer-detector-system" name="gz::sim::PerformerDetector">'
+        "<topic>/seen</topic></plugin></model></world>"
+    )
+    written = write_text(text, tmp_path)
+    model = written.find("model", "eye")
+    assert model.findtext("static") == "true"
+    assert model.find("link").get("name") == "body"
+    assert written.again.sites[0].pose.p.tolist() == [1.0, 2.0, 3.0]
+    assert model.findtext("plugin/topic") == "/seen"
+    assert "sdf-write-extras" not in written.kinds

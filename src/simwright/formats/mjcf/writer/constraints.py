@@ -115,6 +115,8 @@ EQUALITY_DEFAULTS: dict[str, Any] = {
 LEVER = 0.1
 """Half the distance of the two points that hold a hinge [m]."""
 _SAME_POINT = 1e-9
+_SAME_SITE = 2e-6
+"""How far a frame may be from its site: OpenUSD keeps it in single precision, and is read so that frames meet [m]."""
 
 
 def write_equalities(document: MjcfDocument) -> None:
@@ -214,7 +216,7 @@ def _find_sites(document: MjcfDocument, equality: Equality) -> dict[str, str] | 
         name = document.kept.get(equality, "equality", word)
         site = next((s for s in document.asset.sites if s.name == name), None) if name else None
         written = document.find_name("site", site.name) if site is not None else None
-        if site is None or written is None or site.body != body or not site.pose.is_close(frame, _SAME_POINT):
+        if site is None or written is None or site.body != body or not site.pose.is_close(frame, _SAME_SITE):
             return None
         found[word] = written
     return found

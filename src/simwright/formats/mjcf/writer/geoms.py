@@ -55,6 +55,7 @@ from simwright.model.geometry import (
 )
 from simwright.model.joint import WORLD
 from simwright.model.material import PhysicsMaterial
+from simwright.model.moments import fills_hull
 
 # what the OpenUSD writer puts behind the name of the visual half
 _VISUAL_SUFFIX = re.compile(r"_visual(?:_\d+)?\Z")
@@ -462,14 +463,18 @@ def _report_hulls(document: MjcfDocument) -> None:
     # MuJoCo took the hull before, too
     if document.asset.provenance.format == "mjcf":
         return
-    hollow = [
-        shape
-        for shape in document.asset.shapes
-        if shape.collision
-        and shape.enabled
-        and isinstance(shape.geometry, Mesh)
-        and (shape.approximation.token if shape.approximation else "none") not in _CONVEX
-    ]
+    fills: dict[int, bool] = {}
+    hollow: list[Shape] = []
+    for shape in document.asset.shapes:
+        mesh = shape.geometry
+        if not (shape.collision and shape.enabled and isinstance(mesh, Mesh)):
+            continue
+        if (shape.approximation.token if shape.approximation else "none") in _CONVEX:
+            continue
+        if id(mesh) not in fills:
+            fills[id(mesh)] = fills_hull(mesh.data.vertices, mesh.data.triangles())
+        if not fills[id(mesh)]:
+            hollow.append(shape)
     if hollow:
         document.reporter.report(COLLIDER_HULL, hollow[0].source, count=len(hollow), first=hollow[0].name)
 

@@ -26,7 +26,7 @@ from simwright.formats.mesh import load_image, name_image
 from simwright.formats.mjcf.writer.document import MjcfDocument, is_equal
 from simwright.formats.mjcf.writer.meshes import make_file_name
 from simwright.formats.mjcf.writer.messages import LOOK_LOST, LOOK_UNREADABLE, TEXTURE_LEFT_OUT
-from simwright.formats.parts.coordinates import CUBE, CUBE_UNIFORM, UNIFORM, place_repeated
+from simwright.formats.parts.coordinates import CUBES, STRETCHED, STRIPS, place_repeated
 from simwright.formats.parts.looks import FileLooks, is_plain
 from simwright.model.asset import Asset, Camera, Light, LightKind, Shape
 from simwright.model.geometry import Mesh, Subset
@@ -150,7 +150,7 @@ def _write_material(document: MjcfDocument, library: MjcfTextureFiles, material:
     }
     if diffuse is not None:
         values.setdefault("texrepeat", diffuse.scale)
-        values.setdefault("texuniform", diffuse.uv_set in (UNIFORM, CUBE_UNIFORM))
+        values.setdefault("texuniform", diffuse.uv_set in STRETCHED)
     # the attribute is older than <layer>, and every MuJoCo reads it
     plain = list(layers) == ["rgb"]
     if plain:
@@ -244,7 +244,7 @@ class MjcfTextureFiles:
         self._document = document
         self.restored: dict[str, str] = {}
         """Textures of the source that were written already, by the name they had."""
-        self._known: dict[tuple[str, str, bool, bool], str | None] = {}
+        self._known: dict[tuple[str, str, bool, bool, bool], str | None] = {}
         self._file_names = NameScope()
         self._tally = Tally()
 
@@ -285,7 +285,7 @@ class MjcfTextureFiles:
         is_linear = texture.color_space == "raw" and any(
             texture is material.textures.get(key) for key in ("diffuse", "emissive")
         )
-        key = (texture.file, name, texture.uv_set in (CUBE, CUBE_UNIFORM), is_linear)
+        key = (texture.file, name, texture.uv_set in CUBES, texture.uv_set in STRIPS, is_linear)
         if key not in self._known:
             self._known[key] = self._add(material, texture, name or name_image(texture.file), is_linear)
         return self._known[key]
@@ -294,7 +294,7 @@ class MjcfTextureFiles:
         content = self._read(texture.file, material.name)
         if content is None:
             return None
-        document, is_cube = self._document, texture.uv_set in (CUBE, CUBE_UNIFORM)
+        document, is_cube, is_strip = self._document, texture.uv_set in CUBES, texture.uv_set in STRIPS
         # a skybox that a material uses is a cube of another type
         kind = document.kept.take(f"texture/{name}", "type") if is_cube else None
         values = {
@@ -303,8 +303,8 @@ class MjcfTextureFiles:
             # MuJoCo shows the values of an image as they are
             "file": self._store(texture.file, show_linear(content) if is_linear else content),
             # the six sides of a strip: right, left, up, down, front, back
-            "gridsize": (6, 1) if is_cube else None,
-            "gridlayout": "RLUDFB" if is_cube else None,
+            "gridsize": (6, 1) if is_strip else None,
+            "gridlayout": "RLUDFB" if is_strip else None,
             "colorspace": document.kept.take(f"texture/{name}", "colorspace"),
             "nchannel": document.kept.take(f"texture/{name}", "nchannel"),
         }

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from simwright.core.math3d import IDENTITY, IDENTITY_QUAT, Pose, quat_angle
+from simwright.formats.holds import report_lost
 from simwright.formats.parts.numbers import tidy
 from simwright.formats.sdf.document import CLOSES_LOOP
 from simwright.formats.sdf.writer.context import (
@@ -36,6 +37,7 @@ from simwright.formats.sdf.writer.context import (
     strip_scope,
 )
 from simwright.formats.sdf.writer.inertials import add_inertial, make_light
+from simwright.formats.sdf.writer.kept import put
 from simwright.formats.sdf.writer.messages import (
     EQUALITY_AS_JOINT,
     JOINT_EXPANDED,
@@ -45,10 +47,10 @@ from simwright.formats.sdf.writer.messages import (
     LOOP_OPEN,
     VERSION_TOO_OLD,
 )
-from simwright.formats.xml import Element
+from simwright.formats.xml import ROTOR_WORD, Element
 from simwright.model.inertia import LEAST_MASS
 from simwright.model.joint import WORLD, Dof, Equality, EqualityKind, Joint, JointKind, Mimic, Motion
-from simwright.model.servo import pulls_to_position
+from simwright.model.servo import has_one_axis, has_rotor, pulls_to_position
 
 _SQUARE = 1e-9
 _SAME_POINT = 1e-12
@@ -251,6 +253,7 @@ class JointWriter:
     def __init__(self, context: SdfWriteContext) -> None:
         self._context = context
         self._homeless: list[Any] = []
+        self._rotors: list[Dof] = []
         self._looped = {id(joint) for joint in context.tree.loops}
 
     def write_all(self) -> None:
@@ -266,11 +269,28 @@ class JointWriter:
             context.report(EQUALITY_AS_JOINT, held)
         if left_out:
             context.report(LOOP_LEFT_OUT, left_out)
+        self._report_rotors()
         if self._homeless:
             version = ".".join(map(str, context.version))
             context.report(
                 VERSION_TOO_OLD, self._homeless, what="joints between models", needed="1.10", version=version
             )
+
+    def _report_rotors(self) -> None:
+        """Gazebo knows no armature.  What comes from an SDFormat file moves there as it did."""
+        if not self._rotors:
+            return
+        what = f"the armature of {len(self._rotors)} joint{'s' if len(self._rotors) > 1 else ''}"
+        advice = f"Drake reads it as <{ROTOR_WORD}>, Gazebo does not"
+        report_lost(
+            self._context.reporter,
+            "SDFormat",
+            what,
+            self._rotors,
+            moves=True,
+            advice=advice,
+            aspect="joints.dofs.armature",
+        )
 
     def _list_left_out(self) -> list[Joint | Equality]:
         """Joints and constraints that close loops, where the engine that the file is for refuses those."""
@@ -370,6 +390,8 @@ class JointWriter:
             axis = write_axis(context, node, tag, dof, joint)
             if axis is not None and dof.name:
                 context.dofs[dof.name] = WrittenAxis(model, name, axis)
+        for dof in piece.dofs:
+            self._write_rotor(node, dof, alone=len(piece.dofs) == 1)
         if piece.kind == "gearbox":
             self._write_gear(model, joint, node)
         elif piece.kind == "screw":
@@ -394,6 +416,18 @@ class JointWriter:
             )
         else:
             add(node, "gearbox_reference_body", name)
+
+    def _write_rotor(self, node: Element, dof: Dof, *, alone: bool) -> None:
+        """Armature as the rotor of a motor without a gear, where Drake makes one."""
+        if not dof.armature or not has_one_axis(dof):
+            return
+        is_written = alone and has_rotor(dof)
+        if is_written:
+            put(node, ROTOR_WORD, float(dof.armature))
+        context = self._context
+        is_read = context.options.rotors or context.asset.provenance.format == "sdf"
+        if not (is_written and is_read):
+            self._rotors.append(dof)
 
     def _write_pitch(self, node: Element, dof: Dof) -> None:
         """Metres for each turn; before 1.10 radians for each metre of a left-handed thread."""

@@ -15,7 +15,7 @@ from lxml import etree
 
 from simwright.formats.sdf.context import NAMESPACE
 from simwright.formats.sdf.writer.context import SdfWriteContext, format_value
-from simwright.formats.xml import PREFIX_URI, Element
+from simwright.formats.xml import SPACES, Element, find_space
 from simwright.model.asset import Asset
 
 _TAGS: dict[str, dict[str, str]] = {
@@ -44,8 +44,6 @@ _TAGS: dict[str, dict[str, str]] = {
 _STEP = re.compile(r"([A-Za-z_][\w.:-]*)(?:\[(\d{1,3})\])?")
 _FOREIGN = re.compile(r"@|(?!plugin:)[A-Za-z_][\w.-]*:")
 _NUMBER = re.compile(r"\[\d+\]$")
-_PREFIXES = {"gz": "http://gazebosim.org/schema", "ignition": "http://ignitionrobotics.org/schema"}
-"""Namespaces that Gazebo's own files give its prefixes."""
 
 
 _ATTRIBUTES = {"atmosphere_type": "atmosphere@type"}
@@ -80,7 +78,7 @@ def collect_kept(asset: Asset) -> KeptTable:
         if not attribute.startswith(f"{NAMESPACE}:"):
             table.setdefault(element, {})[attribute] = row
             continue
-        first, *rest = attribute.split(":")[1:]
+        first, *rest = _join_prefixes(attribute.split(":")[1:])
         first = _ATTRIBUTES.get(first, first)
         if first == "plugin" and rest:
             # A class name does not survive as a USD name, and Gazebo would not load it.
@@ -91,6 +89,17 @@ def collect_kept(asset: Asset) -> KeptTable:
         if element.count("/") == 1 and rest:
             table.setdefault(first, {})["/".join(rest)] = row
     return table
+
+
+def _join_prefixes(words: list[str]) -> list[str]:
+    """Steps of a path, in which a known prefix and the word after it are one (``drake:joint``)."""
+    steps: list[str] = []
+    for word in words:
+        if steps and steps[-1] in SPACES:
+            steps[-1] += f":{word}"
+        else:
+            steps.append(word)
+    return steps
 
 
 def restore(context: SdfWriteContext, node: Element, family: str, *owners: str) -> None:
@@ -171,13 +180,13 @@ def put(node: Element, path: str, value: Any) -> None:
 def qualify(name: str) -> str:
     """A name with a prefix (``gz:type``) as lxml wants it."""
     prefix, colon, local = name.partition(":")
-    return f"{{{_PREFIXES.get(prefix, PREFIX_URI + prefix)}}}{local}" if colon else name
+    return f"{{{find_space(prefix)}}}{local}" if colon else name
 
 
 def list_namespaces(names: Iterable[str]) -> dict[str, str]:
     """The namespaces of the prefixes of names."""
     prefixes = {name.partition(":")[0] for name in names if ":" in name}
-    return {prefix: _PREFIXES.get(prefix, PREFIX_URI + prefix) for prefix in sorted(prefixes)}
+    return {prefix: find_space(prefix) for prefix in sorted(prefixes)}
 
 
 def list_attribute_namespaces(asset: Asset) -> dict[str, str]:

@@ -288,7 +288,7 @@ def write_static_links(context: SdfWriteContext) -> None:
     asset = context.asset
     standing: list[Shape | Sensor] = [*_list_in_world(asset.shapes), *_list_in_world(asset.sensors)]
     cameras, sites = _list_in_world(asset.cameras), _list_in_world(asset.sites)
-    if not (standing or cameras) and not (sites and not asset.bodies):
+    if not (standing or cameras or _list_plugged(context, sites)) and not (sites and not asset.bodies):
         return
     if not context.top.is_world and asset.bodies:
         return
@@ -319,7 +319,20 @@ def _write_static_models(
             homeless = True
         elif path not in context.static_links:
             _open_static(context, path, links[path])
+    for site in _list_plugged(context, sites) if top.is_world else ():
+        if site.path not in context.static_links:
+            _open_static(context, site.path, site)
     return homeless
+
+
+def _list_plugged(context: SdfWriteContext, sites: Iterable[Site]) -> list[Site]:
+    """Links of static models that have nothing but their plugins."""
+    return [
+        site
+        for site in sites
+        if SEPARATOR in site.path
+        and any(row.startswith("plugin:") for row in context.kept.get(site.path.split(SEPARATOR)[0], ()))
+    ]
 
 
 def _write_scenery(context: SdfWriteContext, sites: Iterable[Site]) -> None:

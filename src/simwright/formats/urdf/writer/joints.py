@@ -17,6 +17,7 @@ from typing import Any
 from lxml import etree
 
 from simwright.core.errors import SimwrightError
+from simwright.formats.holds import report_lost
 from simwright.formats.parts.numbers import tidy
 from simwright.formats.parts.words import clean_text
 from simwright.formats.urdf.writer.document import (
@@ -28,10 +29,11 @@ from simwright.formats.urdf.writer.document import (
     write_origin,
 )
 from simwright.formats.urdf.writer.messages import CONTROL_ASSUMED, LIMIT_CHOSEN
-from simwright.formats.xml import PREFIX_URI, Element, parse_bytes
+from simwright.formats.xml import RATIO_WORD, ROTOR_WORD, Element, find_space, parse_bytes
 from simwright.model.asset import Actuator
 from simwright.model.joint import Dof, Mimic
 from simwright.model.ros import Controller
+from simwright.model.servo import has_one_axis, has_rotor
 
 _SAFETY_ATTRIBUTES = ("soft_lower_limit", "soft_upper_limit", "k_position", "k_velocity")
 _CALIBRATION_ATTRIBUTES = ("rising", "falling", "reference_position")
@@ -186,8 +188,6 @@ MIRROR_PLUGIN = "mock_components/GenericSystem"
 _COMMAND_INTERFACES = {"position": "position", "velocity": "velocity", "motor": "effort", "general": "effort"}
 _STATE_INTERFACES = ("position", "velocity", "effort")
 _WRITTEN_SETTINGS = ("transmission", "type", "hardware_interfaces")
-_SPACES = {"drake": "http://drake.mit.edu"}
-"""Namespaces that tools give their prefixes."""
 
 
 def write_control(document: UrdfDocument) -> None:
@@ -206,6 +206,7 @@ def write_control(document: UrdfDocument) -> None:
 # one function: joints come before actuators in a transmission, so its members are walked twice
 def _write_transmissions(document: UrdfDocument, actuators: list[Actuator]) -> None:
     names = {joint.name: joint.public_name for joint in document.asset.joints}
+    rotors = _settle_rotors(document, actuators)
     # one transmission may have several actuators
     groups: dict[str, list[Actuator]] = {}
     for actuator in actuators:
@@ -222,11 +223,60 @@ def _write_transmissions(document: UrdfDocument, actuators: list[Actuator]) -> N
                 etree.SubElement(joint, "hardwareInterface").text = clean_text(f"hardware_interface/{word}")
         for actuator in members:
             motor = etree.SubElement(node, "actuator", {"name": clean_text(actuator.name)})
-            for key, value in actuator.settings.items():
+            for key, value in {**actuator.settings, **rotors.get(actuator.name, {})}.items():
                 # leaves that the reader kept, under the tags they had
                 if key not in _WRITTEN_SETTINGS and isinstance(value, str):
                     _write_leaf(motor, key, clean_text(value))
             etree.SubElement(motor, "mechanicalReduction").text = format_number(actuator.gear[0])
+
+
+_ROTOR, _RATIO = ROTOR_WORD.replace(":", "."), RATIO_WORD.replace(":", ".")
+_SAME_ARMATURE = 1e-6
+"""Relative: OpenUSD keeps armature as a float."""
+
+
+def _settle_rotors(document: UrdfDocument, actuators: list[Actuator]) -> dict[str, dict[str, str]]:
+    """Inertias of rotors, by actuator, where what the transmissions say is not the armature of the model."""
+    settled: dict[str, dict[str, str]] = {}
+    lost: list[Dof] = []
+    for dof in (dof for joint in document.asset.joints if joint.enabled for dof in joint.dofs):
+        rotors = _settle_motors(dof, [actuator for actuator in actuators if actuator.target == dof.name])
+        settled |= rotors or {}
+        # other freedoms are reported by the table of holds
+        if rotors is None and has_one_axis(dof):
+            lost.append(dof)
+    if lost:
+        what = f"the armature of {len(lost)} joint{'s' if len(lost) > 1 else ''}"
+        advice = f"Drake alone has a word for it, <{ROTOR_WORD}> of a transmission"
+        report_lost(
+            document.reporter, "URDF", what, lost, moves=True, advice=advice, aspect="joints.dofs.armature"
+        )
+    return settled
+
+
+def _settle_motors(dof: Dof, motors: list[Actuator]) -> dict[str, dict[str, str]] | None:
+    """What the rotors of one freedom have to say instead; None if they have no place for its armature."""
+    if not has_rotor(dof):
+        return None if dof.armature else {}
+    squares = {motor.name: _read_setting(motor, _RATIO, 1.0) ** 2 for motor in motors}
+    said = {motor.name: _read_setting(motor, _ROTOR, 0.0) * squares[motor.name] for motor in motors}
+    armature = dof.armature or 0.0
+    if abs(armature - sum(said.values())) <= _SAME_ARMATURE * armature:
+        return {}
+    settled = {name: {_ROTOR: "0"} for name, inertia in said.items() if inertia}
+    first = next((name for name, square in squares.items() if square), None)
+    if first is None:
+        return None
+    return settled | {first: {_ROTOR: format_number(armature / squares[first])}}
+
+
+def _read_setting(actuator: Actuator, key: str, default: float) -> float:
+    """A number that the reader found sound; the default where it is not one."""
+    try:
+        value = float(actuator.settings.get(key, default))
+    except (TypeError, ValueError):
+        return default
+    return value if math.isfinite(value) and (value >= 0.0 or key != _ROTOR) else default
 
 
 def _write_leaf(motor: Element, key: str, value: str) -> None:
@@ -235,7 +285,7 @@ def _write_leaf(motor: Element, key: str, value: str) -> None:
     if not _is_tag(local) or (dot and not _is_tag(prefix)):
         return
     if dot:
-        space = _SPACES.get(prefix, PREFIX_URI + prefix)
+        space = find_space(prefix)
         etree.SubElement(motor, f"{{{space}}}{local}", {"value": value}, nsmap={prefix: space})
     else:
         etree.SubElement(motor, local).text = value

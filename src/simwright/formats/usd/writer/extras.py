@@ -26,7 +26,7 @@ from simwright.formats.usd.writer.layer import (
     write_typed,
 )
 from simwright.formats.usd.writer.meshes import MESH
-from simwright.formats.usd.writer.messages import EXTRAS_LOST
+from simwright.formats.usd.writer.messages import EXTRAS_LOST, TEXTURE_UNWORN
 from simwright.formats.usd.writer.plan import WritePlan, find_articulation_root, list_written
 from simwright.model.asset import Asset, Shape
 from simwright.model.filtering import find_components, list_articulated
@@ -292,7 +292,14 @@ def move_extras(plan: WritePlan, layers: dict[str, LayerWriter], reporter: Repor
     for space, element, attribute, extra in plan.asset.extras:
         mover.move(space, element, attribute, extra.value)
     for space, names in mover.lost.items():
-        reporter.report(EXTRAS_LOST, count=len(names), space=space, first=names[0])
+        images = [name for name in names if space == "mjc" and name.startswith("texture/")]
+        unworn = dict.fromkeys(name.removeprefix("texture/").rpartition(" ")[0] for name in images)
+        others = [name for name in names if name not in images]
+        if unworn:
+            shown = ", ".join(repr(name) for name in unworn)
+            reporter.report(TEXTURE_UNWORN, count=len(unworn), names=shown)
+        if others:
+            reporter.report(EXTRAS_LOST, count=len(others), space=space, first=others[0])
 
 
 def _write_geom_order(plan: WritePlan, layer: LayerWriter) -> None:

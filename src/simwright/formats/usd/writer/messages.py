@@ -248,6 +248,15 @@ EXTRAS_LOST = declare(
     section="1.4",
     loss=True,
 )
+TEXTURE_UNWORN = declare(
+    "usd-write-texture-unworn",
+    Level.WARNING,
+    "the images of {count} cube or sky texture(s) that no material wears are left out: {names}",
+    hint="keep the MJCF if a program shows them, or give a material the texture",
+    doc="OpenUSD has images in materials; a texture of MJCF that nothing wears has no place there.",
+    section="1.4",
+    loss=True,
+)
 ENGINE_LEFT_OUT = declare(
     "usd-write-engine-left-out",
     Level.INFO,
