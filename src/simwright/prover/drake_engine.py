@@ -119,16 +119,7 @@ class DrakeSimulation(Simulation):
         self.worlds, self.threads, self.sensors = scene.worlds, 1, ()
         self.dt = settings.dt if settings.dt is not None else first.environment.timestep or DEFAULT_DT
         options = _read_options(settings, reporter)
-        descriptions = [
-            _Description(asset, options, reporter if not kind else Reporter())
-            for kind, asset in enumerate(scene.assets)
-        ]
-        kinds = [description.make() for description in descriptions]
-        for name, word in _FALLBACKS.items():
-            if options[name] is not None and not any(name in one.taken for one in descriptions):
-                # builders of scenes give every shape all three, as those of SAP Warp do
-                why = f"every shape has a {word} of its own"
-                reporter.report(OPTION_NOT_USED, what=f"{name}: {options[name]:g}", why=why)
+        kinds = _describe_kinds(scene.assets, options, reporter)
         self._owners = {row["name"]: row["body"] for row in kinds[0]["shapes"]}
         told = {
             "dt": self.dt,
@@ -315,6 +306,23 @@ def _read_number(name: str, said: Any) -> float | None:
         least = "above zero" if name == "fallback_stiffness" else "from zero on"
         raise UsageError(f"{name} is {said!r}", hint=f"a number {least}")
     return number
+
+
+def _describe_kinds(
+    assets: Sequence[Asset], options: Mapping[str, Any], reporter: Reporter
+) -> list[dict[str, Any]]:
+    """Every kind of world; what is lost is the same for all and said of the first."""
+    kinds = [
+        _Description(asset, options, reporter if not kind else Reporter())
+        for kind, asset in enumerate(assets)
+    ]
+    found = [kind.make() for kind in kinds]
+    for name, word in _FALLBACKS.items():
+        if options[name] is not None and not any(name in kind.taken for kind in kinds):
+            # builders of scenes give every shape all three, as those of SAP Warp do
+            why = f"every shape has a {word} of its own"
+            reporter.report(OPTION_NOT_USED, what=f"{name}: {options[name]:g}", why=why)
+    return found
 
 
 def _find_drive(freedom: LayoutDof) -> Any:
