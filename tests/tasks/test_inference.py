@@ -91,7 +91,7 @@ def test_fingers_that_cross_where_joints_are_zero_are_a_gripper(tmp_path):
     """Zero is outside of their limits, as in Trossen's WidowX 250: fingers that begin there hold each other."""
     file = write_arm(tmp_path).with_name("arm.xml")
     text = ARM
-    for side, sign in (("left", 1), ("right", -1)):
+    for sign in (1, -1):
         # on the wrong side of each other at zero, and on their own in all of their range
         text = text.replace(f'pos="{0.02 * sign:g} 0 0.06"', f'pos="{-0.004 * sign:g} 0 0.06"')
         text = text.replace(f'axis="{sign} 0 0" range="0 0.03"', f'axis="{sign} 0 0" range="0.03 0.05"')
