@@ -12,6 +12,7 @@ import pytest
 from simwright.core.errors import InputError, LimitError, NotFoundError, OutputError, UnsafePathError
 from simwright.core.files import (
     check_readable,
+    check_writable,
     read_bytes,
     resolve_inside,
     write_atomic,
@@ -140,6 +141,18 @@ def test_a_place_that_cannot_be_written_is_an_output_error(tmp_path):
     with pytest.raises(UnsafePathError), write_folder(tmp_path / "asset") as staging:
         write_staged(staging, {"../../out": b"1"})
     assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_place_is_looked_at_before_the_work(tmp_path):
+    """What is there stays, and nothing is made, no folder either."""
+    kept = tmp_path / "kept.txt"
+    kept.write_text("as it was")
+    check_writable(kept)
+    check_writable(tmp_path / "new" / "deeper" / "out.npz")
+    assert [path.name for path in tmp_path.iterdir()] == ["kept.txt"]
+    assert kept.read_text() == "as it was"
+    with pytest.raises(OutputError, match="cannot be written"):
+        check_writable(kept / "below" / "a file.npz")
 
 
 def test_core_needs_only_the_standard_library_and_numpy():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simwright.core.diag import Reporter
+from simwright.core.errors import SimwrightError
 from simwright.engines.protocol import Settings
 from simwright.scenes.document import parse_scene
 from simwright.scenes.load import assemble_scene
@@ -44,6 +45,59 @@ def test_contact_stiffness_is_that_of_both_shapes_in_a_row(ke: float) -> None:
     assert depth == pytest.approx(40.0 / (ke / 2), rel=1e-3)
     assert contact.force == pytest.approx(40.0, rel=1e-3)
     assert {contact.a, contact.b} == {"", "ball"}
+
+
+def test_what_is_said_for_shapes_that_say_none_is_theirs_and_else_told() -> None:
+    soft, said, _ = rest("{fallback_stiffness: 4.0e+3}", ke=0.0)
+    hard, _, _ = rest("{fallback_stiffness: 4.0e+4}", ke=0.0)
+    assert (soft, hard) == pytest.approx((40.0 / 2e3, 40.0 / 2e4), rel=1e-3)
+    assert not [found for found in said if found.kind == "drake-option-not-used"]
+    depth, said, _ = rest("{fallback_stiffness: 4.0e+3, contact_tau_d: 0.2, fallback_mu: 0.1}", ke=4e4)
+    assert depth == pytest.approx(40.0 / 2e4, rel=1e-3), "the shapes' own stiffness"
+    told = [found.message for found in said if found.kind == "drake-option-not-used"]
+    assert len(told) == 3
+    assert any("fallback_mu: 0.1" in text and "friction of its own" in text for text in told)
+
+
+def test_dissipation_of_shapes_that_say_none() -> None:
+    """A ball that is let go a little above the ground comes up again the less, the longer the time is."""
+    none = "post_build: [{op: set_array, array: shape_material_tau, range: all, values: [-1.0]}]"
+    none += "\nground: {cfg: {tau: 0}}"
+    heights = {}
+    for time in (0.001, 0.2):
+        loaded = assemble_scene(
+            parse_scene(BALL.format(solver=f"{{contact_tau_d: {time}}}", ke=1e4, cfg="") + none)
+        )
+        loaded.state.joint_q[2] += 0.2
+        with open_scene(loaded, Settings(), Reporter(), engine="drake") as simulation:
+            simulation.advance(loaded.state, loaded.control, 150)
+            most = 0.0
+            for _ in range(15):
+                simulation.advance(loaded.state, loaded.control, 10)
+                most = max(most, float(loaded.state.joint_q[2]))
+        heights[time] = most
+    assert heights[0.001] > heights[0.2] + 0.05
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"contact_beta": "abc"}, "contact_beta is 'abc' .a number"),
+        ({"contact_beta": "-1"}, "contact_beta is '-1' .a number from zero on"),
+        ({"fallback_stiffness": "0"}, "fallback_stiffness is '0' .a number above zero"),
+        ({"fallback_mu": "nan"}, "fallback_mu is 'nan'"),
+        ({"contact_preset_variant": "foo"}, "unknown contact_preset_variant of drake 'foo'"),
+        ({"line_search_variant": "exact"}, "did you mean 'exact_root'"),
+        ({"contact_model": "hydroelastic"}, "one has no hydroelastic surface"),
+    ],
+)
+def test_options_that_cannot_be_meant_are_told(options: dict[str, str], message: str) -> None:
+    loaded = assemble_scene(parse_scene(BALL.format(solver="{}", ke=1e4, cfg="")))
+    with (
+        pytest.raises(SimwrightError, match=message),
+        open_scene(loaded, Settings(options=options), Reporter(), engine="drake") as simulation,
+    ):
+        simulation.advance(loaded.state, loaded.control, 100)
 
 
 def test_hydroelastic_contact_is_softer_by_its_modulus() -> None:

@@ -7,7 +7,7 @@ import pytest
 from simwright.core.math3d import matrix_from_quat, quat_from_axis_angle, vec3
 from simwright.model.geometry import Mesh
 from simwright.model.moments import compute_moments
-from simwright.scenes.ops.approximate_meshes import find_box, find_hull
+from simwright.scenes.ops.approximate_meshes import find_box, find_hull, find_turned_box
 
 CORNERS = np.array([[x, y, z] for x in (-1, 1) for y in (-2, 2) for z in (-3, 3)], dtype=float)
 
@@ -24,6 +24,21 @@ def test_a_turned_box_is_found_again(seed):
     assert pose.p == pytest.approx(shift, abs=1e-6)
     local = (points - pose.p) @ matrix_from_quat(pose.q)
     assert np.all(np.abs(local) <= half + 1e-6)
+
+
+def test_the_box_of_sap_warp():
+    """Against what its loader (c0c861c) computed: the smallest of those turned by whole degrees about the main axes."""
+    points = np.array(
+        [[0, 0, 0], [0.3, 0.02, 0.01], [0.05, 0.2, 0.03], [0.04, 0.01, 0.12], [0.25, 0.15, 0.02],
+         [0.2, 0.05, 0.1], [0.11, 0.17, 0.08]]
+    )  # fmt: skip
+    pose, half = find_turned_box(points)
+    assert half == pytest.approx([0.097491518, 0.150413468, 0.059506811], rel=1e-6)
+    assert pose.p == pytest.approx([0.141545385, 0.110179193, 0.056529328], abs=1e-6)
+    theirs = np.array([-0.681882143, 0.03647022, -0.014727697, -0.7304039])
+    assert abs(pose.q @ theirs) == pytest.approx(1.0, abs=1e-7)
+    flat = np.array([[0, 0, 0], [1, 0, 0], [0, 2, 0], [1, 2, 0]], dtype=float)
+    assert sorted(find_turned_box(flat)[1])[1:] == pytest.approx([0.5, 1.0])
 
 
 def test_a_box_holds_a_ball_of_points_tightly():

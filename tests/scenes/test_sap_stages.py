@@ -61,3 +61,35 @@ def test_a_mass_without_shape_is_a_ball_of_the_scenes_density(tmp_path: Path) ->
     model = load(tmp_path).model
     assert model.body_inertia[0] == pytest.approx(0.0133333337 * np.eye(3), rel=1e-6)
     assert model.body_inertia[1] == pytest.approx(0.0017348614 * np.eye(3), rel=1e-5)
+
+
+LABELS = ["robot/b/s", "robot/d/s", "robot/a/c", "cube", "floor", "step", "robot/a/m"]
+
+
+def load_things(folder: Path, compat: str | None) -> LoadedScene:
+    """A robot of three bodies, a cube, a floor and a step in one stage, the robot's parts not touching each other."""
+    (folder / "things.usda").write_bytes((STAGE.parent / "things.usda").read_bytes())
+    path = folder / "things.yaml"
+    options = "enable_self_collisions: false, skip_mesh_approximation: true"
+    path.write_text(
+        f"schema_version: 1\nground: false\nassets:\n  - {{id: m, type: usd, source: things.usda, {options}}}\n"
+    )
+    return load_scene(path, compat=compat)
+
+
+def test_planes_come_before_meshes(tmp_path: Path) -> None:
+    """The order of UsdPhysics' own types; SAP Warp's arrays have their colliders in it."""
+    assert list(load_things(tmp_path, "sap").shape_labels) == [f"/World/{label}" for label in LABELS]
+
+
+@pytest.mark.parametrize("compat", ["sap", None])
+def test_what_is_not_the_robot_is_touched_though_it_does_not_touch_itself(
+    tmp_path: Path, compat: str | None
+) -> None:
+    """As SAP Warp lists the pairs: else a robot would fall through the floor of its own stage."""
+    scene = load_things(tmp_path, compat)
+    names = [str(label).split("/World/")[-1] for label in scene.shape_labels]
+    found = {frozenset(names[i] for i in pair) for pair in scene.collision_model.shape_contact_pairs}
+    robot, things = [label for label in LABELS if label.startswith("robot")], ["floor", "step"]
+    wanted = {frozenset((part, thing)) for part in [*robot, "cube"] for thing in things}
+    assert found == wanted | {frozenset((part, "cube")) for part in robot}

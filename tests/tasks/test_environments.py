@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from simwright.core.documents.validate import InvalidDocumentError
-from simwright.core.errors import UnknownNameError, UsageError
+from simwright.core.errors import SimwrightError, UnknownNameError, UsageError
+from simwright.core.math3d import Pose
 from simwright.tasks.environments import make_env, make_rollout, make_vector_env
 
 gymnasium = pytest.importorskip("gymnasium")
@@ -117,6 +118,97 @@ def test_vectors_keep_gymnasiums_form(arm):
     assert many.observation_space.contains(observation)
     assert rewards.shape == (4,)
     many.close()
+
+
+DOWN = """
+<mujoco><compiler autolimits="true"/>
+  <worldbody><body name="turret" pos="0 0 0.3"><inertial pos="0 0 0" mass="1" diaginertia=".01 .01 .01"/>
+    <joint name="pan" axis="0 0 1" range="-3 3" damping="1"/>
+    <body name="arm" pos="0 0 0.1"><inertial pos="0.1 0 0" mass="1" diaginertia=".01 .01 .01"/>
+      <joint name="lift" axis="0 1 0" range="-1 1" damping="1"/>
+      <geom type="capsule" size=".02" fromto="0 0 0 .3 0 0"/>
+      <site name="tool" pos=".3 0 0" euler="180 0 0"/></body></body></worldbody>
+  <actuator><position joint="pan" kp="20"/><position joint="lift" kp="20"/></actuator>
+</mujoco>
+"""
+
+
+def test_a_tool_that_points_down_is_turned_alike_in_every_world_and_step(tmp_path):
+    """At half a turn both signs of a quaternion are as near: rounding must not choose what is observed."""
+    file = tmp_path / "down.xml"
+    file.write_text(DOWN)
+    # as the file has it: tasks turn arms about the vertical axis so that they face what there is to do
+    settings = {"base": Pose.of((0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0))}
+    many, single = make_vector_env("reach", file, 2, **settings), make_env("reach", file, **settings)
+    turn = single.reset(seed=1)[0]["tool"][3:]
+    assert abs(turn[0]) < 1e-6
+    seen, _ = many.reset(seed=0)
+    for step in range(60):
+        # the sign that has no other rule changes where the arm swings through the middle
+        action = np.full((2, 2), [0.3 if step < 30 else -0.3, 0.5], dtype=np.float32)
+        seen, *_ = many.step(action)
+        alone, *_ = single.step(action[1])
+        assert seen["tool"][1] == pytest.approx(alone["tool"], abs=1e-6)
+        assert alone["tool"][3:] @ turn > 0.0, "no jump to the other sign on the way"
+        turn = alone["tool"][3:]
+    many.close()
+
+
+def test_worlds_of_a_vector_that_start_anew_tell_their_seeds_and_repeat(arm):
+    """As single environments do with the info of a reset; a list of seeds fixes what comes after as a number does."""
+    for seed in (3, np.int64(3), [3, 9]):
+        runs = []
+        for _ in range(2):
+            many = make_vector_env("reach", arm, 2, max_steps=2)
+            many.reset(seed=seed)
+            hold = np.zeros(many.action_space.shape, dtype=np.float32)
+            for _ in range(2):
+                *_, info = many.step(hold)
+                assert "seed" not in info
+            seen, *_, info = many.step(hold)
+            assert info["_seed"].all()
+            single = make_env("reach", arm)
+            assert single.reset(seed=int(info["seed"][1]))[0]["goal"] == pytest.approx(seen["goal"][1])
+            runs.append(info["seed"].tolist())
+            many.close()
+        assert runs[0] == runs[1]
+    with pytest.raises(UsageError, match="1 seeds for 2 worlds"):
+        make_vector_env("reach", arm, 2).reset(seed=[1])
+
+
+def test_a_world_of_a_vector_that_broke_down_is_told(arm):
+    many = make_vector_env("reach", arm, 3)
+    many.reset(seed=0)
+    hold = np.zeros(many.action_space.shape, dtype=np.float32)
+    assert "unstable" not in many.step(hold)[-1]
+    many.batch.qvel[1] = 1e12
+    _, _, ended, _, info = many.step(hold)
+    assert info["unstable"].tolist() == info["_unstable"].tolist() == [False, True, False]
+    assert ended.tolist() == [False, True, False]
+    many.close()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"observe": {"camera": ["top"]}}, "observe:1:2: unknown key 'camera' .*'cameras'"),
+        ({"observe": {"width": 2}}, "observe.*width"),
+        ({"randomize": {"massa": [1, 2]}}, "randomize:1:2: unknown key 'massa'"),
+        ({"success": {"al": []}}, "success:1:2: unknown key 'al'"),
+        ({"options": {"goal_radus": 0.1}}, "options of reach:1:2: unknown key 'goal_radus'"),
+        ({"mode": "poze"}, "unknown control mode 'poze' .did you mean 'pose'"),
+    ],
+)
+def test_what_a_program_asks_wrongly_is_told_in_words(arm, wrong, message):
+    with pytest.raises(SimwrightError, match=message):
+        make_env("reach", arm, **wrong)
+
+
+def test_the_size_of_pictures_is_chosen(arm):
+    env = make_env("reach", arm, render_mode="rgb_array", width=64, height=48)
+    env.reset(seed=0)
+    assert env.render().shape == (48, 64, 3)
+    env.close()
 
 
 def test_worlds_of_a_vector_have_their_own_pictures(arm):

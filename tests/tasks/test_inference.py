@@ -87,6 +87,22 @@ def test_which_way_is_open_is_tried_out(tmp_path):
     assert (grip.open, grip.closed) == (0.0, 0.03)
 
 
+def test_fingers_that_cross_where_joints_are_zero_are_a_gripper(tmp_path):
+    """Zero is outside of their limits, as in Trossen's WidowX 250: fingers that begin there hold each other."""
+    file = write_arm(tmp_path).with_name("arm.xml")
+    text = ARM
+    for sign in (1, -1):
+        # on the wrong side of each other at zero, and on their own in all of their range
+        text = text.replace(f'pos="{0.02 * sign:g} 0 0.06"', f'pos="{-0.004 * sign:g} 0 0.06"')
+        text = text.replace(f'axis="{sign} 0 0" range="0 0.03"', f'axis="{sign} 0 0" range="0.03 0.05"')
+    text = text.replace('ctrlrange="0 0.03"', 'ctrlrange="0.03 0.05"')
+    assert text.count("0.03 0.05") == 3
+    file.write_text(text[: text.index("<keyframe")] + text[text.index("</keyframe>") + 11 :])
+    grip = open_robot(file).facts.grip
+    assert grip is not None
+    assert (grip.open, grip.closed) == (0.05, 0.03)
+
+
 def test_a_draft_is_a_manifest_of_the_same_robot(tmp_path):
     file = write_arm(tmp_path).with_name("arm.xml")
     robot = open_robot(file)

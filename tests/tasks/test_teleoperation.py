@@ -14,6 +14,7 @@ import pytest
 from simwright.app.tasking import RunRequest, prepare_run
 from simwright.app.watching import read_keys
 from simwright.core.diag import Reporter
+from simwright.core.errors import SimwrightError
 from simwright.core.math3d import Pose
 from simwright.tasks.environments import make_rollout
 from simwright.tasks.teleoperation import (
@@ -90,6 +91,20 @@ def test_an_episode_that_is_not_done_can_be_kept_and_ends_can_be_asked_for(arm):
     session.drive(5, seed=0)
     assert [(one.seed, one.success) for one in session.kept] == [(0, False)]
     assert len(session.kept[0].actions) == 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"record": "demos.mp4", "camera": "nope"}, "unknown camera 'nope'"),
+        ({"record": "/proc/self/nowhere/demos.npz"}, "cannot be written"),
+        ({"dataset": "/proc/self/nowhere/demos"}, "cannot be written"),
+    ],
+)
+def test_what_cannot_be_recorded_is_told_before_somebody_drives(asked, message):
+    """What was driven by hand would be lost at the end."""
+    with pytest.raises(SimwrightError, match=message):
+        prepare_run(RunRequest("reach", robot=ARM, policy="hold", control="pose", **asked))
 
 
 def test_keys_of_a_terminal_reach_the_session(monkeypatch):

@@ -38,6 +38,8 @@ from simwright.core.errors import MissingExtraError, SimwrightError
 from simwright.core.math3d import Array, poses_compose
 from simwright.engines.table import load_engine
 from simwright.model.joint import Dof, Motion
+from simwright.tasks.baselines.policy import HoldPolicy
+from simwright.tasks.rollout import SimRollout
 from simwright.view.figure import Dragged
 from simwright.view.live import LivePage, _find_range, list_commands
 from simwright.view.pace import Pace
@@ -580,6 +582,44 @@ def test_many_worlds_of_a_task_stand_in_a_grid() -> None:
     hand = pages[0].asset.body_names.index("robot/forearm_link")
     # every world has its own actions
     assert len({tuple(row) for row in pages[0].figure.poses[:, hand].round(6)}) == 5
+
+
+def test_nobody_is_sent_to_a_page_of_a_task_that_cannot_run(tmp_path: Path) -> None:
+    """What is wrong is told before the address is."""
+    told: list[str] = []
+    view = LiveOptions(told.append, speed=None)
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"policy": "push", "num_worlds": 9}, "'push' drives one world at a time"),
+        ({"policy": "pull"}, "'tabletop_push' has no cabinet and no drawer"),
+        ({"policy": "push", "record": str(tmp_path / "run.mp4"), "camera": "nope"}, "unknown camera 'nope'"),
+        ({"policy": "hold", "record": "/proc/self/nowhere/run.npz"}, "cannot be written"),
+        ({"policy": "hold", "num_worlds": 9, "record": str(tmp_path / "run.npz")}, "not recorded"),
+    ]
+    for options, message in wrong:
+        with pytest.raises(SimwrightError, match=message):
+            prepare_run(RunRequest("tabletop_push", robot="sample_arm", view=view, **options))
+    assert told == []
+
+    class Stubborn(HoldPolicy):
+        def start(self, rollout: SimRollout) -> None:
+            raise SimwrightError("it does not begin")
+
+    ready = prepare_run(RunRequest("reach", robot="sample_arm", max_steps=3, episodes=1, view=view))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("simwright.app.tasking.make_policy", lambda *_: Stubborn())
+        with pytest.raises(SimwrightError, match="does not begin"):
+            ready.run()
+    assert told == []
+    ready.run()
+    assert len(told) == 1
+
+
+def test_nobody_is_sent_to_a_page_of_a_world_whose_goal_is_none() -> None:
+    told: list[str] = []
+    simulation = open_world(load_world(SAMPLES / "lab" / "lab.yaml"))
+    with pytest.raises(SimwrightError, match="no object 'nothing'"):
+        watch_plans(simulation, LiveOptions(told.append), goals=["nothing at desk0"], robot="tender")
+    assert told == []
 
 
 def test_a_pace_ends_wherever_it_is_interrupted() -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from simwright.core.errors import LimitError, UsageError
-from simwright.core.files import write_atomic
+from simwright.core.files import check_writable, write_atomic
 from simwright.engines.films import import_video, open_film
 from simwright.engines.protocol import Simulation
 from simwright.runtime.arrays import AnyArray
@@ -39,7 +39,7 @@ _FREQUENCY = {"joint_axis": "joint_dof", "body_com": "body"}
 
 
 def check_target(path: str | os.PathLike[str]) -> Path:
-    """A file that can be recorded to, and whose needs are installed."""
+    """A file that can be written and recorded to, and whose needs are installed."""
     target = Path(path)
     ending = target.suffix.lower()
     if ending not in ENDINGS:
@@ -49,7 +49,7 @@ def check_target(path: str | os.PathLike[str]) -> Path:
         )
     if ending == ".mp4":
         import_video()
-    return target
+    return check_writable(target)
 
 
 class Recorder:

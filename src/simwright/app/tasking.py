@@ -26,7 +26,7 @@ from simwright.core.diag import Diagnostic, Reporter
 from simwright.core.documents.read import parse_document
 from simwright.core.documents.validate import validate_document
 from simwright.core.errors import UnknownNameError, UsageError
-from simwright.core.files import resolve_inside
+from simwright.core.files import check_writable, resolve_inside
 from simwright.core.gate import Gate, find_root
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.core.scratch import Scratch
@@ -38,11 +38,20 @@ from simwright.tasks.environments import (
     read_environment,
 )
 from simwright.tasks.manifest import ControlMode
+from simwright.tasks.observing import find_camera
 from simwright.tasks.preflight import preflight
 from simwright.tasks.recording import FailureRecorder
 from simwright.tasks.robot import TaskRobot
 from simwright.tasks.rollout import SimRollout
-from simwright.tasks.runner import Episode, Listener, Progress, RunSummary, SimRunner, run_batch
+from simwright.tasks.runner import (
+    Episode,
+    Listener,
+    Progress,
+    RunSummary,
+    SimRunner,
+    expect_batch_policy,
+    run_batch,
+)
 from simwright.tasks.scene import TaskScene
 from simwright.tasks.scenes.table import SCENES
 from simwright.tasks.team import gather_team
@@ -127,11 +136,6 @@ class TaskRun:
         from simwright.tasks.batch import BatchRollout
 
         said = self.said
-        if self.ros.is_asked:
-            raise UsageError(f"{said.num_worlds} worlds", hint="ROS is served by a single one")
-        # films and data sets are made of one world, from its camera
-        if self.listeners:
-            raise UsageError("many worlds at once are not recorded", hint="leave --num-worlds out")
         with contextlib.ExitStack() as stack:
             batch = BatchRollout(self.rollout, said.num_worlds)
             stack.callback(batch.close)
@@ -172,7 +176,16 @@ class TaskRun:
                 )
             if has_keys:
                 tell(HELP)
-            session = TeleopSession(rollout, inputs, tell, None if page is not None or own else make_pace())
+
+            def tell_all(text: str) -> None:
+                # the first thing that is told of a session is that it has begun
+                if page is not None:
+                    page.announce()
+                tell(text)
+
+            session = TeleopSession(
+                rollout, inputs, tell_all, None if page is not None or own else make_pace()
+            )
             session.restarts = (EpisodeReset,)
             with contextlib.suppress(KeyboardInterrupt):
                 session.drive(self.said.episodes, self.said.seed)
@@ -285,10 +298,12 @@ def prepare_run(request: RunRequest) -> TaskRun:
             gather_team(said.robots, lambda name: _choose_robot(None, name, folder) or name),
             IDENTITY,
         )
-    policy = _choose_policy(said.policy)
+    policy = _choose_policy(said.policy, scene)
     mode = _choose_mode(policy, said.control)
     record = request.record or (str(resolve_inside(folder, said.record)) if said.record else None)
     listeners = _make_listeners(request, record, said)
+    if said.num_worlds > 1:
+        _check_many(request, said.num_worlds, policy, listeners)
     report = preflight(
         scene,
         expect_robot(scene, robot),
@@ -307,13 +322,26 @@ def prepare_run(request: RunRequest) -> TaskRun:
     rollout = report.rollout if request.force and report.rollout else report.expect_clear()
     # recorders and policies see them too
     rollout.add_terms(said.observe.terms)
+    # recorders look cameras up when the first episode begins, of a session by hand when all is over
+    for name in (*said.observe.cameras, *([request.camera] if request.camera else [])):
+        find_camera(rollout.model, name)
     return TaskRun(said, rollout, policy, listeners, tuple(report.findings), request.ros, request.view)
+
+
+def _check_many(request: RunRequest, count: int, policy: str, listeners: tuple[Listener, ...]) -> None:
+    """Raise the error of what many worlds at once cannot do, before anything is opened for them."""
+    if request.ros.is_asked:
+        raise UsageError(f"{count} worlds", hint="ROS is served by a single one")
+    # films and data sets are made of one world, from its camera
+    if listeners:
+        raise UsageError("many worlds at once are not recorded", hint="leave --num-worlds out")
+    expect_batch_policy(make_policy(policy), policy)
 
 
 def read_run(request: RunRequest) -> EnvironmentFile:
     """What a run is, without opening a robot."""
     said, _, _ = _read(request)
-    _choose_policy(said.policy)
+    _choose_policy(said.policy, SCENES.get(said.task))
     return said
 
 
@@ -388,10 +416,23 @@ def _guard_fixed(scene: TaskScene, robot: str | TaskRobot | None, base: Pose | N
         raise UsageError(f"the task {scene.name!r} has a place for its robot", hint="leave base_pose out")
 
 
-def _choose_policy(said: str) -> str:
+def _choose_policy(said: str, scene: TaskScene) -> str:
+    """The policy, if the task has what it moves: one that is made for another task looks for that one's things."""
     if said not in POLICIES:
         raise UnknownNameError("policy", said, POLICIES.names())
+    task = getattr(POLICIES.get(said), "task", None)
+    missing = [] if task is None or task not in SCENES else _list_things(SCENES.get(task))
+    missing = [name for name in missing if name not in _list_things(scene)]
+    if missing:
+        raise UsageError(
+            f"the policy {said!r} is made for the task {task!r}: {scene.name!r} has no {' and no '.join(missing)}",
+            hint=f"policies for it: {', '.join(list_policies(scene))}",
+        )
     return said
+
+
+def _list_things(scene: TaskScene) -> list[str]:
+    return [*scene.objects, *scene.fixtures, *scene.marks, *scene.joints]
 
 
 def _choose_mode(policy: str, control: ControlMode | None) -> ControlMode | None:
@@ -411,6 +452,9 @@ def _make_listeners(request: RunRequest, record: str | None, said: EnvironmentFi
     from simwright.tasks.recording import open_recorder
 
     listeners: list[Listener] = []
+    for target in (record, request.dataset, request.report):
+        if target is not None:
+            check_writable(target)
     if record is not None:
         listeners.append(open_recorder(record, camera=request.camera))
     if request.report is not None and said.num_worlds == 1:
@@ -449,7 +493,7 @@ def describe_task(scene: TaskScene) -> dict[str, Any]:
         },
         "max_steps": scene.max_steps,
         "cameras": list(scene.cameras),
-        "objects": [*scene.objects, *scene.fixtures, *scene.marks, *scene.joints],
+        "objects": _list_things(scene),
         "places": list_places(scene),
         "joints": list(scene.joints),
         "terms": list_terms(),

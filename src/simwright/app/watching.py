@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 import os
 import select
@@ -97,6 +98,11 @@ def open_live(
     return page
 
 
+def announce_once(options: LiveOptions, address: str) -> Callable[[], None]:
+    """Tells the address when it is first called: nobody is sent to the page of a run that cannot begin."""
+    return functools.cache(lambda: options.announce(address))
+
+
 class EpisodeReset(Exception):  # noqa: N818 - no error: who watches asked for it
     """Somebody who watches a task asked for the beginning of the episode."""
 
@@ -142,7 +148,7 @@ class WatchedTask:
             self.page.pace.nap = _SERVED_NAP
         rollout.watch = self
         stack.callback(setattr, rollout, "watch", None)
-        options.announce(self.page.address)
+        self.announce = announce_once(options, self.page.address)
 
     # of the time steps
 
@@ -187,8 +193,9 @@ class WatchedTask:
 
     # of the episodes
 
-    def begin(self, rollout: SimRollout, seed: int, observation: Observation) -> None:
-        """See :class:`~simwright.tasks.runner.Listener`."""
+    def begin(self, rollout: SimRollout, seed: int, observation: Observation) -> None:  # noqa: ARG002 - a listener's
+        """The policy and all recorders have begun: it can be watched."""
+        self.announce()
 
     def add(self, rollout: SimRollout, action: Array, result: StepResult) -> None:  # noqa: ARG002 - a listener's
         """Remember the reward of an action."""
@@ -331,10 +338,11 @@ class WatchedBatch:
             port=options.port,
         )
         stack.callback(self.page.close)
-        options.announce(self.page.address)
+        self._announce = announce_once(options, self.page.address)
 
     def begin_episode(self) -> None:
         """A round of episodes begins."""
+        self._announce()
         self._periods, self._total[:] = 0, 0.0
         self._simulation.follow()
         self.page.pace.begin(0.0)
@@ -423,8 +431,10 @@ def watch_plans(
                 bridge.poll()
 
         try:
-            options.announce(page.address)
             queue.start(plans or {})
+            # a plan or the first goal may not be possible at all: nobody is sent to its page
+            go_on()
+            options.announce(page.address)
             step = None if bridge is None else bridge.step
             watch_world(page, go_on, math.inf if seconds is None else seconds, step, dt)
         except KeyboardInterrupt:

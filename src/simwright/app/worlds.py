@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import OutputError, UsageError
-from simwright.core.files import write_atomic, write_staged
+from simwright.core.files import check_writable, write_atomic, write_staged
 from simwright.core.math3d import IDENTITY
 from simwright.core.swap import write_folder
 
@@ -64,11 +64,17 @@ def render_world(world: World, target: str | os.PathLike[str], **options: Any) -
     from simwright.worlds.picture import write_png, write_svg
     from simwright.worlds.picture_world import draw_world
 
+    ending = check_picture(target).suffix.lower()
+    picture = draw_world(world, **options)
+    return write_atomic(target, write_png(picture) if ending == ".png" else write_svg(picture))
+
+
+def check_picture(target: str | os.PathLike[str]) -> Path:
+    """The file of a picture that can be written: asked before a run, whose end would be too late."""
     ending = Path(target).suffix.lower()
     if ending not in {".png", ".svg"}:
         raise UsageError(f"a picture ends in .png or .svg, not in {ending or 'nothing'!r}")
-    picture = draw_world(world, **options)
-    return write_atomic(target, write_png(picture) if ending == ".png" else write_svg(picture))
+    return check_writable(target)
 
 
 def generate_worlds(

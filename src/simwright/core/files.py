@@ -103,6 +103,18 @@ def write_atomic(path: str | os.PathLike[str], content: bytes | str) -> Path:
     return target
 
 
+def check_writable(path: str | os.PathLike[str]) -> Path:
+    """Raise the error that writing would end with, before the work; nothing is left behind, no folder either."""
+    target = Path(path).absolute()
+    with _guard(Path(path)):
+        # folders that are missing are made when the file is written
+        near = next(folder for folder in target.parents if folder.exists())
+        handle, temporary = open_temporary(near / target.name)
+        os.close(handle)
+        temporary.unlink()
+    return Path(path)
+
+
 class PartFile:
     """A file beside its destination, with the same ending, that others write by its name.
 

@@ -76,7 +76,18 @@ CAPABILITIES = Capabilities(
     deterministic=True,
 )
 DEFAULT_DT = 0.002
-_MODELS = ("point", "hydroelastic", "hydroelastic_with_fallback")
+_WORDS = {
+    "contact_model": ("point", "hydroelastic", "hydroelastic_with_fallback"),
+    "contact_preset_variant": ("approx32", "approx64", "drake"),
+    "line_search_variant": ("monotone_decay", "armijo_decay", "exact_root"),
+}
+_FALLBACKS = {
+    "contact_tau_d": "dissipation time",
+    "fallback_mu": "friction",
+    "fallback_stiffness": "stiffness",
+}
+_NO_SURFACE = "without hydroelastic representation"
+"""What Drake says of two shapes that touch."""
 _PATIENCE = 600.0
 """Seconds for one question: many steps of many worlds are one."""
 _CORNERS = 24
@@ -108,10 +119,7 @@ class DrakeSimulation(Simulation):
         self.worlds, self.threads, self.sensors = scene.worlds, 1, ()
         self.dt = settings.dt if settings.dt is not None else first.environment.timestep or DEFAULT_DT
         options = _read_options(settings, reporter)
-        kinds = [
-            _Description(asset, options, reporter if not kind else Reporter()).make()
-            for kind, asset in enumerate(scene.assets)
-        ]
+        kinds = _describe_kinds(scene.assets, options, reporter)
         self._owners = {row["name"]: row["body"] for row in kinds[0]["shapes"]}
         told = {
             "dt": self.dt,
@@ -153,6 +161,12 @@ class DrakeSimulation(Simulation):
             raise SimwrightError(f"Drake: {error}") from None
         if "error" in told:
             self._process.end()
+            if _NO_SURFACE in told["error"]:
+                raise UsageError(
+                    "the contact_model 'hydroelastic' has no forces between two shapes that touch: one has no "
+                    "hydroelastic surface",
+                    hint="give both is_hydroelastic, or use hydroelastic_with_fallback",
+                )
             raise SimwrightError(f"Drake refuses it: {told['error']}")
         return told["answer"]
 
@@ -265,9 +279,10 @@ class DrakeSimulation(Simulation):
 def _read_options(settings: Settings, reporter: Reporter) -> dict[str, Any]:
     """The options that count; what Drake decides itself is told."""
     said = dict(settings.options)
+    for name, known in _WORDS.items():
+        if said.get(name) is not None and said[name] not in known:
+            raise UnknownNameError(f"{name} of drake", str(said[name]), known)
     model = said.get("contact_model", "hydroelastic_with_fallback")
-    if model not in _MODELS:
-        raise UnknownNameError("contact_model", str(model), _MODELS)
     preset, search = said.get("contact_preset_variant"), said.get("line_search_variant")
     if preset not in (None, "drake"):
         why = "its contact weights, contact points and integration are those of the preset 'drake', in double precision"
@@ -275,11 +290,39 @@ def _read_options(settings: Settings, reporter: Reporter) -> dict[str, Any]:
     if search not in (None, "exact_root"):
         why = "its SAP solver searches for the exact root along the line"
         reporter.report(OPTION_NOT_USED, what=f"line_search_variant: {search}", why=why)
-    numbers = {
-        name: None if said.get(name) is None else float(said[name])
-        for name in ("contact_beta", "contact_tau_d", "fallback_mu", "fallback_stiffness")
-    }
+    numbers = {name: _read_number(name, said.get(name)) for name in ("contact_beta", *_FALLBACKS)}
     return {"contact_model": model, **numbers}
+
+
+def _read_number(name: str, said: Any) -> float | None:
+    """A number of an option; a stiffness of zero would hold nothing."""
+    if said is None:
+        return None
+    try:
+        number = float(said)
+    except (TypeError, ValueError):
+        raise UsageError(f"{name} is {said!r}", hint="a number") from None
+    if not (math.isfinite(number) and number >= 0.0) or (number == 0.0 and name == "fallback_stiffness"):
+        least = "above zero" if name == "fallback_stiffness" else "from zero on"
+        raise UsageError(f"{name} is {said!r}", hint=f"a number {least}")
+    return number
+
+
+def _describe_kinds(
+    assets: Sequence[Asset], options: Mapping[str, Any], reporter: Reporter
+) -> list[dict[str, Any]]:
+    """Every kind of world; what is lost is the same for all and said of the first."""
+    kinds = [
+        _Description(asset, options, reporter if not kind else Reporter())
+        for kind, asset in enumerate(assets)
+    ]
+    found = [kind.make() for kind in kinds]
+    for name, word in _FALLBACKS.items():
+        if options[name] is not None and not any(name in kind.taken for kind in kinds):
+            # builders of scenes give every shape all three, as those of SAP Warp do
+            why = f"every shape has a {word} of its own"
+            reporter.report(OPTION_NOT_USED, what=f"{name}: {options[name]:g}", why=why)
+    return found
 
 
 def _find_drive(freedom: LayoutDof) -> Any:
@@ -318,6 +361,8 @@ class _Description:
         self._tree = build_tree(asset)
         self._layout = Layout(asset, self._tree)
         self._materials = {material.name: material for material in asset.physics_materials}
+        self.taken: set[str] = set()
+        """Options that some shape needs, because it says nothing itself."""
 
     def make(self) -> dict[str, Any]:
         """Everything that JSON can hold."""
@@ -476,23 +521,28 @@ class _Description:
         }
 
     def _describe_contact(self, shape: Shape, material: PhysicsMaterial | None) -> dict[str, Any]:
-        own, options = shape.settings, self._options
+        own = shape.settings
         stiffness = own.get("ke") if material is None or material.stiffness is None else material.stiffness
         damping = own.get("kd") if material is None or material.damping is None else material.damping
         mu = None if material is None else material.list_contact()["mu"]
         # the words of a scene are stiffness and dissipation time; a file has stiffness and damping
-        tau = (
-            float(damping) / float(stiffness)
-            if stiffness and damping is not None
-            else options["contact_tau_d"]
-        )
+        tau = float(damping) / float(stiffness) if stiffness and damping is not None else None
         soft = own.get("hydroelastic_enabled")
         return {
-            "stiffness": float(stiffness or options["fallback_stiffness"] or _STIFFEST),
-            "tau": 0.01 if tau is None else float(tau),
-            "mu": float(mu if mu is not None else options["fallback_mu"] or 1.0),
+            # as SAP Warp has it: none is said by zero
+            "stiffness": self._choose("fallback_stiffness", stiffness or None, _STIFFEST),
+            "tau": self._choose("contact_tau_d", tau, 0.01),
+            "mu": self._choose("fallback_mu", mu, 1.0),
             "hydroelastic": float(own.get("kh") or 1e7) if soft else None,
         }
+
+    def _choose(self, option: str, own: float | None, default: float) -> float:
+        """What a shape says itself, else the option, else what is usual."""
+        if own is not None:
+            return float(own)
+        self.taken.add(option)
+        said = self._options[option]
+        return default if said is None else float(said)
 
 
 def _plain_dof(freedom: LayoutDof) -> dict[str, Any]:

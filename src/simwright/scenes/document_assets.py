@@ -49,7 +49,7 @@ class AssetOptions(Material):
         default=None, description="free base (true), fixed base (false), or as the file says"
     )
     enable_self_collisions: bool = Field(
-        default=True, description="may shapes of this asset touch each other?"
+        default=True, description="may parts of one robot, which joints hold together, touch each other?"
     )
     force_show_colliders: bool = Field(default=False, description="colliders are visible")
     hide_collision_shapes: bool = Field(default=False, description="colliders are invisible")

@@ -137,12 +137,14 @@ def export_world(
     *,
     pairs: bool = True,
     visuals: bool = False,
+    tau: float | None = DEFAULT_TAU,
     reporter: Reporter | None = None,
 ) -> ExportedWorld:
     """One world at the origin, with all that decides how it moves and nothing else.
 
     ``pairs`` says that contacts may be contact pairs with values of their own (else they are filters);
-    ``visuals`` keeps shapes that are only seen.
+    ``visuals`` keeps shapes that are only seen.  ``tau`` is the dissipation time of shapes that say none, None where
+    the engine has one for them; pairs have the usual one.
     """
     reporter = Reporter() if reporter is None else reporter
     one = take_world(model, number)
@@ -164,8 +166,8 @@ def export_world(
         set_filters(asset, one, exported.bodies, exported.shapes)
         for material in asset.physics_materials:
             # engines without pairs mix materials themselves: each has to say its own
-            if material.damping is None:
-                material.damping = (material.stiffness or 0.0) * DEFAULT_TAU
+            if material.damping is None and tau is not None:
+                material.damping = (material.stiffness or 0.0) * tau
     return exported
 
 

@@ -372,8 +372,9 @@ def set_alike(asset: Asset, model: Model, shapes: Sequence[str]) -> None:
 
 def mix_materials(model: Model, a: Array, b: Array) -> dict[str, Array]:
     """Contact values of shapes ``a`` with shapes ``b``, row by row."""
-    tau = np.where(np.isfinite(model.shape_material_tau), model.shape_material_tau, DEFAULT_TAU)
-    tau = np.maximum(tau, 0.0)
+    said = model.shape_material_tau
+    # as SAP Warp has it: a time below zero is none
+    tau = np.where(np.isfinite(said) & (said >= 0.0), said, DEFAULT_TAU)
 
     def halve(name: str) -> Array:
         one, other = (np.maximum(getattr(model, name)[rows], 0.0) for rows in (a, b))

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -123,6 +124,8 @@ class _AssetImport:
         self._names = AssetLabels(builder, asset, prefix)
         self._bodies = {body.name: body for body in asset.bodies}
         self._first_shape = builder.shape_count
+        self._trees: dict[int, tuple[int, bool]] = {}
+        """Bodies by number: the branch that each is in, and whether the file declares that as an articulation."""
         self.found = ImportedAsset(asset=asset)
 
     def add_branch(self, branch: Branch) -> None:
@@ -136,6 +139,8 @@ class _AssetImport:
         number = self._builder.add_articulation(indices, label)
         if declared is not None:
             self.found.articulations[declared.name] = number
+        for step in branch.steps:
+            self._trees[self.found.bodies[step.body]] = number, declared is not None
 
     def _add_body(self, body: Body, *, is_root: bool) -> None:
         pose = self._options.xform @ body.pose
@@ -240,13 +245,29 @@ class _AssetImport:
     def add_filters(self) -> None:
         """Pairs that never touch, beside those that follow from bodies and joints."""
         builder, shapes = self._builder, self.found.shapes
+        asset = self._asset
         if not self._options.enable_self_collisions:
-            # one group instead of n^2 pairs; written out when the arrays are made
-            builder.filter_groups.append(list(range(self._first_shape, builder.shape_count)))
-            return
-        for a, b in find_filtered_pairs(self._asset):
+            # groups instead of n^2 pairs; written out when the arrays are made
+            builder.filter_groups += self._list_own_shapes()
+            asset = dataclasses.replace(asset, articulations=[])
+        for a, b in find_filtered_pairs(asset):
             if a in shapes and b in shapes:
                 builder.filter_pair(shapes[a], shapes[b])
+
+    def _list_own_shapes(self) -> list[list[int]]:
+        """Shapes of what joints hold together, robot by robot: floors and things of a stage are no part of one."""
+        # SAP Warp takes the articulations of a stage, and all that moves in other files
+        whole = self._sap and self._format != "usd"
+        declared = self._sap and self._format == "usd"
+        trees = {
+            body: 0 if whole else tree for body, (tree, said) in self._trees.items() if said or not declared
+        }
+        groups: dict[int, list[int]] = {}
+        for shape in range(self._first_shape, self._builder.shape_count):
+            body = self._builder.shape_body[shape]
+            if body in trees:
+                groups.setdefault(trees[body], []).append(shape)
+        return list(groups.values())
 
 
 def _take_gravity(builder: Builder, asset: Asset, options: ImportOptions) -> None:

@@ -34,10 +34,10 @@ _SAP_TYPES = (
     ShapeType.CAPSULE,
     ShapeType.CYLINDER,
     ShapeType.CONE,
-    ShapeType.MESH,
     ShapeType.PLANE,
+    ShapeType.MESH,
 )
-"""SAP Warp adds the colliders of one type after those of another."""
+"""SAP Warp adds the colliders of one type after those of another, in the order of UsdPhysics' own types."""
 
 
 @dataclass(frozen=True, slots=True)

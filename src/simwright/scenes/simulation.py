@@ -33,7 +33,7 @@ from simwright.runtime.model import Model
 from simwright.runtime.state import Control, State
 from simwright.scenes.document_settings import SimulationSettings
 from simwright.scenes.exporting import ExportedWorld, export_world
-from simwright.scenes.exporting_parts import FLOATS, group_worlds
+from simwright.scenes.exporting_parts import DEFAULT_TAU, FLOATS, group_worlds
 from simwright.scenes.load import LoadedScene
 from simwright.scenes.messages import SOLVER_IGNORED
 
@@ -73,6 +73,7 @@ def open_scene(
                 model,
                 rows[0],
                 pairs=adapter.capabilities.contact_pairs,
+                tau=None if "contact_tau_d" in adapter.capabilities.options else DEFAULT_TAU,
                 # what is lost is the same for every kind of world: said once
                 reporter=reporter if not kind else None,
             )

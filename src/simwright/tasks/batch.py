@@ -76,7 +76,7 @@ class BatchRollout:
         self._rewards = RewardFunction(rollout.reward_choice, self.bounds)
         self.rewards = np.zeros(count)
         """Of the last step."""
-        self._reader = StateReader(rollout.scene, rollout.model, rollout.tool_sites)
+        self._reader = StateReader(rollout.scene, rollout.model, rollout.tool_sites, rollout.home.qpos)
         self._terms = rollout.make_terms(self.worlds)
         self._seen: TaskState | None = None
         self.layout: Layout = {}

@@ -150,14 +150,19 @@ def _rotations_of(quats: Array) -> Array:
 
 
 class StateReader:
-    """What a scene may look at, of all worlds of a model; ``tool_sites`` are the robots' tools, the first one first."""
+    """What a scene may look at, of all worlds of a model; ``tool_sites`` are the robots' tools, the first one first.
 
-    def __init__(self, scene: TaskScene, model: MjModel, tool_sites: Mapping[str, int]) -> None:
+    Of the two quaternions of a tool's turn it is the one nearer to that at ``home``.  Arms that point down are at half
+    a turn from the world, where rounding would choose the sign: another in a batch than alone, and in each step.
+    """
+
+    def __init__(self, scene: TaskScene, model: MjModel, tool_sites: Mapping[str, int], home: Array) -> None:
         self._scene, self._model = scene, model
         self._base = BodyChain.of_body(model, 1)
         tools = {name: BodyChain.of_site(model, site) for name, site in tool_sites.items() if site >= 0}
-        self._tool = next(iter(tools.values()), self._base)
-        self._others = {f"tool_{name}": chain for name, chain in list(tools.items())[1:]}
+        others = {f"tool_{name}": chain for name, chain in list(tools.items())[1:]}
+        self._tools = {"tool": next(iter(tools.values()), self._base), **others}
+        self._turns = {name: chain.place(home[None])[0, 3:] for name, chain in self._tools.items()}
 
     def place_base(self, qpos: Array) -> Array:
         """Poses of the first root body of the robot (worlds x 7)."""
@@ -166,13 +171,20 @@ class StateReader:
     def look(self, qpos: Array, qvel: Array, layout: Layout, start: Array) -> TaskState:
         """The state of worlds whose coordinates and velocities are given (worlds x numbers)."""
         scene, model = self._scene, self._model
+        tools = {name: self.face(name, chain.place(qpos)) for name, chain in self._tools.items()}
         return TaskState(
             layout=layout,
             objects=read_objects(scene, model, qpos),
             speeds=read_speeds(scene, model, qvel),
             joints=read_joints(scene, model, qpos),
-            tool=self._tool.place(qpos),
+            tool=tools.pop("tool"),
             base=self._base.place(qpos),
             start=start,
-            tools={name: chain.place(qpos) for name, chain in self._others.items()},
+            tools=tools,
         )
+
+    def face(self, name: str, poses: Array) -> Array:
+        """Poses of a tool (7, or worlds x 7), each with the quaternion that is nearer to that at home."""
+        away = poses[..., 3:] @ self._turns[name] < 0.0
+        poses[..., 3:] *= np.where(away, -1.0, 1.0)[..., None]
+        return poses

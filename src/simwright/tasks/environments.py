@@ -20,7 +20,6 @@ YAML or JSON::
 from __future__ import annotations
 
 import importlib.util
-import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,10 +29,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from simwright.core.documents.expressions import Number
-from simwright.core.documents.read import parse_document, read_document
+from simwright.core.documents.read import read_document
 from simwright.core.documents.record import Record, refuse
 from simwright.core.documents.tree import Document
-from simwright.core.documents.validate import validate_document
+from simwright.core.documents.validate import validate_document, validate_values
 from simwright.core.errors import MissingExtraError, UnknownNameError, UsageError
 from simwright.core.math3d import IDENTITY, Pose
 from simwright.tasks.baselines.policy import POLICIES
@@ -113,15 +112,7 @@ def expect_robot(scene: TaskScene, robot: str | Path | TaskRobot | None) -> str 
 
 def validate_options(scene: TaskScene, options: Mapping[str, Any]) -> SceneOptions:
     """Options of a scene; every wrong one is named."""
-    # through a document: wrong options are then reported like those of a file
-    text = json.dumps(dict(options), default=_spell)
-    document = parse_document(text, name="options", syntax="json")
-    return validate_document(scene.options, document, what=f"options of {scene.name}")
-
-
-def _spell(value: Any) -> Any:
-    """Numpy's numbers and arrays as JSON has them."""
-    return value.tolist() if hasattr(value, "tolist") else str(value)
+    return validate_values(scene.options, options, f"options of {scene.name}")
 
 
 def make_env(
@@ -130,14 +121,20 @@ def make_env(
     *,
     observe: ObserveOptions | Mapping[str, Any] | None = None,
     render_mode: str | None = None,
+    width: int = 480,
+    height: int = 360,
     **settings: Any,
 ) -> SimEnv:
-    """A Gymnasium environment; ``settings`` are those of :func:`make_rollout`."""
+    """A Gymnasium environment; ``settings`` are those of :func:`make_rollout`, the size is that of ``render``."""
     _expect_gymnasium()
     from simwright.tasks.gymnasium_env import SimEnv
 
     return SimEnv(
-        make_rollout(task, robot, **settings), observe=_read_observe(observe), render_mode=render_mode
+        make_rollout(task, robot, **settings),
+        observe=_read_observe(observe),
+        render_mode=render_mode,
+        width=width,
+        height=height,
     )
 
 
@@ -151,6 +148,8 @@ def make_vector_env(
     backend: str = "mujoco",
     device: str = "cpu",
     render_mode: str | None = None,
+    width: int = 480,
+    height: int = 360,
     **settings: Any,
 ) -> SimVectorEnv:
     """Many worlds of it, stepped together on all cores, or with ``backend="mujoco-warp"`` on a ``device``."""
@@ -166,6 +165,8 @@ def make_vector_env(
         backend=backend,
         device=device,
         render_mode=render_mode,
+        width=width,
+        height=height,
     )
 
 
@@ -177,9 +178,9 @@ def make_registered_vector_env(
 
 
 def _read_observe(observe: ObserveOptions | Mapping[str, Any] | None) -> ObserveOptions:
-    return (
-        observe if isinstance(observe, ObserveOptions) else ObserveOptions.model_validate(dict(observe or {}))
-    )
+    if isinstance(observe, ObserveOptions):
+        return observe
+    return validate_values(ObserveOptions, observe or {}, "observe")
 
 
 def _expect_gymnasium() -> None:

@@ -6,9 +6,9 @@
     env = gymnasium.make("simwright/tabletop_push-v0", robot="sample_arm")
     envs = gymnasium.make_vec("simwright/tabletop_push-v0", num_envs=256, robot="sample_arm")
 
-:func:`register_envs` is an entry point of Gymnasium: the ids are there wherever Simwright is installed.  ``info`` has
-``success`` (bool), ``score`` (0 ... 1, how far the task is), the measures of the task (such as ``distance``) and, where
-the simulation broke down, ``unstable``; after a reset it has the ``seed`` of the episode.
+The ids are there after ``import simwright.gym``.  ``info`` has ``success`` (bool), ``score`` (0 ... 1, how far the
+task is), the measures of the task (such as ``distance``) and, where the simulation broke down, ``unstable``; after a
+reset it has the ``seed`` of the episode.
 """
 
 from __future__ import annotations
@@ -180,12 +180,20 @@ class SimVectorEnv(VectorEnv[Any, npt.NDArray[np.float32], npt.NDArray[Any]]):
         seed: int | list[int | None] | None = None,
         options: dict[str, Any] | None = None,  # noqa: ARG002
     ) -> tuple[Any, dict[str, Any]]:
-        """Start an episode in every world; a number counts up from world to world."""
-        if isinstance(seed, int):
-            self._np_random, self._np_random_seed = gymnasium.utils.seeding.np_random(seed)
-            seeds = [seed + world for world in range(self.num_envs)]
+        """Start an episode in every world; a number counts up from world to world.
+
+        Seeds of later episodes are drawn from the number, or from a list that has one for each world.
+        """
+        if isinstance(seed, int | np.integer):
+            self._np_random, self._np_random_seed = gymnasium.utils.seeding.np_random(int(seed))
+            seeds = [int(seed) + world for world in range(self.num_envs)]
         else:
             given = seed if seed is not None else [None] * self.num_envs
+            if len(given) != self.num_envs:
+                raise UsageError(f"{len(given)} seeds for {self.num_envs} worlds")
+            said = [one for one in given if one is not None]
+            if len(said) == len(given):
+                self._np_random = np.random.Generator(np.random.PCG64(said))
             seeds = [int(self.np_random.integers(2**31)) if one is None else one for one in given]
         self.batch.reset(seeds)
         self._done[:] = False
@@ -207,13 +215,18 @@ class SimVectorEnv(VectorEnv[Any, npt.NDArray[np.float32], npt.NDArray[Any]]):
         terminated = (verdict.success | verdict.failed | unstable) & ~again
         truncated = (self.batch.steps >= self.batch.rollout.max_steps) & ~terminated & ~again
         rewards = np.where(again, 0.0, self.batch.rewards)
-        if again.any():
-            self.batch.reset(self.np_random.integers(2**31, size=int(again.sum())).tolist(), again)
         self._done = terminated | truncated
         values = {"success": verdict.success & ~again, "score": verdict.score, **verdict.details}
         info = {key: np.array(value) for key, value in values.items()}
         # Gymnasium's form: beside each value, of which worlds it is
         info |= {f"_{key}": ~again for key in values}
+        if unstable.any():
+            info["unstable"] = info["_unstable"] = unstable & ~again
+        if again.any():
+            seeds = np.zeros(self.num_envs, dtype=np.int64)
+            seeds[again] = self.np_random.integers(2**31, size=int(again.sum()))
+            self.batch.reset(seeds[again].tolist(), again)
+            info["seed"], info["_seed"] = seeds, again
         return self._read(), rewards, terminated, truncated, info
 
     def render(self) -> Any:

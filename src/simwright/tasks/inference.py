@@ -424,12 +424,23 @@ def _drive_apart(
     # whatever the rest of the robot does: stiff servos do not blow up with it
     model.opt.integrator = IMPLICITFAST
     with ModelBatch(model, len(controls)) as worlds:
+        start = _move_inside(model, model.qpos0)
+        worlds.view("qpos")[:] = start
         told = worlds.view("ctrl")
-        told[:] = hold_controls(model, model.qpos0)
+        told[:] = hold_controls(model, start)
         told[:, actuators] = np.array(controls)[:, None]
         with quiet_mujoco():
             worlds.step(max(1, round(_DRIVE_SECONDS / model.opt.timestep)))
         return [_measure_apart(model, worlds.look(world), fingers) for world in range(len(controls))]
+
+
+def _move_inside(model: MjModel, qpos: Array) -> Array:
+    """Coordinates inside of the limits: fingers that cross where their joints are zero would hold each other."""
+    single = np.flatnonzero((model.jnt_type >= SLIDE) & np.asarray(model.jnt_limited, dtype=bool))
+    places = model.jnt_qposadr[single]
+    moved = np.array(qpos)
+    moved[places] = np.clip(moved[places], model.jnt_range[single, 0], model.jnt_range[single, 1])
+    return moved
 
 
 def _measure_apart(model: MjModel, data: MjData, fingers: list[list[int]]) -> float:

@@ -23,7 +23,7 @@ from simwright.core.documents.read import read_document
 from simwright.core.documents.record import Record, refuse
 from simwright.core.documents.tree import Document
 from simwright.core.documents.validate import validate_document
-from simwright.core.errors import UsageError
+from simwright.core.errors import UnknownNameError, UsageError
 
 FILE_NAME = "robot.yaml"
 _ID = r"^[A-Za-z0-9][A-Za-z0-9_.\-]*$"
@@ -62,6 +62,14 @@ class ControlMode(StrEnum):
     def moves_tools(self) -> bool:
         """Does an action move tools, not joints?"""
         return self in (ControlMode.POSE, ControlMode.OSC)
+
+
+def read_mode(said: ControlMode | str) -> ControlMode:
+    """A control mode by its name."""
+    known = [str(mode) for mode in ControlMode]
+    if said not in known:
+        raise UnknownNameError("control mode", str(said), known)
+    return ControlMode(said)
 
 
 class JointEntry(Record):

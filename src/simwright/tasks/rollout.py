@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from simwright.core.documents.validate import validate_values
 from simwright.core.errors import UsageError
 from simwright.core.math3d import Array, Pose
 from simwright.engines.mujoco.actuation import hold_controls, list_actuators
@@ -31,7 +32,7 @@ from simwright.tasks.compose import PREFIX, Composed, compose_scene
 from simwright.tasks.control import ActionController, ToolArm
 from simwright.tasks.home import Home, find_home
 from simwright.tasks.inverse import ToolMover, find_joints
-from simwright.tasks.manifest import ControlMode
+from simwright.tasks.manifest import ControlMode, read_mode
 from simwright.tasks.randomize import Randomize, Randomizer
 from simwright.tasks.reading import (
     as_numbers,
@@ -107,10 +108,12 @@ class SimRollout:
             )
         self.scene, self.robot = scene, robot
         self.options: Any = (
-            options if isinstance(options, SceneOptions) else scene.options.model_validate(options or {})
+            options
+            if isinstance(options, SceneOptions)
+            else validate_values(scene.options, options or {}, f"options of {scene.name}")
         )
         control = robot.manifest.sim.control if robot.manifest else None
-        self.mode = ControlMode(mode) if mode else control.mode if control else ControlMode.POSITION
+        self.mode = read_mode(mode) if mode else control.mode if control else ControlMode.POSITION
         period = period or (control.period if control else 0.02)
         self.base = scene.base(self.options, robot.forward) if base is None else base
         self.max_steps = max_steps or scene.max_steps
@@ -154,7 +157,7 @@ class SimRollout:
         self.rule = read_rule(success)
         self.terms: tuple[ChosenTerm, ...] = ()
         """What is observed beside the usual."""
-        self._reader = StateReader(scene, self.model, self.tool_sites)
+        self._reader = StateReader(scene, self.model, self.tool_sites, self.home.qpos)
         self._first_base = np.zeros((1, 7))
         self._terms: TermReader | None = None
         self.add_terms(())
@@ -279,11 +282,10 @@ class SimRollout:
     def observe(self) -> Observation:
         """Joint positions and velocities, the tool, and the poses of the task's things."""
         nq, nv = self.composed.robot_nq, self.composed.robot_nv
-        tool = self.read_tool()
         observation: Observation = {
             "qpos": self.qpos[:nq].copy(),
             "qvel": self.qvel[:nv].copy(),
-            "tool": as_numbers(tool),
+            "tool": self._reader.face("tool", as_numbers(self.read_tool())),
             **self._read_other_tools(),
         }
         objects = read_objects(self.scene, self.model, self.qpos)
@@ -314,7 +316,7 @@ class SimRollout:
             objects=read_objects(self.scene, self.model, qpos),
             speeds=read_speeds(self.scene, self.model, qvel),
             joints=read_joints(self.scene, self.model, qpos),
-            tool=as_numbers(self.read_tool()),
+            tool=self._reader.face("tool", as_numbers(self.read_tool())),
             tools=self._read_other_tools(),
             base=as_numbers(self.read_base()),
             start=as_numbers(self.start),
@@ -328,7 +330,8 @@ class SimRollout:
     def _read_other_tools(self) -> dict[str, Array]:
         """Poses of all tools but the first, as observations call them."""
         others = list(self.tool_sites.items())[1:]
-        return {f"tool_{name}": as_numbers(read_site(self.data, site)) for name, site in others}
+        poses = {f"tool_{name}": as_numbers(read_site(self.data, site)) for name, site in others}
+        return {name: self._reader.face(name, pose) for name, pose in poses.items()}
 
     def read_base(self) -> Pose:
         """Where the first root body of the robot is."""
@@ -337,7 +340,9 @@ class SimRollout:
     def vary(self, randomize: Randomize | Mapping[str, Any] | None) -> None:
         """What varies from the next episode on."""
         said = (
-            randomize if isinstance(randomize, Randomize) else Randomize.model_validate(dict(randomize or {}))
+            randomize
+            if isinstance(randomize, Randomize)
+            else validate_values(Randomize, randomize or {}, "randomize")
         )
         plain = said == Randomize.model_validate({})
         self.randomizer = None if plain else Randomizer(said, self.scene, self.composed)

@@ -228,6 +228,16 @@ def _name_end(result: StepResult) -> str:
     return "success" if result.info.get("success") else "failed"
 
 
+def expect_batch_policy(policy: TaskPolicy | BatchPolicy, name: str = "") -> BatchPolicy:
+    """The policy, if it drives many worlds at once."""
+    if not isinstance(policy, BatchPolicy):
+        raise UsageError(
+            f"the policy {name or name_policy(policy)!r} drives one world at a time",
+            hint="leave --num-worlds out",
+        )
+    return policy
+
+
 def run_batch(
     batch: BatchRollout,
     policy: TaskPolicy | BatchPolicy,
@@ -243,11 +253,7 @@ def run_batch(
     ``episodes`` None runs rounds until Ctrl-C, and gives the episodes of those that were finished by then.  ``watch``
     looks on at control periods, and rounds are its episodes.
     """
-    if not isinstance(policy, BatchPolicy):
-        raise UsageError(
-            f"the policy {name or name_policy(policy)!r} drives one world at a time",
-            hint="leave --num-worlds out",
-        )
+    policy = expect_batch_policy(policy, name)
     rollout = batch.rollout
     summary = RunSummary(rollout.scene.name, rollout.robot.id, name, rollout.mode.value, seed)
     rollout.reset(seed=seed)

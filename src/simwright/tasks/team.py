@@ -19,6 +19,7 @@ from pydantic import Field, model_validator
 from simwright.core.diag import Where
 from simwright.core.documents.expressions import Number
 from simwright.core.documents.record import Record, refuse
+from simwright.core.documents.validate import validate_values
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import IDENTITY, Array, Pose
 from simwright.engines.mujoco.actuation import list_actuators
@@ -271,6 +272,6 @@ def gather_team(
     """Open the robots of a team; ``find`` says where a robot that is named is."""
     members = []
     for name, said in robots.items():
-        entry = said if isinstance(said, TeamEntry) else TeamEntry.model_validate(dict(said))
+        entry = said if isinstance(said, TeamEntry) else validate_values(TeamEntry, said, f"robots: {name}")
         members.append(TeamMember(name, open_robot(find(entry.robot)), entry.base_pose.as_pose(), entry.on))
     return form_team(members)

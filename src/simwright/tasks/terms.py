@@ -25,6 +25,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 from simwright.core.diag import Where
 from simwright.core.documents.expressions import Number
 from simwright.core.documents.record import Record, refuse, refuse_word
+from simwright.core.documents.validate import validate_values
 from simwright.core.errors import UnknownNameError, UsageError
 from simwright.core.math3d import Array
 from simwright.core.registry import Registry
@@ -316,7 +317,11 @@ class SuccessRule(Record):
 
 def read_rule(said: SuccessRule | Mapping[str, Any] | None) -> SuccessRule | None:
     """A rule as Python programs give it."""
-    return said if said is None or isinstance(said, SuccessRule) else SuccessRule.model_validate(dict(said))
+    return (
+        said
+        if said is None or isinstance(said, SuccessRule)
+        else validate_values(SuccessRule, said, "success")
+    )
 
 
 def need_forces(terms: Iterable[ChosenTerm], rule: SuccessRule | None) -> bool:

@@ -15,6 +15,7 @@ from simwright.runtime.collision import find_pairs
 from simwright.runtime.kinematics import eval_fk
 from simwright.scenes.document import parse_scene
 from simwright.scenes.exporting import export_world
+from simwright.scenes.exporting_parts import mix_materials
 from simwright.scenes.load import assemble_scene
 from simwright.scenes.simulation import open_scene
 
@@ -172,6 +173,14 @@ def test_shapes_that_are_only_seen_are_no_pairs():
         (0, 4),
         (2, 4),
     ]  # the last is the ground
+
+
+def test_a_dissipation_time_below_zero_is_none():
+    """As in SAP Warp: not a contact without dissipation."""
+    loaded = load(GROUPS)
+    loaded.model.shape_material_tau[:3] = (-1.0, np.nan, 0.0)
+    rows = np.array([0, 1, 2])
+    assert mix_materials(loaded.model, rows, rows)["tau"] == pytest.approx([0.02, 0.02, 0.0])
 
 
 def test_the_pairs_are_those_of_the_scene():

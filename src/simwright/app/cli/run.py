@@ -35,6 +35,7 @@ Examples:
   simwright run scene.yaml --num-worlds 64 --dt 0.002 --format json
   simwright run scene.yaml --control wave.json --record wave.npz
   simwright run scene.yaml --engine newton --solver featherstone --device cuda
+  simwright run scene.yaml --engine drake --set contact_model=point
   simwright run robot.usda --ros
   simwright run robot.xml --ground --view
   simwright run robot.urdf --fixed --bag run.mcap --steps 5000
@@ -45,7 +46,9 @@ INTERRUPTED = 130
 
 @click.command("run", epilog=EPILOG)
 @click.argument("source", metavar="SCENE|ASSET", type=click.Path())
-@click.option("--engine", default="mujoco", show_default=True, help="mujoco, newton, or that of a plugin.")
+@click.option(
+    "--engine", default="mujoco", show_default=True, help="mujoco, newton, drake, or that of a plugin."
+)
 @click.option("--solver", default="", metavar="NAME", help="A solver of the engine; else its default.")
 @click.option("--set", "options", multiple=True, metavar="NAME=VALUE", help="An option of the solver.")
 @click.option(

@@ -296,7 +296,7 @@ def run(
     Several robots act at the same time; the same seed gives the same log.  Goals are turned into plans one after the
     other, each from the state that the one before led to.  Exit code 1 means that a plan failed.
     """
-    from simwright.app.worlds import describe_run, render_world, run_plans
+    from simwright.app.worlds import check_picture, describe_run, render_world, run_plans
     from simwright.core.errors import UsageError
 
     # one function: each way to run has its own arguments.  True where both are given and where none is; with ROS peers
@@ -305,6 +305,8 @@ def run(
         raise UsageError(
             "a plan or goals are needed, not both", hint="--plan plan.yaml, or --goal 'at kitchen'"
         )
+    if picture is not None:
+        check_picture(picture)
     found = load_quietly(file, seed=seed, reference=reference, data_folder=data_folder, strict=strict)
     interrupted = False
     if view is not None:

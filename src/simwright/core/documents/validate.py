@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
@@ -11,6 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 from pydantic import AliasChoices, BaseModel, ValidationError
 
 from simwright.core.diag import Diagnostic, Level, Where
+from simwright.core.documents.read import parse_document
 from simwright.core.documents.tree import Document, Node, Step, find_child, spell_path
 from simwright.core.errors import InputError
 
@@ -77,6 +79,20 @@ def validate_document(
     # in the order of the file, not in that of the model's fields
     found.sort(key=lambda problem: (problem.where.line or 0, problem.where.column or 0))
     raise InvalidDocumentError(found, what=what)
+
+
+def validate_values(model: type[M], values: Mapping[str, Any], what: str) -> M:
+    """What a program gives as a mapping; what is wrong with it is told in the words that files have."""
+    try:
+        return model.model_validate(dict(values))
+    except ValidationError:
+        text = json.dumps(dict(values), default=_spell)
+    return validate_document(model, parse_document(text, name=what, syntax="json"), what=what)
+
+
+def _spell(value: Any) -> Any:
+    """Numpy's numbers and arrays as JSON has them."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def _descend(document: Document, path: Sequence[Step]) -> tuple[Any, Node]:

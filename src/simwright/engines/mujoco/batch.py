@@ -53,9 +53,11 @@ class InputPath:
     starts: Array
     """Where the worlds begin (``mjSTATE_FULLPHYSICS``)."""
     warm: Array
-    """Where the solver begins."""
+    """Where the solver begins; of worlds that are ``done``, where it ended."""
     states: Array
     """What MuJoCo's rollout gives back after each time step: the same parts as ``starts`` has."""
+    done: npt.NDArray[np.bool_]
+    """Worlds whose rows follow from all this and are written for all of them at once."""
 
 
 class ModelBatch(Closeable):
@@ -102,6 +104,7 @@ class ModelBatch(Closeable):
         bad = slice(int(mujoco.mjtWarning.mjWARN_BADQPOS), int(mujoco.mjtWarning.mjWARN_BADQACC) + 1)
         self._alarms = [memoryview(data.warning.number[bad]) for data in self._data]
         self._warnings = [memoryview(data.warning.number) for data in self._data]
+        self._warm_ends = [data.qacc_warmstart for data in self._data]
         self._silence = memoryview(np.zeros_like(self._data[0].warning.number))
         self._rollouts: list[Any] = []
         self._differ = any(model is not self.model for model in self.models)
@@ -142,10 +145,25 @@ class ModelBatch(Closeable):
         told, spec = self._spell_inputs(controls)
         starts, warm = self.states[:, self._physics], np.ascontiguousarray(self.view("warmstart"))
         states = np.zeros((*controls.shape[:2], starts.shape[1]))
-        path = InputPath(told, spec, controls, starts, warm, states)
+        path = InputPath(told, spec, controls, starts, warm, states, np.zeros(self.worlds, dtype=bool))
         self._spread(worlds, controls.shape[1], path)
+        self._write_rows(path)
         # time and coordinates come first in rows of any kind
         return path.states[..., self._places["qvel"]]
+
+    def _write_rows(self, path: InputPath) -> None:
+        """The rows of the worlds that are done, from what the rollouts left.
+
+        Asking MuJoCo for each row would hand Python's lock over once more for each world: on a machine that is busy
+        every handing over may wait for another program.
+        """
+        done = np.flatnonzero(path.done)
+        if not done.size:
+            return
+        first = self._places["ctrl"].start
+        self.states[done[:, None], self._physics] = path.states[done, -1]
+        self.states[done, self._places["warmstart"]] = path.warm[done]
+        self.states[done, first : first + path.controls.shape[2]] = path.controls[done, -1]
 
     def _spell_inputs(self, controls: Array) -> tuple[Array, int]:
         """What MuJoCo is told in each time step (all worlds x steps x numbers), and which parts of a row that is.
@@ -201,10 +219,14 @@ class ModelBatch(Closeable):
         data, spec, states, models = self._data[thread], self._spec, self.states, self.models
         put, get, step = mujoco.mj_setState, mujoco.mj_getState, mujoco.mj_step
         alarms, own = self._alarms[thread], self.worlds <= self.threads
+        # nobody looks at the data of a world before all are done
+        unseen = not (own or self._with_sensors or self.after is not None)
         for world in waiting:
             model, row = models[world], states[world]
             if path is not None:
-                self._follow(thread, world, path)
+                if self._follow(thread, world, path) and unseen:
+                    path.warm[world], path.done[world] = self._warm_ends[thread], True
+                    continue
             else:
                 if own:
                     self._set(thread, world)
@@ -222,8 +244,11 @@ class ModelBatch(Closeable):
             if own:
                 self._held[thread] = (world, row.copy())
 
-    def _follow(self, thread: int, world: int, path: InputPath) -> None:
-        """Step a world along its path: all time steps in one call, as a loop of ``mj_step`` would do it."""
+    def _follow(self, thread: int, world: int, path: InputPath) -> bool:
+        """Step a world along its path: all time steps in one call, as a loop of ``mj_step`` would do it.
+
+        False where it had to be a loop.
+        """
         import mujoco
 
         model, data, row = self.models[world], self._data[thread], self.states[world]
@@ -242,7 +267,7 @@ class ModelBatch(Closeable):
         )
         warned = self._warnings[thread]
         if not any(warned):
-            return
+            return True
         # MuJoCo's rollout stops at the first warning, where a loop goes on
         warned[:] = self._silence
         mujoco.mj_setState(model, data, row, self._spec)
@@ -251,6 +276,7 @@ class ModelBatch(Closeable):
             told[:] = asked
             mujoco.mj_step(model, data)
             moved[:] = qvel
+        return False
 
     def _find_thread(self, world: int) -> int:
         """Whose data a world is computed in: its own, unless there are more worlds than threads."""

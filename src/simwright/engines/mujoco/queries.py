@@ -156,6 +156,7 @@ class MjData(Protocol):
     time: float
     qpos: Array
     qvel: Array
+    qacc_warmstart: Array
     ctrl: Array
     qfrc_bias: Array
     qfrc_passive: Array

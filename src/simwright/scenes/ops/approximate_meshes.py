@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -12,6 +13,7 @@ from pydantic import Field
 from simwright.core.math3d import Array, Pose, pose_from_seven, pose_to_seven, quat_from_matrix, vec3
 from simwright.model.geometry import Mesh
 from simwright.model.inertia import combine
+from simwright.model.moments import compute_moments
 from simwright.runtime.kinds import ShapeFlag, ShapeType
 from simwright.scenes.builder import Builder
 from simwright.scenes.builder_shape import measure_radius, weigh_shape
@@ -58,7 +60,7 @@ def approximate_meshes(
         if not context.is_compat:
             _keep_mass(builder, shape)
         if method == "bounding_box":
-            _put_box(builder, shape)
+            _put_box(builder, shape, find_turned_box if context.is_compat else find_box)
         else:
             _put_hull(builder, shape)
         if not context.is_compat:
@@ -94,9 +96,9 @@ def _scaled_vertices(builder: Builder, shape: int) -> tuple[np.ndarray, Mesh]:
     return mesh.data.vertices * vec3(builder.shape_scale[shape]), mesh
 
 
-def _put_box(builder: Builder, shape: int) -> None:
+def _put_box(builder: Builder, shape: int, find: Callable[[Array], tuple[Pose, Array]]) -> None:
     vertices, _ = _scaled_vertices(builder, shape)
-    pose, half = find_box(vertices)
+    pose, half = find(vertices)
     builder.shape_transform[shape] = pose_to_seven(pose_from_seven(builder.shape_transform[shape]) @ pose)
     builder.shape_type[shape] = int(ShapeType.BOX)
     builder.shape_scale[shape] = (float(half[0]), float(half[1]), float(half[2]))
@@ -128,6 +130,43 @@ def find_box(points: Array) -> tuple[Pose, Array]:
     lower, upper = local.min(axis=0), local.max(axis=0)
     half = np.maximum((upper - lower) / 2.0, THINNEST)
     return Pose(turn @ ((lower + upper) / 2.0), quat_from_matrix(turn)), half
+
+
+def find_turned_box(points: Array) -> tuple[Pose, Array]:
+    """The smallest of the boxes that SAP Warp tries: turned by whole degrees about the main axes of the solid hull.
+
+    It computes in single precision.  Boxes that are turned by a right angle are the same one with other axes; which of
+    them is the smallest is rounding, here as there.
+    """
+    hull = find_hull(Mesh.of(np.asarray(points, dtype=np.float32), np.zeros((0, 3), dtype=np.int32)))
+    if hull is None:  # flat: it has none either
+        return find_box(points)
+    solid = compute_moments(hull).inertial(1.0)
+    _, axes = np.linalg.eigh(solid.inertia.astype(np.float32))
+    if np.linalg.det(axes) < 0.0:
+        axes[:, 2] *= -1.0
+    corners = (hull.data.vertices - solid.com).astype(np.float32)
+    turns = np.stack([axes.T @ _turn_about(axis) for axis in range(3)], axis=1)
+    volumes, sides = np.zeros(turns.shape[:2], dtype=np.float32), np.zeros((2, *turns.shape[:2], 3))
+    for place in np.ndindex(volumes.shape):
+        turned = corners @ turns[place].T.astype(np.float32)
+        sides[0][place], sides[1][place] = turned.min(axis=0), turned.max(axis=0)
+        volumes[place] = np.prod(0.5 * (turned.max(axis=0) - turned.min(axis=0)))
+    best = np.unravel_index(np.argmin(volumes), volumes.shape)
+    lower, upper, turn = sides[0][best], sides[1][best], turns[best]
+    return Pose(solid.com + turn.T @ (0.5 * (lower + upper)), quat_from_matrix(turn.T)), 0.5 * (upper - lower)
+
+
+def _turn_about(axis: int) -> Array:
+    """Turns by whole degrees about an axis (360 x 3 x 3)."""
+    angles = np.arange(360) * (2.0 * np.pi / 360)
+    turns = np.zeros((360, 3, 3))
+    second, third = (axis + 1) % 3, (axis + 2) % 3
+    turns[:, axis, axis] = 1.0
+    turns[:, second, second] = turns[:, third, third] = np.cos(angles)
+    turns[:, third, second] = np.sin(angles)
+    turns[:, second, third] = -np.sin(angles)
+    return turns
 
 
 def find_hull(mesh: Mesh) -> Mesh | None:
