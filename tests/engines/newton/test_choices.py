@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -141,3 +143,38 @@ def test_wrong_words_are_refused(builder, stage):
         add_usd(builder, stage(), flaoting=True)
     with pytest.raises(UsageError, match="not a regular expression"):
         add_usd(builder, stage(), ignore_paths=["("])
+
+
+_SCALED = "{} xformOp:scale = {}\nuniform token[] xformOpOrder = [{}]"
+SCALES = {
+    "plain": "",
+    "even": _SCALED.format("float3", "(2, 3, 4)", '"xformOp:scale"'),
+    "mirrored": _SCALED.format("float3", "(2, -3, 4)", '"xformOp:scale"'),
+    "flat": _SCALED.format("float3", "(2, 0, 4)", '"xformOp:scale"'),
+    "inverted": _SCALED.format("float3", "(2, -4, 8)", '"!invert!xformOp:scale"'),
+    "beside": _SCALED.format("float3", "(-1, -1, -1)", ""),
+    "single": _SCALED.format("float", "2", ""),
+    "second": "float3 xformOp:scale = (1, 2, 3)\nfloat3 xformOp:scale:more = (-1, 1, 1)\n"
+    'uniform token[] xformOpOrder = ["xformOp:scale", "xformOp:scale:more"]',
+    "animated": "float3 xformOp:scale.timeSamples = { 0: (-1, 1, 1) }\n"
+    'uniform token[] xformOpOrder = ["xformOp:scale"]',
+}
+
+
+@pytest.mark.parametrize("above", ["even", "mirrored"])
+def test_scales_of_shapes_are_as_newton_gives_them(newton, tmp_path, above):
+    """Their signs are those of the operations that are authored, which not every scale has to be asked for."""
+    cubes = "\n".join(
+        f'def Cube "{name}" ( prepend apiSchemas = ["PhysicsCollisionAPI"] ) {{\n{text}\n}}'
+        for name, text in SCALES.items()
+    )
+    path = tmp_path / "scaled.usda"
+    head = '#usda 1.0\n( metersPerUnit = 1\n upAxis = "Z" )\ndef PhysicsScene "scene" {}\n'
+    path.write_text(f'{head}def Xform "w" {{\n{SCALES[above]}\n{cubes}\n}}\n')
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = newton.ModelBuilder().add_usd(str(path))["path_shape_scale"]
+        ours = add_usd(newton.ModelBuilder(), str(path))["path_shape_scale"]
+    assert len(ours) == len(SCALES)
+    for name in theirs:
+        np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-6, err_msg=name)
