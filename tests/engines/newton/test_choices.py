@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import warnings
 
 import numpy as np
@@ -178,3 +179,52 @@ def test_scales_of_shapes_are_as_newton_gives_them(newton, tmp_path, above):
     assert len(ours) == len(SCALES)
     for name in theirs:
         np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-6, err_msg=name)
+
+
+TETRAHEDRON = """( prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"] ) {{
+            uniform token physics:approximation = "{}"
+            uniform token purpose = "{}"
+            uniform token subdivisionScheme = "none"
+            color3f[] primvars:displayColor = [(0.1, 0.5, 0.9)]
+            point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+            int[] faceVertexCounts = [3, 3, 3, 3]
+            int[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]
+        }}"""
+DRAWN = (
+    HEADER
+    + 'def PhysicsScene "scene" {}\ndef Xform "link" ( prepend apiSchemas = ["PhysicsRigidBodyAPI"] ) {\nLOOK\n'
+    + "\n".join(
+        f'def Mesh "{kind}_{purpose}" {TETRAHEDRON.format(kind, purpose)}'
+        for kind in ("none", "convexHull", "boundingCube", "boundingSphere")
+        for purpose in ("default", "guide", "proxy")
+    )
+    + "\n}\n"
+)
+
+
+@pytest.mark.parametrize("look", ["", 'def Cube "look" {\ndouble size = 0.1\n}'], ids=["bare", "dressed"])
+@pytest.mark.parametrize("chosen", [*itertools.product([False, True], repeat=3)], ids=str)
+def test_colliders_leave_what_is_drawn_where_newton_does(builder, import_theirs, tmp_path, look, chosen):
+    """A collider that is approximated goes on being drawn as it is in the file, if the file draws it and visuals are
+    wanted; one that is only shown on demand is shown as it collides."""
+    words = ("load_visual_shapes", "force_show_colliders", "hide_collision_shapes")
+    choice = dict(zip(words, chosen, strict=True))
+    path = tmp_path / "drawn.usda"
+    path.write_text(DRAWN.replace("LOOK", look))
+    other = import_theirs(path, **choice)
+    add_usd(builder, path, schema_resolvers=("newton",), **choice)
+    assert sorted(builder.shape_label) == sorted(other.shape_label)
+    ours, theirs = (
+        {
+            label: (
+                int(b.shape_type[i]),
+                b.shape_flags[i],
+                *map(float, (*b.shape_scale[i], *b.shape_color[i])),
+            )
+            for i, label in enumerate(b.shape_label)
+        }
+        for b in (builder, other)
+    )
+    assert {k: v[:2] for k, v in ours.items()} == {k: v[:2] for k, v in theirs.items()}
+    for label, values in ours.items():
+        assert values == pytest.approx(theirs[label], rel=1e-5), label
