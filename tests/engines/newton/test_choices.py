@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
+import warnings
+
 import numpy as np
 import pytest
 
@@ -141,3 +144,87 @@ def test_wrong_words_are_refused(builder, stage):
         add_usd(builder, stage(), flaoting=True)
     with pytest.raises(UsageError, match="not a regular expression"):
         add_usd(builder, stage(), ignore_paths=["("])
+
+
+_SCALED = "{} xformOp:scale = {}\nuniform token[] xformOpOrder = [{}]"
+SCALES = {
+    "plain": "",
+    "even": _SCALED.format("float3", "(2, 3, 4)", '"xformOp:scale"'),
+    "mirrored": _SCALED.format("float3", "(2, -3, 4)", '"xformOp:scale"'),
+    "flat": _SCALED.format("float3", "(2, 0, 4)", '"xformOp:scale"'),
+    "inverted": _SCALED.format("float3", "(2, -4, 8)", '"!invert!xformOp:scale"'),
+    "beside": _SCALED.format("float3", "(-1, -1, -1)", ""),
+    "single": _SCALED.format("float", "2", ""),
+    "second": "float3 xformOp:scale = (1, 2, 3)\nfloat3 xformOp:scale:more = (-1, 1, 1)\n"
+    'uniform token[] xformOpOrder = ["xformOp:scale", "xformOp:scale:more"]',
+    "animated": "float3 xformOp:scale.timeSamples = { 0: (-1, 1, 1) }\n"
+    'uniform token[] xformOpOrder = ["xformOp:scale"]',
+}
+
+
+@pytest.mark.parametrize("above", ["even", "mirrored"])
+def test_scales_of_shapes_are_as_newton_gives_them(newton, tmp_path, above):
+    """Their signs are those of the operations that are authored, which not every scale has to be asked for."""
+    cubes = "\n".join(
+        f'def Cube "{name}" ( prepend apiSchemas = ["PhysicsCollisionAPI"] ) {{\n{text}\n}}'
+        for name, text in SCALES.items()
+    )
+    path = tmp_path / "scaled.usda"
+    head = '#usda 1.0\n( metersPerUnit = 1\n upAxis = "Z" )\ndef PhysicsScene "scene" {}\n'
+    path.write_text(f'{head}def Xform "w" {{\n{SCALES[above]}\n{cubes}\n}}\n')
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = newton.ModelBuilder().add_usd(str(path))["path_shape_scale"]
+        ours = add_usd(newton.ModelBuilder(), str(path))["path_shape_scale"]
+    assert len(ours) == len(SCALES)
+    for name in theirs:
+        np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-6, err_msg=name)
+
+
+TETRAHEDRON = """( prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"] ) {{
+            uniform token physics:approximation = "{}"
+            uniform token purpose = "{}"
+            uniform token subdivisionScheme = "none"
+            color3f[] primvars:displayColor = [(0.1, 0.5, 0.9)]
+            point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+            int[] faceVertexCounts = [3, 3, 3, 3]
+            int[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]
+        }}"""
+DRAWN = (
+    HEADER
+    + 'def PhysicsScene "scene" {}\ndef Xform "link" ( prepend apiSchemas = ["PhysicsRigidBodyAPI"] ) {\nLOOK\n'
+    + "\n".join(
+        f'def Mesh "{kind}_{purpose}" {TETRAHEDRON.format(kind, purpose)}'
+        for kind in ("none", "convexHull", "boundingCube", "boundingSphere")
+        for purpose in ("default", "guide", "proxy")
+    )
+    + "\n}\n"
+)
+
+
+@pytest.mark.parametrize("look", ["", 'def Cube "look" {\ndouble size = 0.1\n}'], ids=["bare", "dressed"])
+@pytest.mark.parametrize("chosen", [*itertools.product([False, True], repeat=3)], ids=str)
+def test_colliders_leave_what_is_drawn_where_newton_does(builder, import_theirs, tmp_path, look, chosen):
+    """A collider that is approximated goes on being drawn as it is in the file, if the file draws it and visuals are
+    wanted; one that is only shown on demand is shown as it collides."""
+    words = ("load_visual_shapes", "force_show_colliders", "hide_collision_shapes")
+    choice = dict(zip(words, chosen, strict=True))
+    path = tmp_path / "drawn.usda"
+    path.write_text(DRAWN.replace("LOOK", look))
+    other = import_theirs(path, **choice)
+    add_usd(builder, path, schema_resolvers=("newton",), **choice)
+    assert sorted(builder.shape_label) == sorted(other.shape_label)
+    ours, theirs = (
+        {
+            label: (
+                int(b.shape_type[i]),
+                b.shape_flags[i],
+                *map(float, (*b.shape_scale[i], *b.shape_color[i])),
+            )
+            for i, label in enumerate(b.shape_label)
+        }
+        for b in (builder, other)
+    )
+    assert {k: v[:2] for k, v in ours.items()} == {k: v[:2] for k, v in theirs.items()}
+    for label, values in ours.items():
+        assert values == pytest.approx(theirs[label], rel=1e-5), label

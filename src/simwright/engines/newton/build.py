@@ -15,7 +15,7 @@ import numpy as np
 from simwright.core.diag import Reporter, Where
 from simwright.core.errors import MissingExtraError, UsageError
 from simwright.core.math3d import IDENTITY, Array, Pose, pose_to_seven, quat_between, quat_rotate, vec3
-from simwright.engines.newton.choices import NAMES, Choices, choose_parts, settle_choices
+from simwright.engines.newton.choices import NAMES, Choices, choose_parts, list_split, settle_choices
 from simwright.engines.newton.equalities import (
     StageParts,
     add_stage_actuators,
@@ -72,8 +72,12 @@ def fill_builder(
     parts: StageParts | None,
     *,
     with_mjc: bool,
+    split: frozenset[str] = frozenset(),
 ) -> None:
-    """Put everything of ``result.asset`` into a builder, in the order in which elements refer to each other."""
+    """Put everything of ``result.asset`` into a builder, in the order in which elements refer to each other.
+
+    ``split`` are colliders that go on being drawn as they are, whatever they are approximated by.
+    """
     reporter = result.reporter
     stage = None if parts is None else parts.stage
     equalities = find_equalities(result.asset, parts)
@@ -86,7 +90,7 @@ def fill_builder(
     fill.add_branches(plan.branches)
     # looks are asked of the stage where they are wanted: they cost most of the time of an import
     looks = open_looks(stage) if choices.load_visual_shapes else None
-    fill.add_shapes(looks)
+    fill.add_shapes(looks, split)
     if parts is not None and looks is not None:
         looks.add_splats(builder, parts.splats, result, choices, base)
     fill.add_loops(plan)
@@ -105,7 +109,7 @@ def fill_builder(
         keep_targets(builder, parts, result)
     report_tendons(builder, asset, reporter)
     if not choices.skip_mesh_approximation:
-        approximate(builder, result.shapes, asset, reporter, fill.hulled)
+        approximate(builder, result.shapes, asset, reporter, hulled=fill.hulled, split=split)
     if asset.environment.gravity is not None:
         # a root that is put at xform leaves the world, and so gravity, as it is
         stand = find_base(builder, None) if choices.override_root_xform else base
@@ -316,7 +320,7 @@ class _BuilderFiller:
                 turned = reverse_joint(joint, self._reporter)
             self._add_joint(dataclasses.replace(turned))
 
-    def add_shapes(self, looks: StageLooks | None) -> None:
+    def add_shapes(self, looks: StageLooks | None, split: frozenset[str]) -> None:
         """Shapes and sites, in the order of Newton's own importer."""
         asset, result = self._result.asset, self._result
         maker = NewtonShapeMaker(
@@ -327,6 +331,7 @@ class _BuilderFiller:
             hull_limit=self._choices.mesh_maxhullvert,
             looks=looks,
             with_hulls=not self._choices.skip_mesh_approximation,
+            split=split,
         )
         for element in order_shapes(asset, self._parts, result.bodies):
             body = result.bodies.get(element.body, -1)
@@ -450,7 +455,8 @@ def add_asset(
     parts = stage if isinstance(stage, StageParts | None) else sort_prims(stage)
     with_mjc = any(getattr(solver, "name", solver) == "mjc" for solver in schema_resolvers)
     with listen(reporter, Where(asset.provenance.file)):
-        fill_builder(builder, result, find_base(builder, xform), settled, parts, with_mjc=with_mjc)
+        base, split = find_base(builder, xform), list_split(asset, settled)
+        fill_builder(builder, result, base, settled, parts, with_mjc=with_mjc, split=split)
     return result
 
 

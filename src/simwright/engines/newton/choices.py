@@ -40,6 +40,8 @@ class Choices(Selection):
 
 
 NAMES = frozenset(field.name for field in dataclasses.fields(Choices))
+DRAWN = frozenset({"default", "proxy"})
+"""Purposes that viewports draw."""
 _SCENE = ("collapse_fixed_joints", "joint_drive_gains_scaling")
 
 
@@ -79,6 +81,16 @@ def choose_parts(asset: Asset, choices: Choices) -> Asset:
     return asset
 
 
+def list_split(asset: Asset, choices: Choices) -> frozenset[str]:
+    """Names of colliders that go on being drawn as the asset has them, by shapes beside what they are approximated by.
+
+    What only ``force_show_colliders`` shows is shown as it collides; ``asset`` is what the choices were not applied to.
+    """
+    if not choices.load_visual_shapes:
+        return frozenset()
+    return frozenset(s.name for s in asset.shapes if s.collision and s.visual and s.purpose in DRAWN)
+
+
 def _is_inside(joint: Joint) -> bool:
     """Is it more than what holds a root on the world?"""
     return WORLD not in (joint.parent, joint.child) or joint.closes_loop
@@ -110,8 +122,9 @@ def _show_colliders(shapes: list[Shape], choices: Choices) -> list[Shape]:
 
 
 def _show(collider: Shape, choices: Choices, seen: set[str]) -> Shape:
-    if collider.enabled and choices.force_show_colliders:
-        return dataclasses.replace(collider, visual=True, purpose="default")
+    # who wants both sees the colliders of bodies that have nothing else to see
     if choices.hide_collision_shapes and collider.body in seen:
         return dataclasses.replace(collider, visual=False)
+    if collider.enabled and choices.force_show_colliders:
+        return dataclasses.replace(collider, visual=True, purpose="default")
     return collider

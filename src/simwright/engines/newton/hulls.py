@@ -144,10 +144,17 @@ def _compute_hull(vertices: npt.NDArray[np.float32], limit: int) -> _HullFaces |
 
 
 def approximate(
-    builder: ModelBuilder, shapes: dict[str, int], asset: Asset, reporter: Reporter, hulled: set[str]
+    builder: ModelBuilder,
+    shapes: dict[str, int],
+    asset: Asset,
+    reporter: Reporter,
+    *,
+    hulled: set[str],
+    split: frozenset[str],
 ) -> None:
     """Replace mesh colliders by hulls, boxes, balls or pieces where the asset asks; ``hulled`` are hulls already.
 
+    Those named in ``split`` leave a shape that is drawn as they were.
     A distance field is a way to collide of its own: an approximation beside it is left out.
     """
     chosen: dict[tuple[str, bool], list[int]] = {}
@@ -166,6 +173,7 @@ def approximate(
             reporter.report(APPROXIMATION_UNUSED, shape.source, name=shape.name, token=token)
         else:
             # one call for each method: Newton works on many meshes at once
-            chosen.setdefault((_METHODS[token], shape.visual), []).append(index)
-    for (method, visual), indices in chosen.items():
-        builder.approximate_meshes(method=method, shape_indices=indices, keep_visual_shapes=visual)
+            is_split = shape.visual and shape.name in split
+            chosen.setdefault((_METHODS[token], is_split), []).append(index)
+    for (method, is_split), indices in chosen.items():
+        builder.approximate_meshes(method=method, shape_indices=indices, keep_visual_shapes=is_split)

@@ -18,6 +18,7 @@ from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver, schema_att
 if TYPE_CHECKING:
     from pxr import Usd
 
+    from simwright.formats.usd.prims import FoundPrim
     from simwright.formats.usd.stage_reader import MetPrims
 
 _STEP = 1e-3
@@ -217,11 +218,25 @@ class _ShapeScales:
         signs = self._signs.get(path)
         if signs is None:
             signs, found = self._find_signs(path.rpartition("/")[0]), self._met.get(path)
-            # most prims have no scale, and the list of operations is slow to make
-            if found is None or found.authored is None or any(_SCALE in name for name in found.authored):
+            if not self._is_upright(found):
                 signs = self._turn(signs, self._stage.GetPrimAtPath(path))
             self._signs[path] = signs
         return signs
+
+    @staticmethod
+    def _is_upright(found: FoundPrim | None) -> bool:
+        """Is it certain that no scale of a prim mirrors it?  Most have none, and the list of operations is slow."""
+        from simwright.formats.usd.stage_reader import as_floats
+
+        if found is None or found.authored is None:
+            return False
+        names = [name for name in found.authored if _SCALE in name]
+        if not names:
+            return True
+        if names != [_SCALE]:
+            return False
+        value = as_floats(found.prim.GetAttribute(_SCALE).Get())
+        return len(value) == 3 and all(number > 0.0 for number in value)
 
     def _turn(self, signs: tuple[float, ...], prim: Usd.Prim) -> tuple[float, ...]:
         from pxr import UsdGeom

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from simwright.core.diag import Level, Reporter, declare
 from simwright.core.math3d import Pose, pose_to_seven
+from simwright.engines.newton.choices import DRAWN
 from simwright.engines.newton.hulls import ColliderHull, is_hull, make_hull
 from simwright.engines.newton.looks import StageLooks, VisualMesh
 from simwright.engines.newton.messages import GEOMETRY_LOST, GEOMETRY_MESHED
@@ -43,8 +44,6 @@ from simwright.model.moments import heightfield_solid
 _SITE_SIZE = 0.01
 _PLAIN = (to_display(0.18),) * 3
 """OpenUSD's colour of what has none, as Newton's viewers take it."""
-_DRAWN = frozenset({"default", "proxy"})
-"""Purposes that viewports draw."""
 _CONTACT_SETTINGS = ("ke", "kd", "kf", "ka", "kh")
 FIELD_INVALID = declare(
     "newton-field-invalid",
@@ -85,7 +84,9 @@ class NewtonShapeMaker:
         hull_limit: int | None = None,
         looks: StageLooks | None = None,
         with_hulls: bool = False,
+        split: frozenset[str] = frozenset(),
     ) -> None:
+        self._split = split
         self._seen_by = looks
         cfg = builder.default_shape_cfg
         # who gives every shape a distance field wants the mesh
@@ -143,13 +144,13 @@ class NewtonShapeMaker:
         if self._seen_by is None or not isinstance(shape.geometry, Mesh) or not shape.path:
             return []
         # what is not drawn needs no normals; parts are drawn only: a collider is one shape
-        if shape.collision and not (shape.visual and shape.purpose in _DRAWN):
+        if shape.collision and not (shape.visual and shape.purpose in DRAWN):
             return []
         return self._seen_by.find_meshes(shape.path, parts=not shape.collision)
 
     def _find_hull(self, shape: Shape) -> ColliderHull | None:
-        """The hull of a collider that is one and is not drawn; others are left to Newton (see approximate)."""
-        if not self._with_hulls or shape.visual or not is_hull(shape):
+        """The hull of a collider that leaves nothing else to be drawn; others are left to Newton (see approximate)."""
+        if not self._with_hulls or (shape.visual and shape.name in self._split) or not is_hull(shape):
             return None
         limit = shape.settings.get("max_hull_vertices", self._hull_limit)
         key = id(shape.geometry), limit
@@ -267,7 +268,7 @@ class NewtonShapeMaker:
     def _build_config(self, shape: Shape) -> Any:
         cfg = self._builder.default_shape_cfg.copy()
         touches = shape.collision and shape.enabled
-        cfg.is_visible = shape.visual and shape.purpose in _DRAWN
+        cfg.is_visible = shape.visual and shape.purpose in DRAWN
         cfg.is_solid = shape.settings.get("mass_model") != "shell"
         # distance fields are resolved and put on afterwards, see put_field
         cfg.is_hydroelastic, cfg.sdf_max_resolution, cfg.sdf_target_voxel_size = False, None, None
@@ -302,7 +303,7 @@ class NewtonShapeMaker:
         found = self._seen_by.find_color(shape.path) if self._seen_by is not None and shape.path else None
         if found is not None:
             color, opacity = found
-            drawn = shape.visual and shape.purpose in _DRAWN
+            drawn = shape.visual and shape.purpose in DRAWN
             plain = color is None and drawn and not (isinstance(shape.geometry, Mesh) and shape.material)
             return (_PLAIN if plain else color), opacity
         material = self._looks.get(shape.material)
