@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import mujoco
 import numpy as np
 import pytest
@@ -10,8 +12,11 @@ from simwright.core.errors import NotFoundError, ParseError, UnknownNameError, U
 from simwright.core.math3d import Pose, quat_from_axis_angle
 from simwright.engines.mujoco.actuation import ActuatorKind, hold_controls, list_actuators
 from simwright.tasks.compose import compose_scene
+from simwright.tasks.environments import make_rollout
 from simwright.tasks.home import find_home
 from simwright.tasks.specs import first_line, open_robot_file
+
+from .manifests import ARM
 
 GREEDY = """
 <mujoco model="greedy">
@@ -157,3 +162,20 @@ def test_refusals_name_the_robot(tmp_path, greedy):
 def test_the_first_line_of_what_mujoco_says_is_told():
     assert first_line(ValueError("\n  \n  Error: no mesh  \nElement geom, line 3")) == "Error: no mesh"
     assert first_line(ValueError("")) == "unknown error"
+
+
+def test_a_total_mass_that_the_robot_file_sets_stays(tmp_path):
+    """MuJoCo scales masses of the whole model only: of an attached robot it forgets the attribute without a word."""
+    file = tmp_path / "arm.xml"
+    inertial = '<inertial pos="0 0 0.05" mass="2" diaginertia="0.02 0.02 0.01"/><site name="flange"'
+    for text in (ARM, ARM.replace('<site name="flange"', inertial)):
+        file.write_text(text.replace('angle="degree"', 'angle="degree" settotalmass="7"'))
+        with warnings.catch_warnings():
+            # MuJoCo would rather not have the attribute
+            warnings.simplefilter("ignore")
+            alone = mujoco.MjModel.from_xml_path(str(file))
+            rollout = make_rollout("tabletop_push", file)
+        count = rollout.composed.robot_nbody + 1
+        assert rollout.model.body_mass[1:count] == pytest.approx(alone.body_mass[1:], rel=1e-9)
+        assert rollout.model.body_inertia[1:count] == pytest.approx(alone.body_inertia[1:], rel=1e-9)
+        assert alone.body_mass.sum() == pytest.approx(7.0)

@@ -73,6 +73,7 @@ def compose_scene(
         amend_robot(robot)
     # a copy, so that the specification that is attached was never compiled
     alone = compile_spec(robot.copy(), "the robot", where)
+    _spread_mass(robot, alone, where)
     # the robot's solver options count; without merging MuJoCo takes those of the scene
     scene = start_spec("scene")
     frame = scene.worldbody.add_frame(pos=base.p.tolist(), quat=base.q.tolist())
@@ -97,6 +98,21 @@ def compose_scene(
     )
     _check_order(alone, composed)
     return composed
+
+
+def _spread_mass(robot: MjSpec, alone: MjModel, where: Where) -> None:
+    """Give the parts the masses that ``settotalmass`` scales them to: of a robot that is attached MuJoCo forgets it."""
+    if not robot.compiler.settotalmass > 0.0:
+        return
+    robot.compiler.settotalmass = -1.0
+    plain = compile_spec(robot.copy(), "the robot", where)
+    factor = float(alone.body_mass.sum() / plain.body_mass.sum())
+    for body in robot.bodies:
+        body.mass *= factor
+        # what is not said is no number, and stays that
+        body.inertia, body.fullinertia = factor * body.inertia, factor * body.fullinertia
+        for geom in body.geoms:
+            geom.mass, geom.density = factor * geom.mass, factor * geom.density
 
 
 def _divide_period(period: float, timestep: float) -> int:

@@ -33,6 +33,9 @@ class MjBody(Protocol):
     name: str
     pos: Any
     quat: Any
+    mass: float
+    inertia: Any
+    fullinertia: Any
     bodies: Sequence[MjBody]
     joints: Sequence[Any]
     geoms: Sequence[Any]
