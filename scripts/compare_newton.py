@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hold what Simwright puts into a Newton builder against what Newton's own importer does, stage by stage.
 
-    python scripts/compare_newton.py fields STAGE ... [--orders n,npm,pnm,mnp] [--results FILE] [--seconds 400]
+    python scripts/compare_newton.py fields STAGE ... [--orders n,npm,pnm,mnp] [--bare] [--results FILE] [--seconds 400]
     python scripts/compare_newton.py move STAGE ... [--steps 200] [--orders n,npm] [--write]
     python scripts/compare_newton.py report FILE
 
-``fields`` imports each stage twice, with every default of ``add_usd``, and compares every list of the builder and every
-entry of the returned dictionary.  Results are appended to FILE, one line for each stage and order, so that a long list
-can be done in portions; what is there already is not done again.  ``report`` prints the fields that differ, those of
-most stages first, with the row of ``docs/newton-differences.md`` that names the reason; exit code 1 if a difference has
-no row.
+``fields`` imports each stage twice, with every default of ``add_usd`` (``--bare``: without visual shapes), and compares
+every list of the builder and every entry of the returned dictionary.  Results are appended to FILE, one line for each
+stage and order, so that a long list can be done in portions; what is there already is not done again.  ``report``
+prints the fields that differ, those of most stages first, with the row of ``docs/newton-differences.md`` that names the
+reason; exit code 1 if a difference has no row.
 
 ``move`` imports without visuals, steps both with SolverMuJoCo, with contacts (and a floor) and without, and prints the
 largest difference of joint coordinates and the CPU time of both imports; exit code 1 if one is above 1e-5.  Where one
@@ -44,6 +44,8 @@ ORDERS = "n,npm,pnm,mnp"
 MOST = 1e-5
 GROUND = 0.0
 """Height of the floor that a robot falls on or stands on with contacts [m]."""
+_BARE = " bare"
+"""What stands behind the order of an import without visual shapes."""
 _NEAR = 1e-5
 _ROUNDED = 1e-6
 _ROUNDING = 1e-7
@@ -74,6 +76,7 @@ def main(arguments: list[str]) -> int:
     fields = commands.add_parser("fields", help="compare builders")
     fields.add_argument("stages", nargs="+", type=Path)
     fields.add_argument("--orders", default=ORDERS, help="orders of resolvers by first letters")
+    fields.add_argument("--bare", action="store_true", help="without visual shapes")
     fields.add_argument("--results", type=Path, help="a file to append to")
     fields.add_argument(
         "--seconds", type=float, default=float("inf"), help="CPU time after which no stage is begun"
@@ -100,7 +103,8 @@ def main(arguments: list[str]) -> int:
         if asked.write:
             write_motions(motions)
         return int(max(motion.apart for motion in motions) > MOST)
-    return compare_all(asked.stages, asked.orders.split(","), asked.results, asked.seconds)
+    orders = [f"{order}{_BARE * asked.bare}" for order in asked.orders.split(",")]
+    return compare_all(asked.stages, orders, asked.results, asked.seconds)
 
 
 def _start_in_environment(arguments: list[str]) -> int:
@@ -138,14 +142,16 @@ def name_stage(stage: Path) -> str:
 
 def compare_fields(stage: Path, order: str) -> dict[str, Any]:
     """All differences of one import: field, element, our value and theirs."""
+    words = {"load_visual_shapes": False} if order.endswith(_BARE) else {}
+    letters = order.removesuffix(_BARE)
     entry: dict[str, Any] = {"stage": name_stage(stage), "order": order, "refused": "", "differences": []}
     try:
-        theirs = fill(stage, order, ours=False)
+        theirs = fill(stage, letters, ours=False, **words)
     except Exception as error:  # noqa: BLE001 - Newton's importer may fail in any way
         entry["refused"] = f"{type(error).__name__}: {error}"[:200]
         theirs = None
     try:
-        ours = fill(stage, order, ours=True)
+        ours = fill(stage, letters, ours=True, **words)
     except Exception as error:  # noqa: BLE001 - to be counted, whatever it is
         if theirs is not None:
             entry["differences"] = [["import", "", f"{type(error).__name__}: {error}"[:200], "imported"]]

@@ -67,3 +67,32 @@ def test_site_schemas_are_sites_not_sensors(read):
     )
     assert [site.name for site in found.asset.sites] == ["s"]
     assert found.asset.sensors == []
+
+
+@pytest.mark.parametrize("kind", ["Capsule", "Cylinder", "Cone"])
+@pytest.mark.parametrize(
+    ("axis", "scale", "radius", "height"),
+    [
+        ("X", (2, 3, 4), 0.4, 1.0),
+        ("Y", (2, 4, 3), 0.3, 2.0),
+        ("Z", (3, 4, 2), 0.4, 1.0),
+        ("Z", (3, -4, 2), 0.4, 1.0),
+        ("Z", (2, 2, 2), 0.2, 1.0),
+    ],
+)
+def test_the_scale_of_a_site_goes_into_its_size(read, kind, axis, scale, radius, height):
+    """Sites have no scale of their own: an uneven one across the axis is that of the larger radius, and said."""
+    found = read(
+        BODY.format(
+            f"""def {kind} "s" ( prepend apiSchemas = ["NewtonSiteAPI"] ) {{
+                uniform token axis = "{axis}"
+                double radius = 0.1
+                double height = 0.5
+                float3 xformOp:scale = {scale}
+                uniform token[] xformOpOrder = ["xformOp:scale"]
+            }}"""
+        )
+    )
+    geometry = found.asset.sites[0].geometry
+    assert (geometry.radius, geometry.length) == pytest.approx((radius, height))
+    assert ("usd-site-uneven" in found.kinds) == (scale != (2, 2, 2))

@@ -301,9 +301,9 @@ class NewtonShapeMaker:
 
     def _choose_look(self, shape: Shape) -> tuple[tuple[float, ...] | None, float | None]:
         found = self._seen_by.find_color(shape.path) if self._seen_by is not None and shape.path else None
+        drawn = shape.visual and shape.purpose in DRAWN
         if found is not None:
             color, opacity = found
-            drawn = shape.visual and shape.purpose in DRAWN
             plain = color is None and drawn and not (isinstance(shape.geometry, Mesh) and shape.material)
             return (_PLAIN if plain else color), opacity
         material = self._looks.get(shape.material)
@@ -311,7 +311,8 @@ class NewtonShapeMaker:
             return material.diffuse, min(max(material.opacity, 0.0), 1.0)
         if shape.color is not None:
             return shape.color[:3], min(max(shape.color[3], 0.0), 1.0)
-        return _PLAIN, None
+        # what is not drawn has the builder's next colour, as in Newton
+        return (_PLAIN if drawn else None), None
 
 
 def _describe_primitive(geometry: Geometry) -> tuple[Any, tuple[float, float, float]] | None:

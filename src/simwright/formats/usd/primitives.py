@@ -38,6 +38,14 @@ TAPERED = declare(
     doc="Capsule_1 and Cylinder_1 may have two radii; the model's capsules and cylinders have one.",
 )
 
+SITE_UNEVEN = declare(
+    "usd-site-uneven",
+    Level.INFO,
+    "site {name!r} is a {type} under uneven scale; it has the larger radius",
+    hint="scale it evenly, or use a Sphere or Cube",
+    doc="No capsule, cylinder or cone is elliptic, and sites have no scale of their own.",
+)
+
 TURNS = {
     "X": Pose.of(q=quat_from_axis_angle((0.0, 1.0, 0.0), math.pi / 2)),
     "Y": Pose.of(q=quat_from_axis_angle((1.0, 0.0, 0.0), -math.pi / 2)),
@@ -74,6 +82,17 @@ def read_primitive(reader: StageReader, found: FoundPrim, scale: Array) -> Sized
     if geometry is None:
         geometry = reader.primitives[kind, numbers] = _make(kind, numbers)
     return geometry, np.abs(scale) if is_scaled else None
+
+
+def read_marker(reader: StageReader, found: FoundPrim, scale: Array) -> Geometry | None:
+    """Geometry of a primitive with nothing left of its scale; None if it is not a primitive."""
+    sized = read_primitive(reader, found, scale)
+    if sized is None or sized[1] is None:
+        return None if sized is None else sized[0]
+    geometry, (x, y, z) = sized[0], sized[1].tolist()
+    assert isinstance(geometry, Capsule | Cylinder | Cone)
+    reader.reporter.report(SITE_UNEVEN, reader.where(found), type=found.type, name=found.name)
+    return type(geometry)(geometry.radius * max(x, y), geometry.length * z)
 
 
 def _make(kind: type[Geometry], numbers: tuple[float, ...]) -> Geometry:

@@ -25,7 +25,7 @@ from simwright.core.math3d import DEGREE, IDENTITY, Pose
 from simwright.formats.usd.attributes import make_plain, read_settings
 from simwright.formats.usd.naming import choose_names, name_prims
 from simwright.formats.usd.notes import numbers, read_pose
-from simwright.formats.usd.primitives import read_primitive
+from simwright.formats.usd.primitives import read_marker
 from simwright.formats.usd.prims import FoundPrim
 from simwright.formats.usd.scan import StageScan
 from simwright.formats.usd.shapes import place_geometry
@@ -57,12 +57,11 @@ def read_sites(reader: StageReader, scan: StageScan) -> None:
 def _read_site(
     reader: StageReader, found: FoundPrim, name: str, body: BodyFrame, placement: ScaledPose
 ) -> Site:
-    sized = read_primitive(reader, found, placement.scale)
     site = Site(
         name=name,
         body=body.name,
         pose=placement.pose,
-        geometry=sized[0] if sized else None,
+        geometry=read_marker(reader, found, placement.scale),
         path=found.path,
         source=reader.where(found),
     )
