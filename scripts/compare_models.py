@@ -582,6 +582,9 @@ class Comparison:
                 before, after = self._follow(name, i, before), np.asarray(after)
             elif name.endswith("quat"):
                 before, after = align_quaternion(before, after)
+            elif name == "actuator_gainprm" and a.actuator_gaintype[i] == mujoco.mjtGain.mjGAIN_FIXED:
+                # a fixed gain is one number; defaults made for muscles leave others there
+                before, after = before[:1], after[:1]
             yield from differ(name, before, after, DERIVED_TOLERANCE if "invweight" in name else TOLERANCE)
         compare = getattr(self, f"_compare_{family}", None)
         if compare is not None:
@@ -601,12 +604,15 @@ class Comparison:
         """Is it a field that MuJoCo never reads: the look of fixed tendons, the range of free joints?
 
         Their elements have no such attributes in MJCF (``fixed`` has no width, rgba and material, ``freejoint`` no
-        range), so no file can say them; defaults made for spatial tendons and hinges leave values there.  The centre
-        of no mass is where MuJoCo (4.0) leaves it, the place of the body for one; a sensor may ask for it all the same.
+        range), so no file can say them; defaults made for spatial tendons and hinges leave values there, those for
+        muscles in the bias of motors, which have none.  The centre of no mass is where MuJoCo (4.0) leaves it, the
+        place of the body for one; a sensor may ask for it all the same.
         """
         if name in ("tendon_width", "tendon_rgba", "tendon_matid"):
             start = int(self.a.tendon_adr[i])
             return bool(self.a.wrap_type[start] == mujoco.mjtWrap.mjWRAP_JOINT)
+        if name == "actuator_biasprm":
+            return bool(self.a.actuator_biastype[i] == mujoco.mjtBias.mjBIAS_NONE)
         if name == "body_ipos" and not self.a.body_mass[i]:
             asked = zip(
                 (*self.a.sensor_objtype, *self.a.sensor_reftype),
