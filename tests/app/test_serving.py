@@ -190,7 +190,7 @@ def test_slow_clients_vanished_clients_and_work_that_does_not_end(client):
         assert b" 408 " in slow.recv(100)
     with socket.create_connection(("127.0.0.1", client.port), 60) as gone:
         gone.sendall(head + b"--")
-    assert client.post("/convert", ("file", "long.urdf", LONG), options='{"timeout": 0.01}')[0] == 504
+    assert client.post("/convert", ("file", "long.urdf", LONG), options='{"timeout": 0.001}')[0] == 504
     # the next one finds a new worker
     assert client.post("/check", ("file", "box.usda", BOX))[0] == 200
     assert client.list_left() == []

@@ -90,7 +90,7 @@ def test_options_are_set_on_the_command_line(capsys, tmp_path):
         (("reach", "--robot", ARM, "--set", "goal_radius=-1"), "greater than 0"),
         (("reach", "--robot", ARM, "--set", "goal_radius"), "KEY=VALUE"),
         (("reach", "--robot", ARM, "--policy", "reach", "--control", "torque"), "control mode 'pose'"),
-        (("reach", "--robot", ARM, "--policy", "reach", "--num-worlds", "2"), "control"),
+        (("reach", "--robot", ARM, "--policy", "reach", "--num-worlds", "2"), "one world at a time"),
         (("reach", "--robot", ARM, "--record", "out.avi"), ".mp4, .gif or .npz"),
         (("no_such.yaml",), "no_such.yaml"),
     ],
