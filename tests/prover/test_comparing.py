@@ -403,6 +403,11 @@ def test_a_coupling_that_acts_one_way() -> None:
     assert explain("coupled", (0.5, 0.5, None)) == "not explained"
 
 
+def test_loops_that_give_way_otherwise() -> None:
+    assert explain("loop", (0.5, 0.5, None), ignored="loop give") == "rigid loops"
+    assert explain("loop", (0.5, 0.5, None), ignored="loop softness") == "loop softness ignored"
+
+
 def test_a_leader_that_nothing_follows_has_the_cause_of_its_followers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -305,6 +305,37 @@ def test_couplings_of_dart_act_one_way(tmp_path: Path) -> None:
     assert {name: cause.word for name, cause in column.causes.items()} == {"coupled": "reaction ignored"}
 
 
+SOFT_LOOP = """
+<mujoco>
+  <worldbody>
+    <body name="crank" pos="0 0 1">
+      <joint name="crank" axis="0 1 0" damping="0.01"/>
+      <inertial pos="0.1 0 0" mass="0.5" diaginertia="2e-3 2e-3 2e-3"/>
+      <body name="rod" pos="0.2 0 0">
+        <joint name="rod" axis="0 1 0" damping="0.01"/>
+        <inertial pos="0.2 0 0" mass="0.5" diaginertia="4e-3 4e-3 4e-3"/>
+      </body>
+    </body>
+    <body name="rocker" pos="0.4 0 0.7">
+      <joint name="rocker" axis="0 1 0" damping="0.01"/>
+      <inertial pos="0.1 0 0.15" mass="0.5" diaginertia="4e-3 4e-3 4e-3"/>
+    </body>
+  </worldbody>
+  <equality><connect body1="rod" body2="rocker" anchor="0.4 0 0" solref="0.4 1" solimp="0.5 0.6 0.001"/></equality>
+</mujoco>
+"""
+
+
+def test_loops_are_as_soft_as_the_asset_says(tmp_path: Path) -> None:
+    """In engines that have words for it; PhysX has none, and closes them rigidly."""
+    file = tmp_path / "fourbar.xml"
+    file.write_text(SOFT_LOOP)
+    for engine in ("mujoco-usd", "newton"):
+        assert prove(file, engine, "motion").outcome.right
+    column = prove(file, "physx", "motion")
+    assert {name: cause.word for name, cause in column.causes.items()} == {"loop": "loop softness ignored"}
+
+
 STOP = """
 <mujoco>
   <worldbody>

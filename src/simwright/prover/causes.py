@@ -21,6 +21,7 @@ from simwright.model.kinematics import build_tree
 from simwright.model.mass import body_inertials
 from simwright.prover.aspects import Outcome, Told
 from simwright.prover.dynamics import find_size
+from simwright.prover.leaving import GIVE
 from simwright.prover.motion import SCENARIOS, SMALL, MotionResult, Positions
 from simwright.prover.solids import FRICTION
 from simwright.prover.workers.seen import SeenFreedom, name_of, rotate
@@ -53,6 +54,7 @@ _HINTS = {
     "timestep": "take timesteps that are several times smaller in this engine",
     "rounding": "take larger timesteps in this engine; joints with much armature are rounded the most",
     "no inertia": "give the link its inertia: no part that weighs something is a point",
+    "rigid loops": "give the loops of the asset a smaller time constant (solref), or count on loops that give way less",
     "root misplaced": "compare the pose of the root link in the file that the engine is given with the asset's",
 }
 _DEPENDENT = ("poses", "matrix", "bias")
@@ -241,6 +243,9 @@ def _explain_scenario(
         return DifferenceCause(_ONE_WAY, text, where, _HINTS[_DROPPED])
     if result.ignored == "reaction":
         return DifferenceCause(_DROPPED, _NOT_KEPT_UP, where, _HINTS[_DROPPED])
+    if result.ignored == GIVE:
+        text = "with loops that hardly give way, the reference moves as the engine does"
+        return DifferenceCause("rigid loops", text, where, _HINTS["rigid loops"])
     if result.ignored:
         word = _SINGULAR.get(result.ignored, result.ignored)
         text = f"without the {word} of the asset, the reference moves as the engine does"

@@ -54,6 +54,14 @@ def leave_looks(asset: Asset) -> Asset:
     return machine
 
 
+SOFTNESS = "loop softness"
+"""How soft the asset says the constraints are that close loops; without it they are as MuJoCo makes them unasked."""
+GIVE = "loop give"
+"""That loops give way at all: MuJoCo's are springs, those of engines that solve for impulses are rigid."""
+_HARD_SOLREF, _HARD_SOLIMP = (0.002, 1.0), (0.999, 0.9999, 0.001, 0.5, 2.0)
+"""Time constant [s] and damping ratio, impedances and their width [m]: a loop that hardly gives way."""
+
+
 def make_bare(asset: Asset, *, keep_mimics: bool = False, keep_loops: bool = False) -> Asset:
     """Links, joints, springs and dampers: no drives, no friction, no limits, no shapes."""
     bare = asset.copy()
@@ -110,6 +118,10 @@ def leave_out(asset: Asset, without: Collection[str]) -> None:
     """Take properties of joints out that an engine or its format has no place for."""
     if "mimics" in without:
         asset.mimics = []
+    if SOFTNESS in without:
+        _leave_softness(asset)
+    if GIVE in without:
+        _make_loops_hard(asset)
     if "axes" in without:
         for joint in _list_of_axes(asset):
             joint.kind, joint.dofs = JointKind.FIXED, []
@@ -123,6 +135,31 @@ def leave_out(asset: Asset, without: Collection[str]) -> None:
                 dof.friction = None
             if "damping" in without:
                 dof.damping = None
+
+
+def _leave_softness(asset: Asset) -> None:
+    for elements in asset.extras.table.values():
+        for attributes in elements.values():
+            for name in [name for name in attributes if _is_softness(name)]:
+                del attributes[name]
+
+
+def _make_loops_hard(asset: Asset) -> None:
+    _leave_softness(asset)
+    closing = [f"equality/{one.name}" for one in asset.equalities]
+    closing += [f"joint/{joint.name}" for joint in build_tree(asset).loops]
+    for element in closing:
+        asset.extras.keep("mjc", element, "solref", list(_HARD_SOLREF))
+        asset.extras.keep("mjc", element, "solimp", list(_HARD_SOLIMP))
+
+
+def has_softness(asset: Asset) -> bool:
+    """Whether the file says how soft its constraints are, in MuJoCo's words."""
+    return any(_is_softness(name) for _, _, name, _ in asset.extras)
+
+
+def _is_softness(attribute: str) -> bool:
+    return attribute.rpartition(":")[2] in ("solref", "solimp")
 
 
 def leave_air(asset: Asset) -> None:

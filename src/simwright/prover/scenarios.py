@@ -19,9 +19,12 @@ from simwright.core.math3d import Array
 from simwright.model.asset import Asset
 from simwright.prover.asking import EngineMover, ReferenceRobot
 from simwright.prover.leaving import (
+    GIVE,
+    SOFTNESS,
     NothingToMoveError,
     has_axes,
     has_loop,
+    has_softness,
     hold_base,
     leave_air,
     leave_lists,
@@ -201,6 +204,9 @@ _COLUMNS = {
 }  # fmt: skip
 """Properties that motion can be compared without, and where they are told."""
 
+_SCENARIO_OF = {"friction": "response", SOFTNESS: "loop", GIVE: "loop"}
+"""Properties that only one scenario is asked without."""
+
 
 _LEVEL = "level start"
 """What the reference of a drop goes without where it starts tilted by next to nothing."""
@@ -319,8 +325,8 @@ class ScenarioRuns:
         """The property without which the reference moves as the engine does, if there is one."""
         if name not in _OF_JOINTS:
             return ""
-        for word in _COLUMNS:
-            if word in without or not self._has(word) or (word == "friction" and name != "response"):
+        for word in (*_COLUMNS, SOFTNESS, GIVE):
+            if word in without or not self._has(word) or _SCENARIO_OF.get(word, name) != name:
                 continue
             try:
                 other = self._find_reference(name, (*without, word))
@@ -347,6 +353,8 @@ class ScenarioRuns:
         return compare_motion("coupled", alone, runs, precision).state == "same"
 
     def _has(self, word: str) -> bool:
+        if word in (SOFTNESS, GIVE):
+            return word == GIVE or has_softness(self.asset)
         return any(getattr(row, _COLUMNS[word]) for row in self.seen.freedoms)
 
     def _prepare(self, name: str, without: tuple[str, ...]) -> _Prepared:

@@ -229,7 +229,7 @@ def test_equalities_are_loop_joints(tmp_path):
     asset = make_pair(JointKind.REVOLUTE, dof(HINGE, (0, 0, 1)))
     asset.equalities = [
         Equality("pin", EqualityKind.CONNECT, "a", "b"),
-        Equality("glue", EqualityKind.WELD, "b", frame_b=Pose.of((0.0, 0.0, 1.0))),
+        Equality("glue", EqualityKind.WELD, "b", frame_b=Pose.of((0.0, 0.0, 1.0)), torque_scale=3.0),
         Equality("cord", EqualityKind.DISTANCE, "a", "b"),
     ]
     trip = make_trip(asset, tmp_path / "out")
@@ -246,6 +246,11 @@ def test_equalities_are_loop_joints(tmp_path):
     prim = trip.stage.GetPrimAtPath("/pair/a/pin")
     assert prim.GetTypeName() == "PhysicsSphericalJoint"
     assert prim.GetAttribute("physics:excludeFromArticulation").Get()
+    # MuJoCo's reader and Newton take them for its equalities, softness included, by their schemas alone
+    assert prim.GetPrimTypeInfo().GetAppliedAPISchemas()[-1] == "MjcEqualityConnectAPI"
+    weld = trip.stage.GetPrimAtPath(trip.back.equalities[1].source.prim)
+    assert weld.GetPrimTypeInfo().GetAppliedAPISchemas()[-1] == "MjcEqualityWeldAPI"
+    assert weld.GetAttribute("mjc:torqueScale").Get() == trip.back.equalities[1].torque_scale == 3.0
     assert "cord" in next(d.message for d in trip.said if d.kind == "usd-write-not-carried")
 
 

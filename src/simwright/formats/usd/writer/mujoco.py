@@ -460,8 +460,14 @@ def _write_controls(plan: WritePlan, layer: LayerWriter, path: str, keyframe: Ke
         layer.note(path, controls=slots)
 
 
+_EQUALITY_APIS = {EqualityKind.CONNECT: "MjcEqualityConnectAPI", EqualityKind.WELD: "MjcEqualityWeldAPI"}
+
+
 def write_couplings(plan: WritePlan, layer: LayerWriter) -> None:
-    """Mimics between radians and metres, and how much a weld resists turning."""
+    """Couplings of joints, and that joints which close loops are MuJoCo's connects and welds.
+
+    Without the schema MuJoCo's reader leaves these joints out, and Newton closes them with its own softness.
+    """
     said: set[str] = set()
     for mimic in plan.asset.mimics:
         path, word = plan.freedoms.get(mimic.follower, ("", ""))
@@ -474,5 +480,8 @@ def write_couplings(plan: WritePlan, layer: LayerWriter) -> None:
                 layer.set(path, f"mjc:coef{power}", "double", value, uniform=True)
     for equality in plan.asset.equalities:
         path = plan.equalities.get(equality.name, "")
-        if path and equality.torque_scale != 1.0:
-            layer.set(path, "mjc:torqueScale", "double", equality.torque_scale, custom=True)
+        if not path or equality.kind not in _EQUALITY_APIS:
+            continue
+        layer.apply(path, _EQUALITY_APIS[equality.kind])
+        if equality.torque_scale != 1.0:
+            layer.set(path, "mjc:torqueScale", "float", equality.torque_scale, uniform=True)
