@@ -690,7 +690,9 @@ class Comparison:
             yield "mesh name", *names
         # a file at another scale has the same surface, on which MuJoCo finds other normals
         small = max(find_smallest(a, meshes[0]), find_smallest(b, meshes[1]))
-        before, after = measure_mesh(a, i, small), measure_mesh(b, j, small)
+        # a file that is written stretched has the same surface: both are taken as the source's file has them
+        scale = np.asarray(a.mesh_scale[meshes[0]], dtype=float)
+        before, after = measure_mesh(a, i, small, scale), measure_mesh(b, j, small, scale)
         # where MuJoCo makes coordinates itself, they may be written
         if before["mesh texcoords"] is None:
             after["mesh texcoords"] = None
@@ -1037,10 +1039,10 @@ def find_smallest(model: Any, mesh: int) -> float:
     return SMALL_AREA * float(np.abs(model.mesh_scale[mesh]).max()) ** 2
 
 
-def measure_mesh(model: Any, geom: int, small: float) -> dict[str, Any]:
+def measure_mesh(model: Any, geom: int, small: float, scale: Array) -> dict[str, Any]:
     """Volume, area and bounds of the mesh of a geom, and whether it has coordinates of textures.
 
-    Normals at triangles of less than half of ``small`` are left out.
+    Normals at triangles of less than half of ``small`` are left out; MuJoCo finds them before it scales the file.
     """
     mesh = int(model.geom_dataid[geom])
     start, count = int(model.mesh_vertadr[mesh]), int(model.mesh_vertnum[mesh])
@@ -1063,8 +1065,6 @@ def measure_mesh(model: Any, geom: int, small: float) -> dict[str, Any]:
     start = int(model.mesh_normaladr[mesh])
     smooth = model.mesh_normal[start + model.mesh_facenormal[first : first + faces]].mean(axis=1)
     straight = normals / np.maximum(areas, 1e-30)[:, None]
-    # MuJoCo finds them before it scales the file
-    scale = np.asarray(model.mesh_scale[mesh], dtype=float)
     plain = (points @ make_matrix(model.mesh_quat[mesh]).T + model.mesh_pos[mesh]) / (
         scale / np.abs(scale).max()
     )
