@@ -48,3 +48,18 @@ def test_pybullet_and_dart_make_up_no_mass(tmp_path: Path) -> None:
         assert sum(own.masses.values()) == pytest.approx(weight)
         bare = see(engine, simwright.convert(ARM, tmp_path / f"{engine}.urdf", mesh_format="obj"))
         assert sum(bare.masses.values()) > weight + 0.5
+
+
+def test_mujoco_keeps_bodies_apart_that_bits_keep_apart(tmp_path: Path) -> None:
+    """Its USD reader (4.0.0) has no words for bits, and refuses files with a filtered collider."""
+    file = tmp_path / "robot.xml"
+    bodies = "".join(
+        f'<body name="b{number}" pos="0 0 {number}"><freejoint/><geom size="0.1" contype="2" conaffinity="1"/></body>'
+        for number in range(3)
+    )
+    file.write_text(
+        f'<mujoco><worldbody><geom type="plane" size="1 1 1"/>{bodies}</worldbody>'
+        '<contact><exclude body1="world" body2="b1"/></contact></mujoco>'
+    )
+    entry = simwright.convert(file, tmp_path / "robot", for_="mujoco")
+    assert see("mujoco-usd", entry).filters == [["b0", "b1"], ["b0", "b2"], ["b1", "b2"]]

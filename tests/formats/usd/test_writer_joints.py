@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pxr import Usd
+from pxr import Usd, UsdPhysics
 from writing import assert_same_bodies, assert_same_joints, find_joint, make_trip
 
 import simwright
@@ -16,7 +16,8 @@ from simwright.core.math3d import Pose, quat_from_rpy
 from simwright.formats.format import WriteOptions
 from simwright.formats.usd.writer.entry import write
 from simwright.formats.usd.writer.joints import find_single
-from simwright.model.asset import Actuator, Articulation, Asset, Body, Keyframe, Shape
+from simwright.model.asset import Actuator, Articulation, Asset, Body, ContactFilter, Keyframe, Shape
+from simwright.model.filtering import find_filtered_pairs
 from simwright.model.geometry import Box
 from simwright.model.inertia import Inertial
 from simwright.model.joint import (
@@ -402,3 +403,30 @@ def test_laws_that_cannot_follow_a_reference_are_told(tmp_path):
     trip = make_trip(asset, tmp_path / "out")
     found = [one.message for one in trip.said if one.kind == "usd-write-setting-lost"]
     assert any("the reference coordinate in the law of 1 element(s)" in m and "'biceps'" in m for m in found)
+
+
+def test_mujoco_gets_pairs_of_bodies_alone(tmp_path):
+    """Its reader has no words for bits or groups, and refuses a file that filters a collider."""
+    asset = Asset("crowd", [Body(name) for name in "abcd"])
+    # a and b never touch; d touches a and b with one of two colliders; c touches all but the floor
+    for name, bits in (("a", 2), ("b", 2), ("c", 1), ("d", 2), ("d2", 1), ("floor", 1)):
+        shape = Shape(name, Box.of(1, 1, 1), "" if name == "floor" else name[0], collision=True)
+        shape.category_bits, shape.collide_bits = bits, 1
+        asset.shapes.append(shape)
+    asset.contact_filters = [ContactFilter("", "c"), ContactFilter("c", "d2", "shape")]
+    stage, back, said = make_engine_trip(asset, tmp_path / "out", "mujoco")
+    pairs = {
+        str(prim.GetPath()): [
+            str(path) for path in UsdPhysics.FilteredPairsAPI(prim).GetFilteredPairsRel().GetTargets()
+        ]
+        for prim in stage.Traverse()
+        if prim.HasRelationship("physics:filteredPairs")
+    }
+    assert pairs == {"/crowd/a": ["/crowd/b"]}
+    (told,) = [one for one in said if one.kind == "usd-write-pairs-touch"]
+    assert told.message.startswith("MuJoCo's USD reader lets 4 pair(s)")
+    named = {(pair.a, pair.b, pair.of) for pair in back.contact_filters}
+    assert named == {("floor", "c", "shape"), ("c", "d2", "shape")}
+    assert {frozenset(pair) for pair in find_filtered_pairs(back)} == {
+        frozenset(pair) for pair in find_filtered_pairs(asset)
+    }

@@ -305,6 +305,8 @@ PAIR_UNKNOWN = declare(
     loss=True,
 )
 
+_MUJOCO_PAIRS = "mjc:filteredPairs"
+"""Pairs of colliders in an asset that was written for MuJoCo, whose reader refuses the usual relationship then."""
 _INCLUDES = "collection:colliders:includes"
 _RULE, _EXPAND = "collection:colliders:expansionRule", "expandPrims"
 _SELECTIVE = frozenset(
@@ -320,13 +322,21 @@ def read_filters(reader: StageReader, scan: StageScan) -> None:
     seen: set[tuple[str, frozenset[str]]] = set()
     # authored on either side, or on both: a pair is the same both ways
     # by the relationship and not by its API: files author it without applying PhysicsFilteredPairsAPI
-    for found in scan.list_authors("physics:filteredPairs"):
-        for target in reader.get_targets(found, "physics:filteredPairs"):
-            for pair in _read_pair(reader, ends, found, target):
-                key = (pair.of, frozenset((pair.a, pair.b)))
-                if pair.a != pair.b and key not in seen:
-                    seen.add(key)
-                    reader.asset.contact_filters.append(pair)
+    for name in ("physics:filteredPairs", _MUJOCO_PAIRS):
+        for found in scan.list_authors(name):
+            for target in _list_pair_targets(reader, found, name):
+                for pair in _read_pair(reader, ends, found, target):
+                    key = (pair.of, frozenset((pair.a, pair.b)))
+                    if pair.a != pair.b and key not in seen:
+                        seen.add(key)
+                        reader.asset.contact_filters.append(pair)
+
+
+def _list_pair_targets(reader: StageReader, found: FoundPrim, name: str) -> list[str]:
+    """What a prim is kept apart from, but for what groups and bits of the asset say as well."""
+    targets = reader.get_targets(found, name)
+    implied = reader.note(found).get("implied_pairs", ()) if reader.noted else ()
+    return [target for target in targets if target not in implied] if implied else targets
 
 
 def _read_groups(reader: StageReader, scan: StageScan) -> None:

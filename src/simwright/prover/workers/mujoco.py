@@ -74,6 +74,7 @@ class MujocoRobot:
             seen.inertias[name] = pack_inertia(model.body_ipos[body], tensor)
         seen.actuators = [_describe_actuator(model, actuator) for actuator in range(model.nu)]
         seen.mimics = _list_mimics(model)
+        seen.filters = _list_filters(model)
         return seen
 
     def evaluate(self, configuration: Configuration) -> Evaluated:
@@ -129,6 +130,12 @@ class MujocoRobot:
             if _KINDS[mujoco.mjtJoint(model.jnt_type[joint])][1] == 1 and zero:
                 found[_find_name(model, mujoco.mjtObj.mjOBJ_JOINT, joint)] = zero
         return found
+
+
+def _list_filters(model: Any) -> list[list[str]]:
+    """Pairs of bodies that are excluded from contact."""
+    ends = [(int(signature) >> 16, int(signature) & 0xFFFF) for signature in model.exclude_signature]
+    return sorted(sorted(_find_name(model, mujoco.mjtObj.mjOBJ_BODY, body) for body in pair) for pair in ends)
 
 
 def open_file(file: Path, world: WorldSettings) -> MujocoRobot:

@@ -281,3 +281,11 @@ PLANE_THICK = declare(
     doc="In assets for MuJoCo alone: it has planes on the world only.",
     loss=True,
 )
+PAIRS_TOUCH = declare(
+    "usd-write-pairs-touch",
+    Level.WARNING,
+    "MuJoCo's USD reader lets {count} pair(s) of colliders touch that are apart in the asset, the first {first}",
+    hint="convert to MJCF for MuJoCo, or keep whole bodies apart",
+    doc="The reader (4.0.0) keeps whole bodies apart; it has no words for some colliders of one, nor for the world.",
+    loss=True,
+)

@@ -14,6 +14,7 @@ from simwright.formats.usd.writer.extended_physics import claim_actuator, is_neu
 from simwright.formats.usd.writer.joints import SINGLE
 from simwright.formats.usd.writer.layer import LayerWriter, write_plain
 from simwright.formats.usd.writer.messages import NOT_CARRIED, SETTING_LOST
+from simwright.formats.usd.writer.physics import list_filter_ends
 from simwright.formats.usd.writer.plan import WritePlan
 from simwright.formats.usd.writer.solids import describe_primitive, is_primitive
 from simwright.model.asset import Actuator, Keyframe
@@ -349,10 +350,17 @@ def _write_settings(plan: WritePlan, layer: LayerWriter, path: str, actuator: Ac
 
 
 SPACE = "mjc:pair"
+FILTERED = "mjc:filteredPairs"
+"""``physics:filteredPairs`` that an asset for MuJoCo cannot have."""
 
 
 def write_pairs(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
-    """Every pair whose two colliders are written."""
+    """Every pair whose two colliders are written, and those of colliders that MuJoCo's reader refuses as filters."""
+    if plan.is_for_mujoco:
+        bodies = set(plan.bodies.values())
+        for first, targets in list_filter_ends(plan).items():
+            if kept := [target for target in targets if first not in bodies or target not in bodies]:
+                layer.relate(first, FILTERED, kept, custom=True)
     lost = []
     for pair in plan.asset.contact_pairs:
         sides = [plan.collider_prims.get(name) for name in (pair.a, pair.b)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections import Counter
 from collections.abc import Iterable
 from itertools import combinations_with_replacement, product
 
@@ -25,7 +26,7 @@ from simwright.formats.usd.writer.joints import (
 )
 from simwright.formats.usd.writer.layer import LayerWriter, join
 from simwright.formats.usd.writer.meshes import MESH
-from simwright.formats.usd.writer.messages import COLLIDER_ROUND, COLLIDER_SIMPLIFIED
+from simwright.formats.usd.writer.messages import COLLIDER_ROUND, COLLIDER_SIMPLIFIED, PAIRS_TOUCH
 from simwright.formats.usd.writer.plan import (
     ADVANCED,
     BASELINE,
@@ -35,7 +36,7 @@ from simwright.formats.usd.writer.plan import (
     find_articulation_root,
 )
 from simwright.model.asset import Body, Light, LightKind, Shape, Site
-from simwright.model.filtering import find_components, list_articulated
+from simwright.model.filtering import find_components, find_filtered_pairs, list_articulated
 from simwright.model.geometry import Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
 from simwright.model.inertia import LEAST_MASS, POINT_INERTIA, principal_axes, settle_moments
 from simwright.model.joint import WORLD, JointKind
@@ -116,12 +117,12 @@ Bits = tuple[int, int]
 _USUAL = (1, 1)
 
 
-def write_filters(plan: WritePlan, layer: LayerWriter) -> None:
+def write_filters(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
     """Who does not touch whom."""
     _write_groups(plan, layer)
     _write_articulations(plan, layer)
     _write_bits(plan, layer)
-    _write_pairs(plan, layer)
+    _write_pairs(plan, layer, reporter)
 
 
 def _write_groups(plan: WritePlan, layer: LayerWriter) -> None:
@@ -203,16 +204,71 @@ def _find_ends(plan: WritePlan, kind: str, name: str) -> list[str]:
     return [path] if path else []
 
 
-def _write_pairs(plan: WritePlan, layer: LayerWriter) -> None:
+def _write_pairs(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
+    pairs = list_filter_ends(plan)
+    if plan.is_for_mujoco:
+        # its reader (4.0.0) knows pairs of bodies only, and refuses a file that names a collider
+        bodies = set(plan.bodies.values())
+        pairs = {a: [b for b in others if b in bodies] for a, others in pairs.items() if a in bodies}
+        for first, implied in _list_implied_pairs(plan, reporter).items():
+            pairs.setdefault(first, []).extend(implied)
+            layer.note(first, implied_pairs=implied)
+    for path, targets in pairs.items():
+        if targets:
+            layer.apply(path, "PhysicsFilteredPairsAPI")
+            layer.relate(path, "physics:filteredPairs", targets)
+
+
+def list_filter_ends(plan: WritePlan) -> dict[str, list[str]]:
+    """The prims that each prim is kept apart from, in pairs that the asset names."""
     pairs: dict[str, list[str]] = {}
     for pair in plan.asset.contact_filters:
         for first, second in product(*(_find_ends(plan, pair.of, name) for name in (pair.a, pair.b))):
             if second not in pairs.setdefault(first, []):
                 pairs[first].append(second)
-    for path, targets in pairs.items():
-        if targets:
-            layer.apply(path, "PhysicsFilteredPairsAPI")
-            layer.relate(path, "physics:filteredPairs", targets)
+    return pairs
+
+
+def _list_implied_pairs(plan: WritePlan, reporter: Reporter) -> dict[str, list[str]]:
+    """Bodies that groups, bits and articulations keep apart, which MuJoCo's reader (4.0.0) has no words for.
+
+    It has none for a part of the colliders of two bodies, and none for those of the world.
+    """
+    asset = plan.asset
+    bodies = {shape.name: shape.body for shape in asset.shapes if shape.name in plan.colliders}
+    counts = Counter(bodies.values())
+    said = {frozenset((joint.parent, joint.child)) for joint in asset.joints if not joint.collide}
+    said |= {frozenset((pair.a, pair.b)) for pair in asset.contact_filters if pair.of == "body"}
+    # what is fixed to the world never touches it
+    still = {WORLD} | {edge.child for edge in plan.tree.edges if _is_still(plan, edge)}
+    apart: dict[tuple[str, str], list[str]] = {}
+    for a, b in sorted(find_filtered_pairs(asset, plan.tree)):
+        if a in bodies and b in bodies:
+            first, second = sorted((bodies[a], bodies[b]))
+            if first == WORLD or {first, second} not in said:
+                apart.setdefault((first, second), []).append(f"{a!r} and {b!r}")
+    found: dict[str, list[str]] = {}
+    lost: list[str] = []
+    for (first, second), pairs in apart.items():
+        if first != WORLD and len(pairs) == counts[first] * counts[second]:
+            found.setdefault(plan.bodies[first], []).append(plan.bodies[second])
+        elif not {first, second} <= still:
+            lost += pairs
+    if lost:
+        reporter.report(PAIRS_TOUCH, count=len(lost), first=lost[0])
+    return found
+
+
+def _is_still(plan: WritePlan, edge: Edge) -> bool:
+    """Whether the body at the end of an edge is fixed to the world, by all joints up to it."""
+    above = {one.child: one for one in plan.tree.edges}
+    while not edge.joint.dofs:
+        if edge.parent == WORLD:
+            return True
+        if edge.parent not in above:
+            return False
+        edge = above[edge.parent]
+    return False
 
 
 # a list of notes by family; none depends on another
@@ -293,7 +349,7 @@ def write_physics(plan: WritePlan, reporter: Reporter) -> LayerWriter:
     write_springs(plan, layer)
     write_equalities(plan, layer)
     write_loop_points(plan, layer)
-    write_filters(plan, layer)
+    write_filters(plan, layer, reporter)
     return layer
 
 
