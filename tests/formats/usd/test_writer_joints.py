@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,16 @@ from simwright.core.math3d import Pose, quat_from_rpy
 from simwright.formats.format import WriteOptions
 from simwright.formats.usd.writer.entry import write
 from simwright.formats.usd.writer.joints import find_single
-from simwright.model.asset import Actuator, Articulation, Asset, Body, ContactFilter, Keyframe, Shape
+from simwright.model.asset import (
+    Actuator,
+    Articulation,
+    Asset,
+    Body,
+    ContactFilter,
+    ContactPair,
+    Keyframe,
+    Shape,
+)
 from simwright.model.filtering import find_filtered_pairs
 from simwright.model.geometry import Box
 from simwright.model.inertia import Inertial
@@ -430,3 +440,32 @@ def test_mujoco_gets_pairs_of_bodies_alone(tmp_path):
     assert {frozenset(pair) for pair in find_filtered_pairs(back)} == {
         frozenset(pair) for pair in find_filtered_pairs(asset)
     }
+
+
+def test_colliders_that_a_pair_names_touch_in_groups_too(tmp_path):
+    """MJCF's pairs count before bits, and engines without words for them have the groups."""
+    asset = Asset("crowd", [Body("a"), Body("b")])
+    for name, body in (("floor", ""), ("foot", "a"), ("heel", "a"), ("knee", "b")):
+        shape = Shape(name, Box.of(1, 1, 1), body, collision=True)
+        shape.category_bits = shape.collide_bits = 0
+        asset.shapes.append(shape)
+    asset.contact_pairs = [
+        ContactPair("floor", "foot"),
+        ContactPair("heel", "floor"),
+        ContactPair("knee", "foot"),
+    ]
+    trip = make_trip(asset, tmp_path / "out")
+    table = UsdPhysics.CollisionGroup.ComputeCollisionGroupTable(trip.stage)
+    groups = {
+        str(path).rpartition("/")[2]: prim.GetPath()
+        for prim in trip.stage.Traverse()
+        if prim.GetTypeName() == "PhysicsCollisionGroup"
+        for path in prim.GetRelationship("collection:colliders:includes").GetTargets()
+    }
+    touching = {
+        pair
+        for pair in combinations(sorted(groups), 2)
+        if table.IsCollisionEnabled(*(groups[name] for name in pair))
+    }
+    assert touching == {("floor", "foot"), ("floor", "heel"), ("foot", "knee")}
+    assert [shape.category_bits for shape in trip.back.shapes if shape.collision] == [0] * 4

@@ -357,10 +357,7 @@ FILTERED = "mjc:filteredPairs"
 def write_pairs(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
     """Every pair whose two colliders are written, and those of colliders that MuJoCo's reader refuses as filters."""
     if plan.is_for_mujoco:
-        bodies = set(plan.bodies.values())
-        for first, targets in list_filter_ends(plan).items():
-            if kept := [target for target in targets if first not in bodies or target not in bodies]:
-                layer.relate(first, FILTERED, kept, custom=True)
+        _keep_filters(plan, layer)
     lost = []
     for pair in plan.asset.contact_pairs:
         sides = [plan.collider_prims.get(name) for name in (pair.a, pair.b)]
@@ -380,6 +377,13 @@ def write_pairs(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None
         reporter.report(
             NOT_CARRIED, lost[0].source, count=len(lost), what="contact pairs", first=lost[0].name
         )
+
+
+def _keep_filters(plan: WritePlan, layer: LayerWriter) -> None:
+    bodies = set(plan.bodies.values())
+    for first, targets in list_filter_ends(plan).items():
+        if kept := [target for target in targets if first not in bodies or target not in bodies]:
+            layer.relate(first, FILTERED, kept, custom=True)
 
 
 def write_keyframes(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:

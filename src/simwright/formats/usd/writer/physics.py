@@ -162,30 +162,55 @@ def _write_articulations(plan: WritePlan, layer: LayerWriter) -> None:
             _write_group(layer, path, [f"{body}/collision" for body in bodies], [path])
 
 
-# classes, what each filters, paths, prims: each step needs the whole of the one before
+_ColliderClass = tuple[Bits, tuple[str, ...]]
+"""Bits of colliders, and the names of those that they touch whatever the bits say (MJCF's pairs)."""
+
+
 def _write_bits(plan: WritePlan, layer: LayerWriter) -> None:
-    classes: dict[Bits, list[Shape]] = {}
+    classes = _class_colliders(plan)
+    filtered = _filter_classes(classes)
+    # also where nothing is filtered: the bits are to come back
+    special = {found for found in classes if found[0] != _USUAL}
+    involved = sorted({*filtered, *(b for others in filtered.values() for b in others), *special})
+    paths = {
+        found: plan.names.claim(plan.root, "bits_{:x}_{:x}".format(*(word & 0xFFFFFFFF for word in found[0])))
+        for found in involved
+    }
+    for found in involved:
+        members = [plan.collider_prims[shape.name] for shape in classes[found]]
+        others = [paths[b] for b in filtered.get(found, ())]
+        _write_group(layer, paths[found], members, others)
+        layer.note(paths[found], bits=[*found[0]], members=len(members), filtered=len(others))
+
+
+def _class_colliders(plan: WritePlan) -> dict[_ColliderClass, list[Shape]]:
+    partners = _list_partners(plan)
+    classes: dict[_ColliderClass, list[Shape]] = {}
     for shape in plan.asset.shapes:
         if shape.name in plan.colliders:
             bits = (_bits(shape.category_bits), _bits(shape.collide_bits))
-            classes.setdefault(bits, []).append(shape)
-    filtered: dict[Bits, list[Bits]] = {}
-    for a, b in combinations_with_replacement(sorted(classes), 2):
-        # MuJoCo's rule: they touch if either side's category is in the other's mask
-        if not (a[0] & b[1] or b[0] & a[1]):
-            filtered.setdefault(a, []).append(b)
-    # also where nothing is filtered: the bits are to come back
-    special = {bits for bits in classes if bits != _USUAL}
-    involved = sorted({*filtered, *(b for others in filtered.values() for b in others), *special})
-    paths = {
-        bits: plan.names.claim(plan.root, f"bits_{bits[0] & 0xFFFFFFFF:x}_{bits[1] & 0xFFFFFFFF:x}")
-        for bits in involved
-    }
-    for bits in involved:
-        members = [plan.collider_prims[shape.name] for shape in classes[bits]]
-        others = [paths[b] for b in filtered.get(bits, ())]
-        _write_group(layer, paths[bits], members, others)
-        layer.note(paths[bits], bits=[*bits], members=len(members), filtered=len(others))
+            classes.setdefault((bits, partners.get(shape.name, ())), []).append(shape)
+    return classes
+
+
+def _filter_classes(classes: dict[_ColliderClass, list[Shape]]) -> dict[_ColliderClass, list[_ColliderClass]]:
+    """The classes that each class does not touch, those before it left out."""
+    filtered: dict[_ColliderClass, list[_ColliderClass]] = {}
+    for one, other in combinations_with_replacement(sorted(classes), 2):
+        (a, named), (b, _) = one, other
+        # MuJoCo's rule: they touch if either side's category is in the other's mask, or if a pair names them
+        if not (a[0] & b[1] or b[0] & a[1] or classes[other][0].name in named):
+            filtered.setdefault(one, []).append(other)
+    return filtered
+
+
+def _list_partners(plan: WritePlan) -> dict[str, tuple[str, ...]]:
+    """The colliders that each collider touches in any case."""
+    found: dict[str, set[str]] = {}
+    for pair in plan.asset.contact_pairs:
+        for one, other in ((pair.a, pair.b), (pair.b, pair.a)):
+            found.setdefault(one, set()).add(other)
+    return {name: tuple(sorted(others)) for name, others in found.items()}
 
 
 def _bits(value: int | None) -> int:
@@ -234,22 +259,12 @@ def _list_implied_pairs(plan: WritePlan, reporter: Reporter) -> dict[str, list[s
 
     It has none for a part of the colliders of two bodies, and none for those of the world.
     """
-    asset = plan.asset
-    bodies = {shape.name: shape.body for shape in asset.shapes if shape.name in plan.colliders}
-    counts = Counter(bodies.values())
-    said = {frozenset((joint.parent, joint.child)) for joint in asset.joints if not joint.collide}
-    said |= {frozenset((pair.a, pair.b)) for pair in asset.contact_filters if pair.of == "body"}
+    counts = Counter(shape.body for shape in plan.asset.shapes if shape.name in plan.colliders)
     # what is fixed to the world never touches it
     still = {WORLD} | {edge.child for edge in plan.tree.edges if _is_still(plan, edge)}
-    apart: dict[tuple[str, str], list[str]] = {}
-    for a, b in sorted(find_filtered_pairs(asset, plan.tree)):
-        if a in bodies and b in bodies:
-            first, second = sorted((bodies[a], bodies[b]))
-            if first == WORLD or {first, second} not in said:
-                apart.setdefault((first, second), []).append(f"{a!r} and {b!r}")
     found: dict[str, list[str]] = {}
     lost: list[str] = []
-    for (first, second), pairs in apart.items():
+    for (first, second), pairs in _list_unsaid_pairs(plan).items():
         if first != WORLD and len(pairs) == counts[first] * counts[second]:
             found.setdefault(plan.bodies[first], []).append(plan.bodies[second])
         elif not {first, second} <= still:
@@ -257,6 +272,23 @@ def _list_implied_pairs(plan: WritePlan, reporter: Reporter) -> dict[str, list[s
     if lost:
         reporter.report(PAIRS_TOUCH, count=len(lost), first=lost[0])
     return found
+
+
+def _list_unsaid_pairs(plan: WritePlan) -> dict[tuple[str, str], list[str]]:
+    """Colliders that are apart, by their bodies, where neither a joint nor a filter says so of both bodies."""
+    asset = plan.asset
+    bodies = {shape.name: shape.body for shape in asset.shapes if shape.name in plan.colliders}
+    said = {frozenset((joint.parent, joint.child)) for joint in asset.joints if not joint.collide}
+    said |= {frozenset((pair.a, pair.b)) for pair in asset.contact_filters if pair.of == "body"}
+    partners = _list_partners(plan)
+    apart: dict[tuple[str, str], list[str]] = {}
+    for a, b in sorted(find_filtered_pairs(asset, plan.tree)):
+        if not {a, b} <= bodies.keys() or b in partners.get(a, ()):
+            continue
+        first, second = sorted((bodies[a], bodies[b]))
+        if first == WORLD or {first, second} not in said:
+            apart.setdefault((first, second), []).append(f"{a!r} and {b!r}")
+    return apart
 
 
 def _is_still(plan: WritePlan, edge: Edge) -> bool:
