@@ -403,6 +403,46 @@ def test_a_coupling_that_acts_one_way() -> None:
     assert explain("coupled", (0.5, 0.5, None)) == "not explained"
 
 
+def make_motion(joint: str, scenario: str, error: float, run: list[float], own: list[float]) -> MotionResult:
+    """A motion to 1.0 in the reference: what an engine does of it, and the reference itself at the same timestep."""
+    reference = MotionReference(
+        "mujoco", [0.0, 0.1], 1e-4, {joint: [0.0, 1.0]}, 0.0, [MotionRun(0.0005, {joint: own})]
+    )
+    moved = [MotionRun(step, {joint: run}) for step in (0.001, 0.0005)]
+    result = MotionResult(scenario, "differs", "it differs", moved, reference, joint)
+    result.error = result.error_half = error
+    result.tolerance = 0.01
+    return result
+
+
+def find_word(result: MotionResult) -> str:
+    outcome = Outcome(
+        "physx", differences={result.scenario: "it differs"}, items={result.scenario: result.worst}
+    )
+    told = Told(Seen("MuJoCo"))
+    return find_causes(Asset("robot"), outcome, told, told, {result.scenario: result})[result.scenario].word
+
+
+def test_a_reference_that_needs_smaller_steps_itself_is_the_cause() -> None:
+    assert find_word(make_motion("j", "response", 0.9, [0.0, 0.1], [0.0, 0.15])) == "timestep"
+    assert find_word(make_motion("j", "response", 0.9, [0.0, 0.1], [0.0, 0.99])) == "not explained"
+
+
+def test_a_base_that_stays_is_held() -> None:
+    assert find_word(make_motion("base.z", "swing", 1.0, [0.5, 0.5], [0.0, 1.0])) == "held base"
+    assert find_word(make_motion("base.z", "swing", 1.0, [0.5, 0.6], [0.0, 1.0])) == "not explained"
+    assert find_word(make_motion("arm.z1", "swing", 1.0, [0.5, 0.5], [0.0, 1.0])) == "not explained"
+
+
+def test_a_motion_that_is_right_without_damping_is_damped_otherwise() -> None:
+    result = make_motion("j", "swing", 0.05, [0.0, 0.95], [0.0, 1.0])
+    assert find_word(result) == "not explained"
+    result.error_undamped = 0.011
+    assert find_word(result) == "not explained"
+    result.error_undamped = 0.009
+    assert find_word(result) == "damping law"
+
+
 def test_loops_that_give_way_otherwise() -> None:
     assert explain("loop", (0.5, 0.5, None), ignored="loop give") == "rigid loops"
     assert explain("loop", (0.5, 0.5, None), ignored="loop softness") == "loop softness ignored"

@@ -22,7 +22,7 @@ from simwright.model.mass import body_inertials
 from simwright.prover.aspects import Outcome, Told
 from simwright.prover.dynamics import find_size
 from simwright.prover.leaving import GIVE
-from simwright.prover.motion import SCENARIOS, SMALL, MotionResult, Positions
+from simwright.prover.motion import SCENARIOS, SMALL, MotionResult, Positions, find_error
 from simwright.prover.solids import FRICTION
 from simwright.prover.workers.seen import SeenFreedom, name_of, rotate
 
@@ -47,7 +47,7 @@ _STRUCTURE = {
 _HINTS = {
     "floating base": "hold the base; in OpenUSD the articulation root belongs on the fixed joint or above it",
     "weightless base": "give the root link a mass, or fix it to the world",
-    "held base": "leave the base without a joint to the world",
+    "held base": "leave the base without a joint to the world, and give the root link its mass",
     "missing drive": "give the joint a drive in the words that this engine reads ('simwright convert --for')",
     "mimic dropped": "command the following joint yourself in this engine, or use one that couples joints",
     "axis flipped": "compare the joint's axis in the file that the engine is given with the asset's",
@@ -72,6 +72,13 @@ _CAUSES_OF_MOTION = {
 _SINGULAR = {"springs": "spring"}
 _SHRINKING = 0.75
 """An error that is this part of itself at half the timestep shrinks."""
+
+_BASE_AXES = ("x", "y", "z", "rx", "ry", "rz")
+_STANDS = 1e-9
+"""What moves by less [m] does not move."""
+
+_AS_FAR = 0.5
+"""A reference that is off by this part of the error at the same timestep explains it."""
 
 _GOES_AWAY = 0.25
 _GROWS = 2.0
@@ -282,6 +289,9 @@ def _explain_runs(result: MotionResult, reference: Told) -> tuple[str, str]:
         return _explain_contact(result)
     if result.scenario == "coupled" and _comes_loose(result, reference):
         return _DROPPED, _NOT_KEPT_UP
+    told = _explain_held_base(result) or _explain_reference(result)
+    if told is not None:
+        return told
     if result.scenario == "response" and (told := _explain_response(result, reference)) is not None:
         return told
     if result.error_half < _SHRINKING * result.error:
@@ -291,12 +301,46 @@ def _explain_runs(result: MotionResult, reference: Told) -> tuple[str, str]:
         )
     if (smaller := _explain_smaller(result)) is not None:
         return smaller
-    if result.error_held is not None and result.error_held <= result.tolerance:
-        evidence = f"while joints of several axes are held, the error is {result.error_held:.1e}"
-        return "several axes", f"the engine moves joints that have several axes otherwise: {evidence}"
+    if (less := _explain_by_less(result)) is not None:
+        return less
     if result.scenario == "coupled" and (apart := _find_gap(result, reference)) > _GIVES_WAY:
         return "constraint", f"a coupling gives way by {apart:.1e} in the engine"
     return NOT_EXPLAINED, "masses, inertias and forces are the same, and no cause was found"
+
+
+def _explain_by_less(result: MotionResult) -> tuple[str, str] | None:
+    """By what is right where both engines go without something."""
+    if result.error_held is not None and result.error_held <= result.tolerance:
+        evidence = f"while joints of several axes are held, the error is {result.error_held:.1e}"
+        return "several axes", f"the engine moves joints that have several axes otherwise: {evidence}"
+    if result.error_undamped is not None and result.error_undamped <= result.tolerance:
+        evidence = f"without damping of joints on both sides, the error is {result.error_undamped:.1e}"
+        return "damping law", f"the engine damps joints otherwise: {evidence}"
+    return None
+
+
+def _explain_held_base(result: MotionResult) -> tuple[str, str] | None:
+    """By a base that falls in the reference and does not move at all in the engine."""
+    body, _, axis = result.worst.rpartition(".")
+    places = result.runs[-1].positions.get(f"{body}.z", ()) if body and axis in _BASE_AXES else ()
+    if not len(places) or np.ptp(places) > _STANDS:
+        return None
+    return "held base", "the base stays where it is in the engine"
+
+
+def _explain_reference(result: MotionResult) -> tuple[str, str] | None:
+    """By the reference itself at the timestep of the engine, where that is as far off."""
+    reference = result.reference
+    own = (
+        next((run for run in reference.runs if run.step == result.runs[-1].step), None) if reference else None
+    )
+    if reference is None or own is None:
+        return None
+    _, error = find_error(reference, own, result.worst)
+    if error < _AS_FAR * result.error_half:
+        return None
+    told = f"{reference.engine} itself is off by {error:.1e} at {own.step:g} s"
+    return "timestep", f"{told}, and comes to its motion at {reference.step:.1e} s"
 
 
 def _explain_smaller(result: MotionResult) -> tuple[str, str] | None:

@@ -152,6 +152,9 @@ class MotionResult:
     """The error of ``worst`` at half the timestep while joints of several axes are held on both sides, asked where the
     motion differs and the asset has such joints."""
 
+    error_undamped: float | None = None
+    """The same without damping of joints on both sides, asked where the asset has some."""
+
 
 SMALL = 8
 """How many times smaller the timestep is by which a motion that differs is explained."""
@@ -362,6 +365,7 @@ def describe_motion(result: MotionResult) -> dict[str, Any]:
         "error_half",
         "error_small",
         "error_held",
+        "error_undamped",
         "discretisation",
         "expected",
         "remainder",

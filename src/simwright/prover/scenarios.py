@@ -283,7 +283,8 @@ class ScenarioRuns:
             result.ignored = self._find_ignored(name, runs, precision, tuple(lacks))
             if not result.ignored:
                 self._try_smaller(result, mover)
-                self._try_held(result, mover)
+                result.error_held = self._try_without(result, mover, "axes")
+                result.error_undamped = self._try_without(result, mover, "damping")
         return result
 
     def _try_smaller(self, result: MotionResult, mover: EngineMover | None) -> None:
@@ -299,19 +300,22 @@ class ScenarioRuns:
             return
         result.worst, result.error_small = find_error(reference, run, result.worst)
 
-    def _try_held(self, result: MotionResult, mover: EngineMover | None) -> None:
-        """Do a motion that differs again with joints of several axes held: is the joint that is off right then?"""
-        if mover is None or result.scenario not in _OF_JOINTS or not has_axes(self.asset):
-            return
-        without = (*self._list_lacks(mover), "axes")
+    def _try_without(self, result: MotionResult, mover: EngineMover | None, word: str) -> float | None:
+        """How far the worst joint of a motion is off at half the timestep where both go without a property."""
+        if mover is None or result.scenario not in _OF_JOINTS:
+            return None
+        lacks = tuple(self._list_lacks(mover))
+        if word in lacks or not (has_axes(self.asset) if word == "axes" else self._has(word)):
+            return None
+        without = (*lacks, word)
         try:
             prepared = self._prepare(result.scenario, without)
             reference = self._find_reference(result.scenario, without)
-            run = self._move(result.scenario, prepared, SCENARIOS[result.scenario].step / 2, mover, "axes")
+            run = self._move(result.scenario, prepared, SCENARIOS[result.scenario].step / 2, mover, word)
         except (NotSeenError, NotAbleError):
-            return
-        if result.worst in reference.positions and result.worst in run.positions:
-            result.error_held = find_error(reference, run, result.worst)[1]
+            return None
+        is_there = result.worst in reference.positions and result.worst in run.positions
+        return find_error(reference, run, result.worst)[1] if is_there else None
 
     def _list_lacks(self, mover: EngineMover | None) -> dict[str, str]:
         """What motion is compared without: what one of the two engines has no place for, with the reason."""
