@@ -283,6 +283,7 @@ def _find_fastest(values: Sequence[float], times: Sequence[float]) -> float:
     return float(np.abs(np.diff(values) / np.diff(times)).max())
 
 
+# one function: a line for each thing that is tried, by how certain it is
 def _explain_runs(result: MotionResult, reference: Told) -> tuple[str, str]:
     """By what was recorded, the most certain first."""
     if result.scenario in ("drop", "slope"):
