@@ -25,6 +25,7 @@ from simwright.model.asset import (
     ContactFilter,
     ContactPair,
     Keyframe,
+    PhysicsMaterial,
     Shape,
 )
 from simwright.model.filtering import find_filtered_pairs
@@ -469,3 +470,26 @@ def test_colliders_that_a_pair_names_touch_in_groups_too(tmp_path):
     }
     assert touching == {("floor", "foot"), ("floor", "heel"), ("foot", "knee")}
     assert [shape.category_bits for shape in trip.back.shapes if shape.collision] == [0] * 4
+
+
+def test_friction_that_only_a_pair_has_is_told(tmp_path):
+    asset = Asset("robot", [Body("a"), Body("b"), Body("c")])
+    asset.physics_materials = [
+        PhysicsMaterial("rubber", dynamic_friction=0.8),
+        PhysicsMaterial("ice", dynamic_friction=0.0),
+    ]
+    for name, material in (("a", "rubber"), ("b", "ice"), ("c", "ice")):
+        asset.shapes.append(Shape(name, Box.of(1, 1, 1), name, collision=True, physics_material=material))
+    same = {"condim": 3, "friction": [0.8, 0.8, 0.005, 0.0001, 0.0001]}
+    asset.contact_pairs = [
+        ContactPair("a", "b", settings=same),
+        ContactPair("b", "c", settings={**same, "condim": 1}),
+    ]
+    assert "usd-write-pair-friction" not in {one.kind for one in make_trip(asset, tmp_path / "same").said}
+    asset.contact_pairs += [ContactPair("c", "b", settings=same)]
+    (told,) = [
+        one for one in make_trip(asset, tmp_path / "other").said if one.kind == "usd-write-pair-friction"
+    ]
+    assert told.message.startswith(
+        "1 contact pair(s) have a friction that their colliders have not, the first 'c' and 'b'"
+    )

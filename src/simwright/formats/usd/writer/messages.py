@@ -289,3 +289,12 @@ PAIRS_TOUCH = declare(
     doc="The reader (4.0.0) keeps whole bodies apart; it has no words for some colliders of one, nor for the world.",
     loss=True,
 )
+PAIR_FRICTION = declare(
+    "usd-write-pair-friction",
+    Level.WARNING,
+    "{count} contact pair(s) have a friction that their colliders have not, the first {first}; only MuJoCo's MJCF "
+    "knows it",
+    hint="give the colliders the friction of their pair, or keep to MuJoCo",
+    doc="UsdPhysics has friction of materials; that of a pair of MJCF is kept in mujoco.usda, and other engines take "
+    "the one of the colliders.",
+)

@@ -14,7 +14,6 @@ from simwright.formats.usd.writer.extended_physics import claim_actuator, is_neu
 from simwright.formats.usd.writer.joints import SINGLE
 from simwright.formats.usd.writer.layer import LayerWriter, write_plain
 from simwright.formats.usd.writer.messages import NOT_CARRIED, SETTING_LOST
-from simwright.formats.usd.writer.physics import list_filter_ends
 from simwright.formats.usd.writer.plan import WritePlan
 from simwright.formats.usd.writer.solids import describe_primitive, is_primitive
 from simwright.model.asset import Actuator, Keyframe
@@ -347,43 +346,6 @@ def _write_settings(plan: WritePlan, layer: LayerWriter, path: str, actuator: Ac
     for key, value in settings.items():
         if key not in _SAID:
             write_plain(layer, path, f"{SETTING}:{key}", value)
-
-
-SPACE = "mjc:pair"
-FILTERED = "mjc:filteredPairs"
-"""``physics:filteredPairs`` that an asset for MuJoCo cannot have."""
-
-
-def write_pairs(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:
-    """Every pair whose two colliders are written, and those of colliders that MuJoCo's reader refuses as filters."""
-    if plan.is_for_mujoco:
-        _keep_filters(plan, layer)
-    lost = []
-    for pair in plan.asset.contact_pairs:
-        sides = [plan.collider_prims.get(name) for name in (pair.a, pair.b)]
-        if None in sides:
-            lost.append(pair)
-            continue
-        scope = f"{plan.root}/ContactPairs"
-        layer.define(scope, "Scope")
-        path = plan.names.claim(scope, pair.name or "pair")
-        layer.define(path, "Scope")
-        layer.name(path, pair.name)
-        for number, side in enumerate(sides, 1):
-            layer.relate(path, f"{SPACE}:geom{number}", [side or ""], custom=True)
-        for key, value in pair.settings.items():
-            write_plain(layer, path, f"{SPACE}:{key}", value)
-    if lost:
-        reporter.report(
-            NOT_CARRIED, lost[0].source, count=len(lost), what="contact pairs", first=lost[0].name
-        )
-
-
-def _keep_filters(plan: WritePlan, layer: LayerWriter) -> None:
-    bodies = set(plan.bodies.values())
-    for first, targets in list_filter_ends(plan).items():
-        if kept := [target for target in targets if first not in bodies or target not in bodies]:
-            layer.relate(first, FILTERED, kept, custom=True)
 
 
 def write_keyframes(plan: WritePlan, layer: LayerWriter, reporter: Reporter) -> None:

@@ -17,6 +17,7 @@ from pxr import Gf, Sdf
 
 from simwright.core.diag import Reporter
 from simwright.core.math3d import DEGREE
+from simwright.formats.usd.writer.contacts import write_pairs
 from simwright.formats.usd.writer.extras import (
     ROWS,
     move_extras,
@@ -37,7 +38,6 @@ from simwright.formats.usd.writer.mujoco import (
     write_keyframes,
     write_markers,
     write_mjc_actuators,
-    write_pairs,
     write_tendons,
 )
 from simwright.formats.usd.writer.plan import WritePlan, find_articulation_root
