@@ -314,7 +314,9 @@ def _explain_by_less(result: MotionResult) -> tuple[str, str] | None:
     if result.error_held is not None and result.error_held <= result.tolerance:
         evidence = f"while joints of several axes are held, the error is {result.error_held:.1e}"
         return "several axes", f"the engine moves joints that have several axes otherwise: {evidence}"
-    if result.error_undamped is not None and result.error_undamped <= result.tolerance:
+    if result.error_undamped is not None and result.error_undamped <= max(
+        result.tolerance, _GOES_AWAY * result.error_half
+    ):
         evidence = f"without damping of joints on both sides, the error is {result.error_undamped:.1e}"
         return "damping law", f"the engine damps joints otherwise: {evidence}"
     return None
