@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from simwright.formats.gltf.meshes import make_mesh
-from simwright.formats.gltf.vertices import PrimitiveInputs, TriangulatedMesh, compute_normals, triangulate
+from simwright.formats.gltf.vertices import (
+    VERTICES,
+    Buffer,
+    PrimitiveInputs,
+    TriangulatedMesh,
+    compute_normals,
+    triangulate,
+)
 from simwright.model.geometry import (
     Box,
     Capsule,
@@ -269,3 +276,14 @@ def test_fewer_bits(surface, paint, accept_gltf):
     limits = [accessor["max"] for accessor in small.document["accessors"] if "max" in accessor]
     assert max(map(max, limits)) == 32767, "all bits are used"
     accept_gltf(small.file)
+
+
+def test_views_that_accessors_share_have_a_stride():
+    """glTF 2.0, 3.6.2.4; the validator finds it where the points of a sphere are its normals."""
+    buffer, rows = Buffer(), np.eye(3, dtype=np.float32)
+    first = buffer.add(rows, VERTICES, bounds=True)
+    assert "byteStride" not in buffer.views[0]
+    assert buffer.add(rows, VERTICES, bounds=True) == first
+    assert "byteStride" not in buffer.views[0]
+    assert buffer.add(rows, VERTICES) != first
+    assert [view["byteStride"] for view in buffer.views] == [12]

@@ -453,6 +453,7 @@ class Buffer:
         self._parts: list[bytes] = []
         self._known: dict[tuple[bytes, object], int] = {}
         self._known_rows: dict[tuple[object, ...], int] = {}
+        self._viewed: set[int] = set()
 
     @property
     def content(self) -> bytes:
@@ -480,6 +481,10 @@ class Buffer:
         view = self.add_view(stored.tobytes(), target, stride)
         key = (view, kind, width, bounds, scaled)
         if key not in self._known_rows:
+            if target == VERTICES and view in self._viewed:
+                # Said where several accessors share a view (glTF 2.0, 3.6.2.4): points of a unit sphere are its normals.
+                self.views[view].setdefault("byteStride", size)
+            self._viewed.add(view)
             self._known_rows[key] = len(self.accessors)
             row: dict[str, Any] = {
                 "bufferView": view,
