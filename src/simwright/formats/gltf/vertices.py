@@ -482,7 +482,7 @@ class Buffer:
         key = (view, kind, width, bounds, scaled)
         if key not in self._known_rows:
             if target == VERTICES and view in self._viewed:
-                # Said where several accessors share a view (glTF 2.0, 3.6.2.4): points of a unit sphere are its normals.
+                # where several accessors share a view (glTF 2.0, 3.6.2.4): points of a unit sphere are its normals
                 self.views[view].setdefault("byteStride", size)
             self._viewed.add(view)
             self._known_rows[key] = len(self.accessors)
