@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import simwright
 from simwright.core.diag import Reporter
 from simwright.engines.newton import add_usd
 
@@ -193,6 +194,30 @@ def test_connects_and_welds_are_rows_of_the_mujoco_solver(make_builder, import_t
             found, value = (np.array(r[key], dtype=float) for r in (mine[label], row))
             np.testing.assert_allclose(found, value, atol=1e-6, err_msg=f"{label} {key}")
     ours.finalize(device="cpu")
+
+
+LOOPS = """<mujoco><worldbody><body name="a"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>
+<body name="b"><joint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>
+<body name="c"><joint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body></body></worldbody><equality>
+<weld body1="c" body2="b" solimp="0.8 0.9 0.01 0.4 1" torquescale="3"/>
+<connect body1="c" body2="b" anchor="0 0 1" solref="0.05 0.8"/>
+<connect body1="b" body2="c" anchor="0 1 1"/></equality></mujoco>"""
+
+
+def test_equalities_of_mjcf_are_the_same_rows_as_in_newton(make_builder, import_theirs, resolvers, tmp_path):
+    (tmp_path / "loops.xml").write_text(LOOPS)
+    stage = simwright.convert(tmp_path / "loops.xml", tmp_path / "loops", for_="newton")
+    ours, theirs = make_builder(), make_builder()
+    add_usd(ours, stage, schema_resolvers=NAMES)
+    import_theirs(stage, theirs, schema_resolvers=resolvers)
+    mine, expected = list_rows(ours), list_rows(theirs)
+    assert list(mine) == list(expected)
+    assert len(expected) == 3
+    for label, row in expected.items():
+        assert mine[label].keys() == row.keys()
+        for key in row.keys() - {"mujoco:equality_constraint_label"}:
+            found, value = (np.array(r[key], dtype=float) for r in (mine[label], row))
+            np.testing.assert_allclose(found, value, atol=1e-6, err_msg=f"{label} {key}")
 
 
 def list_rows(builder):

@@ -23,7 +23,7 @@ from simwright.engines.newton.messages import ACTUATOR_LOST, EQUALITY_LOST, POLY
 from simwright.engines.newton.result import Imported
 from simwright.engines.newton.types import ModelBuilder
 from simwright.model.asset import Asset
-from simwright.model.joint import WORLD, Joint, Motion
+from simwright.model.joint import WORLD, Equality, EqualityKind, Joint, JointKind, Motion
 from simwright.model.selection import compile_paths
 
 if TYPE_CHECKING:
@@ -134,7 +134,23 @@ def find_equalities(asset: Asset, parts: StageParts | None) -> StageEqualities:
             # joints that became one are asked each
             paths = dict.fromkeys((joint.path, *(dof.path for dof in joint.dofs if dof.path)))
             followers += [path for path in paths if _JOINT in parts.list_apis(path)]
+    # a stage that Simwright wrote notes which joints were equalities
+    noted = [one for one in asset.equalities if not _ENDS.isdisjoint(parts.list_apis(one.source.prim))]
+    if noted:
+        # they are in the order of the file that the stage was made of; Newton has that of the stage
+        places = {path: place for place, path in enumerate(parts.met.founds if parts.met else ())}
+        ends += [_make_joint(one) for one in sorted(noted, key=lambda one: places.get(one.source.prim, 0))]
     return StageEqualities(tuple(ends), tuple(followers))
+
+
+def _make_joint(equality: Equality) -> Joint:
+    """The closing joint that an equality was read from, the world first."""
+    ends = (equality.a, equality.frame_a), (equality.b, equality.frame_b)
+    (parent, on_parent), (child, on_child) = reversed(ends) if equality.b == WORLD else ends
+    kind = JointKind.FIXED if equality.kind is EqualityKind.WELD else JointKind.BALL
+    joint = Joint(equality.name, kind, parent, child, on_parent, on_child, enabled=equality.enabled)
+    joint.path, joint.closes_loop, joint.source = equality.source.prim, True, equality.source
+    return joint
 
 
 def leave_equalities(asset: Asset, found: StageEqualities) -> Asset:
