@@ -116,10 +116,10 @@ def search_stage(snapshot: StageSnapshot) -> CrossingSearch:
                 continue
             else:
                 budget -= count
-                known = facts.book.crossings
-                if key not in known:
-                    known[key] = next(iter(find_self_intersections(facts)), None)
-                answers[key] = known[key]
+                known = facts.answers
+                if known.crossing is None:
+                    known.crossing = (next(iter(find_self_intersections(facts)), None),)
+                answers[key] = known.crossing[0]
         pair = answers[key]
         if pair is not None:
             result.crossing.append((node, *pair))
