@@ -33,6 +33,7 @@ from simwright.checker.facts.topology import (
     Topology,
     are_triangles,
     count_edges,
+    measure_size,
     weld_near,
     weld_points,
 )
@@ -198,7 +199,7 @@ class MeshFacts:
         return self.book.welded[1]
 
     def _rename(self, faces: FaceArrays, weld: Weld) -> npt.NDArray[Any]:
-        renamed: npt.NDArray[Any] = weld(self.points).astype(faces.indices.dtype)[faces.indices]
+        renamed: npt.NDArray[Any] = weld(self.points).astype(faces.indices.dtype).take(faces.indices)
         return renamed
 
     @property
@@ -228,7 +229,7 @@ class MeshFacts:
         return self.answers.is_flat
 
     def _find_flat(self) -> bool:
-        used = self.points[self.faces.indices]
+        used = self.points.take(self.faces.indices, axis=0)
         centred = used - used.mean(axis=0)
         spread = np.linalg.eigvalsh(np.asarray(centred.T @ centred, np.float64))
         return bool(spread[0] <= 1e-9 * max(spread[2], 1e-30))
@@ -248,7 +249,7 @@ class MeshFacts:
         if faces.euler != 2:
             return False
         points = self.points
-        size = float(np.ptp(points, axis=0).max())
+        size = measure_size(points)
         places = np.ascontiguousarray(points.T, np.float64)
         a, b, c = (places[:, faces.triangles[:, k]] for k in range(3))
         normals = cross_columns(b - a, c - a)
