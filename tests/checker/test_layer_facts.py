@@ -285,6 +285,13 @@ def test_one_spec_of_equal_ones_tells_what_opening_all_of_them_tells(tmp_path, m
 
 
 @pytest.mark.usefixtures("settled")
+def test_a_file_with_a_relative_path_is_known_by_its_layer(tmp_path, monkeypatch):
+    write_crate(tmp_path / "robot.usdc", LINKS)
+    monkeypatch.chdir(tmp_path)
+    assert recall_outline(open_stage("robot.usdc").GetRootLayer()) is not None
+
+
+@pytest.mark.usefixtures("settled")
 def test_an_edited_layer_is_not_what_was_checked(tmp_path):
     layer = open_stage(write_crate(tmp_path / "robot.usdc", LINKS)).GetRootLayer()
     assert recall_outline(layer) is not None

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from simwright.checker.facts.meshes import MeshCache, make_facts
+from simwright.checker.facts import mesh_memory
+from simwright.checker.facts.meshes import MeshCache, MeshFacts, make_facts
 from simwright.checker.facts.topology import EdgeTable, count_edges, weld_near, weld_points
 from simwright.checker.rules.s3_4.geo_coll_no_selfint import find_self_intersections
 
@@ -71,6 +72,42 @@ def test_equal_meshes_share_their_facts():
     moved = book.facts(mesh(CORNERS + np.float32(1), counts, indices))
     assert moved is not first
     assert moved.form is first.form
+
+
+def refuse(*_):
+    raise AssertionError("was found out before")
+
+
+def test_what_is_known_of_a_content_is_not_found_out_again(monkeypatch):
+    """By another snapshot: of a variant, of an asset that shares the mesh, or of the same asset later."""
+    mesh_memory.forget()
+    triangles, points = split(TRIANGLES, CORNERS)
+    first = cube(triangles, points)
+    known = (first.topology, first.is_convex, first.is_flat, first.volume)
+    for name in ("_find_surface", "_find_convex", "_find_flat", "_find_volume"):
+        monkeypatch.setattr(MeshFacts, name, refuse)
+    again = cube(triangles.copy(), points.copy())
+    assert again is not first
+    assert (again.topology, again.is_convex, again.is_flat, again.volume) == known
+    moved = points.copy()
+    moved[0] += 1
+    with pytest.raises(AssertionError, match="before"):
+        cube(triangles, moved).is_flat  # noqa: B018 - asks
+
+
+def test_numbers_of_another_type_are_another_content():
+    whole = np.zeros(4, np.int32)
+    assert mesh_memory.key_array(whole) != mesh_memory.key_array(whole.astype(np.float32))
+    assert mesh_memory.key_array(whole) == mesh_memory.key_array(whole.copy())
+
+
+def test_what_is_known_of_meshes_is_bounded(monkeypatch):
+    mesh_memory.forget()
+    monkeypatch.setattr(mesh_memory, "MOST_MESHES", 3)
+    key = (("i", 0, 0), ("i", 0, 0))
+    kept = [mesh_memory.recall_answers(key, ("f", number, number)) for number in range(4)]
+    assert mesh_memory.recall_answers(key, ("f", 3, 3)) is kept[3]
+    assert mesh_memory.recall_answers(key, ("f", 0, 0)) is not kept[0]
 
 
 def test_flat():

@@ -7,6 +7,7 @@ matched with that frame, or else with the prim of its name on the stage.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -57,8 +58,10 @@ class AssetComparison:
         self.place = max(self.place, _find_largest(after - before) / size)
 
 
-def compare_in_mujoco(before: Path, after: Path, folder: Path) -> AssetComparison:
-    """Simulate both; ``folder`` takes the MJCF files."""
+def compare_in_mujoco(
+    before: Path, after: Path, folder: Path, weighed: Iterable[str] = ()
+) -> AssetComparison:
+    """Simulate both; ``folder`` takes the MJCF files, and bodies that are ``weighed`` weigh what they do afterwards."""
     import mujoco
 
     models = []
@@ -70,6 +73,7 @@ def compare_in_mujoco(before: Path, after: Path, folder: Path) -> AssetCompariso
         except (simwright.SimwrightError, ValueError) as error:
             raise NotComparableError(f"{name}: {error}") from error
     one, two = models
+    _weigh_alike(mujoco, one, two, weighed)
     qpos, qvel = _match_joints(one, two)
     result = AssetComparison(freedoms=one.nv)
     frames = _list_frames(two)
@@ -100,6 +104,16 @@ def compare_in_mujoco(before: Path, after: Path, folder: Path) -> AssetCompariso
                 result.add_place(old, new, size)
                 result.add_place(turn, turned, 1.0)
     return result
+
+
+def _weigh_alike(mujoco: Any, one: Any, two: Any, names: Iterable[str]) -> None:
+    """Give bodies the masses of another model: a person has said them, so that they may differ."""
+    for name in names:
+        here, there = (mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_BODY, name) for model in (one, two))
+        if min(here, there) > 0:
+            for values in ("body_mass", "body_inertia", "body_ipos", "body_iquat"):
+                getattr(one, values)[here] = getattr(two, values)[there]
+            mujoco.mj_setConst(one, mujoco.MjData(one))
 
 
 def _compare_on_stages(before: Path, after: Path, names: list[str], result: AssetComparison) -> None:

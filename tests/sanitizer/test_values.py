@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
 import pytest
-from pxr import Usd
+from pxr import Usd, UsdPhysics
 
 import simwright
 from simwright.app.cli.main import run
@@ -121,3 +122,80 @@ def test_a_property_that_no_schema_has_is_kept_unless_its_new_name_is_taken(
     robot = stage.GetDefaultPrim()
     assert robot.HasAttribute("physics:sturdiness") is both
     assert robot.GetAttribute("userProperties:physics:sturdiness").Get() == (3.0 if both else 2.0)
+
+
+WEIGHTLESS = """#usda 1.0
+(
+    defaultPrim = "robot"
+    kilogramsPerUnit = 0.5
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def Xform "robot" (
+    kind = "component"
+)
+{
+    def Xform "wrist" (
+        prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]
+    )
+    {
+        float physics:mass = 2
+        float3 physics:diagonalInertia = (0.1, 0.1, 0.1)
+        def Xform "finger" (
+            prepend apiSchemas = ["PhysicsRigidBodyAPI"]
+        )
+        {
+        }
+        def PhysicsRevoluteJoint "bend"
+        {
+            rel physics:body0 = </robot/wrist>
+            rel physics:body1 = </robot/wrist/finger>
+            float physics:lowerLimit = 0
+            float physics:upperLimit = 60
+        }
+    }
+}
+"""
+
+
+def fix_mass(tmp_path: Path, values: dict[str, str]) -> tuple[simwright.FixResult, Usd.Stage]:
+    source = tmp_path / "robot.usda"
+    source.write_text(WEIGHTLESS)
+    result = simwright.fix(source, tmp_path / "fixed", unsafe=True, values=values, select=["mass-positive"])
+    return result, Usd.Stage.Open(str(tmp_path / "fixed" / "robot.usda"))
+
+
+def find_finger(stage: Usd.Stage) -> UsdPhysics.MassAPI:
+    return UsdPhysics.MassAPI(stage.GetPrimAtPath("/robot/wrist/finger"))
+
+
+def test_a_link_that_a_joint_moves_weighs_what_its_author_says(tmp_path: Path) -> None:
+    """Without an inertia each engine would take one of its own: it is that of a ball as heavy as water."""
+    result, stage = fix_mass(tmp_path, {"mass.finger": "0.1"})
+    found = find_finger(stage)
+    assert not [note for note in result.notes if note.kind == "fix-refused"]
+    assert found.GetMassAttr().Get() == pytest.approx(0.2)
+    radius = (3 * 0.1 / (4 * math.pi * 1000)) ** (1 / 3)
+    # in the units of mass of the stage
+    assert list(found.GetDiagonalInertiaAttr().Get()) == pytest.approx([0.4 * 0.1 * radius**2 / 0.5] * 3)
+    assert list(found.GetCenterOfMassAttr().Get()) == [0.0, 0.0, 0.0]
+    again = simwright.fix(
+        tmp_path / "fixed" / "robot.usda", tmp_path / "again", unsafe=True, values={"mass.finger": "0.1"},
+        select=["mass-positive"],
+    )  # fmt: skip
+    assert not again.changes
+
+
+def test_what_a_link_weighs_is_asked_for_by_its_name(tmp_path: Path) -> None:
+    result, stage = fix_mass(tmp_path, {})
+    assert not find_finger(stage).GetPrim().HasAPI(UsdPhysics.MassAPI)
+    assert [
+        "--set mass.finger=KILOGRAMS" in note.message for note in result.notes if note.kind == "fix-refused"
+    ]
+
+
+@pytest.mark.parametrize("text", ["heavy", "0", "-1", "inf", "nan"])
+def test_a_mass_that_is_none_is_refused(tmp_path: Path, text: str) -> None:
+    result, stage = fix_mass(tmp_path, {"mass.finger": text})
+    assert not find_finger(stage).GetPrim().HasAPI(UsdPhysics.MassAPI)
+    assert any("is not a mass" in note.message for note in result.notes if note.kind == "fix-refused")

@@ -16,6 +16,7 @@ import glob
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -178,9 +179,15 @@ def _check(
     return AssetResult(path, sort_diagnostics(kept), silenced, files=files)
 
 
-def list_codes() -> set[str]:
+def list_codes() -> frozenset[str]:
     """Codes of every rule and of every other finding that a check can give."""
-    return {rule.code for rule in all_rules()} | set(CATALOGUE)
+    return _gather_codes(len(CATALOGUE))
+
+
+@lru_cache(maxsize=1)
+def _gather_codes(_: int) -> frozenset[str]:
+    # modules that are imported later may declare more
+    return frozenset(CATALOGUE).union(rule.code for rule in all_rules())
 
 
 def _name_stage(stage: Any) -> str:

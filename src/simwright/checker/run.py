@@ -195,22 +195,12 @@ class Runner:
 @lru_cache(maxsize=4096)
 def _list_topics(kind: PrimKind, topics: frozenset[str]) -> frozenset[str]:
     """The subscriptions that match a kind of prim."""
-    return frozenset(topic for topic in topics if _wants(topic, *kind))
-
-
-def _wants(topic: str, type_name: str, apis: tuple[str, ...]) -> bool:
-    """Does a subscription match a kind of prim?"""
-    if topic == "prim":
-        return True
-    what, _, name = topic.partition(":")
-    if what == "type":
-        return type_name == name
-    if what == "isa":
-        return name in find_bases(type_name)
-    if what == "api":
-        heads = (api.partition(":")[0] for api in apis)
-        return any(head.startswith(name[:-1]) if name.endswith("*") else head == name for head in heads)
-    return False
+    type_name, apis = kind
+    heads = {api.partition(":")[0] for api in apis}
+    bases = (f"isa:{base}" for base in find_bases(type_name))
+    exact = topics.intersection(("prim", f"type:{type_name}", *bases, *(f"api:{head}" for head in heads)))
+    starts = ((topic, topic.removeprefix("api:")[:-1]) for topic in topics if topic.endswith("*"))
+    return exact.union(topic for topic, start in starts if any(head.startswith(start) for head in heads))
 
 
 def run_rules(snapshot: StageSnapshot, rules: Iterable[Rule]) -> Iterator[Diagnostic]:

@@ -134,6 +134,7 @@ VALUES: dict[str, str] = {
     "default-prim": "the root prim that is the asset",
     "variant.": "variant.SET: the variant of a set that is selected",
     "address.": "address.PREFIX: the folder, or package:// address, where files with that prefix are now",
+    "mass.": "mass.LINK: what a link weighs that has neither a mass nor a collider [kg]",
     "units": "convert: let the asset be in metres, kilograms, seconds and Z-up",
     "meters-per-unit": "the unit of length of an asset that does not say it [m]",
     "kilograms-per-unit": "the unit of mass of an asset that does not say it [kg]",

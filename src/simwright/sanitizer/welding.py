@@ -272,12 +272,14 @@ def _add_mass(editor: Editor, prim: Usd.Prim, link: Usd.Prim, pose: Pose) -> Non
     # joint frames count in stage units, the model in metres
     total = combine([theirs, mine.moved(Pose(pose.p * length, pose.q))])
     known[str(link.GetPath())] = total
-    _write_mass(editor, link, total, length)
+    write_inertial(editor, link, total)
 
 
-def _write_mass(editor: Editor, link: Usd.Prim, total: Inertial, length: float) -> None:
+def write_inertial(editor: Editor, link: Usd.Prim, total: Inertial) -> None:
+    """Write mass, centre and inertia of a link, in the units of the stage."""
     if link.GetAttribute("newton:inertia").HasAuthoredValue():
         raise Refused("its link has an inertia in an engine's words; translate it first")
+    length = UsdGeom.GetStageMetersPerUnit(editor.stage)
     mass = UsdPhysics.GetStageKilogramsPerUnit(editor.stage)
     moments, axes = total.principal()
     editor.add_api(link, "PhysicsMassAPI")

@@ -32,6 +32,7 @@ from simwright.usd import crate
 from simwright.usd.complaints import explain_failure
 from simwright.usd.guard import LAYER_SUFFIXES, check_file
 from simwright.usd.locate import Locator
+from simwright.usd.questions import has_field, list_fields, list_variants, read_field
 from simwright.usd.settled import Identity, identify, once_per_file
 
 MAX_LAYERS = BUDGETS["usd-layers"].default
@@ -379,24 +380,31 @@ def _outline(_: str, layer: Any) -> _LayerOutline:
 
     outline = _LayerOutline(sublayers=tuple(layer.subLayerPaths))
     outline.default = f"/{layer.defaultPrim}".replace("//", "/") if layer.defaultPrim else ""
-
-    def look(path: Any) -> None:
-        if path.IsPropertyPath() or not (path.IsPrimPath() or path.IsPrimVariantSelectionPath()):
-            return
-        key = str(path.StripAllVariantSelections())
-        if path.IsPrimPath():
-            if key not in outline.specs:
-                outline.below.setdefault(key.rpartition("/")[0] or "/", []).append(key)
-            outline.specs[key] = outline.specs.get(key, 0) + 1
-        spec = layer.GetObjectAtPath(path)
-        prim = getattr(spec, "primSpec", spec)  # a variant has its arcs on a prim spec of its own
-        if isinstance(prim, Sdf.PrimSpec):
-            found = list(_list_arcs(prim))
-            if found:
-                outline.arcs.setdefault(key, []).extend(found)
-
-    layer.Traverse(Sdf.Path.absoluteRootPath, look)
+    specs, below = outline.specs, outline.below
+    root = Sdf.Path.absoluteRootPath
+    # prims alone: properties are most of what a layer has, and bring nothing in
+    waiting = [(root.AppendChild(name), "", name) for name in layer.pseudoRoot.GetInfo("primChildren") or ()]
+    while waiting:
+        path, above, name = waiting.pop()
+        key = f"{above}/{name}" if name else above
+        spec = layer.GetPrimAtPath(path)
+        if spec is None:
+            continue
+        if name:
+            if key not in specs:
+                below.setdefault(above or "/", []).append(key)
+            specs[key] = specs.get(key, 0) + 1
+        if not _BRINGING.isdisjoint(list_fields(spec)):
+            outline.arcs.setdefault(key, []).extend(_list_arcs(spec))
+        below_it = read_field(spec, "primChildren") or ()
+        waiting.extend([(path.AppendChild(child), key, child) for child in below_it])
+        if has_field(spec, "variantSetChildren"):
+            waiting.extend([(variant, key, "") for variant in list_variants(spec, path)])
     return outline
+
+
+_BRINGING = frozenset({"references", "payload", "inheritPaths", "specializes"})
+"""Fields of arcs."""
 
 
 def _list_arcs(prim: Any) -> Iterable[tuple[str, str]]:

@@ -42,7 +42,8 @@ _LFS_POINTER = b"version https://git-lfs"
 def check_file(path: str | Path) -> Path:
     """The path of a layer file that OpenUSD can be trusted with; else an InputError."""
     file = check_readable(path, MAX_BINARY_BYTES)
-    _check_layer(str(file), Where(str(path)))
+    # as layers name it: what is found out about it is asked for by their path
+    _check_layer(str(file.absolute()), Where(str(path)))
     return file
 
 

@@ -15,7 +15,6 @@ import zipfile
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -202,8 +201,9 @@ def _decode(raw: bytes) -> str:
 
 
 _START = 64
-_SMALL = 262_144
-"""Bytes of a text whose index is kept: entry layers, physics and ROS, which are asked for again by every check."""
+_KEPT = 4_194_304
+"""Bytes of all texts whose indexes are kept: entry layers, physics and ROS are asked for again by every check."""
+_indexes: dict[bytes, TextIndex] = {}
 
 
 @dataclass(slots=True)
@@ -303,16 +303,18 @@ class Locator:
 
 
 def _find_index(path: str) -> TextIndex | None:
-    """The index of a text layer; those of small ones are kept for the next check."""
+    """The index of a text layer; those of texts that are not large are kept for the next check."""
     data = _read_layer_bytes(path)
     if not is_text(data):
         return None
-    return _index_small(data) if len(data) <= _SMALL else TextIndex.of(data)
-
-
-@lru_cache(maxsize=32)
-def _index_small(data: bytes) -> TextIndex:
-    return TextIndex.of(data)
+    found = _indexes.get(data)
+    if found is None:
+        found = TextIndex.of(data)
+        if len(data) <= _KEPT:
+            while sum(map(len, _indexes)) + len(data) > _KEPT:
+                del _indexes[next(iter(_indexes))]
+            _indexes[data] = found
+    return found
 
 
 def _file_of(layer: Any) -> str:

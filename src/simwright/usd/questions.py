@@ -8,7 +8,7 @@ them.  What is not there has the value None.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from struct import Struct
 from typing import Any, Final
 
@@ -54,3 +54,11 @@ def scalar_type_of(name: Sdf.ValueTypeName) -> Sdf.ValueTypeName:
     OpenUSD leaves ``scalarType`` of such a type unset, and whatever is asked of it ends the process.
     """
     return name if name.type.isUnknown else name.scalarType
+
+
+def list_variants(spec: Sdf.PrimSpec, path: Sdf.Path) -> Iterator[Sdf.Path]:
+    """Paths of the variants at a prim; those of one set in reverse order."""
+    for choice in spec.GetInfo("variantSetChildren") or ():
+        variants = spec.layer.GetObjectAtPath(path.AppendVariantSelection(choice, ""))
+        names = variants.variants.keys() if variants is not None else ()
+        yield from (path.AppendVariantSelection(choice, name) for name in reversed(list(names)))

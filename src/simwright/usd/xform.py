@@ -122,7 +122,7 @@ def split_matrix(matrix: npt.NDArray[Any]) -> PrimTransform:
     return PrimTransform(Pose(position, quat_from_matrix(rotation)), scale * signs, sheared, mirrored)
 
 
-def split_rows(rows: list[list[float]]) -> PrimTransform:
+def split_rows(rows: Sequence[Sequence[float]]) -> PrimTransform:
     """The same of a ``Gf.Matrix4d`` as numbers (row vectors): for one matrix a tenth of the time of arrays."""
     a, b, c = (row[:3] for row in rows[:3])
     squares = [_dot(axis, axis) for axis in (a, b, c)]
@@ -164,29 +164,50 @@ def _find_quat(columns: list[list[float]]) -> tuple[float, float, float, float]:
 
 def _read_standard(xformable: Any, when: Any) -> PrimTransform | None:
     """The common stacks, read without going through a matrix: exact and fast."""
+    # imported late: who writes transforms needs the names above alone
+    from simwright.usd.questions import attribute_of, value_of
+
     prim = xformable.GetPrim()
-    order = tuple(xformable.GetXformOpOrderAttr().Get() or ())
+    order = tuple(value_of(attribute_of(prim, ORDER)) or ())
     if order not in _STANDARD:
         return None
     position, turn, scale, mirrored = IDENTITY.p, IDENTITY.q, _UNIT.copy(), False
     for name in order:
-        attribute = prim.GetAttribute(name)
-        value: Any = attribute.Get(when) if attribute else None
-        if not (hasattr(value, "GetReal") if name == ORIENT else getattr(value, "dimension", 0) == 3):
-            return None  # missing, blocked or of the wrong type: OpenUSD decides
+        numbers = _read_numbers(prim, name, when)
+        if numbers is None:
+            return None
         if name == TRANSLATE:
-            position = vec3(value)
+            position = vec3(*numbers)
         elif name == ORIENT:
-            numbers = (value.GetReal(), *value.GetImaginary())
-            if not any(numbers) or not all(map(math.isfinite, numbers)):
-                return None
             turn = np.array(numbers, dtype=np.float64)
         else:
-            scale = vec3(value)
+            scale = vec3(*numbers)
             # plain numbers: arrays of three take longer to ask than to read
-            x, y, z = scale.tolist()
-            mirrored = (x < 0) ^ (y < 0) ^ (z < 0) and all(v < 0 or v > 0 for v in (x, y, z))
+            mirrored = math.prod(map(_sign, numbers)) < 0
     return PrimTransform(Pose.of(position, turn), scale, mirrored=mirrored)
+
+
+def _sign(value: float) -> int:
+    return (value > 0) - (value < 0)
+
+
+def _read_numbers(prim: Any, name: str, when: Any) -> tuple[float, ...] | None:
+    """Three numbers of a vector or four of a turn, w first; None where OpenUSD decides what is meant.
+
+    It does where the value is missing, blocked or of the wrong type, or a turn that is none.
+    """
+    from simwright.usd.questions import attribute_of, imaginary_of, unpack_of, value_of
+
+    attribute = attribute_of(prim, name)
+    value: Any = value_of(attribute, when) if attribute else None
+    if name == ORIENT:
+        unpack = imaginary_of.get(type(value))
+        if unpack is None:
+            return None
+        numbers = (value.GetReal(), *unpack(value.GetImaginary()))
+        return numbers if any(numbers) and all(map(math.isfinite, numbers)) else None
+    unpack = unpack_of.get(type(value))
+    return unpack(value) if unpack is not None and value.dimension == 3 else None
 
 
 def _fix_handedness(rotation: Array, mirrored: bool) -> tuple[Array, Array]:

@@ -39,6 +39,7 @@ material_uses  which geometry is rendered with which material; shapes that emit 
 textures       image files by their first bytes
 texcoords      texture coordinates as textures use them
 meshes         mesh analysis: triangulated, closed, convex
+mesh_memory    what was found out about meshes, kept by their content
 topology       edges of polygon meshes, and points at the same place
 wording        numbers, lists and counts in messages
 """

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from simwright.checker.facts.domains import Domain
-from simwright.checker.facts.layers import LayerFacts, Opinion
+from simwright.checker.facts.layers import LayerFacts, Opinion, OpinionContent
 from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.facts.vendors import (
     HALVES,
@@ -33,9 +33,16 @@ _OF_COLLIDERS = frozenset({"ext_physics:contact:margin", "ext_physics:contact:ga
 _JOINTS = ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint")
 
 
-# one function: the conditions of one law, force = gain * control + bias
 def has_neutral_form(node: PrimNode, snapshot: StageSnapshot) -> bool:
-    """Does an MjcActuator drive a joint by a law that the neutral schema has?"""
+    """Does an MjcActuator drive a joint by a law that the neutral schema has?  Remembered on the snapshot."""
+    known: dict[int, bool] = snapshot.shared("neutral forms", lambda _: {})
+    if id(node) not in known:
+        known[id(node)] = _has_neutral_form(node, snapshot)
+    return known[id(node)]
+
+
+# one function: the conditions of one law, force = gain * control + bias
+def _has_neutral_form(node: PrimNode, snapshot: StageSnapshot) -> bool:
     targets = [snapshot.node(path) for path in node.relationships().get("mjc:target", ())]
     if not targets or any(target is None or target.type not in _JOINTS for target in targets):
         return False
@@ -77,11 +84,18 @@ def list_translatable(facts: LayerFacts, snapshot: StageSnapshot) -> Iterable[Op
 
 def _find_translatable(facts: LayerFacts, snapshot: StageSnapshot) -> Iterator[Opinion]:
     words = _VendorWords(facts, snapshot)
-    for opinion in facts.of(Domain.VENDOR):
-        # the instance name of a multiple-apply API does not matter for its meaning
-        name = opinion.what.partition(":")[0] if opinion.kind == "api" else opinion.what
-        if (find_neutral(name) or find_neutral(opinion.what)) and not words.are_needed(opinion):
+    for opinion in facts.find(_has_neutral_word):
+        if not words.are_needed(opinion):
             yield opinion
+
+
+def _has_neutral_word(content: OpinionContent) -> bool:
+    """Is it a vendor's, with a neutral word for it?"""
+    if content.domain is not Domain.VENDOR:
+        return False
+    # the instance name of a multiple-apply API does not matter for its meaning
+    name = content.what.partition(":")[0] if content.kind == "api" else content.what
+    return bool(find_neutral(name) or find_neutral(content.what))
 
 
 class _VendorWords:

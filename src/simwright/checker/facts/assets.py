@@ -46,7 +46,8 @@ class AssetLayers:
             return False
         if any(facts.counts[domain] for domain in _ROS_AND_BEYOND):
             return False
-        return not any(o.kind == "type" and o.what.endswith("Joint") for o in facts.of(Domain.PHYSICS))
+        said = facts.tally(Domain.PHYSICS)
+        return not any(content.kind == "type" and content.what.endswith("Joint") for content in said)
 
 
 def find_assets(snapshot: StageSnapshot) -> list[AssetLayers]:

@@ -15,6 +15,7 @@ from pxr import Sdf, Usd
 
 from simwright.checker.rule import Finding
 from simwright.core.diag import Level
+from simwright.usd.questions import imaginary_of, unpack_of
 
 if TYPE_CHECKING:
     from simwright.checker.facts.snapshot import PrimNode
@@ -139,9 +140,11 @@ def read_vector(node: PrimNode, name: str) -> tuple[float, ...] | None:
     value = read_authored(node, name)
     if value is None:
         return None
+    unpack = imaginary_of.get(type(value))
+    if unpack is not None:
+        return (float(value.GetReal()), *unpack(value.GetImaginary()))
+    unpack = unpack_of.get(type(value))
     try:
-        if hasattr(value, "GetImaginary"):
-            return (float(value.GetReal()), *(float(v) for v in value.GetImaginary()))
-        return tuple(float(v) for v in value)
+        return tuple(map(float, value if unpack is None else unpack(value)))
     except (TypeError, ValueError):
         return None

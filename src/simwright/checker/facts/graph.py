@@ -111,6 +111,8 @@ class JointGraph:
     of_body: dict[str, Component] = field(default_factory=dict)
     tree_of: dict[str, Component] = field(default_factory=dict)
     edges_of: dict[str, list[JointEdge]] = field(default_factory=dict)
+    _beside: dict[frozenset[int], list[JointEdge]] = field(default_factory=dict, repr=False)
+    """Joints that leave freedoms of their own between two bodies, by the identities of these."""
 
     def find_stack(self, loop: JointEdge) -> list[JointEdge]:
         """Joints of one freedom that move the same two bodies as ``loop``, in the order they are met; empty if none do.
@@ -122,11 +124,16 @@ class JointGraph:
         cycle = self.find_cycle(loop)
         if len(cycle) != 2 or loop.held is None:
             return []
-        ends = {id(loop.body0), id(loop.body1)}
+        ends = frozenset((id(loop.body0), id(loop.body1)))
+        # several rules ask for each of the joints of a stack
+        if ends not in self._beside:
+            self._beside[ends] = self._list_beside(ends, self.of_body[loop.held.path])
+        stack = self._beside[ends]
+        return stack if any(edge is loop for edge in stack) and len(stack) > 1 else []
+
+    def _list_beside(self, ends: frozenset[int], component: Component) -> list[JointEdge]:
         beside = [
-            edge
-            for edge in self.of_body[loop.held.path].edges
-            if not edge.excluded and {id(edge.body0), id(edge.body1)} == ends
+            edge for edge in component.edges if not edge.excluded and {id(edge.body0), id(edge.body1)} == ends
         ]
         if any(edge.is_fixed for edge in beside):
             return []
@@ -135,7 +142,7 @@ class JointGraph:
         for edge in beside:
             if not any(_are_doubled(edge, other) for other in stack):
                 stack.append(edge)
-        return stack if any(edge is loop for edge in stack) and len(stack) > 1 else []
+        return stack
 
     def find_cycle(self, loop: JointEdge) -> list[JointEdge]:
         """The joints of the cycle that a loop joint closes, the loop joint last."""

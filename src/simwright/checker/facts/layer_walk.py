@@ -43,7 +43,7 @@ from simwright.checker.facts.layers import (
 from simwright.checker.facts.vendors import vendor_of_property, vendor_of_schema
 from simwright.usd.arcs import identify_content
 from simwright.usd.guard import recall_outline
-from simwright.usd.questions import has_field, list_fields, read_field, scalar_type_of
+from simwright.usd.questions import has_field, list_fields, list_variants, read_field, scalar_type_of
 
 _ARC_KEYS = {
     "references": "reference",
@@ -427,14 +427,6 @@ class _LayerReader:
             yield default
         for time in self.layer.ListTimeSamplesForPath(path):
             yield self.layer.QueryTimeSample(path, time)
-
-
-def list_variants(spec: Sdf.PrimSpec, path: Sdf.Path) -> Iterator[Sdf.Path]:
-    """Paths of the variants at a prim; those of one set in reverse order."""
-    for choice in spec.GetInfo("variantSetChildren") or ():
-        variants = spec.layer.GetObjectAtPath(path.AppendVariantSelection(choice, ""))
-        names = variants.variants.keys() if variants is not None else ()
-        yield from (path.AppendVariantSelection(choice, name) for name in reversed(list(names)))
 
 
 def gather_layer(layer: Sdf.Layer, *, is_root: bool = False, vendors: tuple[str, ...] = ()) -> LayerFacts:

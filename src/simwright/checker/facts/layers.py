@@ -261,6 +261,24 @@ class LayerFacts:
         """Vendors it has opinions of."""
         return {content.vendor for contents in self.said.values() for content in contents if content.vendor}
 
+    def tally(self, *domains: Domain) -> Counter[OpinionContent]:
+        """How often each content in some domains is said."""
+        found: Counter[OpinionContent] = Counter()
+        for key, times in Counter(key for _, key in self.sayings).items():
+            for content in self.said[key]:
+                if content.domain in domains:
+                    found[content] += times
+        return found
+
+    def list_prims(self, *domains: Domain) -> set[Sdf.Path]:
+        """Prims that it says something about in some domains."""
+        keys = {
+            key
+            for key, contents in self.said.items()
+            if any(content.domain in domains for content in contents)
+        }
+        return {at.GetPrimPath() for at, key in self.sayings if key in keys}
+
     def of(self, *domains: Domain) -> OpinionList:
         """Its opinions in some domains, outer prims first."""
         if domains not in self._memo:
@@ -281,15 +299,19 @@ class LayerFacts:
             or self.has_meshes
         ):
             return False
-        neutral = self.of(*(domain for domain in FEATURES if domain is not Domain.VENDOR))
-        return all(opinion.kind == "property" for opinion in neutral)
+        return not self._makes(*(domain for domain in FEATURES if domain is not Domain.VENDOR))
 
     @property
     def is_neutral_physics(self) -> bool:
         """Is it where bodies, joints or colliders are made, and neither shapes nor links are defined?"""
         if self.has_geometry or self.placed or not self.counts[Domain.PHYSICS]:
             return False
-        return any(opinion.kind != "property" for opinion in self.of(Domain.PHYSICS))
+        return self._makes(Domain.PHYSICS)
+
+    def _makes(self, *domains: Domain) -> bool:
+        """Does it apply an API or say a type of some domains, and not only give values?"""
+        contents = itertools.chain.from_iterable(self.said.values())
+        return any(content.kind != "property" and content.domain in domains for content in contents)
 
     @property
     def has_geometry(self) -> bool:

@@ -8,7 +8,6 @@ go: few rules want them twice.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from collections import deque
 from collections.abc import Callable
@@ -19,12 +18,22 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from simwright.checker.facts.mesh_memory import (
+    ArrayKey,
+    FaceKey,
+    MeshAnswers,
+    keep_form,
+    key_array,
+    recall_answers,
+    recall_form,
+)
 from simwright.checker.facts.topology import (
     EdgeTable,
     Ints,
     Topology,
     are_triangles,
     count_edges,
+    measure_size,
     weld_near,
     weld_points,
 )
@@ -82,9 +91,21 @@ class FaceArrays:
 class FaceFacts:
     """What follows from the counts and indices of faces alone; the arrays themselves are not kept."""
 
-    __slots__ = ("corner_count", "face_count", "is_triangulated", "least", "most", "problem", "topology")
+    __slots__ = (
+        "corner_count",
+        "face_count",
+        "is_triangulated",
+        "key",
+        "least",
+        "most",
+        "problem",
+        "topology",
+    )
 
-    def __init__(self, counts: npt.NDArray[Any], indices: npt.NDArray[Any], table: EdgeTable) -> None:
+    def __init__(
+        self, key: FaceKey, counts: npt.NDArray[Any], indices: npt.NDArray[Any], table: EdgeTable
+    ) -> None:
+        self.key = key
         self.face_count = len(counts)
         self.corner_count = len(indices)
         self.is_triangulated = are_triangles(counts, indices)
@@ -110,9 +131,14 @@ class MeshFacts:
         self._weld: Weld | None = None
 
     @cached_property
-    def digest(self) -> bytes:
+    def digest(self) -> ArrayKey:
         """Digest of the points."""
-        return digest_points(self.points)
+        return key_array(self.points)
+
+    @cached_property
+    def answers(self) -> MeshAnswers:
+        """What is known of meshes with this content: points are digested only where something dear is asked."""
+        return recall_answers(self.form.key, self.digest)
 
     @property
     def points(self) -> npt.NDArray[Any]:
@@ -147,17 +173,19 @@ class MeshFacts:
         """
         if self.form.topology.is_closed or not self.sketch[0]:
             return self.form
+        if self.answers.surface is None:
+            self.answers.surface = self._find_surface()
+        found, self._weld = self.answers.surface
+        return found
+
+    def _find_surface(self) -> tuple[FaceFacts, Weld]:
         faces = self.faces
-        self._weld = weld_points
         # exact first: it is cheaper, and enough for most exporters
         welded = self.book.form(faces.counts, self._rename(faces, weld_points))
         if welded.topology.is_closed:
-            return welded
+            return welded, weld_points
         near = self.book.form(faces.counts, self._rename(faces, weld_near))
-        if not near.topology.is_closed:
-            return welded
-        self._weld = weld_near
-        return near
+        return (near, weld_near) if near.topology.is_closed else (welded, weld_points)
 
     @property
     def surface_faces(self) -> FaceArrays:
@@ -171,7 +199,7 @@ class MeshFacts:
         return self.book.welded[1]
 
     def _rename(self, faces: FaceArrays, weld: Weld) -> npt.NDArray[Any]:
-        renamed: npt.NDArray[Any] = weld(self.points).astype(faces.indices.dtype)[faces.indices]
+        renamed: npt.NDArray[Any] = weld(self.points).astype(faces.indices.dtype).take(faces.indices)
         return renamed
 
     @property
@@ -179,34 +207,49 @@ class MeshFacts:
         """Edge counts of the surface."""
         return self.surface.topology
 
-    @cached_property
+    @property
     def volume(self) -> float:
         """Signed volume: negative where a closed surface is wound inwards."""
+        if self.answers.volume is None:
+            self.answers.volume = self._find_volume()
+        return self.answers.volume
+
+    def _find_volume(self) -> float:
         corners = self.points[self.faces.triangles].astype(np.float64)
         # about the centre: far from the origin the products would lose all digits
         corners -= corners.reshape(-1, 3).mean(axis=0)
         a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
         return float(np.einsum("ij,ij->i", a, np.cross(b, c)).sum()) / 6.0
 
-    @cached_property
+    @property
     def is_flat(self) -> bool:
         """Do all points lie in one plane?"""
-        used = self.points[self.faces.indices]
+        if self.answers.is_flat is None:
+            self.answers.is_flat = self._find_flat()
+        return self.answers.is_flat
+
+    def _find_flat(self) -> bool:
+        used = self.points.take(self.faces.indices, axis=0)
         centred = used - used.mean(axis=0)
         spread = np.linalg.eigvalsh(np.asarray(centred.T @ centred, np.float64))
         return bool(spread[0] <= 1e-9 * max(spread[2], 1e-30))
 
-    @cached_property
+    @property
     def is_convex(self) -> bool:
         """Closed, one piece without handles, and bent inwards at every edge, within a small tolerance."""
         if not self.surface.topology.is_closed:
             return False
+        if self.answers.is_convex is None:
+            self.answers.is_convex = self._find_convex()
+        return self.answers.is_convex
+
+    def _find_convex(self) -> bool:
         faces = self.surface_faces
         # a torus bends inwards and outwards at its edges alike: the test below would not see its hole
         if faces.euler != 2:
             return False
         points = self.points
-        size = float(np.ptp(points, axis=0).max())
+        size = measure_size(points)
         places = np.ascontiguousarray(points.T, np.float64)
         a, b, c = (places[:, faces.triangles[:, k]] for k in range(3))
         normals = cross_columns(b - a, c - a)
@@ -227,14 +270,12 @@ class MeshCache:
     by_prim: dict[str, MeshFacts] = field(default_factory=dict)
     by_sketch: dict[tuple[int, int, int], MeshFacts] = field(default_factory=dict)
     """The first mesh with a sketch."""
-    by_content: dict[tuple[int, int, int, bytes], MeshFacts] = field(default_factory=dict)
+    by_content: dict[tuple[int, int, int, ArrayKey], MeshFacts] = field(default_factory=dict)
     """All meshes whose sketch is not theirs alone."""
-    forms: dict[tuple[int, int, int, int], FaceFacts] = field(default_factory=dict)
+    forms: dict[FaceKey, FaceFacts] = field(default_factory=dict)
     recent: deque[tuple[bytes, bytes, FaceFacts]] = field(default_factory=lambda: deque(maxlen=2))
     """The last faces as authored, and as welded."""
     table: EdgeTable = field(default_factory=EdgeTable)
-    crossings: dict[int, tuple[int, int] | None] = field(default_factory=dict)
-    """Triangles that cross each other, by the identity of a mesh."""
     hot: tuple[Load, npt.NDArray[Any], FaceArrays] | None = None
     """The mesh that was read last: what is asked next is often about it."""
     welded: tuple[MeshFacts, FaceArrays] | None = None
@@ -255,10 +296,14 @@ class MeshCache:
             if known[1] == i and known[0] == c:
                 return known[2]
         # hashes instead of the bytes: the arrays are not to be kept
-        key = (len(c), hash(c), len(i), hash(i))
+        key = ((counts.dtype.char, len(counts), hash(c)), (indices.dtype.char, len(indices), hash(i)))
         found = self.forms.get(key)
         if found is None:
-            found = self.forms[key] = FaceFacts(counts, indices, self.table)
+            found = recall_form(key)
+            if found is None:
+                found = FaceFacts(key, counts, indices, self.table)
+                keep_form(key, found)
+            self.forms[key] = found
         self.recent.append((c, i, found))
         return found
 
@@ -275,7 +320,7 @@ class MeshCache:
         if first is None:
             first = self.by_sketch[look] = MeshFacts(sketch, form, points, self, load)
             return first
-        digest = digest_points(points)
+        digest = key_array(points)
         self.by_content.setdefault((*look, first.digest), first)
         key = (*look, digest)
         if key not in self.by_content:
@@ -309,11 +354,6 @@ def sketch_points(points: npt.NDArray[Any]) -> Sketch:
     if not count:
         return 0, 0
     return count, hash(points[:: max(1, count // 2)].tobytes())
-
-
-def digest_points(points: npt.NDArray[Any]) -> bytes:
-    """A digest of all points."""
-    return hashlib.blake2b(points.tobytes(), digest_size=16).digest()
 
 
 def read_mesh(node: PrimNode, snapshot: StageSnapshot) -> MeshFacts:

@@ -90,18 +90,12 @@ class Dependency:
     def folder(self) -> Path | None:
         """The folder of the layer, None for one in memory or in a package."""
         real = str(self.facts.layer.realPath)
-        return Path(real).parent if real and not self.is_packed else None
+        return _find_parent(real) if real and not self.is_packed else None
 
     @property
     def target(self) -> Path | None:
         """The file it leads to by its text alone, if that can be said."""
-        text = self.text.partition("[")[0].replace("\\", "/")
-        if self.form is PathForm.ABSOLUTE:
-            text = re.sub(r"^file:(//)?", "", text, flags=re.IGNORECASE)
-            return Path(os.path.normpath(text)) if text.startswith("/") else None
-        if self.form not in (PathForm.ANCHORED, PathForm.SEARCHED) or self.folder is None:
-            return None
-        return Path(os.path.normpath(self.folder / text))
+        return _find_target(self.text, self.form, self.folder)
 
     @property
     def shown(self) -> str:
@@ -121,6 +115,23 @@ class Dependency:
             words=f"@{self.text}",
             data={"path": self.text, "kind": self.kind, **data},
         )
+
+
+@lru_cache(maxsize=256)
+def _find_parent(file: str) -> Path:
+    return Path(file).parent
+
+
+# several rules look at every file that is named
+@lru_cache(maxsize=4096)
+def _find_target(text: str, form: PathForm, folder: Path | None) -> Path | None:
+    text = text.partition("[")[0].replace("\\", "/")
+    if form is PathForm.ABSOLUTE:
+        text = re.sub(r"^file:(//)?", "", text, flags=re.IGNORECASE)
+        return Path(os.path.normpath(text)) if text.startswith("/") else None
+    if form not in (PathForm.ANCHORED, PathForm.SEARCHED) or folder is None:
+        return None
+    return Path(os.path.normpath(folder / text))
 
 
 def find_dependencies(snapshot: StageSnapshot) -> list[Dependency]:

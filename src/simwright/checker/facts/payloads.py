@@ -66,20 +66,20 @@ def _compare(snapshot: StageSnapshot) -> PayloadFacts:
     used = {layer.identifier for layer in unloaded.stage.GetUsedLayers(includeClipLayers=True)}
     for layer in snapshot.layers:
         (facts.always if layer.layer.identifier in used else facts.only_loaded).append(layer)
-    groups: dict[str, PayloadPrims] = {}
+    groups = _HiddenPrims(snapshot, unloaded)
     for node in snapshot.nodes:
         wanted = name_kinematics(node)
         if not wanted:
             continue
         twin = unloaded.node(node.path)
         if twin is None:
-            _file(node, snapshot, unloaded, groups)
+            groups.file(node)
             continue
         # the prim is there either way, but what makes it a body or an interface may come late
         missing = [what for what in wanted if what not in name_kinematics(twin)]
         if missing:
             facts.late.append(LateOpinion(node, missing))
-    facts.hidden = list(groups.values())
+    facts.hidden = list(groups.found.values())
     return facts
 
 
@@ -89,20 +89,39 @@ def name_kinematics(node: PrimNode) -> list[str]:
     return [*names, node.type] if node.is_a("PhysicsJoint") else names
 
 
-def _file(
-    node: PrimNode, snapshot: StageSnapshot, unloaded: StageSnapshot, groups: dict[str, PayloadPrims]
-) -> None:
-    """Put a hidden prim under the nearest ancestor that is there without payloads."""
-    path = Sdf.Path(node.path).GetParentPath()
-    while not path.IsAbsoluteRootPath() and unloaded.node(path) is None:
-        path = path.GetParentPath()
-    hidden = groups.setdefault(path.pathString, PayloadPrims(snapshot.node(path)))
-    if node.is_a("PhysicsJoint"):
-        hidden.joints.append(node)
-    elif node.has("PhysicsRigidBodyAPI"):
-        hidden.bodies.append(node)
-    else:
-        hidden.ros.append(node)
+class _HiddenPrims:
+    """Prims that only payloads bring, under the nearest ancestor that is there without payloads."""
+
+    def __init__(self, snapshot: StageSnapshot, unloaded: StageSnapshot) -> None:
+        self.snapshot = snapshot
+        self.unloaded = unloaded
+        self.found: dict[str, PayloadPrims] = {}
+        self.nearest: dict[str, str] = {}
+        """Path -> the path itself, or that of an ancestor, that is there."""
+
+    def file(self, node: PrimNode) -> None:
+        """Put a hidden prim under its ancestor."""
+        path = self.find_nearest(node.path.rpartition("/")[0])
+        hidden = self.found.get(path)
+        if hidden is None:
+            hidden = self.found[path] = PayloadPrims(self.snapshot.node(path))
+        if node.is_a("PhysicsJoint"):
+            hidden.joints.append(node)
+        elif node.has("PhysicsRigidBodyAPI"):
+            hidden.bodies.append(node)
+        else:
+            hidden.ros.append(node)
+
+    def find_nearest(self, path: str) -> str:
+        """Most prims stand beside others that were asked for before."""
+        passed = []
+        here = path
+        while here and here not in self.nearest and self.unloaded.node(here) is None:
+            passed.append(here)
+            here = here.rpartition("/")[0]
+        found = self.nearest.get(here, here or "/")
+        self.nearest.update(dict.fromkeys((*passed, here), found))
+        return found
 
 
 def find_payload_spec(prim: Usd.Prim) -> Sdf.PrimSpec | None:

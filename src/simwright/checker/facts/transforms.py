@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from struct import Struct
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from pxr import Tf, Usd, Vt
+from pxr import Gf, Tf, Usd, Vt
 
 from simwright.checker.facts.owners import find_owners
 from simwright.usd.questions import attribute_of, value_of
@@ -175,14 +175,28 @@ def read_in(node: PrimNode, base: PrimNode | None, snapshot: StageSnapshot) -> P
         with capture():
             world = snapshot.xforms.GetLocalToWorldTransform(node.prim)
             if base is not None:
-                frame = snapshot.xforms.GetLocalToWorldTransform(base.prim)
-                # a scale of zero somewhere above: nothing can be seen from that frame
-                if abs(frame.GetDeterminant()) < 1e-300:
+                inverse = _find_inverse(base, snapshot)
+                if inverse is None:
                     return None
-                world *= frame.GetInverse()
+                world *= inverse
     except Tf.ErrorException:
         return None
-    return split_rows(np.array(world).tolist())
+    numbers = _MATRIX(world)
+    return split_rows([numbers[row : row + 4] for row in (0, 4, 8, 12)])
+
+
+_MATRIX = Struct("16d").unpack
+"""The numbers of a ``Gf.Matrix4d``, row by row."""
+
+
+def _find_inverse(base: PrimNode, snapshot: StageSnapshot) -> Gf.Matrix4d | None:
+    """From the stage to a frame, which many prims are seen from."""
+    known: dict[int, Gf.Matrix4d | None] = snapshot.shared("inverse frames", lambda _: {})
+    if id(base) not in known:
+        frame = snapshot.xforms.GetLocalToWorldTransform(base.prim)
+        # a scale of zero somewhere above: nothing can be seen from that frame
+        known[id(base)] = None if abs(frame.GetDeterminant()) < 1e-300 else frame.GetInverse()
+    return known[id(base)]
 
 
 def find_scale(node: PrimNode, snapshot: StageSnapshot) -> tuple[float, float, float] | None:

@@ -8,7 +8,8 @@ Fails: a rigid body without PhysicsMassAPI, or with the API but no `physics:mass
 Passes: `float physics:mass = 2.4` on the body.  Kinematic and disabled bodies need none.
 
 Fix: unsafe.  The mass that follows from the colliders, with the density of 1000 kg/m^3 of UsdPhysics where none is
-said; without a collider it is never invented.
+said; without a collider it is never invented: `--set mass.LINK=KILOGRAMS` says it, and the inertia is that of a ball
+of that density.
 
 Reading: where density or the masses of colliders give the mass, it is a warning.  A mass of 0 is reported by
 `mass-no-zero-static`, a base that is fixed to the world by `anchor-mass`.

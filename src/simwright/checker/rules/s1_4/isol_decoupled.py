@@ -38,8 +38,7 @@ def isol_decoupled(facts: LayerFacts, _snapshot: StageSnapshot) -> Iterator[Find
     # a vendor layer may tune neutral values for its engine, as long as it applies no neutral schema
     if not physics or not engine or facts.is_vendor:
         return
-    shared = {opinion.at.GetPrimPath() for opinion in engine}
-    both = shared & {o.at.GetPrimPath() for o in facts.of(Domain.PHYSICS, Domain.EXTENDED)}
+    both = facts.list_prims(Domain.VENDOR) & facts.list_prims(Domain.PHYSICS, Domain.EXTENDED)
     yield Finding(
         f"{facts.name} holds {count_things(physics, 'physical opinion')}"
         f" and {count_things(len(engine), 'engine parameter')}"

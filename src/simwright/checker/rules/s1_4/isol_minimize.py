@@ -39,7 +39,8 @@ def isol_minimize(snapshot: StageSnapshot) -> Iterator[Finding]:
     uses: Counter[str] = Counter()
     neutral: dict[str, list[tuple[LayerFacts, Opinion]]] = {}
     for facts in snapshot.layers:
-        uses.update(opinion.vendor for opinion in facts.of(Domain.VENDOR))
+        for content, times in facts.tally(Domain.VENDOR).items():
+            uses[content.vendor] += times
         for opinion in list_translatable(facts, snapshot):
             if find_neutral(opinion.what):
                 neutral.setdefault(opinion.vendor, []).append((facts, opinion))

@@ -116,10 +116,10 @@ def search_stage(snapshot: StageSnapshot) -> CrossingSearch:
                 continue
             else:
                 budget -= count
-                known = facts.book.crossings
-                if key not in known:
-                    known[key] = next(iter(find_self_intersections(facts)), None)
-                answers[key] = known[key]
+                known = facts.answers
+                if known.crossing is None:
+                    known.crossing = (next(iter(find_self_intersections(facts)), None),)
+                answers[key] = known.crossing[0]
         pair = answers[key]
         if pair is not None:
             result.crossing.append((node, *pair))
@@ -129,13 +129,15 @@ def search_stage(snapshot: StageSnapshot) -> CrossingSearch:
 def find_self_intersections(facts: MeshFacts, most: int = 1) -> list[tuple[int, int]]:
     """Pairs of triangles that cross each other and share no corner, at most ``most`` of them."""
     triangles = facts.surface_faces.triangles
-    corners = facts.points[triangles]
-    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
+    # (corner, axis, triangle): numbers that are used together lie together
+    columns = np.ascontiguousarray(facts.points.T)
+    corners = np.stack([columns.take(corner, axis=1) for corner in triangles.T])
+    a, b, c = corners
     low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
     # along the longest axis the fewest triangles overlap
-    axis = int(np.argmax(high.max(axis=0) - low.min(axis=0)))
-    order = np.argsort(low[:, axis], kind="stable")
-    sweep = _Sweep(low[order], high[order], axis)
+    axis = int(np.argmax(high.max(axis=1) - low.min(axis=1)))
+    order = np.argsort(low[axis], kind="stable")
+    sweep = _Sweep(low.take(order, axis=1), high.take(order, axis=1), axis)
     planes = _Planes(corners)
     found: list[tuple[int, int]] = []
     for near in sweep.list_near():
@@ -168,8 +170,7 @@ class _Planes:
     """The planes of triangles: most pairs whose boxes overlap lie on one side of each other."""
 
     def __init__(self, corners: npt.NDArray[Any]) -> None:
-        # (corner, axis, triangle): numbers that are used together lie together
-        self.corners: Floats = np.ascontiguousarray(corners.transpose(1, 2, 0), np.float64)
+        self.corners: Floats = corners.astype(np.float64)
         a, b, c = self.corners
         ab, ac = b - a, c - a
         self.normals = cross_columns(ab, ac)
@@ -200,7 +201,7 @@ class _Sweep:
 
     def __init__(self, low: npt.NDArray[Any], high: npt.NDArray[Any], axis: int) -> None:
         axes = [axis, *(k for k in range(3) if k != axis)]
-        self.bounds = [(np.ascontiguousarray(low[:, k]), np.ascontiguousarray(high[:, k])) for k in axes]
+        self.bounds = [(low[k], high[k]) for k in axes]
         self.ends = np.searchsorted(self.bounds[0][0], self.bounds[0][1], side="right")
         """Up to where each box reaches."""
         self.coarse = [_make_coarse(*bounds) for bounds in self.bounds]

@@ -14,8 +14,10 @@ Fix: unsafe.  `instanceable = false` shows the same prims, but opinions that wer
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+from simwright.checker.facts.types import find_bases
 from simwright.checker.rule import Finding, rule
 
 _LOGIC = ("PhysicsRigidBodyAPI", "PhysicsArticulationRootAPI")
@@ -54,9 +56,15 @@ def inst_leaf_only(snapshot: StageSnapshot) -> Iterator[Finding]:
 
 
 def _name_logic(node: PrimNode) -> str:
-    if node.is_a("PhysicsJoint"):
-        return f"a joint ({node.type})"
-    for api in node.apis:
+    return _name_kind(*node.kind_facts.kind)
+
+
+@lru_cache(maxsize=4096)
+def _name_kind(type_name: str, apis: tuple[str, ...]) -> str:
+    """What prims of a kind are, beside geometry."""
+    if "PhysicsJoint" in find_bases(type_name):
+        return f"a joint ({type_name})"
+    for api in apis:
         head = api.partition(":")[0]
         if head in _LOGIC or (head.startswith("Ros") and head.endswith("API")):
             return head
@@ -74,6 +82,10 @@ def _find_targets(snapshot: StageSnapshot) -> Iterator[Finding]:
             if name.startswith("material:binding"):
                 continue
             for target in relationship.GetTargets():
+                known = snapshot.node(target.GetPrimPath())
+                # most targets stand on the stage itself
+                if known is not None and not known.in_prototype:
+                    continue
                 prim = snapshot.stage.GetPrimAtPath(target.GetPrimPath())
                 if prim and prim.IsInstanceProxy():
                     yield Finding(

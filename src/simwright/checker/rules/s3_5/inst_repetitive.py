@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from simwright.checker.facts.mesh_memory import key_array
 from simwright.checker.facts.meshes import list_collision_meshes, read_mesh, sketch_mesh
 from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
@@ -71,7 +72,7 @@ def _digest_primvars(node: PrimNode) -> tuple[Any, ...]:
     for name in sorted(node.property_names("primvars")):
         value = node.value(name)
         try:
-            digests.append((name, hash(np.asarray(value).tobytes())))
+            digests.append((name, key_array(np.asarray(value))))
         except (TypeError, ValueError):
             digests.append((name, str(value)))
     return tuple(digests)
