@@ -65,6 +65,21 @@ def test_what_was_frozen_stays_frozen(monkeypatch):
         gc.unfreeze()
 
 
+def test_what_is_frozen_after_a_look_stays_frozen_where_little_is_made(monkeypatch):
+    """What was found before is believed for a while: a process that freezes meanwhile lost it with the next robot."""
+    monkeypatch.setattr(collector, "_believed_until", -1e9)
+    with pause_collector():
+        _made = [[number] for number in range(50_000)]
+    gc.freeze()
+    try:
+        frozen = gc.get_freeze_count()
+        with pause_collector():
+            pass
+        assert gc.get_freeze_count() == pytest.approx(frozen, abs=500)
+    finally:
+        gc.unfreeze()
+
+
 def test_cycles_of_earlier_work_go_when_memory_has_grown(monkeypatch):
     class Part:
         alive = 0
@@ -100,10 +115,11 @@ def test_frozen_objects_are_not_counted_again_while_counting_takes_long(monkeypa
     monkeypatch.setattr(collector, "_believed_until", -1e9)
     monkeypatch.setattr(collector.time, "monotonic", lambda: clock[0])
     monkeypatch.setattr(collector.gc, "get_freeze_count", count)
+    made = []
     for moment in (100.0, 130.0, 160.0, 180.0):
         clock[0] = moment
         with pause_collector():
-            pass
+            made += [[number] for number in range(50_000)]
     assert counted == [100.0, 180.0]
 
 

@@ -31,7 +31,9 @@ def pause_collector() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
-            _spare_young()
+            # few are looked through at once, and what the process has frozen stays so whatever is believed of it
+            if gc.get_count()[0] > _MANY:
+                _spare_young()
             gc.enable()
         if is_first:  # libraries that the first use imports are large and no garbage
             _note_memory()
@@ -87,6 +89,8 @@ def _spare_young() -> None:
         gc.unfreeze()
 
 
+_MANY = 20_000
+"""Objects that are not looked through as young: to look through fewer takes less than a millisecond."""
 _AGAIN = 5.0
 """How long the answer is believed at least [s]."""
 _SHARE = 1000.0
