@@ -249,14 +249,19 @@ def schema_attrs(
     chosen = [entry if isinstance(entry, SchemaResolver) else find_resolver(entry) for entry in resolvers]
     result: dict[str, dict[str, dict[str, Any]]] = {resolver.name: {} for resolver in chosen}
     owners: dict[str, list[dict[str, dict[str, Any]]]] = {}
-    for _, prim, attribute, extra in asset.extras:
-        known = owners.get(attribute)
-        if known is None:
-            # An attribute may belong to several solvers, and is then listed for each.
-            known = [result[resolver.name] for resolver in chosen if resolver.owns(attribute)]
-            owners[attribute] = known
-        for held in known:
-            held.setdefault(prim, {})[attribute] = extra.value
+    for elements in asset.extras.table.values():
+        for prim, attributes in elements.items():
+            for attribute, extra in attributes.items():
+                known = owners.get(attribute)
+                if known is None:
+                    # An attribute may belong to several solvers, and is then listed for each.
+                    known = [result[resolver.name] for resolver in chosen if resolver.owns(attribute)]
+                    owners[attribute] = known
+                for held in known:
+                    if prim in held:
+                        held[prim][attribute] = extra[0]
+                    else:
+                        held[prim] = {attribute: extra[0]}
     return result
 
 

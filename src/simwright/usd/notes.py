@@ -13,6 +13,7 @@ and its order are not ours to tell.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from ctypes import c_float
 from struct import Struct
@@ -33,9 +34,15 @@ def _round(value: float) -> float:
 
 _PACKS = tuple(Struct(f"{count}f").pack for count in range(5))
 _TEXTS = tuple(" ".join(["%.7g"] * count) for count in range(5))
-_EXACT_INTEGERS = 1e7
-"""Below, seven digits say every integer as it is."""
+_SINGLE = Struct("f")
+_POWERS = tuple(10.0**power for power in range(23))
+"""Powers of ten that are exact."""
+_LEAST, _MOST = 1e-14, 1e7
+"""Between these, eight digits are an integer over one of the powers."""
+_TIE = 1e-6
+"""How near to a half a number may be that was multiplied by a power, to be rounded without its text."""
 _decimals: dict[float, float] = {}
+_rows: dict[bytes, tuple[float, ...]] = {}
 _MOST_DECIMALS = 10_000
 
 
@@ -105,9 +112,29 @@ def find_decimal(value: float) -> float:
 
 
 def _search_decimal(value: float) -> float:
-    if _round(value) != value:  # a double, or not a number
+    if not _LEAST < abs(value) < _MOST:
+        return _search_text(value)
+    single = _SINGLE.pack(value)
+    if _SINGLE.unpack(single)[0] != value:  # a double
         return value
     # fewer digits first: the shortest decimal that rounds back is the one that somebody wrote
+    places = 6 - math.floor(math.log10(abs(value)))
+    for power in _POWERS[places : places + 2]:
+        shifted = value * power
+        digits = round(shifted)
+        if abs(abs(shifted - digits) - 0.5) < _TIE:
+            return _search_text(value)
+        # both are exact, so this is what the text of the decimal is read as
+        decimal = digits / power
+        if _SINGLE.pack(decimal) == single:
+            return decimal
+    return value
+
+
+def _search_text(value: float) -> float:
+    """The same for any number, by its text, which takes several times as long."""
+    if _round(value) != value:  # a double, or not a number
+        return value
     for digits in (7, 8):
         decimal = float(f"{value:.{digits}g}")
         if _round(decimal) == value:
@@ -119,12 +146,22 @@ def find_decimals(values: tuple[float, ...]) -> tuple[float, ...]:
     """:func:`find_decimal` of the two to four numbers of a single-precision vector or quaternion."""
     if all(map(float.is_integer, values)):
         return values
+    # by their bytes: zeros of either sign are equal, and a turn by nothing is said by every second prim
+    single = _PACKS[len(values)](*values)
+    decimals = _rows.get(single)
+    if decimals is None:
+        if len(_rows) >= _MOST_DECIMALS:
+            _rows.clear()
+        decimals = _rows[single] = _search_decimals(values, single)
+    return decimals
+
+
+def _search_decimals(values: tuple[float, ...], single: bytes) -> tuple[float, ...]:
     count = len(values)
-    if min(values) > -_EXACT_INTEGERS and max(values) < _EXACT_INTEGERS:
+    if min(values) > -_MOST and max(values) < _MOST:
         decimals = tuple(map(float, (_TEXTS[count] % values).split()))
-        pack = _PACKS[count]
         # the same bits: all of them round back, which is so for nearly all that somebody wrote
-        if pack(*decimals) == pack(*values):
+        if _PACKS[count](*decimals) == single:
             return decimals
     return tuple(map(find_decimal, values))
 

@@ -230,7 +230,10 @@ class _ShapeScales:
 
         if found is None or found.authored is None:
             return False
-        names = [name for name in found.authored if _SCALE in name]
+        outline = found.opinions.outline
+        names = outline.scales
+        if names is None:
+            names = outline.scales = [name for name in found.authored if _SCALE in name]
         if not names:
             return True
         if names != [_SCALE]:

@@ -94,6 +94,12 @@ class NewtonShapeMaker:
             cfg.is_hydroelastic or cfg.sdf_max_resolution is not None or cfg.sdf_target_voxel_size is not None
         )
         self._with_hulls = with_hulls and not has_field
+        # distance fields are resolved and put on afterwards, see put_field
+        self._config = cfg.copy()
+        self._config.is_hydroelastic = False
+        self._config.sdf_max_resolution = self._config.sdf_target_voxel_size = None
+        self._config.sdf_narrow_band_range, self._config.sdf_padding = (-0.1, 0.1), None
+        self._config.sdf_texture_format = "uint16"
         self.parts: dict[str, int] = {}
         self._builder = builder
         self._base = base
@@ -266,13 +272,12 @@ class NewtonShapeMaker:
         return mesh
 
     def _build_config(self, shape: Shape) -> Any:
-        cfg = self._builder.default_shape_cfg.copy()
+        cfg = object.__new__(type(self._config))
+        # what copy.copy does in many steps
+        cfg.__dict__.update(self._config.__dict__)
         touches = shape.collision and shape.enabled
         cfg.is_visible = shape.visual and shape.purpose in DRAWN
         cfg.is_solid = shape.settings.get("mass_model") != "shell"
-        # distance fields are resolved and put on afterwards, see put_field
-        cfg.is_hydroelastic, cfg.sdf_max_resolution, cfg.sdf_target_voxel_size = False, None, None
-        cfg.sdf_narrow_band_range, cfg.sdf_texture_format, cfg.sdf_padding = (-0.1, 0.1), "uint16", None
         # a disabled collider is there, and touches nothing
         cfg.has_shape_collision = cfg.has_particle_collision = touches
         material = self._contacts.get(shape.physics_material)

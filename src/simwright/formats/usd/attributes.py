@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -91,7 +90,6 @@ _NUMERIC = (Vt.DoubleArray, Vt.FloatArray, Vt.IntArray)
 def read_attributes(reader: StageReader, scan: StageScan) -> None:
     """Read every solver and custom attribute once; a resolver table says what form its own must have."""
     spaces = _make_spaces(reader.order)
-    forms = reader.order.forms()
     # by the identity of opinions, which live as long as the scan
     shared: dict[int, _KeptAttributes] = {}
     for found in scan.all.values():
@@ -100,7 +98,7 @@ def read_attributes(reader: StageReader, scan: StageScan) -> None:
             continue
         reading = shared.get(id(found.opinions))
         if reading is None:
-            reading = _read_kept(reader, found, kept, forms)
+            reading = _read_kept(reader, found, kept)
             if reading.is_shared:
                 shared[id(found.opinions)] = reading
         for space, values in reading.extras.items():
@@ -121,27 +119,29 @@ class _KeptAttributes:
     is_shared: bool = True
 
 
-def _read_kept(
-    reader: StageReader, found: FoundPrim, kept: Kept, forms: Mapping[str, ValueForm]
-) -> _KeptAttributes:
+def _read_kept(reader: StageReader, found: FoundPrim, kept: Kept) -> _KeptAttributes:
     reading = _KeptAttributes(is_shared=found.authored is not None)
     extras, authored = reading.extras, reading.authored
-    values = reader.get_all(found, [name for name, _ in kept])
-    for (name, space), read in zip(kept, values, strict=True):
-        value = read
-        if type(value) is not float:
+    values = reader.get_all(found, [name for name, _, _ in kept])
+    for (name, space, form), read in zip(kept, values, strict=True):
+        value, is_float = read, type(read) is float
+        if not is_float:
             value = _make_kept(reader, found, name, value)
             if value is None:
                 continue
             if isinstance(value, (list, dict)):
                 reading.is_shared = False  # may be edited, or holds targets
-        # what is translated would come back twice: from the model and as an extra
-        if name not in TRANSLATED:
-            if space not in extras:
-                extras[space] = []
-            extras[space].append((name, value))
-        form = forms.get(name)
-        if form is None or _check_form(reader, found, name, value, form):
+        if space:
+            if space in extras:
+                extras[space].append((name, value))
+            else:
+                extras[space] = [(name, value)]
+        # most are numbers that are to be numbers
+        if (
+            form is None
+            or (is_float and form is ValueForm.NUMBER and value == value)  # noqa: PLR0124 - not NaN
+            or _check_form(reader, found, name, value, form)
+        ):
             authored[name] = value
         else:
             reading.is_shared = False  # each prim is to be reported
@@ -160,8 +160,9 @@ def report_unknown_types(reader: StageReader, scan: StageScan) -> None:
         reader.reporter.report(finding, where, type=kind, count=len(prims), first=prims[0].path, meant=meant)
 
 
-Kept = list[tuple[str, str]]
-"""Attributes with the space they are kept in."""
+Kept = list[tuple[str, str, ValueForm | None]]
+"""Attributes with the space they are kept in (none for what is translated: it would come back twice, from the model and
+as an extra) and what a resolver table says they have to hold."""
 
 
 class _AttributeSpaces:
@@ -172,6 +173,7 @@ class _AttributeSpaces:
     """
 
     def __init__(self, order: ResolverOrder) -> None:
+        self._forms = order.forms()
         self._by_namespace: dict[str, str | None] = dict.fromkeys(_ORDINARY, "")
         for resolver in order.resolvers:
             for namespace in resolver.namespaces:
@@ -187,7 +189,7 @@ class _AttributeSpaces:
         if not doubtful:
             return certain
         # a schema that is not registered makes its attributes look unknown, but not custom
-        return certain + [(name, s) for name, s in doubtful if found.prim.GetProperty(name).IsCustom()]
+        return certain + [row for row in doubtful if found.prim.GetProperty(row[0]).IsCustom()]
 
     def _divide(self, names: frozenset[str], builtin: frozenset[str]) -> tuple[Kept, Kept]:
         certain: Kept = []
@@ -195,10 +197,12 @@ class _AttributeSpaces:
         for name in sorted(names):
             first, colon, _ = name.partition(":")
             space = self._find(first) if colon else None
+            kept = "" if name in TRANSLATED else space or (first if colon else _CUSTOM)
+            row = (name, kept, self._forms.get(name))
             if space:
-                certain.append((name, space))
+                certain.append(row)
             elif space is None and name not in builtin:
-                doubtful.append((name, first if colon else _CUSTOM))
+                doubtful.append(row)
         return certain, doubtful
 
     def _find(self, namespace: str) -> str | None:

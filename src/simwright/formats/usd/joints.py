@@ -77,6 +77,7 @@ SCHEMA_UNAPPLIED = declare(
     doc="Limits and drives count only where their API schema is applied; else the axis is free.",
 )
 
+_Point = tuple[float, float, float]
 Motions = tuple[JointKind, list[Dof], tuple[float, float] | None]
 
 _APPLIED = ("limit:", "drive:")
@@ -350,7 +351,7 @@ class _UsdJointEnd:
     path: str = ""
 
     @property
-    def anchor(self) -> tuple[float, float, float]:
+    def anchor(self) -> _Point:
         """The joint's point in the asset frame."""
         return self.body.pose.move(self.frame.p.tolist())
 
@@ -413,10 +414,11 @@ def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: st
         path=found.path,
         source=reader.where(found),
     )
-    _check_anchors(reader, joint, parent, child)
-    # notes of doubles give the frames exactly; a distance joint holds its frames apart
-    if not reader.exact and kind is not JointKind.DISTANCE:
-        _let_meet(joint, parent.body.pose, child.body.pose)
+    anchors = parent.anchor, child.anchor
+    _check_anchors(reader, joint, anchors)
+    # notes of doubles give the frames exactly
+    if not reader.exact:
+        _let_meet(joint, parent, child, anchors)
     return joint
 
 
@@ -520,20 +522,29 @@ def _read_frame(reader: StageReader, found: FoundPrim, number: int) -> Pose:
     return Pose(np.array((x * length, y * length, z * length)), rotation)
 
 
-def _let_meet(joint: Joint, parent: Pose, child: Pose) -> None:
+def _let_meet(joint: Joint, above: _UsdJointEnd, below: _UsdJointEnd, anchors: tuple[_Point, _Point]) -> None:
     """Let frames that meet but for single precision do so in double, which the transforms of bodies have.
 
-    The frame on the parent follows; of a joint that closes a loop, the one on the child.
+    The frame on the parent follows; of a joint that closes a loop, the one on the child.  ``anchors`` are those of the
+    two ends, ``above`` at the parent and ``below`` at the child.
     """
+    # a distance joint holds its frames apart
+    if joint.kind is JointKind.DISTANCE:
+        return
+    parent, child, (here, anchor) = above.body.pose, below.body.pose, anchors
+    # notes may have turned the frames
+    if joint.parent_frame is not above.frame or joint.child_frame is not below.frame:
+        here = parent.move(joint.parent_frame.p.tolist())
+        anchor = child.move(joint.child_frame.p.tolist())
     if joint.closes_loop:
         body, own, other, kept = child, joint.child_frame, parent, joint.parent_frame
+        here, anchor = anchor, here
     else:
         body, own, other, kept = parent, joint.parent_frame, child, joint.child_frame
-    anchor = other.move(kept.p.tolist())
     turn = multiply_numbers(other.q.tolist(), kept.q.tolist())
     now = multiply_numbers(body.q.tolist(), own.q.tolist())
     p, q = own.p, own.q
-    if _DOUBLE < math.dist(body.move(p.tolist()), anchor) <= _SINGLE:
+    if _DOUBLE < math.dist(here, anchor) <= _SINGLE:
         p = np.array((~body).move(anchor))
     w, x, y, z = turn
     if _DOUBLE < 2.0 * min(math.dist(now, turn), math.dist(now, (-w, -x, -y, -z))) <= _SINGLE:
@@ -546,11 +557,11 @@ def _let_meet(joint: Joint, parent: Pose, child: Pose) -> None:
         joint.parent_frame = Pose(p, q)
 
 
-def _check_anchors(reader: StageReader, joint: Joint, parent: _UsdJointEnd, child: _UsdJointEnd) -> None:
+def _check_anchors(reader: StageReader, joint: Joint, anchors: tuple[_Point, _Point]) -> None:
     """Joints that let nothing slide hold one point of the parent on one of the child."""
     if joint.kind not in (JointKind.FIXED, JointKind.REVOLUTE, JointKind.BALL) or not joint.enabled:
         return
-    distance = math.dist(parent.anchor, child.anchor)
+    distance = math.dist(*anchors)
     if distance > _APART:
         reader.reporter.report(JOINT_APART, joint.source, name=joint.name, distance=distance)
 

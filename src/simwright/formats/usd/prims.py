@@ -69,7 +69,8 @@ class PrimOutline:
 
     ``names`` are the properties; ``binds`` tells that a material is bound; ``unapplied`` are limits and drives of a
     joint without their schema; ``operations`` is the last order of transform operations of which all are there;
-    ``kept`` are the solver and custom attributes, by who asks (``attributes._AttributeSpaces``).
+    ``scales`` are its operations that scale; ``kept`` are the solver and custom attributes, by who asks
+    (``attributes._AttributeSpaces``).
     """
 
     schemas: PrimSchemas
@@ -77,21 +78,28 @@ class PrimOutline:
     binds: bool
     unapplied: dict[str, str] | None = None
     operations: Any = None
-    kept: dict[object, tuple[list[tuple[str, str]], list[tuple[str, str]]]] = field(default_factory=dict)
+    scales: list[str] | None = None
+    kept: dict[object, tuple[list[tuple[str, str, Any]], list[tuple[str, str, Any]]]] = field(
+        default_factory=dict
+    )
 
 
-@dataclass(slots=True, eq=False)
 class Opinions:
     """What the layers say about a prim, attribute values filled as they are asked for.
 
     Prims that come from the same specs, such as the parts of a robot that is referenced a hundred times, share
-    one of these.  ``values`` are what attributes resolve to, fallbacks included; ``said`` only what is authored.
+    one of these.  ``values`` are what attributes resolve to, fallbacks included; ``said`` only what is authored;
+    ``numbers`` vectors as numbers.
     """
 
-    outline: PrimOutline
-    values: dict[str, Any] = field(default_factory=dict)
-    said: dict[str, Any] = field(default_factory=dict)
-    numbers: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    __slots__ = ("numbers", "outline", "said", "values")
+
+    # by hand: most prims have one of their own, and a dataclass asks of each field whether it was given
+    def __init__(self, outline: PrimOutline) -> None:
+        self.outline = outline
+        self.values: dict[str, Any] = {}
+        self.said: dict[str, Any] = {}
+        self.numbers: dict[str, tuple[float, ...]] = {}
 
 
 @dataclass(slots=True, eq=False)

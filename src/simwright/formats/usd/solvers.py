@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
@@ -146,24 +147,30 @@ def read_solvers(reader: StageReader, scan: StageScan, bindings: MaterialBinding
     resolution = _SolverValues(reader, _read_scale(reader, scan))
     if reader.authored:
         _fill_elements(resolution, scan, bindings)
-        _report_unread(reader)
+        _report_unread(reader, scan)
     fall_back(reader, scan, resolution.scale)
 
 
-def _report_unread(reader: StageReader) -> None:
+@lru_cache(maxsize=4096)
+def _find_unread(name: str) -> tuple[Any, str] | None:
+    """What a word that has no row means, with its value that changes nothing; None for all others."""
+    first, _, rest = name.partition(":")
+    return UNREAD.get(name) or UNREAD.get(f"{first}:*:{rest.rpartition(':')[2]}")
+
+
+def _report_unread(reader: StageReader, scan: StageScan) -> None:
     """One finding for each word that changes motion and has no row."""
-    entries: dict[str, tuple[Any, str] | None] = {}
+    # most stages have none of them; value clips may give values to names that no prim has
+    if not scan.is_timed and not any(map(_find_unread, scan.names)):
+        return
     found: dict[str, list[str]] = {}
     for path, authored in reader.authored.items():
         for name, value in authored.items():
-            if name not in entries:
-                first, _, rest = name.partition(":")
-                entries[name] = UNREAD.get(name) or UNREAD.get(f"{first}:*:{rest.rpartition(':')[2]}")
-            entry = entries[name]
+            entry = _find_unread(name)
             if entry is not None and value != entry[0]:
                 found.setdefault(name, []).append(path)
     for name, paths in found.items():
-        entry = entries[name]
+        entry = _find_unread(name)
         assert entry is not None
         where = Where(reader.file, prim=paths[0], prop=name)
         reader.reporter.report(

@@ -368,7 +368,12 @@ class StageReader:
         found = at if type(at) is FoundPrim else self._find(at)
         if found is None or found.authored is None:
             return self._read_floats(at, name, default) or tuple(default)
-        known = found.opinions.numbers if name in found.authored else found.schemas.numbers
+        if name in found.authored:
+            known = found.opinions.numbers
+        elif name in found.schemas.builtin:
+            known = found.schemas.numbers
+        else:
+            return tuple(default)
         numbers = known.get(name)
         if numbers is None:
             numbers = self._read_floats(found, name, default)
@@ -382,10 +387,14 @@ class StageReader:
         value = self.get(at, name)
         if value is None:
             return ()
-        numbers = as_floats(value)
-        if not self.exact and isinstance(value, SINGLE):
+        kind = type(value)
+        unpack = unpack_of.get(kind)
+        numbers = as_floats(value) if unpack is None or kind in _INTEGERS else unpack(value)
+        if kind in _SINGLES and not self.exact:
             numbers = find_decimals(numbers)
-        if len(numbers) == len(default) and not any(map(math.isnan, numbers)):
+        # a sum that is a number has none in it that is not
+        total = sum(numbers)
+        if len(numbers) == len(default) and (total == total or not any(map(math.isnan, numbers))):  # noqa: PLR0124
             return numbers
         self._reject(at, name, value, f"made of {len(default)} numbers", default)
         return ()
@@ -393,7 +402,8 @@ class StageReader:
     def get_finite(self, at: PrimLike, name: str, default: Sequence[float]) -> tuple[float, ...]:
         """The same, all of them finite."""
         numbers = self.get_floats(at, name, default)
-        if all(map(math.isfinite, numbers)):
+        # a finite sum has finite parts; the others may have overflowed
+        if math.isfinite(sum(numbers)) or all(map(math.isfinite, numbers)):
             return numbers
         return tuple(self._reject(at, name, np.array(numbers), "finite", default))
 
@@ -445,6 +455,7 @@ def as_rows(value: Any, width: int) -> Array:
 
 
 _INTEGERS = frozenset({Gf.Vec2i, Gf.Vec3i, Gf.Vec4i})
+_SINGLES = frozenset(SINGLE)
 
 
 def as_floats(value: Any) -> tuple[float, ...]:

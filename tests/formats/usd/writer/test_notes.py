@@ -173,6 +173,27 @@ def test_decimals_of_a_vector_are_those_of_its_numbers():
     assert math.isnan(find_decimals((0.1, math.nan))[1])
 
 
+def test_decimals_are_those_of_the_text_of_a_number():
+    random = np.random.default_rng(11)
+    bits = random.integers(0, 1 << 32, 5000, dtype=np.uint32).view(np.float32)
+    halves = random.integers(1, 1 << 24, 5000) / 2.0 ** random.integers(0, 40, 5000)
+    powers = 10.0 ** random.uniform(-16, 9, 5000)
+    near = np.nextafter(np.float32(10.0) ** np.arange(-12, 7), np.float32(0.0), dtype=np.float32)
+    for single in np.concatenate((bits[np.isfinite(bits)], halves, powers, near)).astype(np.float32):
+        value = float(single)
+        if abs(value) > 1e30:  # texts of eight digits may be too large for single precision
+            continue
+        texts = [float(f"{value:.{digits}g}") for digits in (7, 8)]
+        known = next((decimal for decimal in texts if np.float32(decimal) == single), value)
+        assert repr(find_decimal(value)) == repr(value if value.is_integer() else known)
+
+
+def test_zeros_keep_their_sign_beside_the_same_numbers():
+    for zero in (0.0, -0.0, 0.0):
+        row = (zero, float(np.float32(0.1)))
+        assert repr(find_decimals(row)) == repr((zero, 0.1))
+
+
 def test_numbers_of_every_kind_of_vector_and_quaternion_are_read():
     for letter, numbers in (
         ("d", (0.1, -2.5, 3.25, 4.0)),
