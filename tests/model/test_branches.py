@@ -223,3 +223,16 @@ def test_an_articulation_is_declared_above_a_body_on_it_or_at_a_joint(path, name
 def test_a_branch_is_declared_once():
     asset = make_asset(["a"], [hinge("hold", "", "a")], [Articulation("one", "a"), Articulation("two", "a")])
     assert [branch.declared.name for branch in plan_branches(asset).branches] == ["one"]
+
+
+def test_bodies_that_each_hang_on_the_world_may_be_no_articulation():
+    joints = [hinge("hold_a", "", "a"), hinge("hold_b", "", "b"), hinge("bc", "b", "c")]
+    declared = [Articulation("first", "a"), Articulation("second", "b")]
+    asset = make_asset(["a", "b", "c"], joints, declared)
+    for lone_roots, named in ((True, ["first", "second"]), (False, ["second", None])):
+        branches = plan_branches(asset, lone_roots=lone_roots).branches
+        assert [branch.declared.name if branch.declared else None for branch in branches] == named
+    asset.joints.append(hinge("loop", "a", "c", closes_loop=True))
+    assert all(branch.declared for branch in plan_branches(asset, lone_roots=False).branches)
+    floating = make_asset(["a"], [], [Articulation("free", "a")])
+    assert plan_branches(floating, lone_roots=False).branches[0].declared is not None

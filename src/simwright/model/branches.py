@@ -51,11 +51,14 @@ class BranchPlan:
     loops: list[Joint] = field(default_factory=list)
 
 
-def plan_branches(asset: Asset, ordering: str | None = "dfs", *, only_enabled: bool = True) -> BranchPlan:
+def plan_branches(
+    asset: Asset, ordering: str | None = "dfs", *, only_enabled: bool = True, lone_roots: bool = True
+) -> BranchPlan:
     """Branches of an asset: declared articulations first, in their order, then the rest in body order.
 
     ``ordering`` is depth first ("dfs"), breadth first ("bfs") or that of the joints (None); ``only_enabled`` leaves
-    joints out that are switched off.
+    joints out that are switched off.  Without ``lone_roots``, an articulation root declares nothing if all its bodies
+    hang on the world, each for itself, and no joint closes a loop between them.
     """
     if ordering not in ("dfs", "bfs", None):
         raise UsageError(f"joint_ordering is {ordering!r}", hint='"dfs", "bfs" or None')
@@ -64,6 +67,8 @@ def plan_branches(asset: Asset, ordering: str | None = "dfs", *, only_enabled: b
     search.hang_by_distance()
     branches = [branch for branch in search.branches if branch.steps]
     _declare(asset, branches)
+    if not lone_roots:
+        _leave_lone(asset, branches)
     _sort_branches(asset, branches)
     if ordering is None:
         place = {id(joint): i for i, joint in enumerate(search.joints)}
@@ -72,6 +77,24 @@ def plan_branches(asset: Asset, ordering: str | None = "dfs", *, only_enabled: b
             branch.steps[1:] = sorted(branch.steps[1:], key=lambda step: place[id(step.joint)])
     loops = [joint for joint in search.joints if id(joint) not in search.used]
     return BranchPlan(branches, loops)
+
+
+def _leave_lone(asset: Asset, branches: list[Branch]) -> None:
+    """Take the articulation root from bodies that are all it has, each on a joint to the world and on no other body."""
+    beside = {
+        name
+        for joint in asset.joints
+        if WORLD not in (joint.parent, joint.child)
+        for name in (joint.parent, joint.child)
+    }
+    joined = {
+        id(branch.declared)
+        for branch in branches
+        if len(branch.steps) > 1 or branch.steps[0].joint is None or branch.steps[0].body in beside
+    }
+    for branch in branches:
+        if id(branch.declared) not in joined:
+            branch.declared = None
 
 
 def _sort_branches(asset: Asset, branches: list[Branch]) -> None:

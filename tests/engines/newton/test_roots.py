@@ -154,6 +154,26 @@ def test_a_joint_of_ones_own_for_the_root(newton, import_theirs, stage, arm, mou
     ours.finalize(device="cpu")
 
 
+@pytest.mark.parametrize("kind", ["PhysicsFixedJoint", "PhysicsRevoluteJoint"])
+def test_a_body_that_hangs_alone_on_the_world_is_no_articulation(newton, import_theirs, tmp_path, kind):
+    """Converters put a root on each part of a robot that is fixed for itself, before the robot and behind it."""
+    apis = '"PhysicsRigidBodyAPI", "PhysicsArticulationRootAPI"'
+    cover, rest = (LINK.replace("NAME", n).replace("HEIGHT", "1") for n in ("cover", "rest"))
+    base = LINK.replace("NAME", "m_base").replace("HEIGHT", "0").replace('"PhysicsRigidBodyAPI"', apis)
+    cover, rest = (text.replace('"PhysicsRigidBodyAPI"', apis) for text in (cover, rest))
+    arm = LINK.replace("NAME", "m_arm").replace("HEIGHT", "2")
+    hinge = JOINT.replace("PARENT_CHILD", "m").replace("PARENT", "m_base").replace("CHILD", "m_arm")
+    hinge = hinge.replace("RISE", "2").replace("MORE", "")
+    held = "".join(f'def {kind} "hold_{n}" {{ rel physics:body1 = </robot/{n}> }}' for n in ("cover", "rest"))
+    path = tmp_path / "stage.usda"
+    text = f'def Xform "robot" {{ {cover} {base} {arm} {rest} {hinge} {held} }}'
+    path.write_text(HEADER.replace("UP", "Z") + text.replace("}", "\n}\n").replace("{", "{\n"))
+    ours, theirs = both(newton, import_theirs, path)
+    assert_same_builder(ours, theirs)
+    assert ours.articulation_label == theirs.articulation_label == ["/robot/m_base"]
+    ours.finalize(device="cpu")
+
+
 def test_a_mounted_robot_stays_where_it_is_mounted(newton, stage):
     builder = newton.ModelBuilder()
     hand = fill_arm(builder)

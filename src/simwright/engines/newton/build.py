@@ -82,7 +82,12 @@ def fill_builder(
     stage = None if parts is None else parts.stage
     equalities = find_equalities(result.asset, parts)
     asset = result.asset = leave_equalities(result.asset, equalities)
-    plan = plan_branches(asset, choices.joint_ordering, only_enabled=choices.only_load_enabled_joints)
+    plan = plan_branches(
+        asset,
+        choices.joint_ordering,
+        only_enabled=choices.only_load_enabled_joints,
+        lone_roots=choices.makes_mechanisms,
+    )
     fill = _BuilderFiller(builder, result, base, choices, parts)
     # needs the stage: articulations may be declared on prims that are no bodies
     if choices.override_root_xform:
@@ -185,9 +190,8 @@ class _BuilderFiller:
         follow = self._choices.bodies_follow_joint_ordering
         for step in branch.order_bodies(self._bodies, follow_joints=follow):
             self._add_body(self._bodies[step.body], is_root=step.parent == WORLD)
-        # who says what holds the roots wants mechanisms, not constraints
-        asked = self._choices.floating is not None or self._choices.base_joint is not None
-        if declared is None and not (self._choices.articulate or asked or self._choices.parent_body != -1):
+        asked = self._choices.asks_for_base
+        if declared is None and not self._choices.makes_mechanisms:
             self._orphans.append(branch)
             return []
         # below the root of a robot, but on none of its joints

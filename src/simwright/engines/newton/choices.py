@@ -38,6 +38,20 @@ class Choices(Selection):
     articulate: bool = True
     allow_partial: bool = True
 
+    @property
+    def asks_for_base(self) -> bool:
+        """Does the caller say what holds the roots?"""
+        return self.floating is not None or self.base_joint is not None
+
+    @property
+    def makes_mechanisms(self) -> bool:
+        """Do joints that no articulation root declares make articulations, too?
+
+        Who says what holds the roots wants mechanisms, not constraints.  Of a root that declares one body on the
+        world Newton makes none either: OpenUSD's parser lists no body of it.
+        """
+        return self.articulate or self.asks_for_base or self.parent_body != -1
+
 
 NAMES = frozenset(field.name for field in dataclasses.fields(Choices))
 DRAWN = frozenset({"default", "proxy"})
@@ -69,7 +83,7 @@ def choose_parts(asset: Asset, choices: Choices) -> Asset:
         leave_out(asset, lambda _, path: is_out(path))
     if choices.only_load_enabled_rigid_bodies:
         drop_disabled(asset)
-    if choices.floating is not None or choices.base_joint is not None:
+    if choices.asks_for_base:
         asset.joints = [joint for joint in asset.joints if _is_inside(joint)]
     asset.shapes = _show_colliders(asset.shapes, choices)
     if not choices.load_sites:
