@@ -445,6 +445,7 @@ def test_a_motion_that_is_right_without_damping_is_damped_otherwise() -> None:
 
 def test_loops_that_give_way_otherwise() -> None:
     assert explain("loop", (0.5, 0.5, None), ignored="loop give") == "rigid loops"
+    assert explain("loop", (0.5, 0.5, None), ignored="loop points") == "loop points"
     assert explain("loop", (0.5, 0.5, None), ignored="loop softness") == "loop softness ignored"
 
 

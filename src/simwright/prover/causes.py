@@ -21,7 +21,7 @@ from simwright.model.kinematics import build_tree
 from simwright.model.mass import body_inertials
 from simwright.prover.aspects import Outcome, Told
 from simwright.prover.dynamics import find_size
-from simwright.prover.leaving import GIVE
+from simwright.prover.leaving import GIVE, POINTS
 from simwright.prover.motion import SCENARIOS, SMALL, MotionResult, Positions, find_error
 from simwright.prover.solids import FRICTION
 from simwright.prover.workers.seen import SeenFreedom, name_of, rotate
@@ -54,6 +54,7 @@ _HINTS = {
     "timestep": "take timesteps that are several times smaller in this engine",
     "rounding": "take larger timesteps in this engine; joints with much armature are rounded the most",
     "no inertia": "give the link its inertia: no part that weighs something is a point",
+    "loop points": "make the loop harder (solref), so that it matters less where it is held",
     "rigid loops": "give the loops of the asset a smaller time constant (solref), or count on loops that give way less",
     "root misplaced": "compare the pose of the root link in the file that the engine is given with the asset's",
 }
@@ -69,6 +70,13 @@ _CAUSES_OF_MOTION = {
 }
 """What makes a scenario wrong, the first one first."""
 
+_LOOPS = {
+    GIVE: ("rigid loops", "with loops that hardly give way"),
+    POINTS: (
+        "loop points",
+        "with hinges of loops held at the anchor and 0.1 m beside it, not 0.1 m to both sides",
+    ),
+}
 _SINGULAR = {"springs": "spring"}
 _SHRINKING = 0.75
 """An error that is this part of itself at half the timestep shrinks."""
@@ -250,9 +258,9 @@ def _explain_scenario(
         return DifferenceCause(_ONE_WAY, text, where, _HINTS[_DROPPED])
     if result.ignored == "reaction":
         return DifferenceCause(_DROPPED, _NOT_KEPT_UP, where, _HINTS[_DROPPED])
-    if result.ignored == GIVE:
-        text = "with loops that hardly give way, the reference moves as the engine does"
-        return DifferenceCause("rigid loops", text, where, _HINTS["rigid loops"])
+    if result.ignored in _LOOPS:
+        word, how = _LOOPS[result.ignored]
+        return DifferenceCause(word, f"{how}, the reference moves as the engine does", where, _HINTS[word])
     if result.ignored:
         word = _SINGULAR.get(result.ignored, result.ignored)
         text = f"without the {word} of the asset, the reference moves as the engine does"

@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from simwright.core.math3d import Pose
 from simwright.model.asset import Asset
 from simwright.model.elements import Shape
-from simwright.model.joint import WORLD, EqualityKind, Joint, JointKind, Motion
+from simwright.model.joint import WORLD, Equality, EqualityKind, Joint, JointKind, Motion
 from simwright.model.kinematics import build_tree, forward_kinematics
 from simwright.model.mass import body_inertials
 
@@ -58,6 +58,10 @@ SOFTNESS = "loop softness"
 """How soft the asset says the constraints are that close loops; without it they are as MuJoCo makes them unasked."""
 GIVE = "loop give"
 """That loops give way at all: MuJoCo's are springs, those of engines that solve for impulses are rigid."""
+POINTS = "loop points"
+"""That a hinge which closes a loop is held at two points on either side of its anchor, as our MJCF says it."""
+_BESIDE = 0.1
+"""Where others have the second point, on the axis [m]; the first one is the anchor."""
 _HARD_SOLREF, _HARD_SOLIMP = (0.002, 1.0), (0.999, 0.9999, 0.001, 0.5, 2.0)
 """Time constant [s] and damping ratio, impedances and their width [m]: a loop that hardly gives way."""
 
@@ -118,10 +122,9 @@ def leave_out(asset: Asset, without: Collection[str]) -> None:
     """Take properties of joints out that an engine or its format has no place for."""
     if "mimics" in without:
         asset.mimics = []
-    if SOFTNESS in without:
-        _leave_softness(asset)
-    if GIVE in without:
-        _make_loops_hard(asset)
+    for word, change in _LOOP_CHANGES.items():
+        if word in without:
+            change(asset)
     if "axes" in without:
         for joint in _list_of_axes(asset):
             joint.kind, joint.dofs = JointKind.FIXED, []
@@ -144,6 +147,25 @@ def _leave_softness(asset: Asset) -> None:
                 del attributes[name]
 
 
+def _move_loop_points(asset: Asset) -> None:
+    hinges = {id(joint): joint for joint in list_loop_hinges(asset)}
+    asset.joints = [joint for joint in asset.joints if id(joint) not in hinges]
+    for joint in hinges.values():
+        (dof,) = joint.dofs
+        for place in (0.0, _BESIDE):
+            point = Pose.of(dof.anchor + dof.axis * place)
+            frames = joint.parent_frame @ point, joint.child_frame @ point
+            name = f"{joint.name}_{place:g}"
+            asset.equalities.append(Equality(name, EqualityKind.CONNECT, joint.parent, joint.child, *frames))
+
+
+def list_loop_hinges(asset: Asset) -> list[Joint]:
+    """Hinges that close loops."""
+    return [
+        joint for joint in build_tree(asset).loops if [dof.motion for dof in joint.dofs] == [Motion.HINGE]
+    ]
+
+
 def _make_loops_hard(asset: Asset) -> None:
     _leave_softness(asset)
     closing = [f"equality/{one.name}" for one in asset.equalities]
@@ -160,6 +182,9 @@ def has_softness(asset: Asset) -> bool:
 
 def _is_softness(attribute: str) -> bool:
     return attribute.rpartition(":")[2] in ("solref", "solimp")
+
+
+_LOOP_CHANGES = {SOFTNESS: _leave_softness, POINTS: _move_loop_points, GIVE: _make_loops_hard}
 
 
 def leave_air(asset: Asset) -> None:

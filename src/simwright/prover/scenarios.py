@@ -20,6 +20,7 @@ from simwright.model.asset import Asset
 from simwright.prover.asking import EngineMover, ReferenceRobot
 from simwright.prover.leaving import (
     GIVE,
+    POINTS,
     SOFTNESS,
     NothingToMoveError,
     has_axes,
@@ -30,6 +31,7 @@ from simwright.prover.leaving import (
     leave_lists,
     leave_out,
     leave_shapes,
+    list_loop_hinges,
     make_bare,
     require,
 )
@@ -204,7 +206,14 @@ _COLUMNS = {
 }  # fmt: skip
 """Properties that motion can be compared without, and where they are told."""
 
-_SCENARIO_OF = {"friction": "response", SOFTNESS: "loop", GIVE: "loop"}
+_OF_LOOPS: Mapping[str, Callable[[Asset], bool]] = {
+    SOFTNESS: has_softness,
+    POINTS: lambda asset: bool(list_loop_hinges(asset)),
+    GIVE: has_loop,
+}
+"""Properties of loops, and whether an asset has them."""
+
+_SCENARIO_OF = {"friction": "response", **dict.fromkeys(_OF_LOOPS, "loop")}
 """Properties that only one scenario is asked without."""
 
 
@@ -329,7 +338,7 @@ class ScenarioRuns:
         """The property without which the reference moves as the engine does, if there is one."""
         if name not in _OF_JOINTS:
             return ""
-        for word in (*_COLUMNS, SOFTNESS, GIVE):
+        for word in (*_COLUMNS, *_OF_LOOPS):
             if word in without or not self._has(word) or _SCENARIO_OF.get(word, name) != name:
                 continue
             try:
@@ -357,8 +366,8 @@ class ScenarioRuns:
         return compare_motion("coupled", alone, runs, precision).state == "same"
 
     def _has(self, word: str) -> bool:
-        if word in (SOFTNESS, GIVE):
-            return word == GIVE or has_softness(self.asset)
+        if word in _OF_LOOPS:
+            return _OF_LOOPS[word](self.asset)
         return any(getattr(row, _COLUMNS[word]) for row in self.seen.freedoms)
 
     def _prepare(self, name: str, without: tuple[str, ...]) -> _Prepared:
