@@ -376,6 +376,7 @@ def explain(
     [
         ((0.4, 0.1, 0.02), "integrator"),
         ((1.0, 1.0, 0.001), "timestep"),
+        ((0.015, 0.03, 0.009), "timestep"),  # within the tolerance of 0.01
         ((0.005, 0.006, 0.02), "rounding"),
         ((0.5, 0.5, 0.5), "not explained"),
         ((0.5, 0.5, None), "not explained"),
@@ -441,6 +442,18 @@ def test_a_motion_that_is_right_without_damping_is_damped_otherwise() -> None:
     assert find_word(result) == "not explained"
     result.error_undamped = 0.012  # less than a quarter of it is left
     assert find_word(result) == "damping law"
+
+
+def test_a_joint_that_swings_otherwise_follows_otherwise() -> None:
+    swing = make_motion("j", "swing", 0.05, [0.0, 0.95], [0.0, 1.0])
+    swing.error_undamped = 0.009
+    told = Told(Seen("MuJoCo"))
+    for joint, word in (("j", "damping law"), ("k", "not explained")):
+        motions = {"swing": swing, "coupled": make_motion(joint, "coupled", 0.05, [0.0, 0.95], [0.0, 1.0])}
+        outcome = Outcome(
+            "sapien", differences=dict.fromkeys(motions, "it differs"), items=dict.fromkeys(motions, joint)
+        )
+        assert find_causes(Asset("robot"), outcome, told, told, motions)["coupled"].word == word
 
 
 def test_loops_that_give_way_otherwise() -> None:
