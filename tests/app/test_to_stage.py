@@ -6,6 +6,7 @@ import gc
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from pxr import Sdf, Usd, UsdPhysics
@@ -128,3 +129,18 @@ def test_plain_openusd_opens_what_was_made_in_memory(samples, tmp_path):
     assert done.returncode == 0, done.stderr
     joints = [prim for prim in stage.Traverse() if prim.IsA(UsdPhysics.Joint)]
     assert done.stdout.split() == ["simwright_arm", str(len(joints))]
+
+
+def test_converting_loads_no_cryptography(tmp_path: Path) -> None:
+    """OpenSSL, which hashlib brings, is six of the two hundred MiB of a conversion."""
+    robot = tmp_path / "robot.urdf"
+    robot.write_text(
+        '<robot name="r"><link name="a"><visual><geometry><box size="1 1 1"/></geometry></visual></link></robot>'
+    )
+    code = (
+        "import sys, simwright\n"
+        f"simwright.convert({str(robot)!r}, {str(tmp_path / 'out')!r})\n"
+        "print('_hashlib' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "False"

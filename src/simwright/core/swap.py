@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import hashlib
 import json
 import os
 import shutil
@@ -190,6 +189,8 @@ def recover(folder: Path, name: str) -> None:
 
 def compute_digest(file: Path) -> str | None:
     """SHA-256 of a file's content; None if nothing is there."""
+    import hashlib  # brings OpenSSL: some MiB that conversions into new folders do not need
+
     try:
         with file.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
