@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,14 +45,17 @@ def run_in_environment(name: str, module: str) -> Iterator[Result | str]:
         yield f"{module}: {explain_absence(name)}"
         return
     root = Path(__file__).resolve().parents[1]
-    done = subprocess.run(
-        [python, "-m", "benchmarks", module, "--format", "json"],
-        cwd=root, stdout=subprocess.PIPE, text=True, check=False,
-        env=os.environ
-        | find_environment(name).make_variables()
-        | {"PYTHONPATH": os.pathsep.join((str(root / "src"), str(root)))},
-    )  # fmt: skip
-    found = json.loads(done.stdout)["modules"][module]
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "figures.json"
+        subprocess.run(
+            [python, "-m", "benchmarks", module, "--format", "json", "--results", str(file)],
+            # peers print there, too: Warp tells each kernel that it compiles
+            cwd=root, stdout=subprocess.DEVNULL, check=False,
+            env=os.environ
+            | find_environment(name).make_variables()
+            | {"PYTHONPATH": os.pathsep.join((str(root / "src"), str(root)))},
+        )  # fmt: skip
+        found = json.loads(file.read_text())["modules"][module]
     for row in found["rows"]:
         yield Result(**{key: value for key, value in row.items() if key not in ("ratio", "verdict")})
     yield from found["remarks"]

@@ -9,6 +9,7 @@ from types import ModuleType
 
 import pytest
 from benchmarks import __main__ as bench
+from benchmarks import peers
 from benchmarks.measure import Result, compare_times
 from rich.console import Console
 
@@ -64,3 +65,21 @@ def test_functions_take_turns():
     calls: list[str] = []
     compare_times(lambda: calls.append("a"), lambda: calls.append("b"), 4)
     assert "".join(calls) == "ab" + "abbaabba"
+
+
+def test_figures_of_another_environment_are_read_beside_what_its_packages_print(tmp_path, monkeypatch):
+    row = Result("a", 1.0, "b", 2.0)
+    told = {
+        "modules": {
+            "made": {"rows": [vars(row) | {"ratio": 0.5, "verdict": ""}], "remarks": ["r"], "error": ""}
+        }
+    }
+    (tmp_path / "told.json").write_text(json.dumps(told))
+    python = tmp_path / "python"
+    # the last argument is the file for the results
+    python.write_text(
+        f'#!/bin/sh\necho "Module x loaded"\nfor last; do :; done\ncp "{tmp_path}/told.json" "$last"\n'
+    )
+    python.chmod(0o755)
+    monkeypatch.setattr(peers, "find_peer", lambda name: str(python))
+    assert list(peers.run_in_environment("newton", "made")) == [row, "r"]
