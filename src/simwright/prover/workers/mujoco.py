@@ -133,9 +133,16 @@ class MujocoRobot:
 
 
 def _list_filters(model: Any) -> list[list[str]]:
-    """Pairs of bodies that are excluded from contact."""
+    """Pairs of bodies that never touch: those that are excluded, and a body and its parent, as MuJoCo leaves it."""
     ends = [(int(signature) >> 16, int(signature) & 0xFFFF) for signature in model.exclude_signature]
-    return sorted(sorted(_find_name(model, mujoco.mjtObj.mjOBJ_BODY, body) for body in pair) for pair in ends)
+    if not model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_FILTERPARENT:
+        # what is fixed to the world may touch what moves on it
+        parents = ((int(model.body_parentid[body]), body) for body in range(1, model.nbody))
+        ends += [(parent, body) for parent, body in parents if model.body_weldid[parent]]
+    pairs = {
+        tuple(sorted(_find_name(model, mujoco.mjtObj.mjOBJ_BODY, body) for body in pair)) for pair in ends
+    }
+    return sorted(list(pair) for pair in pairs)
 
 
 def open_file(file: Path, world: WorldSettings) -> MujocoRobot:
