@@ -19,7 +19,7 @@ from simwright.model.asset import Asset
 from simwright.model.elements import Body
 from simwright.model.inertia import Inertial
 from simwright.model.joint import WORLD, Dof, Joint, JointKind, Motion
-from simwright.prover import causes, proving
+from simwright.prover import motion_causes, proving
 from simwright.prover.asking import ReferenceRobot, choose_configurations, list_speed_limits
 from simwright.prover.aspects import ASPECTS, Outcome, Told, refuse
 from simwright.prover.causes import DifferenceCause, find_causes
@@ -389,9 +389,9 @@ def test_a_motion_that_differs_is_explained_by_a_smaller_timestep_or_not_at_all(
 def test_runs_that_are_farther_apart_than_the_way_are_not_stable() -> None:
     result = MotionResult("swing", "differs", runs=[MotionRun(0.001, {}), MotionRun(0.0005, {})])
     result.error, result.error_half, result.error_small = 1.2, 51.0, 5.5
-    assert causes._explain_smaller(result) is None
+    assert motion_causes.explain_smaller(result) is None
     result.discretisation = 50.0
-    assert causes._explain_smaller(result)[0] == "timestep"
+    assert motion_causes.explain_smaller(result)[0] == "timestep"
 
 
 def test_an_engine_that_is_not_stable_is_told_from_one_that_cannot_move() -> None:
@@ -465,7 +465,7 @@ def test_loops_that_give_way_otherwise() -> None:
 def test_a_leader_that_nothing_follows_has_the_cause_of_its_followers(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(causes, "_comes_loose", lambda *_: True)
+    monkeypatch.setattr(motion_causes, "comes_loose", lambda *_: True)
     positions = {"j": [0.0, 1.0]}
     reference = MotionReference("mujoco", [0.0, 0.1], 1e-4, positions, 0.0)
     motions = {}

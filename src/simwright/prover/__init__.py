@@ -16,6 +16,7 @@ solids        what is dropped and what slides: one rigid body above a ground
 scenarios     runs of every scenario at two timesteps, in engines and in the reference
 motion        how it moves: scenarios, what each engine did, how far that is from the reference
 causes        why it differs, where that can be known, and the place in the asset
+motion_causes what can be seen of a motion itself
 proving       one asset in all engines
 caching       columns of earlier proofs that are still right
 drake_engine  Drake as an engine that runs scenes and robots, in the process that proofs have for it

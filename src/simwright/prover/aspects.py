@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from simwright.prover.motion import SCALE, SCENARIOS
-from simwright.prover.workers.seen import Evaluated, Seen
+from simwright.prover.workers.seen import Evaluated, Seen, SeenFreedom
 
 LEVELS = ("structure", "dynamics", "motion", "ros")
 
@@ -146,3 +146,12 @@ class Told:
     states: Sequence[Evaluated] = ()
     gravity: float = EARTH
     """Of its world [m/s^2]: biases are compared by what it could do."""
+
+    def list_freedoms(self, joint: str) -> list[SeenFreedom]:
+        """The degrees of freedom of a joint."""
+        return [row for row in self.seen.freedoms if row.joint == joint]
+
+    def is_driven(self, joint: str) -> bool:
+        """Whether a joint has a drive or an actuator."""
+        driven = any(row.stiffness or row.damping for row in self.list_freedoms(joint))
+        return driven or any(actuator.target == joint for actuator in self.seen.actuators)

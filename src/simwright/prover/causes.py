@@ -22,8 +22,17 @@ from simwright.model.mass import body_inertials
 from simwright.prover.aspects import Outcome, Told
 from simwright.prover.dynamics import find_size
 from simwright.prover.leaving import GIVE, POINTS
-from simwright.prover.motion import SCENARIOS, SMALL, MotionResult, Positions, find_error
-from simwright.prover.solids import FRICTION
+from simwright.prover.motion import MotionResult
+from simwright.prover.motion_causes import (
+    DROPPED,
+    NOT_EXPLAINED,
+    NOT_KEPT_UP,
+    ONE_WAY,
+    comes_loose,
+    explain_runs,
+    explain_smaller,
+    explain_speed,
+)
 from simwright.prover.workers.seen import SeenFreedom, name_of, rotate
 
 
@@ -78,42 +87,8 @@ _LOOPS = {
     ),
 }
 _SINGULAR = {"springs": "spring"}
-_SHRINKING = 0.75
-"""An error that is this part of itself at half the timestep shrinks."""
-
-_BASE_AXES = ("x", "y", "z", "rx", "ry", "rz")
-_STANDS = 1e-9
-"""What moves by less [m] does not move."""
-
-_AS_FAR = 0.5
-"""A reference that is off by this part of the error at the same timestep explains it."""
-
-_GOES_AWAY = 0.25
-_GROWS = 2.0
-"""An error that is this part of itself at a much smaller timestep goes away, or grows."""
-
-_GIVES_WAY = 1e-3
-"""A coupling that is off by more gives way [rad, m]."""
-
-NOT_EXPLAINED = "not explained"
 _ROUNDING = 6e-8
 """Of single precision, relative."""
-
-_LOOSE = 0.02
-_NEAR_LIMIT = 0.01
-"""[rad, m]"""
-
-_AT_LIMIT = 1.05
-"""A joint that is no faster than this part of its speed limit keeps to it."""
-
-_TURNED = 0.3
-"""What has turned by more has fallen over [rad]."""
-
-_ROCKS = 0.25
-"""What moves at the end by this part of what it is off is not at rest."""
-
-_FALLEN = 0.1
-"""Below the reference by more than this [m], nothing held it."""
 
 
 def find_causes(
@@ -176,16 +151,14 @@ def _explain_motions(
             if causes[aspect].word == NOT_EXPLAINED and swing and swing.word in _LAWS:
                 # a law of a joint is the same whatever else is on it
                 causes[aspect] = swing if motions["swing"].worst == result.worst else causes[aspect]
-    dropped = next((cause for cause in causes.values() if cause.word == _DROPPED), None)
+    dropped = next((cause for cause in causes.values() if cause.word == DROPPED), None)
     if dropped is None:
         return causes
     # a leader that nothing follows moves as one that does not feel its followers
-    return {name: dropped if cause.word == _ONE_WAY else cause for name, cause in causes.items()}
+    return {name: dropped if cause.word == ONE_WAY else cause for name, cause in causes.items()}
 
 
 _LAWS = ("damping law", "several axes")
-_DROPPED, _ONE_WAY = "mimic dropped", "reaction ignored"
-_NOT_KEPT_UP = "the joint does not keep up with the joint that it follows"
 
 
 def _explain_points(
@@ -256,13 +229,11 @@ def _explain_scenario(
     if known:
         return known[0]
     where = places.find("joint", result.worst.partition(".")[0])
-    if result.ignored == "reaction" and not (
-        result.scenario == "coupled" and _comes_loose(result, reference)
-    ):
+    if result.ignored == "reaction" and not (result.scenario == "coupled" and comes_loose(result, reference)):
         text = "joints follow others, which move as if nothing followed them"
-        return DifferenceCause(_ONE_WAY, text, where, _HINTS[_DROPPED])
+        return DifferenceCause(ONE_WAY, text, where, _HINTS[DROPPED])
     if result.ignored == "reaction":
-        return DifferenceCause(_DROPPED, _NOT_KEPT_UP, where, _HINTS[_DROPPED])
+        return DifferenceCause(DROPPED, NOT_KEPT_UP, where, _HINTS[DROPPED])
     if result.ignored in _LOOPS:
         word, how = _LOOPS[result.ignored]
         return DifferenceCause(word, f"{how}, the reference moves as the engine does", where, _HINTS[word])
@@ -273,212 +244,12 @@ def _explain_scenario(
             f"{word} ignored", text, where, "use another solver of the engine, or count on it"
         )
     if not result.runs:
-        told = _explain_smaller(result) or ("no motion", "the engine could not do it")
+        told = explain_smaller(result) or ("no motion", "the engine could not do it")
         return DifferenceCause(*told, where, _HINTS.get(told[0], ""))
-    word, text = _explain_speed(places, result) or _explain_runs(result, reference)
+    word, text = explain_speed(places.find_speed_limit(result.worst), result) or explain_runs(
+        result, reference
+    )
     return DifferenceCause(word, text, where, _HINTS.get(word, ""))
-
-
-def _explain_speed(places: _Places, result: MotionResult) -> tuple[str, str] | None:
-    """An engine that keeps a joint below the speed limit of the asset, which MuJoCo has no place for."""
-    limit = places.find_speed_limit(result.worst)
-    if limit is None or result.reference is None or result.scenario != "response":
-        return None
-    runs = (result.reference.positions[result.worst], result.runs[-1].positions[result.worst])
-    wanted, found = (_find_fastest(values, result.reference.times) for values in runs)
-    if wanted <= limit or found > _AT_LIMIT * limit:
-        return None
-    told = f"the asset limits the speed of the joint to {limit:.3g}, the engine keeps to it"
-    return "speed limit", f"{told}, and {result.reference.engine} goes up to {wanted:.3g}"
-
-
-def _find_fastest(values: Sequence[float], times: Sequence[float]) -> float:
-    return float(np.abs(np.diff(values) / np.diff(times)).max())
-
-
-# one function: a line for each thing that is tried, by how certain it is
-def _explain_runs(result: MotionResult, reference: Told) -> tuple[str, str]:
-    """By what was recorded, the most certain first."""
-    if result.scenario in ("drop", "slope"):
-        return _explain_contact(result)
-    if result.scenario == "coupled" and _comes_loose(result, reference):
-        return _DROPPED, _NOT_KEPT_UP
-    told = _explain_held_base(result) or _explain_reference(result)
-    if told is not None:
-        return told
-    if result.scenario == "response" and (told := _explain_response(result, reference)) is not None:
-        return told
-    if result.error_half < _SHRINKING * result.error:
-        return (
-            "integrator",
-            "the error shrinks with the timestep, but not as that of first order: take smaller steps",
-        )
-    if (smaller := _explain_smaller(result)) is not None:
-        return smaller
-    if (less := _explain_by_less(result)) is not None:
-        return less
-    if result.scenario == "coupled" and (apart := _find_gap(result, reference)) > _GIVES_WAY:
-        return "constraint", f"a coupling gives way by {apart:.1e} in the engine"
-    return NOT_EXPLAINED, "masses, inertias and forces are the same, and no cause was found"
-
-
-def _explain_by_less(result: MotionResult) -> tuple[str, str] | None:
-    """By what is right where both engines go without something."""
-    if result.error_held is not None and result.error_held <= result.tolerance:
-        evidence = f"while joints of several axes are held, the error is {result.error_held:.1e}"
-        return "several axes", f"the engine moves joints that have several axes otherwise: {evidence}"
-    if result.error_undamped is not None and result.error_undamped <= max(
-        result.tolerance, _GOES_AWAY * result.error_half
-    ):
-        evidence = f"without damping of joints on both sides, the error is {result.error_undamped:.1e}"
-        return "damping law", f"the engine damps joints otherwise: {evidence}"
-    return None
-
-
-def _explain_held_base(result: MotionResult) -> tuple[str, str] | None:
-    """By a base that falls in the reference and does not move at all in the engine."""
-    body, _, axis = result.worst.rpartition(".")
-    places = result.runs[-1].positions.get(f"{body}.z", ()) if body and axis in _BASE_AXES else ()
-    if not len(places) or np.ptp(places) > _STANDS:
-        return None
-    return "held base", "the base stays where it is in the engine"
-
-
-def _explain_reference(result: MotionResult) -> tuple[str, str] | None:
-    """By the reference itself at the timestep of the engine, where that is as far off."""
-    reference = result.reference
-    own = (
-        next((run for run in reference.runs if run.step == result.runs[-1].step), None) if reference else None
-    )
-    if reference is None or own is None:
-        return None
-    _, error = find_error(reference, own, result.worst)
-    if error < _AS_FAR * result.error_half:
-        return None
-    told = f"{reference.engine} itself is off by {error:.1e} at {own.step:g} s"
-    return "timestep", f"{told}, and comes to its motion at {reference.step:.1e} s"
-
-
-def _explain_smaller(result: MotionResult) -> tuple[str, str] | None:
-    """By the error at a much smaller timestep, where that was asked."""
-    if result.error_small is None:
-        return None
-    step = SCENARIOS[result.scenario].step
-    told = f"{result.error_small:.1e} at {step / SMALL:g} s"
-    # without runs there is no tolerance either: no numbers at all are worse than any
-    least = min(result.error, result.error_half) if result.runs else 1.0
-    if result.error_small < _GOES_AWAY * least or (result.runs and result.error_small <= result.tolerance):
-        return "timestep", f"the engine is not stable at {step:g} s: the error is {told}"
-    if result.discretisation > 1.0:
-        apart = f"runs at {step:g} s and at half of it are {result.discretisation:.1e} of the way apart"
-        return "timestep", f"the engine is not stable: {apart}, and the error is {told}"
-    if result.runs and result.error_small > _GROWS * max(result.error, result.error_half):
-        return "rounding", f"the error grows while steps get smaller, to {told}: each of them is rounded"
-    return None
-
-
-def _explain_response(result: MotionResult, reference: Told) -> tuple[str, str] | None:
-    # a joint without a drive may end near its start too, thrown back by a soft limit
-    if _is_driven(result.worst, reference) and _stays(result):
-        return "missing drive", "the joint does not reach the target of its drive"
-    rows = [row for row in reference.seen.freedoms if row.joint == result.worst]
-    if rows and _reaches_limit(result, rows[0]):
-        return "limit softened", "the joint is at its limit, which gives way otherwise in the engine"
-    if any(row.friction for row in reference.seen.freedoms):
-        return "friction model", "joints have friction, which every engine has a law of its own for"
-    return None
-
-
-def _explain_contact(result: MotionResult) -> tuple[str, str]:
-    height = (
-        next((name for name in result.reference.positions if name.endswith(".z")), "")
-        if result.reference
-        else ""
-    )
-    if _find_rise(result, height) < -_FALLEN:
-        return "collision pair", "it falls through the ground: nothing touches in the engine"
-    if not _turns(result.reference.positions if result.reference else {}) and _turns(
-        result.runs[-1].positions
-    ):
-        return (
-            "contact model",
-            "it falls over in the engine: how contacts give way decides whether it stays up",
-        )
-    if result.scenario == "slope":
-        rise = _find_rise(result, height)
-        if result.worst == height and rise > 0.0:
-            return "friction model", (
-                f"it rises by {rise:.1e} m while it slides: a friction law that is convex pushes what slides away"
-            )
-        return (
-            "friction model",
-            f"with a friction of {FRICTION:g} everywhere, it slides otherwise in the engine",
-        )
-    if (rocking := _find_rocking(result)) is not None:
-        return "contact model", (
-            f"it rocks still, by {rocking:.1e} rad or m at the end, where the reference lies still: contacts take "
-            "less energy in the engine"
-        )
-    return "contact model", "it lies otherwise on the ground: shapes or contacts are others in the engine"
-
-
-def _find_rocking(result: MotionResult) -> float | None:
-    """How far the engine still moves while the reference is at rest, where that is most of the difference."""
-    if result.reference is None or result.worst not in result.reference.positions:
-        return None
-    start = int(SCENARIOS[result.scenario].since * SCENARIOS[result.scenario].samples)
-    wanted, found = (
-        np.array(positions[result.worst])[start:]
-        for positions in (result.reference.positions, result.runs[-1].positions)
-    )
-    moving = float(np.ptp(found))
-    apart = float(np.abs(found - wanted).max())
-    return moving if moving > max(_ROCKS * apart, 2.0 * float(np.ptp(wanted))) else None
-
-
-def _find_rise(result: MotionResult, height: str) -> float:
-    """How much higher it is at the end than it should be [m]; zero where that is not told."""
-    if result.reference is None or height not in result.runs[-1].positions:
-        return 0.0
-    return result.runs[-1].positions[height][-1] - result.reference.positions[height][-1]
-
-
-def _turns(positions: Positions) -> bool:
-    ends = [values[-1] for name, values in positions.items() if name.endswith((".rx", ".ry", ".rz"))]
-    return bool(np.abs(ends).max(initial=0.0) > _TURNED)
-
-
-def _comes_loose(result: MotionResult, reference: Told) -> bool:
-    """Whether a follower of the engine is far from where its leader puts it."""
-    return _find_gap(result, reference) > _LOOSE
-
-
-def _find_gap(result: MotionResult, reference: Told) -> float:
-    """How far followers of the engine are from where their leaders put them [rad, m]."""
-    positions = result.runs[-1].positions
-    worst = 0.0
-    for name, (leader, ratio) in reference.seen.mimics.items():
-        if name in positions and leader in positions:
-            apart = np.subtract(positions[name], ratio * np.array(positions[leader]))
-            worst = max(worst, float(np.abs(apart - apart[0]).max()))
-    return worst
-
-
-def _stays(result: MotionResult) -> bool:
-    """Whether the joint goes less than half as far as it should."""
-    if result.reference is None:
-        return False
-    ends = [run[result.worst] for run in (result.reference.positions, result.runs[-1].positions)]
-    wanted, found = (values[-1] - values[0] for values in ends)
-    return bool(abs(wanted) > _LOOSE and found * np.sign(wanted) < 0.5 * abs(wanted))
-
-
-def _reaches_limit(result: MotionResult, row: SeenFreedom) -> bool:
-    assert result.reference is not None
-    values = result.reference.positions[result.worst]
-    low, high = row.limit
-    near = _NEAR_LIMIT
-    return (low is not None and min(values) < low + near) or (high is not None and max(values) > high - near)
 
 
 def _explain_structure(aspect: str, item: str, told: Told, places: _Places) -> tuple[str, str] | None:
@@ -488,7 +259,7 @@ def _explain_structure(aspect: str, item: str, told: Told, places: _Places) -> t
     if aspect in _STRUCTURE:
         return _STRUCTURE[aspect]
     if aspect in ("armature", "friction", "damping"):
-        return _explain_value(aspect, _find_rows(told, item))
+        return _explain_value(aspect, told.list_freedoms(item))
     explain = {
         "drives": _explain_drive, "mimics": _explain_mimic, "limits": _explain_limit,
     }.get(aspect)  # fmt: skip
@@ -513,20 +284,14 @@ def _explain_mimic(item: str, told: Told) -> tuple[str, str]:
 
 
 def _explain_limit(item: str, told: Told) -> tuple[str, str]:
-    rows = _find_rows(told, item)
+    rows = told.list_freedoms(item)
     if rows and rows[0].limit == (None, None):
         return "limit ignored", "the engine lets the joint go on for ever"
     return "limit", "the engine stops the joint elsewhere"
 
 
-def _is_driven(item: str, told: Told) -> bool:
-    """Whether a joint has a drive or an actuator."""
-    driven = any(row.stiffness or row.damping for row in _find_rows(told, item))
-    return driven or any(actuator.target == item for actuator in told.seen.actuators)
-
-
 def _explain_drive(item: str, told: Told) -> tuple[str, str]:
-    if not _is_driven(item, told):
+    if not told.is_driven(item):
         return "missing drive", "nothing drives the joint in the engine: it is limp"
     return "drive", "the engine drives the joint with other gains or forces"
 
@@ -540,10 +305,6 @@ def _explain_value(aspect: str, rows: Sequence[SeenFreedom]) -> tuple[str, str]:
     if not any(values[aspect]):
         return f"{aspect} ignored", f"the engine has no {aspect} at this joint"
     return aspect, f"the engine has another {aspect} at this joint"
-
-
-def _find_rows(told: Told, joint: str) -> list[SeenFreedom]:
-    return [row for row in told.seen.freedoms if row.joint == joint]
 
 
 def _explain_poses(
