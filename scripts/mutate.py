@@ -2,10 +2,10 @@
 """Change the source in one small place at a time and see whether a test notices: the mutation score per package.
 
 ``python scripts/mutate.py [--count 200] [--seed 1] [--package NAME ...] [--tests FOLDER ...] [--again]`` chooses by
-the seed, in each package in proportion to what can be changed.  First the tests are run once under coverage, to
-learn which tests pass each line and how long they take; what is learned is kept in ``out/mutation``, and only test
-files that have changed are run again.  Then each mutant is made in a copy of the source, and the tests that pass its
-line are run until one fails.
+the seed, in each package in proportion to what can be changed.  First the tests are run once on a copy of the source
+that tells when it passes a statement that will be changed, to learn which tests come there and how long they take;
+what is learned is kept in ``out/mutation``, and only test files that have changed are run again.  Then each mutant is
+made in a copy of the source, and the tests that pass its statement are run until one fails.
 
 A mutant is *killed* when a test fails or takes far longer than it did, and *survives* otherwise.  At the end the tests
 that killed are run on the source as it is: what fails there too kills nothing.  Survivors are printed with file, line
@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import argparse
 import ast
-import contextlib
 import faulthandler
 import gc
 import hashlib
@@ -37,7 +36,6 @@ import os
 import random
 import shutil
 import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -51,9 +49,7 @@ from pathlib import Path
 from threading import Lock
 from types import CodeType, FunctionType
 
-import coverage
 import pytest
-from coverage.numbits import num_in_numbits
 
 from simwright.core.files import write_atomic
 
@@ -216,43 +212,111 @@ def choose_mutants(count: int, seed: int) -> list[Mutant]:
     ]
 
 
+def choose_once(place: Path, count: int, seed: int) -> list[Mutant]:
+    """The mutants of a count and a seed, as they were chosen when these were first asked for."""
+    if not place.exists():
+        write_atomic(place, json.dumps([asdict(mutant) for mutant in choose_mutants(count, seed)]).encode())
+    return [Mutant(**row) for row in json.loads(place.read_text())]
+
+
 def find_node(mutant: Mutant) -> ast.AST | None:
     """The part of the syntax tree that a mutant changes; None where the file has become too short."""
     tree = ast.parse((ROOT / mutant.file).read_text(encoding="utf-8"))
     return next(itertools.islice(ast.walk(tree), mutant.node, None), None)
 
 
+# What the copy that tests are learned with calls: each process tells of a place once, in a file that all append to.
+PROBE = r"""
+import os
+
+_seen = set()
+_told = os.environ["MUTATION_FOLDER"] + "/passed.txt"
+
+
+def tell(place):
+    if place not in _seen:
+        _seen.add(place)
+        # opened each time, for processes that close what they inherit
+        with open(_told, "ab", 0) as told:
+            told.write(f"{place}\n".encode())
+
+
+def forget():
+    _seen.clear()
+"""
+PROBED = """
+try:
+    from mutation_probe import tell as _tell_mutation
+except (ImportError, KeyError):  # a process that a test starts with an environment of its own
+    def _tell_mutation(place): pass
+"""
+
+
+def add_probes(file: str, mutants: list[Mutant], numbers: dict[Mutant, int]) -> str:
+    """The text of a file that tells its own name in each function, and a mutant's number before its statement."""
+    tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
+    statements = {mutant.statement_line: set[int]() for mutant in mutants}
+    for mutant in mutants:
+        statements[mutant.statement_line].add(numbers[mutant])
+
+    def tell(place: object) -> ast.stmt:
+        return ast.parse(f"_tell_mutation({place!r})").body[0]
+
+    for node in list(ast.walk(tree)):
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if not isinstance(block, list) or isinstance(node, ast.Module | ast.ClassDef):
+                continue
+            told: list[ast.stmt] = []
+            for statement in block:
+                told += [tell(number) for number in sorted(statements.get(statement.lineno, ()))]
+                told.append(statement)
+            if field == "body" and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                told.insert(0 if ast.get_docstring(node) is None else 1, tell(file))
+            setattr(node, field, told)
+    first = 0 if ast.get_docstring(tree) is None else 1
+    while isinstance(tree.body[first], ast.ImportFrom) and tree.body[first].module == "__future__":  # type: ignore[attr-defined]
+        first += 1
+    tree.body[first:first] = ast.parse(PROBED).body
+    return ast.unparse(ast.fix_missing_locations(tree))
+
+
 # Hooks: this file is a plugin of the pytest processes that it starts.  Where their folder holds trials.json, they try
-# mutants on tests that it names; else they run all tests under coverage.
+# mutants on tests that it names; else they learn from all tests.
 FOLDER = Path(os.environ.get("MUTATION_FOLDER", STORE))
 COPY = Path(os.environ.get("MUTATION_SOURCE", SOURCE))
 TRIALS = FOLDER / "trials.json"
 LEARNING = "MUTATION_FOLDER" in os.environ and not TRIALS.exists()
 SURVIVED, KILLED, UNTRIED = 0, 1, 3
 
-tracer = coverage.Coverage(str(FOLDER / "coverage"), config_file=False, include=[f"{COPY}/*"])
-seconds: dict[str, float] = {}
+learned: dict[str, tuple[float, list[str]]] = {}
+"""For each test its seconds and the places that it passes; an empty name stands for before the first test."""
 failed: set[str] = set()
+read_to = 0
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_load_initial_conftests() -> Generator[None]:
-    """Start before the source is imported."""
-    if LEARNING:
-        tracer.start()
-    return (yield)
+def take_passed() -> list[str]:
+    """The places that were passed since this was last asked, here and in processes that have ended or go on."""
+    global read_to  # noqa: PLW0603
+    place = FOLDER / "passed.txt"
+    with place.open("rb") if place.exists() else open(os.devnull, "rb") as lines:  # noqa: PTH123
+        lines.seek(read_to)
+        found = lines.read()
+    read_to += len(found)
+    if "mutation_probe" in sys.modules:
+        sys.modules["mutation_probe"].forget()
+    return sorted(set(found.decode().split()))
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Learn which lines a test passes and how long it takes."""
-    if LEARNING:
-        tracer.switch_context(item.nodeid)
+    """Learn which places a test passes and how long it takes."""
+    if LEARNING and not learned:
+        learned[""] = 0.0, take_passed()
     start = time.perf_counter()
     result = yield
     if LEARNING:
-        seconds[item.nodeid] = time.perf_counter() - start
-        tracer.switch_context("")
+        learned[item.nodeid] = time.perf_counter() - start, take_passed()
     return result
 
 
@@ -265,10 +329,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_sessionfinish() -> None:
     """Write what was learned."""
     if LEARNING:
-        tracer.stop()
-        tracer.save()
-        passed = {name: taken for name, taken in seconds.items() if name not in failed}
-        (FOLDER / "seconds.json").write_text(json.dumps(passed))
+        passed = {name: told for name, told in learned.items() if name not in failed}
+        (FOLDER / "learned.json").write_text(json.dumps(passed))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -374,19 +436,17 @@ def start_pytest(folder: Path, source: Path, files: list[str]) -> subprocess.Pop
 
 
 class KnownTests:
-    """Which tests pass which line, and how long each takes; kept in a folder from one run to the next."""
+    """Which tests pass the statement of which mutant, and how long each takes; kept from one run to the next."""
 
-    def __init__(self, store: Path) -> None:
-        self.store = store
-        self.data = coverage.CoverageData(str(store / "coverage"))
-        store.mkdir(parents=True, exist_ok=True)
-        self.known: dict[str, dict[str, float]] = {}
-        """For each test file and its digest, the seconds of its tests that pass."""
-        if (store / "known.json").exists():
-            self.known = json.loads((store / "known.json").read_text())
-            self.data.read()
+    def __init__(self, place: Path, mutants: list[Mutant]) -> None:
+        self.place = place
+        self.numbers = {mutant: number for number, mutant in enumerate(mutants)}
+        self.known: dict[str, dict[str, tuple[float, list[str]]]] = {}
+        """For each test file and its digest, the seconds of its tests that pass and the places that they pass."""
+        if place.exists():
+            self.known = json.loads(place.read_text())
 
-    def learn(self, places: list[str], jobs: int, at_once: int = 6) -> None:
+    def learn(self, places: list[str], jobs: int, at_once: int = 12) -> None:
         """Run the test files that have changed, some at a time, and keep what is learned after each lot."""
         files = list(dict.fromkeys(file for place in places for file in list_test_files(ROOT / place)))
         digests = {file: hash_test_file(file) for file in files}
@@ -401,12 +461,19 @@ class KnownTests:
             lot = new[first : first + at_once]
             with tempfile.TemporaryDirectory() as name:
                 folder = Path(name)
-                start_pytest(folder, SOURCE, lot).wait()
-                if not (folder / "seconds.json").exists():
+                (folder / "mutation_probe.py").write_text(PROBE)
+                copy = copy_source(folder)
+                for file in {mutant.file for mutant in self.numbers if mutant.is_there}:
+                    own = [mutant for mutant in self.numbers if mutant.file == file]
+                    locate(own[0], copy).write_text(add_probes(file, own, self.numbers))
+                start_pytest(folder, copy, lot).wait()
+                if not (folder / "learned.json").exists():
                     raise RuntimeError((folder / "output.txt").read_text()[-3000:])
-                learned: dict[str, float] = json.loads((folder / "seconds.json").read_text())
+                learned: dict[str, tuple[float, list[str]]] = json.loads(
+                    (folder / "learned.json").read_text()
+                )
                 with lock:
-                    self.add(folder / "coverage", learned, {file: digests[file] for file in lot})
+                    self.add(learned, {file: digests[file] for file in lot})
                     done += len(lot)
                     taken = time.perf_counter() - start
                     print(
@@ -418,53 +485,38 @@ class KnownTests:
         with ThreadPoolExecutor(jobs) as pool:
             list(pool.map(learn_lot, range(0, len(new), at_once)))
 
-    def add(self, measured: Path, learned: dict[str, float], digests: dict[str, str]) -> None:
-        """Keep what one run of pytest measured on some test files."""
-        part = coverage.CoverageData(str(measured))
-        part.read()
-        self.data.update(part)
-        part.close()
+    def add(self, learned: dict[str, tuple[float, list[str]]], digests: dict[str, str]) -> None:
+        """Keep what one run of pytest told of some test files."""
         for file, digest in digests.items():
-            own = {test: taken for test, taken in learned.items() if test.partition("::")[0] == file}
-            self.known[digest] = own
-        place = self.store / "known.json"
-        if place.exists():  # another run may have learned other files since
-            self.known = json.loads(place.read_text()) | self.known
-        place.write_text(json.dumps(self.known))
+            own = {test: told for test, told in learned.items() if test.partition("::")[0] == file}
+            self.known[digest] = own | {"": learned[""]} if "" in learned else own
+        if self.place.exists():  # another run may have learned other files since
+            self.known = json.loads(self.place.read_text()) | self.known
+        write_atomic(self.place, json.dumps(self.known).encode())
+
+    def list_seconds(self) -> dict[str, float]:
+        """How long each test takes."""
+        return {test: told[0] for own in self.known.values() for test, told in own.items() if test}
+
+    def list_passing(self, place: str) -> set[str]:
+        """The tests that pass a place: a mutant's number or a file."""
+        return {test for own in self.known.values() for test, told in own.items() if place in told[1]}
 
     def is_passed_early(self, mutant: Mutant) -> bool:
-        """Is the line of a mutant passed before the first test, as files are imported?"""
-        return "" in self.list_passing(mutant)
-
-    def list_lines(self, file: str) -> list[tuple[str, bytes]]:
-        """For each test that uses a file the lines that it passes, as bits: coverage itself gives lists, slowly."""
-        with contextlib.closing(sqlite3.connect(self.store / "coverage")) as base:
-            return base.execute(
-                "select context.context, line_bits.numbits from line_bits"
-                " join context on context.id = line_bits.context_id"
-                " join file on file.id = line_bits.file_id where file.path = ?",
-                (str(ROOT / file),),
-            ).fetchall()
-
-    def list_passing(self, mutant: Mutant) -> set[str]:
-        """The tests that pass the line of a mutant; an empty name stands for before the first test."""
-        return {
-            test
-            for test, lines in self.list_lines(mutant.file)
-            if num_in_numbits(mutant.line, lines) or num_in_numbits(mutant.statement_line, lines)
-        }
+        """Is the statement of a mutant passed before the first test, as files are imported?"""
+        return "" in self.list_passing(str(self.numbers[mutant]))
 
     def find(self, mutant: Mutant) -> dict[str, float]:
         """Tests that may notice a mutant, with the seconds each may take, file by file, the nearest first.
 
-        Tests that pass its line come before those that only use its file, or stand beside one that passes it: a line
-        may be passed where coverage does not look, in another process or before the first test, or only by the first
-        test that asks for a shared fixture.
+        Tests that pass its statement come before those that only use its file, or stand beside one that passes it: a
+        statement may be passed in a process that tells nothing, or only by the first test that asks for a shared
+        fixture.
         """
-        passing = self.list_passing(mutant)
-        all_seconds = {test: taken for own in self.known.values() for test, taken in own.items()}
+        passing = self.list_passing(str(self.numbers[mutant])) - {""}
+        all_seconds = self.list_seconds()
         homes = {test.partition("::")[0] for test in passing}
-        using = {test for test, _ in self.list_lines(mutant.file)}
+        using = self.list_passing(mutant.file) - {""}
         using |= {test for test in all_seconds if test.partition("::")[0] in homes}
 
         def order(test: str) -> tuple[bool, bool, bool, float]:
@@ -594,7 +646,7 @@ def try_afresh(mutant: Mutant, tests: dict[str, float], source: Path) -> str | N
 
 def find_false_killers(killers: set[str], known: KnownTests) -> set[str]:
     """Of tests that killed a mutant, those that fail without any."""
-    taken = {test: seconds for own in known.known.values() for test, seconds in own.items()}
+    taken = known.list_seconds()
     trials = [Trial(None, {test: 30 + PATIENCE * taken[test]}) for test in sorted(killers & taken.keys())]
     # in a copy, as the mutants are: a test that fails only because of where the source stands kills nothing either
     with tempfile.TemporaryDirectory() as folder:
@@ -689,13 +741,17 @@ def main() -> int:
     options = parser.parse_args()
     # A shell has jobs in the background ignore Ctrl-C: tests that send it would wait for ever.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    known = KnownTests(STORE)
+    STORE.mkdir(parents=True, exist_ok=True)
+    run = f"{options.seed}-{options.count}.json"
+    mutants = choose_once(STORE / f"mutants-{run}", options.count, options.seed)
+    known = KnownTests(STORE / f"tests-{run}", mutants)
     known.learn(options.tests, options.jobs)
     if options.learn:
         return 0
-    results = STORE / f"results-{options.seed}-{options.count}.json"
+    results = STORE / f"results-{run}"
     killers = read_results(results)
-    mutants = list(killers) if options.again else choose_mutants(options.count, options.seed)
+    if options.again:
+        mutants = list(killers)
 
     found: dict[Mutant, str | None] = {}
     lock = Lock()  # two jobs may end at the same time
