@@ -57,7 +57,7 @@ MAX_BOXES = 5_000
 
 _TERRAIN_CARRIED = {"uri", "size", "pos", "sampling"}
 _TERRAIN_KNOWN = {"texture", "blend", "use_terrain_paging"}
-_PLAN_CARRIED = {"uri", "scale", "threshold", "height", "granularity"}
+_IMAGE_CARRIED = {"uri", "scale", "threshold", "height", "granularity"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,8 +132,8 @@ def _refine(heights: Array, document: SdfDocument, element: Element, tally: Tall
     return heights
 
 
-def read_plan(context: SdfReadContext, document: SdfDocument, element: Element, owner: str) -> PlacedGeometry:
-    """Boxes where an image is dark."""
+def read_image(context: SdfReadContext, document: SdfDocument, element: Element, owner: str) -> PlacedGeometry:
+    """SDFormat's ``<image>``: boxes that stand where the pixels of a file are dark [m]."""
     file = context.resolve(document, element, document.text(element, "uri"))
     samples = load_samples(file, context.gate.tally)
     scale = document.positive(element, "scale", default=1.0)
@@ -148,7 +148,7 @@ def read_plan(context: SdfReadContext, document: SdfDocument, element: Element, 
         boxes.append(PlacedGeometry(Box.of(*size), Pose.of(middle)))
     if not boxes:
         raise ParseError("no pixel of the image is dark enough to stand", hint="raise <threshold>")
-    context.keep_rest(document, element, owner, _PLAN_CARRIED)
+    context.keep_rest(document, element, owner, _IMAGE_CARRIED)
     return replace(boxes[0], others=tuple(boxes[1:]))
 
 
@@ -175,7 +175,7 @@ def _find_runs(row: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
 
 FROM_IMAGES: dict[str, Callable[[SdfReadContext, SdfDocument, Element, str], PlacedGeometry]] = {
     "heightmap": read_heightmap,
-    "image": read_plan,
+    "image": read_image,
 }
 """Geometries that need an image, and the functions that read them."""
 

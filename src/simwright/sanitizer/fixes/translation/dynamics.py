@@ -206,7 +206,7 @@ _KNOWN_APIS = frozenset({"NewtonPDControlAPI", "NewtonMaxEffortClampingAPI", _CL
 
 
 def translate_motor(editor: Editor, prim: Usd.Prim, survey: EngineSurvey) -> Reasons:
-    """Ask for the neutral motor; gives the words that only the engine has, and why."""
+    """Write an engine's actuator prim as our actuator API too; returns the words that it cannot say, with the reason."""
     kind = str(prim.GetTypeName())
     if kind not in (MJC, NEWTON):
         reason = "it is on a prim that is not a NewtonActuator"
