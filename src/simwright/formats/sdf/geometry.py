@@ -132,7 +132,9 @@ def _refine(heights: Array, document: SdfDocument, element: Element, tally: Tall
     return heights
 
 
-def read_image(context: SdfReadContext, document: SdfDocument, element: Element, owner: str) -> PlacedGeometry:
+def read_image(
+    context: SdfReadContext, document: SdfDocument, element: Element, owner: str
+) -> PlacedGeometry:
     """SDFormat's ``<image>``: boxes that stand where the pixels of a file are dark [m]."""
     file = context.resolve(document, element, document.text(element, "uri"))
     samples = load_samples(file, context.gate.tally)

@@ -206,7 +206,7 @@ _KNOWN_APIS = frozenset({"NewtonPDControlAPI", "NewtonMaxEffortClampingAPI", _CL
 
 
 def translate_motor(editor: Editor, prim: Usd.Prim, survey: EngineSurvey) -> Reasons:
-    """Write an engine's actuator prim as our actuator API too; returns the words that it cannot say, with the reason."""
+    """Write an engine's actuator prim as our API too; returns the words that this cannot say, with the reason."""
     kind = str(prim.GetTypeName())
     if kind not in (MJC, NEWTON):
         reason = "it is on a prim that is not a NewtonActuator"
