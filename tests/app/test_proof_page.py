@@ -177,6 +177,10 @@ def test_lines_of_all_engines_are_drawn() -> None:
     assert len(bands) == len(TIMES)
     told = [node.text for node in bands[2].iter("text")]
     assert told == ["at 0.2 s", "0.3 rad", "0.30005 (+5.0e-05)", "0.4 (+1.0e-01)"]
+    (label,) = [node for node in tree.iter("text") if node.text == "time [s]"]
+    frame = next(node for node in tree.iter("rect") if node.get("class") == "frame")
+    middle = float(frame.get("x")) + float(frame.get("width")) / 2
+    assert float(label.get("x")) == pytest.approx(middle, abs=0.5)
     dashes = {node.get("stroke-dasharray") for node in tree.iter("path") if "line s" in node.get("class")}
     assert len(dashes) == 2  # no reader needs the colours
 

@@ -20,7 +20,15 @@ from pathlib import Path
 
 import pytest
 
-from simwright.app.serving import RequestError, ServiceLimits, choose_entry, name_upload, unpack_upload
+from simwright.app.jobs.model import JobItem, JobSpec
+from simwright.app.serving import (
+    RequestError,
+    RequestQueue,
+    ServiceLimits,
+    choose_entry,
+    name_upload,
+    unpack_upload,
+)
 
 BOX = b'#usda 1.0\n(\n    defaultPrim = "box"\n    metersPerUnit = 0.01\n)\ndef Xform "box" {}\n'
 ARM = b"""<robot name="arm"><link name="base"/><link name="tip"/><joint name="j" type="revolute"><parent link="base"/>
@@ -293,6 +301,20 @@ def test_many_at_once(client):
     assert found == {200: 60}
     assert all(names)
     assert client.list_left() == []
+
+
+def test_an_error_of_the_service_itself_is_told_and_the_next_request_is_done(tmp_path: Path) -> None:
+    requests = RequestQueue(1, ServiceLimits())
+    try:
+        # what cannot be sent to a worker is no fault of a worker
+        failed = requests.submit(JobSpec("check"), JobItem(0, "a.usda", {"select": threading.Lock()}))
+        with pytest.raises(TypeError, match="pickle"):
+            failed.result(60)
+        done = requests.submit(JobSpec("check"), JobItem(0, str(tmp_path / "a.usda"), {}))
+        assert "no such file" in str(done.result(60).result)
+    finally:
+        requests.stop()
+        requests.close()
 
 
 def test_the_description_fetches_nothing(client):

@@ -68,6 +68,13 @@ def test_pyproject_has_the_same_table(tmp_path):
     assert config.settings.repeat_count == 9
 
 
+def test_values_for_fixes_are_found_beside_the_table_of_check(tmp_path):
+    text = "[tool]\nfix = 1\n[tool.simwright]\nfix = 3\n[tool.simwright.check]\n"
+    with pytest.raises(UsageError, match="fix must be a table") as caught:
+        read_config(write(tmp_path, text, "pyproject.toml"))
+    assert caught.value.where.line == 4
+
+
 @pytest.mark.parametrize(
     ("text", "line", "words"),
     [

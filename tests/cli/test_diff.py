@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import jsonschema
@@ -45,6 +46,8 @@ def test_different_files(arm, changed, capsys):
     assert "different in: masses, motion" in out
     assert "mass matrix: largest error" in out
     assert "poses" not in out
+    first, second = re.search(r"'\w+': mass: ([\d.]+) -> ([\d.]+)", out).groups()
+    assert second == f"9{first}"  # the digit that was put before it
 
 
 @pytest.mark.parametrize("group", ["structure", "kinematics", "dynamics", "geometry"])

@@ -332,6 +332,23 @@ def test_poses_follow_coordinates_at_all_moments():
     assert poses[1, :, 2].tolist() == [2.0, 2.0, 2.0]
 
 
+def test_a_film_that_is_narrow_is_taken_from_farther_away(drop, tmp_path, monkeypatch):
+    pytest.importorskip("imageio_ffmpeg", reason="the extra 'video' is not installed")
+    plans = []
+
+    def keep(_painter, plan, *_):
+        plans.append(plan)
+        raise UsageError("this is enough")
+
+    monkeypatch.setattr("simwright.engines.mujoco.painter.WorldPainter.open", keep)
+    for size in ((320, 160), (160, 320)):
+        with pytest.raises(UsageError, match="this is enough"):
+            simwright.run(drop, frames=10, record=tmp_path / "drop.mp4", size=size)
+    wide, narrow = plans
+    assert narrow.cameras[0].distance > 1.2 * wide.cameras[0].distance
+    assert not (tmp_path / "drop.mp4").exists()
+
+
 # imageio-ffmpeg leaves the pipes of its reader to the collector
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_video_of_several_worlds(drop, tmp_path):

@@ -16,6 +16,7 @@ from simwright.core.math3d import (
     quat_angle,
     quat_between,
     quat_from_axis_angle,
+    quat_from_intrinsic_xyz,
     quat_from_matrix,
     quat_from_rpy,
     quat_multiply,
@@ -44,6 +45,12 @@ def elementary(axis: int, angle: float) -> np.ndarray:
 def test_rpy_is_fixed_axis_x_then_y_then_z(roll, pitch, yaw):
     expected = elementary(2, yaw) @ elementary(1, pitch) @ elementary(0, roll)
     assert matrix_from_quat(quat_from_rpy((roll, pitch, yaw))) == pytest.approx(expected, abs=1e-12)
+
+
+@given(angles, angles, angles)
+def test_intrinsic_xyz_turns_about_axes_that_turn_with_it(roll, pitch, yaw):
+    expected = elementary(0, roll) @ elementary(1, pitch) @ elementary(2, yaw)
+    assert matrix_from_quat(quat_from_intrinsic_xyz(roll, pitch, yaw)) == pytest.approx(expected, abs=1e-12)
 
 
 @given(quats)

@@ -348,6 +348,23 @@ def test_watching_changes_nothing() -> None:
     np.testing.assert_array_equal(watched.positions, plain.positions)
 
 
+@pytest.mark.parametrize("recorded", [False, True])
+def test_what_is_recorded_cannot_be_set_back(
+    recorded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages: list[LivePage] = []
+
+    class KeptPage(LivePage):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            pages.append(self)
+
+    monkeypatch.setattr("simwright.view.live.LivePage", KeptPage)
+    record = tmp_path / "run.npz" if recorded else None
+    run_source(ARM, frames=2, record=record, view=LiveOptions(lambda _: None, speed=None))
+    assert ("Reset" in pages[0]._run._buttons.options) != recorded
+
+
 @pytest.fixture
 def transport(monkeypatch: pytest.MonkeyPatch) -> MemoryTransport:
     """What ROS would hear."""

@@ -49,10 +49,19 @@ class SimwrightError(Exception):
         self.hint = hint
         self.where = where
 
+    def __reduce__(self) -> tuple[object, ...]:
+        # Exception calls the class with the message alone, which a class with other arguments refuses: an error of a
+        # worker process would never arrive.
+        return _restore_error, (type(self), self.args), self.__dict__
+
     def __str__(self) -> str:
         place = f"{self.where}: " if self.where else ""
         advice = f" ({self.hint})" if self.hint else ""
         return make_visible(f"{place}{self.message}{advice}", keep="\n")
+
+
+def _restore_error(kind: type[SimwrightError], args: tuple[object, ...]) -> SimwrightError:
+    return kind.__new__(kind, *args)
 
 
 class UsageError(SimwrightError):

@@ -146,7 +146,7 @@ class JointGraph:
 
     def find_cycle(self, loop: JointEdge) -> list[JointEdge]:
         """The joints of the cycle that a loop joint closes, the loop joint last."""
-        if loop.held is None or loop.body0 is loop.body1:
+        if loop.held is None:
             return [loop]
         skip = {id(edge) for edge in self.loops}
         around: dict[int, list[JointEdge]] = {}
