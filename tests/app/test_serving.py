@@ -22,6 +22,7 @@ import pytest
 
 from simwright.app.jobs.model import JobItem, JobSpec
 from simwright.app.serving import (
+    COMMANDS,
     RequestError,
     RequestQueue,
     ServiceLimits,
@@ -310,8 +311,9 @@ def test_an_error_of_the_service_itself_is_told_and_the_next_request_is_done(tmp
         failed = requests.submit(JobSpec("check"), JobItem(0, "a.usda", {"select": threading.Lock()}))
         with pytest.raises(TypeError, match="pickle"):
             failed.result(60)
-        done = requests.submit(JobSpec("check"), JobItem(0, str(tmp_path / "a.usda"), {}))
-        assert "no such file" in str(done.result(60).result)
+        spec = JobSpec("check", dict(COMMANDS["check"].options))
+        done = requests.submit(spec, JobItem(0, str(tmp_path / "a.usda"), {}))
+        assert "no such file" in str(done.result(60))
     finally:
         requests.stop()
         requests.close()
