@@ -19,13 +19,16 @@ Changes: a comparison turned, an arithmetic operator exchanged, ``and``/``or`` e
 moved by one, a truth value negated, a statement left out, a result replaced by nothing.
 
 Tests of real robots are left out, so that the score is the same where these are absent; so are those that damage
-files at random, kill processes or need another project, which would take most of the time and fail at nothing small.
+files at random or kill processes, which would take most of the time and fail at nothing small.  Tests that need another
+project run with ``--judge NAME`` and no others, in its environment of ``make judge``: after a run without it,
+``--again --judge newton --package engines`` tries what survived.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import faulthandler
 import gc
 import hashlib
@@ -44,7 +47,7 @@ import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from threading import Lock
 from types import CodeType, FunctionType
@@ -118,12 +121,14 @@ def list_mutants(path: Path) -> Iterator[Mutant]:
 def find_function_nodes(tree: ast.Module) -> dict[int, tuple[str, int]]:
     """Nodes in bodies of functions, with the function's name and the line of the statement they stand in.
 
-    Not those in annotations, decorators, raised errors, assertions or texts for people.
+    Not those in annotations, decorators, raised errors, assertions (``strict`` of ``zip`` is one) or texts for people.
     """
     found: dict[int, tuple[str, int]] = {}
 
     def visit(node: ast.AST, name: str, line: int, inside: bool) -> None:
         if isinstance(node, ast.Raise | ast.JoinedStr | ast.Assert):
+            return
+        if isinstance(node, ast.keyword) and node.arg == "strict":
             return
         if isinstance(node, ast.stmt):
             line = node.lineno
@@ -133,9 +138,9 @@ def find_function_nodes(tree: ast.Module) -> dict[int, tuple[str, int]]:
             return
         if inside:
             found[id(node)] = name, line
-        for field, value in ast.iter_fields(node):
+        for part, value in ast.iter_fields(node):
             for child in value if isinstance(value, list) else [value]:
-                if isinstance(child, ast.AST) and field != "annotation":
+                if isinstance(child, ast.AST) and part != "annotation":
                     visit(child, name, line, inside)
 
     visit(tree, "", 0, False)
@@ -263,17 +268,17 @@ def add_probes(file: str, mutants: list[Mutant], numbers: dict[Mutant, int]) -> 
         return ast.parse(f"_tell_mutation({place!r})").body[0]
 
     for node in list(ast.walk(tree)):
-        for field in ("body", "orelse", "finalbody"):
-            block = getattr(node, field, None)
+        for part in ("body", "orelse", "finalbody"):
+            block = getattr(node, part, None)
             if not isinstance(block, list) or isinstance(node, ast.Module | ast.ClassDef):
                 continue
             told: list[ast.stmt] = []
             for statement in block:
                 told += [tell(number) for number in sorted(statements.get(statement.lineno, ()))]
                 told.append(statement)
-            if field == "body" and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if part == "body" and isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 told.insert(0 if ast.get_docstring(node) is None else 1, tell(file))
-            setattr(node, field, told)
+            setattr(node, part, told)
     first = 0 if ast.get_docstring(tree) is None else 1
     while isinstance(tree.body[first], ast.ImportFrom) and tree.body[first].module == "__future__":  # type: ignore[attr-defined]
         first += 1
@@ -420,16 +425,28 @@ def restore(mutant: Mutant, copy: Path) -> None:
     shutil.copy2(ROOT / mutant.file, place)
 
 
+@dataclass
+class TestRunner:
+    """What runs the tests: the interpreter and options that choose among them."""
+
+    python: str = sys.executable
+    options: tuple[str, ...] = ("-m", "not realworld")
+    variables: dict[str, str] = field(default_factory=dict)
+
+
+RUNNER = TestRunner()
+
+
 def start_pytest(folder: Path, source: Path, files: list[str]) -> subprocess.Popen[bytes]:
     """Start pytest on a copy of the source, with this file as a plugin."""
     (folder / "mutation_plugin.py").symlink_to(Path(__file__).resolve())
     environment = {
-        **os.environ, "PYTHONPATH": f"{source}{os.pathsep}{folder}", "MUTATION_FOLDER": str(folder),
+        **os.environ, **RUNNER.variables, "PYTHONPATH": f"{source}{os.pathsep}{folder}", "MUTATION_FOLDER": str(folder),
         "MUTATION_SOURCE": str(source), "PXR_WORK_THREAD_LIMIT": "1", "OPENBLAS_NUM_THREADS": "1",
     }  # fmt: skip  # threads do not live on in a process that is forked
     command = [
-        sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "-p", "mutation_plugin",
-        "-m", "not realworld", "--tb=short", f"--basetemp={folder / 'temporary'}", *files,
+        RUNNER.python, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", "-p", "mutation_plugin",
+        *RUNNER.options, "--tb=short", f"--basetemp={folder / 'temporary'}", *files,
     ]  # fmt: skip
     with Path(folder, "output.txt").open("w") as output:
         return subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=output)
@@ -738,17 +755,40 @@ def main() -> int:
     )
     parser.add_argument("--rest", action="store_true", help="only those that a stopped run did not come to")
     parser.add_argument("--learn", action="store_true", help="only learn which tests pass which line")
+    parser.add_argument("--judge", help="tests of this environment of make judge, such as newton")
     options = parser.parse_args()
+    with contextlib.ExitStack() as stack:
+        if options.judge:
+            options.tests = use_judge(options.judge, stack)
+        return run(options)
+
+
+def use_judge(name: str, stack: contextlib.ExitStack) -> list[str]:
+    """Run tests in the environment of a judge from now on; gives the folders where they are."""
+    sys.path.insert(0, str(ROOT / "scripts" / "judge"))
+    from environments import hold_all, list_judges
+
+    judge = list_judges()[name]
+    pythons = stack.enter_context(hold_all(judge, lambda text: print(f"{name}: {text}", file=sys.stderr)))
+    RUNNER.python = str(pythons[0]) if judge.inside else sys.executable
+    RUNNER.options = ("--judge", name)
+    RUNNER.variables = judge.make_variables()
+    return list(judge.tests)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Learn, try and print the score."""
     # A shell has jobs in the background ignore Ctrl-C: tests that send it would wait for ever.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     STORE.mkdir(parents=True, exist_ok=True)
-    run = f"{options.seed}-{options.count}.json"
-    mutants = choose_once(STORE / f"mutants-{run}", options.count, options.seed)
-    known = KnownTests(STORE / f"tests-{run}", mutants)
+    chosen = f"{options.seed}-{options.count}"
+    mutants = choose_once(STORE / f"mutants-{chosen}.json", options.count, options.seed)
+    judge = f"-{options.judge}" if options.judge else ""
+    known = KnownTests(STORE / f"tests-{chosen}{judge}.json", mutants)
     known.learn(options.tests, options.jobs)
     if options.learn:
         return 0
-    results = STORE / f"results-{run}"
+    results = STORE / f"results-{chosen}.json"
     killers = read_results(results)
     if options.again:
         mutants = list(killers)

@@ -192,6 +192,27 @@ def test_an_edit_after_a_kill_is_not_undone(tmp_path, monkeypatch):
     assert read(tmp_path) == {name: f"old {name}" for name in ("entry", "a", "b")}
 
 
+def test_a_folder_that_was_removed_after_a_kill_comes_back(tmp_path, monkeypatch):
+    (tmp_path / "sub").mkdir()
+    for name in ("entry", "sub/a"):
+        (tmp_path / name).write_text("old")
+
+    def stop(file: Path, target: Path) -> None:
+        if target.name == "a":
+            raise KeyboardInterrupt
+        move(file, target)
+
+    move = swap._move_to_free
+    with monkeypatch.context() as patch:
+        patch.setattr(swap, "_move_to_free", stop)
+        patch.setattr(swap, "_undo", lambda _path: None)
+        with pytest.raises(KeyboardInterrupt):
+            fill(tmp_path, "entry", "sub/a", last="entry")
+    (tmp_path / "sub").rmdir()
+    recover(tmp_path, "entry")
+    assert read(tmp_path) == {"entry": "old", "sub/a": "old"}
+
+
 def test_an_interrupt_puts_everything_back(tmp_path, monkeypatch):
     for name in ("entry", "a", "b"):
         (tmp_path / name).write_text("old")
