@@ -97,6 +97,13 @@ def test_obj_keeps_every_bit(tmp_path):
     assert list(again.counts) == [4] * 6
 
 
+def test_other_readers_of_obj_get_a_shininess():
+    """They know no Pr: Ns is the exponent of a highlight as wide as the roughness, sqrt(2 / (Ns + 2))."""
+    looks = {"red paint": LOOKS["red paint"], "glass": RenderMaterial("glass", roughness=0.0)}
+    written = write_mesh(make_box(), "obj", "box", looks)["box.mtl"].decode()
+    assert [line for line in written.splitlines() if line.startswith("Ns")] == ["Ns 30.0", "Ns 1000.0"]
+
+
 def test_the_same_mesh_is_the_same_file():
     for word in MESH_FORMATS:
         assert write_mesh(make_box(), word, "box", LOOKS) == write_mesh(make_box(), word, "box", LOOKS)

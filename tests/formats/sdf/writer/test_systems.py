@@ -78,6 +78,15 @@ def test_the_topic_of_poses(topic: str, tmp_path: Path, accept_sdf) -> None:
     accept_sdf(written.path)
 
 
+def test_what_a_plugin_says_beside_the_topic_stays(tmp_path: Path) -> None:
+    said = "<topic>/tf</topic><publish_nested_model_pose>true</publish_nested_model_pose>"
+    plugin = f'<plugin filename="gz-sim-pose-publisher-system" name="gz::sim::systems::PosePublisher">{said}</plugin>'
+    written = write_text(f'<model name="m"><link name="l"/>{plugin}</model>', tmp_path)
+    (found,) = written.root.findall(".//plugin")
+    assert found.findtext("publish_nested_model_pose") == "true"
+    assert written.again.interfaces[0].name == "/tf"
+
+
 def test_plugins_of_one_class_stay_apart(tmp_path: Path) -> None:
     wings = "".join(
         f'<plugin filename="gz-sim-lift-drag-system" name="gz::sim::systems::LiftDrag"><a0>{n}</a0></plugin>'

@@ -133,6 +133,8 @@ def test_coordinates_in_the_angle_unit_of_mujocos_compiler(trip):
     old, new = (asset.joint("j").dofs[0] for asset in (found.source, found.back))
     assert (old.spring_ref, old.stiffness) == (0.5, 2.0)
     assert (new.spring_ref, new.stiffness) == pytest.approx((0.5, 2.0), rel=1e-7)
+    # what is written is in degrees, as the schemas say: the word would turn it into something else
+    assert found.back.extras.get("mjc", "/R", "mjc:compiler:angle") is None
 
 
 def test_fallbacks_of_schemas_are_not_written_as_if_the_asset_had_said_them(tmp_path):
