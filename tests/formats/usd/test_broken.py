@@ -300,6 +300,17 @@ def PhysicsRevoluteJoint "j" {
 """
 
 
+def test_what_is_below_a_prim_without_its_op_stays_where_it_is_beside_it(read):
+    inner = 'def Xform "c" ( prepend apiSchemas = ["PhysicsRigidBodyAPI"] ) {\nAT\n}'
+    for reset, wanted in (("", 0.5), ('"!resetXformStack!", ', 0.25)):
+        place = f'double3 xformOp:translate = (0.25, 0, 0)\nuniform token[] xformOpOrder = [{reset}"xformOp:translate"]'
+        lost = f'def Xform "b" {{\nuniform token[] xformOpOrder = ["xformOp:gone"]\n{inner.replace("AT", place)}\n}}'
+        outer = place.replace(reset, "") if reset else place
+        found = read(f'def Xform "a" {{\n{outer}\n{lost}\n}}')
+        assert found.asset.body("c").pose.p[0] == pytest.approx(wanted)
+        assert "usd-operation-missing" in found.kinds
+
+
 def test_wrong_values_are_said_and_the_other_prims_are_read(read):
     found = read(SILENT)
     assert found.kinds >= {

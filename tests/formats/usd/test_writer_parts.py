@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from writing import assert_same_bodies, assert_same_joints, make_trip
@@ -91,6 +93,30 @@ def test_massless_frames_are_no_bodies(tmp_path):
     assert [d.kind for d in trip.said] == ["usd-write-frame-folded"] * 2
     for body in trip.back.bodies:
         assert body.pose.is_close(poses[body.name], 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("focal_length", "wide"),
+    [(0.05, 0.04), (None, 16 / 9 * 2 * 0.024 * math.tan(0.4))],
+    ids=["a real camera", "only angles"],
+)
+def test_a_camera_is_as_wide_as_its_sensor_where_its_lens_is_known(focal_length, wide, tmp_path):
+    asset = make_robot()
+    asset.cameras = [
+        Camera(
+            "eye",
+            "arm",
+            POSE,
+            fov_y=0.8,
+            resolution=(1920, 1080),
+            focal_length=focal_length,
+            aperture=(0.04, 0.03),
+        )
+    ]
+    trip = make_trip(asset, tmp_path / "out")
+    (camera,) = (prim for prim in trip.stage.Traverse() if prim.GetTypeName() == "Camera")
+    # in tenths of a metre
+    assert camera.GetAttribute("horizontalAperture").Get() == pytest.approx(10 * wide, rel=1e-6)
 
 
 def test_names_are_legal_and_reversible(tmp_path):

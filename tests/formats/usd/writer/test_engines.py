@@ -174,6 +174,7 @@ def test_engine_words_of_joints_and_actuators(tmp_path):
     found = {name: prims["ja"].GetAttribute(name).Get() for name in wanted}
     assert found == pytest.approx(wanted, rel=1e-6)
     follower = prims["jb"]
+    assert "NewtonMimicAPI" in follower.GetPrimTypeInfo().GetAppliedAPISchemas()
     assert [str(path) for path in follower.GetRelationship("newton:mimicJoint").GetTargets()] == [
         str(prims["ja"].GetPath())
     ]
