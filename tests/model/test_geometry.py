@@ -20,6 +20,7 @@ from simwright.model.geometry import (
     Polyline,
     Sphere,
     box_bounds,
+    cut_faces,
     find_lowest,
 )
 from simwright.model.moments import compute_moments, hull_points
@@ -79,6 +80,14 @@ def test_a_hole_beside_the_middle_moves_the_centroid(winding):
 def test_a_hole_as_large_as_the_outline_leaves_nothing():
     assert compute_moments(Polyline((TRIANGLE, TRIANGLE), 1.0)).volume == 0.0
     assert compute_moments(Polyline((TRIANGLE, TRIANGLE * 2.0), 1.0)).volume == 0.0
+
+
+def test_faces_of_four_corners_are_cut_along_their_shorter_diagonal():
+    # two rhombs, far from the origin: one is short across, one along
+    low = np.array(((-1.0, 0, 0), (0, -2, 0), (1, 0, 0), (0, 2, 0)))
+    wide = np.array(((-2.0, 0, 0), (0, -1, 0), (2, 0, 0), (0, 1, 0)))
+    data = MeshData(np.concatenate((low, wide)) + 7.0, np.arange(8, dtype=np.int32), np.array((4, 4)))
+    assert [sorted(row) for row in cut_faces(data).tolist()] == [[0, 1, 2], [0, 2, 3], [4, 5, 7], [5, 6, 7]]
 
 
 def test_a_hull_has_its_faces_in_one_order():

@@ -15,9 +15,10 @@ from simwright.app.cli.main import run
 from simwright.app.proof.formats import describe_proofs
 from simwright.app.proof.page import render_page
 from simwright.app.proving import prove_source
+from simwright.checker.cache import Cache
 from simwright.core.diag import Diagnostic, Level, Where
 from simwright.model.asset import Asset
-from simwright.prover.answers import open_answers
+from simwright.prover.answers import AnswerCache, open_answers
 from simwright.prover.asking import ReferenceRobot
 from simwright.prover.aspects import Outcome
 from simwright.prover.caching import decode, digest_asset, encode
@@ -92,6 +93,16 @@ def test_the_reference_is_not_moved_again_for_a_further_engine(
     order, answers = MotionOrder(0.001, 10, 3), open_answers()
     ends = [ReferenceRobot(simwright.load(file), answers).move(order).joints[-1] for file in (robot, heavy)]
     assert ends[0] != ends[1]
+
+
+def test_an_answer_is_found_however_its_question_is_put(tmp_path: Path) -> None:
+    answers = AnswerCache(Cache(tmp_path))
+    answers.keep("context", {"ask": "poses", "seed": 1, "file": "a.xml"}, {"poses": [1.0]})
+    assert answers.find("context", {"file": "b.xml", "seed": 1, "ask": "poses"}) == {"poses": [1.0]}
+    assert answers.find("context", {"ask": "poses", "seed": 2}) is None
+    assert answers.find("other", {"ask": "poses", "seed": 1}) is None
+    answers.keep("context", {"ask": "bias"}, {"error": "out of memory"})
+    assert answers.find("context", {"ask": "bias"}) is None
 
 
 def tell(robot: Path, proof: Proof) -> str:
