@@ -179,6 +179,11 @@ def test_lines_of_all_engines_are_drawn() -> None:
     assert told == ["at 0.2 s", "0.3 rad", "0.30005 (+5.0e-05)", "0.4 (+1.0e-01)"]
     (label,) = [node for node in tree.iter("text") if node.text == "time [s]"]
     frame = next(node for node in tree.iter("rect") if node.get("class") == "frame")
+    frames = [node for node in tree.iter("rect") if node.get("class") == "frame"]
+    turned = [node for node in tree.iter("text") if "rotate" in node.get("transform", "")]
+    for node, box in zip(turned, frames, strict=True):
+        high = float(re.search(r"translate\(12 (\d+)\)", node.get("transform"))[1])
+        assert high == pytest.approx(float(box.get("y")) + float(box.get("height")) / 2, abs=0.5)
     middle = float(frame.get("x")) + float(frame.get("width")) / 2
     assert float(label.get("x")) == pytest.approx(middle, abs=0.5)
     dashes = {node.get("stroke-dasharray") for node in tree.iter("path") if "line s" in node.get("class")}

@@ -53,7 +53,7 @@ def test_new_folder(asset, tmp_path, capsys):
     out, err = capsys.readouterr()
     assert err == ""
     assert "  units-kilograms: 1 fixed" in out
-    assert "that needs intent (--unsafe, or --set):\n  " in out
+    assert "that was not asked for (by --unsafe, --set or --select):\n  " in out
     assert "compared before and after: the machine is the same" in out
     assert out.splitlines()[-1] == f"wrote {tmp_path / 'out/box.usda'}"
     assert asset.read_text() == ASSET

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import mujoco
 import pytest
 import trimesh
 from tests.prover.conftest import MakeEngine
@@ -103,6 +104,15 @@ def test_an_answer_is_found_however_its_question_is_put(tmp_path: Path) -> None:
     assert answers.find("other", {"ask": "poses", "seed": 1}) is None
     answers.keep("context", {"ask": "bias"}, {"error": "out of memory"})
     assert answers.find("context", {"ask": "bias"}) is None
+
+
+def test_zeros_are_those_of_joints_of_one_freedom() -> None:
+    model = mujoco.MjModel.from_xml_string(
+        """<mujoco><compiler angle="radian"/><worldbody><body name="base" pos="1 2 3">
+        <freejoint name="root"/><geom size="0.1"/>
+        <body><joint name="knee" ref="0.5"/><joint name="hip"/><geom size="0.1"/></body></body></worldbody></mujoco>"""
+    )
+    assert MujocoRobot(model).list_zeros() == pytest.approx({"knee": 0.5})
 
 
 def tell(robot: Path, proof: Proof) -> str:

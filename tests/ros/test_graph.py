@@ -229,6 +229,12 @@ def test_policies_match_as_in_dds(publisher: EndpointQos, subscription: Endpoint
     assert (explain_mismatch(publisher, subscription) == "") is fits
 
 
+def test_policies_are_told_in_words() -> None:
+    assert str(DEFAULT_QOS) == "reliable, volatile, keep_last 10"
+    assert str(EndpointQos("best_effort", history="keep_all")) == "best_effort, volatile, keep_all"
+    assert str(EndpointQos(depth=1, match_publisher=True)) == "as the publisher, keep_last 1"
+
+
 @pytest.mark.parametrize(
     ("topics", "code"),
     [

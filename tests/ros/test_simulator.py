@@ -285,6 +285,11 @@ def test_time_is_stopped_and_stepped(arm: Path) -> None:
         assert goal.state == "succeeded"
         assert goal.feedback[-1] == {"completed_steps": 10, "remaining_steps": 0}
         assert len(goal.feedback) == 10
+        goal = MemoryGoal({"steps": 0})
+        transport.actions["/simulate_steps"].begin(goal)
+        assert goal.state == "aborted"
+        assert goal.result["result"]["error_message"] == "no steps to do"
+        assert not simulator.has_step_to_do()
         goal = MemoryGoal({"steps": 2**63})
         transport.actions["/simulate_steps"].begin(goal)
         simulator.run(3)

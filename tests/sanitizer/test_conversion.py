@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from odd_units import Units, write_machine
-from pxr import Sdf, Usd, UsdGeom
+from pxr import Gf, Sdf, Usd, UsdGeom, Vt
 
 import simwright
+from simwright.sanitizer.conversion.values import transform_points
 
 RULES = ["units-meters", "units-kilograms", "units-timecodes", "axis-up-z"]
 ODD = {
@@ -365,3 +366,13 @@ def test_a_root_that_is_a_leaf_is_not_left_turned(tmp_path: Path, kind: str) -> 
     refused = [note for note in result.notes if note.kind == "fix-refused"]
     assert any(f"the root is a {kind} itself" in note.message for note in refused)
     assert "root-no-align-rotation" not in {finding.kind for finding in result.after}
+
+
+def test_points_are_turned_in_the_kind_of_array_that_they_came_in() -> None:
+    turn = np.array(((0.0, -1, 0), (1, 0, 0), (0, 0, 1)))
+    assert transform_points(Vt.Vec3fArray([(1, 2, 3), (4, 5, 6)]), turn) == Vt.Vec3fArray(
+        [(-2, 1, 3), (-5, 4, 6)]
+    )
+    assert transform_points(Gf.Vec3d(1, 2, 3), turn) == Gf.Vec3d(-2, 1, 3)
+    assert transform_points(Vt.Vec3fArray(), turn) == Vt.Vec3fArray()
+    assert transform_points("north", turn) == "north"
