@@ -48,6 +48,9 @@ def test_round_solids_are_closed_and_as_large_as_they_are(geometry: Geometry, vo
     found, gap = sum_sides(mesh.data)
     assert found == pytest.approx(volume, rel=0.02)
     assert gap < 1e-12
+    edges = [tuple(edge) for row in mesh.data.triangles() for edge in zip(row, np.roll(row, -1), strict=True)]
+    assert len(edges) == len(set(edges))
+    assert {(end, start) for start, end in edges} == set(edges)
 
 
 @pytest.mark.parametrize("uv_set", ["st", "st_uniform", "st_cube"])
