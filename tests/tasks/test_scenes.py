@@ -187,3 +187,10 @@ def test_a_table_that_is_pulled_to_a_robot_shrinks_towards_its_base() -> None:
     assert pulled.table_center_xy == pytest.approx((0.3, 0.0))
     assert pulled.table_size_xy == pytest.approx((0.4, 0.3))
     assert pulled.side_camera_pos == pytest.approx((0.35, 0.35, 0.3))
+
+
+def test_the_corners_of_a_workspace_are_where_things_stand():
+    """Half of a peg or a cube above the table: pre-flight asks whether the tool gets there."""
+    peg = SCENES.get("peg_insert")
+    options = peg.options.model_validate({"table_top_z": 0.2, "peg_length": 0.12})
+    assert {round(float(z), 9) for _, _, z in peg.workspace(options)} == {0.26}
