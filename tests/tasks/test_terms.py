@@ -16,7 +16,7 @@ from simwright.core.errors import UnknownNameError, UsageError
 from simwright.tasks.batch import BatchRollout
 from simwright.tasks.environments import make_env, make_rollout, make_vector_env, read_environment
 from simwright.tasks.scenes.table import SCENES
-from simwright.tasks.terms import TERMS, SuccessRule, list_places, read_term
+from simwright.tasks.terms import TERMS, SuccessRule, find_tool_bodies, list_places, read_term
 
 PLAIN = ["efforts", "tool_force", "action", "time", "time_left"]
 ABOUT = {
@@ -65,6 +65,20 @@ def test_a_world_of_a_batch_has_the_bits_of_a_single_rollout(task, arm):
             assert values[1] == result.info[name], name
     assert single.verdict.success == (task != "tabletop_push")
     batch.close()
+
+
+def test_what_the_tool_feels_is_what_touches_the_hand(arm):
+    composed = make_rollout("reach", arm).composed
+    model = composed.model
+    site = next(number for number in range(model.nsite) if model.site_bodyid[number] > 1)
+    inside = find_tool_bodies(composed, site)
+    hand = int(np.flatnonzero(inside)[0])
+    # the last link that a joint moves before the tool, not the arm that carries it
+    assert model.body_jntnum[hand] > 0
+    assert not inside[: int(model.body_parentid[hand]) + 1].any()
+    assert inside[int(model.site_bodyid[site])]
+    everything = find_tool_bodies(composed, -1)
+    assert everything.tolist() == [0 < body <= composed.robot_nbody for body in range(model.nbody)]
 
 
 def make_watched(task, arm):

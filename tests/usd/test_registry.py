@@ -101,6 +101,14 @@ def test_broken_layers(tmp_path: Path) -> None:
         read_extension(tmp_path)
 
 
+def test_a_library_without_code_says_so(tmp_path: Path) -> None:
+    head = '#usda 1.0\nover "GLOBAL" (\n    customData = {\n        string libraryName = "rig"\n%s    }\n)\n{\n}\n'
+    for said, codeless in (("", False), ("        bool skipCodeGeneration = true\n", True)):
+        (tmp_path / "schema.usda").write_text(head % said)
+        found = read_extension(tmp_path)
+        assert (found.library, found.codeless) == ("rig", codeless)
+
+
 def test_size_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simwright.usd.registry.MAX_SCHEMA_BYTES", 8)
     (tmp_path / "schema.usda").write_text("#usda 1.0\n")

@@ -40,9 +40,9 @@ from simwright.engines.table import load_engine
 from simwright.model.joint import Dof, Motion
 from simwright.tasks.baselines.policy import HoldPolicy
 from simwright.tasks.rollout import SimRollout
-from simwright.view.figure import Dragged
+from simwright.view.figure import Dragged, Picked
 from simwright.view.live import LivePage, _find_range, list_commands
-from simwright.view.pace import Pace
+from simwright.view.pace import Pace, read_speed
 from simwright.view.plan import WorldPage
 from simwright.view.replay import read_recording
 from simwright.view.streaming import pack_plain
@@ -232,6 +232,20 @@ def test_nobody_looks_and_nothing_is_drawn() -> None:
             np.testing.assert_array_equal(page.figure.poses, before)
         finally:
             page.close()
+
+
+def test_a_link_that_is_picked_is_marked(live: tuple[LivePage, Any]) -> None:
+    page, _ = live
+    page.pick(page.asset.body_names[2])
+    ((overlay, _, world),) = page.figure._marks
+    assert (set(np.asarray(overlay.bodies).tolist()), world) == ({2}, 0)
+    page.pick("")
+    assert page.figure._marks == []
+
+
+def test_speeds_are_told_as_they_are_chosen() -> None:
+    assert read_speed("0.5x") == 0.5
+    assert read_speed("as fast as possible") is None
 
 
 def test_a_page_shows_all_worlds_where_they_are(live: tuple[LivePage, Any]) -> None:
@@ -569,6 +583,15 @@ def test_a_robot_goes_where_it_is_sent_and_is_drawn_there(plan: WorldPage) -> No
     assert (x, y) == pytest.approx((0.0, 0.0), abs=1e-6), "it stands upright"
     assert math.remainder(2.0 * math.atan2(z, w) - robot.pose.yaw, math.tau) == pytest.approx(0.0, abs=1e-6)
     assert robot.name in plan._trails
+
+
+def test_a_click_on_the_floor_sends_the_robot_to_where_the_line_of_sight_meets_it(plan: WorldPage) -> None:
+    placements, _ = plan.figures[0]
+    # from 4 m up at (1, 2), two down for each one along x: it is met at (3, 2)
+    plan._pick(placements, Picked(-1, [], 0, np.array((1.0, 2.0, 4.0)), np.array((1.0, 0.0, -2.0))))
+    ((what, (robot, pose)),) = plan._asked
+    assert (what, robot) == ("send", plan._chosen())
+    assert (pose.x, pose.y, pose.z) == pytest.approx((3.0, 2.0, 0.0))
 
 
 def test_many_worlds_of_a_task_stand_in_a_grid() -> None:

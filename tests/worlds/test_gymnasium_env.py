@@ -23,6 +23,11 @@ def test_gymnasium_is_content(tmp_path: Path) -> None:
     check_env(make_env(make_flat(tmp_path), ["can"], "desk"), skip_render_check=True)
 
 
+def test_every_place_has_a_number_and_elsewhere_is_none_of_them(tmp_path: Path) -> None:
+    env = make_env(make_flat(tmp_path), ["can"], "desk")
+    assert env.observation_space["place"].n == len(env.task.places) + 1
+
+
 def test_a_policy_that_knows_the_way_succeeds(tmp_path: Path) -> None:
     env = make_env(make_flat(tmp_path), ["can0"], "desk", time_cost=0.0)
     for seed in range(3):
