@@ -104,9 +104,7 @@ class SpecPlaces:
                 return known[f"{prim}.{prop}"]
         while prim and prim not in known:
             # /A{set=v}B: a child of a variant has no slash in front, so braces cut a path as well
-            cut = max(
-                prim.rfind("/"), prim.rfind("{"), prim.rfind("}") + 1 if not prim.endswith("}") else 0
-            )
+            cut = max(prim.rfind("/"), prim.rfind("{"), prim.rfind("}") + 1 if not prim.endswith("}") else 0)
             prim = prim[:cut] if cut else ""
         return known.get(prim, 0)
 

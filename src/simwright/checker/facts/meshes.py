@@ -38,6 +38,8 @@ from simwright.checker.facts.topology import (
     weld_points,
 )
 
+from simwright.core.heap import keep_freed
+
 if TYPE_CHECKING:
     from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 
@@ -283,6 +285,9 @@ class MeshCache:
     welded: tuple[MeshFacts, FaceArrays] | None = None
     """The faces of the last surface that was welded."""
 
+    def __post_init__(self) -> None:
+        keep_freed()
+
     def read(self, load: Load) -> tuple[npt.NDArray[Any], FaceArrays]:
         """Points and faces."""
         # reading decompresses: rules ask several things of one mesh in a row
@@ -425,9 +430,10 @@ def _is_clearly_solid(points: npt.NDArray[Any], indices: npt.NDArray[Any]) -> bo
     time of what tells the doubtful cases apart."""
     uses = np.bincount(indices, minlength=len(points)).astype(np.float64)
     places = np.ascontiguousarray(points.T, np.float64)
-    size = float(uses @ np.einsum("ij,ij->j", places, places))
-    places -= ((places @ uses) / max(len(indices), 1))[:, None]
-    spread = np.linalg.eigvalsh((places * uses) @ places.T)
+    # products of matrices would be shared out among threads, who take longer to meet than to multiply
+    size = float(np.einsum("ij,ij,j->", places, places, uses))
+    places -= (np.einsum("ij,j->i", places, uses) / max(len(indices), 1))[:, None]
+    spread = np.linalg.eigvalsh(np.einsum("ik,jk->ij", places * uses, places))
     return bool(spread[0] > max(_SOLID * spread[2], _ROUNDING * size, 1e-30))
 
 
