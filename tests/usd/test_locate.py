@@ -177,7 +177,10 @@ def test_a_large_text_is_outlined() -> None:
 
 
 def test_what_is_said_twice_is_where_it_is_first() -> None:
-    text = '#usda 1.0\ndef "A"\n{\n    int x = 1\n    int x (\n        doc = "again"\n    )\n}\nover "A"\n{\n    int y = 1\n    int x = 2\n}\n'
+    text = (
+        '#usda 1.0\ndef "A"\n{\n    int x = 1\n    int x (\n        doc = "again"\n    )\n}\n'
+        'over "A"\n{\n    int y = 1\n    int x = 2\n}\n'
+    )
     places = TextIndex.of(text.encode()).places
     assert places.find("/A.x") == text.index("x = 1")
     assert places.find("/A.y") == text.index("y = 1")

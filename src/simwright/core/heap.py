@@ -15,7 +15,6 @@ from __future__ import annotations
 import ctypes
 from functools import cache
 
-
 _WORTH = 1 << 20
 """Bytes that have to be noted first: giving back and asking again takes time as well."""
 

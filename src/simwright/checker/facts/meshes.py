@@ -37,8 +37,8 @@ from simwright.checker.facts.topology import (
     weld_near,
     weld_points,
 )
-
 from simwright.core.heap import keep_freed
+from simwright.usd.pages import PageTally
 
 if TYPE_CHECKING:
     from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
@@ -284,6 +284,7 @@ class MeshCache:
     """The mesh that was read last: what is asked next is often about it."""
     welded: tuple[MeshFacts, FaceArrays] | None = None
     """The faces of the last surface that was welded."""
+    pages: PageTally = field(default_factory=PageTally)
 
     def __post_init__(self) -> None:
         keep_freed()
@@ -294,6 +295,7 @@ class MeshCache:
         if self.hot is None or self.hot[0] is not load:
             faces = FaceArrays(as_ints(load(_COUNTS)), as_ints(load(_INDICES)))
             self.hot = (load, as_floats(load("points"), 3), faces)
+            self.pages.note(self.hot[1])
         return self.hot[1], self.hot[2]
 
     def form(self, counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> FaceFacts:
@@ -374,8 +376,13 @@ def read_mesh(node: PrimNode, snapshot: StageSnapshot) -> MeshFacts:
 
 def sketch_mesh(node: PrimNode, snapshot: StageSnapshot) -> Sketch:
     """A sketch of the points; meshes that were read already are not read again."""
-    known = snapshot.shared("meshes", lambda _: MeshCache()).by_prim.get(node.path)
-    return known.sketch if known is not None else sketch_points(as_floats(node.value("points"), 3))
+    book = snapshot.shared("meshes", lambda _: MeshCache())
+    known = book.by_prim.get(node.path)
+    if known is not None:
+        return known.sketch
+    points = as_floats(node.value("points"), 3)
+    book.pages.note(points)
+    return sketch_points(points)
 
 
 def make_facts(points: Any, counts: Any, indices: Any) -> MeshFacts:
@@ -426,8 +433,10 @@ _ROUNDING = 1e-9
 
 
 def _is_clearly_solid(points: npt.NDArray[Any], indices: npt.NDArray[Any]) -> bool:
-    """Are the corners far from lying in a plane?  Points are fewer than corners: this is found out in a tenth of the
-    time of what tells the doubtful cases apart."""
+    """Are the corners far from lying in a plane?
+
+    Points are fewer than corners: this takes a tenth of the time of what tells the doubtful cases apart.
+    """
     uses = np.bincount(indices, minlength=len(points)).astype(np.float64)
     places = np.ascontiguousarray(points.T, np.float64)
     # products of matrices would be shared out among threads, who take longer to meet than to multiply
