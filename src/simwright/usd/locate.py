@@ -336,8 +336,9 @@ class Locator:
 
     def find_line(self, layer: Any, path: str, words: str = "") -> tuple[str, int | None, int | None]:
         """File, line and column where a layer declares a path, or has these words in or after it."""
-        file = self._files.get(layer.identifier) or self._files.setdefault(layer.identifier, _file_of(layer))
-        index = self._index(layer)
+        key = layer.identifier
+        file = self._files.get(key) or self._files.setdefault(key, _file_of(layer))
+        index = self._indexes[key] if key in self._indexes else self._index(layer)
         if index is None:
             return file, None, None
         offset = index.places.find(path)
