@@ -33,7 +33,13 @@ def note_freed(count: int) -> None:
 @cache
 def keep_freed() -> None:
     """From now on free blocks of up to 4 MiB are kept, and up to twice that at the end of the heap."""
-    bytearray(_KEPT)
+    try:
+        library = ctypes.CDLL(None)
+        # not an object of Python: that would be filled with zeros first
+        library.malloc.restype = ctypes.c_void_p
+        library.free(ctypes.c_void_p(library.malloc(ctypes.c_size_t(_KEPT))))
+    except (OSError, AttributeError, TypeError):  # no C library that Python can ask
+        return
 
 
 _KEPT = 4 << 20
