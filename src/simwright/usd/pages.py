@@ -15,15 +15,18 @@ import ctypes
 import os
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 _WORTH = 8 << 20
-"""Bytes that are worth it: finding the mapping takes some milliseconds."""
+"""Bytes that are worth it: finding the mapping takes most of a millisecond."""
 _AT_LEAST = 64 << 10
 """Around a page that is asked for, Linux brings in the others that it has, up to this many bytes."""
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 _DONTNEED = 4
-_MAPPINGS, _SIZES = "/proc/self/smaps", "/proc/self/statm"
+_MAPPINGS, _SIZES, _STATES = "/proc/self/maps", "/proc/self/statm", "/proc/self/pagemap"
+_THERE, _OF_FILE = np.uint64(3 << 62), np.uint64(1 << 61)
+"""Bits of the state of a page: it is in memory or swapped out; it is a page of the file."""
 
 
 class PageTally:
@@ -79,13 +82,19 @@ def _find_clean_mapping(address: int) -> tuple[int, int] | None:
     with open(_MAPPINGS) as stream:  # noqa: PTH123 - not a file that pathlib is for
         for line in stream:
             head, _, rest = line.partition(" ")
-            if head.endswith(":"):
-                continue
-            begin, _, end = head.partition("-")
-            if int(begin, 16) <= address < int(end, 16):
+            begin, end = (int(limit, 16) for limit in head.split("-"))
+            if begin <= address < end:
                 # permissions, offset, device, inode, path; memory that is no file has inode 0
-                if rest.split()[3] == "0":
-                    return None
-                own = next(line for line in stream if line.startswith("Anonymous:"))
-                return (int(begin, 16), int(end, 16)) if int(own.split()[1]) == 0 else None
+                is_file = rest.split()[3] != "0"
+                return (begin, end) if is_file and not _has_own_pages(begin, end) else None
     return None
+
+
+def _has_own_pages(begin: int, end: int) -> bool:
+    """Has the process written to pages of a mapping?  What it wrote is in memory, or was swapped out."""
+    with open(_STATES, "rb", buffering=0) as stream:  # noqa: PTH123 - as above
+        stream.seek(begin // _PAGE * 8)
+        count = (end - begin) // _PAGE
+        states = np.frombuffer(stream.read(8 * count), np.uint64)
+    is_there = states & _THERE != 0
+    return len(states) < count or bool(np.any(is_there & (states & _OF_FILE == 0)))
