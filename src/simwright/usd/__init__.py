@@ -22,7 +22,6 @@ Looking and changing:
 remarks             comments of a text layer that is written again
 locate              from a prim or property to the file and line that says it
 questions           OpenUSD's questions as plain functions, for inner loops
-pages               pages of mapped files, let go after a look at arrays
 xform               transforms of prims as poses and scales
 notes               notes beside the schemas' own values (ADR 5)
 edit                ``Editor``: edits where the opinions are, collected first and made in one step

@@ -37,8 +37,7 @@ from simwright.checker.facts.topology import (
     weld_near,
     weld_points,
 )
-from simwright.core.heap import keep_freed
-from simwright.usd.pages import PageTally
+from simwright.core.heap import PageTally, keep_freed
 
 if TYPE_CHECKING:
     from simwright.checker.facts.snapshot import PrimNode, StageSnapshot

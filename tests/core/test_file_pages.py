@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from pxr import Sdf, Usd, Vt
 
-from simwright.usd.pages import PageTally, let_go
+from simwright.core.heap import PageTally, let_go
 
 COUNT = 200_000
 
@@ -65,7 +65,7 @@ def test_a_mapping_that_was_written_to_is_left_alone(tmp_path: Path) -> None:
 def test_the_tally_lets_go_after_some_megabytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "big.usdc"
     stage, points = read_points(file)
-    monkeypatch.setattr("simwright.usd.pages._WORTH", 1 << 20)
+    monkeypatch.setattr("simwright.core.heap._WORTH_PAGES", 1 << 20)
     tally = PageTally()
     tally.note(points[:10])
     assert points.sum() > 0
