@@ -102,7 +102,7 @@ class FixRun:
         while not progress.failed:
             jobs = self._plan(findings)
             if not jobs and not progress.refused:
-                break  # before the state is read: that writes every layer, which takes as long as half a check
+                break  # before the state is read: that writes every layer, which takes a sixth of a check
             state = self.workspace.read_state()
             if not jobs and state not in seen and progress.rounds < MAX_ROUNDS:
                 jobs = self._plan_refused(findings)
