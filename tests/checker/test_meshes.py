@@ -8,6 +8,7 @@ import pytest
 from simwright.checker.facts import mesh_memory
 from simwright.checker.facts.meshes import MeshCache, MeshFacts, make_facts
 from simwright.checker.facts.topology import EdgeTable, count_edges, weld_near, weld_points
+from simwright.checker.rules.s3_4 import geo_coll_no_selfint
 from simwright.checker.rules.s3_4.geo_coll_no_selfint import find_self_intersections
 
 CORNERS = np.array([(i, j, k) for i in (0, 1) for j in (0, 1) for k in (0, 1)], np.float32)
@@ -220,6 +221,58 @@ def test_the_table_of_edges_says_what_the_sort_says(spoil: str) -> None:
     by_table = count_edges(counts, triangles.reshape(-1), table)
     assert by_table == count_edges(counts, triangles.reshape(-1))
     assert by_table.is_closed == (spoil in ("nothing", "degenerate"))
+
+
+@pytest.mark.parametrize("size", [40, 3_000, 60_000, 100_000])
+def test_many_edges_are_counted_one_by_one(size: int) -> None:
+    # with more keys than are sorted at once, of 32 bits and of more
+    indices = np.random.default_rng(size).integers(0, size, 6_000).astype(np.int32)
+    indices[:600] = indices[600:1200]
+    uses: dict[tuple[int, int], list[bool]] = {}
+    for face in indices.reshape(-1, 3).tolist():
+        for start, end in zip(face, face[1:] + face[:1], strict=True):
+            if start != end:
+                uses.setdefault((min(start, end), max(start, end)), []).append(start > end)
+    found = count_edges(np.full(2_000, 3, np.int32), indices)
+    assert found.edges == len(uses)
+    assert found.boundary == sum(len(use) == 1 for use in uses.values())
+    assert found.crowded == sum(len(use) > 2 for use in uses.values())
+    assert found.flipped == sum(len(use) == 2 and use[0] == use[1] for use in uses.values()) > 0
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_near_points_of_a_large_mesh_are_one(kind: type) -> None:
+    cells = np.stack(np.meshgrid(*[np.arange(-8, 9)] * 3), axis=-1).reshape(-1, 3)
+    points = np.concatenate([cells, cells + 4e-6, cells + 0.5]).astype(kind)
+    points[points == 0] = -0.0
+    count = len(cells)
+    welded = weld_near(points)
+    assert welded[:count].tolist() == welded[count : 2 * count].tolist() == list(range(count))
+    assert welded[2 * count :].tolist() == list(range(2 * count, 3 * count))
+
+
+def test_flat_is_told_by_points_or_by_corners() -> None:
+    corners = np.random.default_rng(1).normal(size=(300, 3)).astype(np.float32)
+    faces = np.arange(300, dtype=np.int32)
+    for height, flat in ((1.0, False), (1e-3, False), (1e-8, True), (0.0, True)):
+        for scale, far in ((1.0, 0.0), (1e-4, 0.0), (1.0, 50.0)):
+            points = (corners * np.float32([1, 1, height]) * scale + np.float32([far, 0, 0])).astype(
+                np.float32
+            )
+            assert make_facts(points, np.full(100, 3, np.int32), faces).is_flat is flat, (height, scale, far)
+
+
+def test_the_first_crossing_does_not_depend_on_how_many_pairs_are_looked_at(monkeypatch) -> None:
+    points = np.random.default_rng(2).normal(size=(900, 3)).astype(np.float32)
+    points[:600] += np.repeat(np.arange(200), 3)[:, None] * 10  # triangles far from each other come first
+    facts = make_facts(points, np.full(300, 3, np.int32), np.arange(900, dtype=np.int32))
+    found = []
+    for first, most in ((1, 4), (1_000, 4_000), (10**9, 10**9)):
+        monkeypatch.setattr(geo_coll_no_selfint, "_FIRST_PAIRS", first)
+        monkeypatch.setattr(geo_coll_no_selfint, "_PAIRS", most)
+        found.append(find_self_intersections(facts))
+    assert len(found[0]) == 1
+    assert found[0] == found[1] == found[2]
 
 
 def test_face_arrays_are_not_kept() -> None:

@@ -96,13 +96,13 @@ def check_layer(layer: Any, text: str) -> int:
             specs.add(str(path))
 
     layer.Traverse(Sdf.Path.absoluteRootPath, look)
-    assert set(index.places) == specs | {"/"}
     for path in specs - {"/"}:
-        line, column = index.position(index.places[path])
+        line, column = index.position(index.places.find(path))
         sdf = Sdf.Path(path)
         variant_set, variant = sdf.GetVariantSelection() if path.endswith("}") else ("", "")
         name = variant or variant_set or sdf.name
         assert lines[line - 1][column - 1 :].lstrip("\"'").startswith(name), (path, line, column)
+    assert set(index.places.list_all()) == specs | {"/"}
     return len(specs)
 
 
@@ -163,7 +163,7 @@ def test_exported_layers_round_trip(plan: dict[str, Any]) -> None:
 @given(st.text(alphabet="def\"'{}[]()=@<>#/*\n a1:.;", max_size=200))
 def test_nonsense_is_outlined_without_failing(text: str) -> None:
     index = TextIndex.of(b"#usda 1.0\n" + text.encode())
-    assert all(0 <= place <= len(index.data) for place in index.places.values())
+    assert all(0 <= place <= len(index.data) for place in index.places.list_all().values())
 
 
 def test_a_large_text_is_outlined() -> None:
@@ -173,7 +173,20 @@ def test_a_large_text_is_outlined() -> None:
     )
     text = '#usda 1.0\ndef "R" {\n' + "".join(block % i for i in range(10_000)) + "}\n"
     index = TextIndex.of(text.encode())
-    assert len(index.places) == 50_002
+    assert len(index.places.list_all()) == 50_002
+
+
+def test_what_is_said_twice_is_where_it_is_first() -> None:
+    text = (
+        '#usda 1.0\ndef "A"\n{\n    int x = 1\n    int x (\n        doc = "again"\n    )\n}\n'
+        'over "A"\n{\n    int y = 1\n    int x = 2\n}\n'
+    )
+    places = TextIndex.of(text.encode()).places
+    assert places.find("/A.x") == text.index("x = 1")
+    assert places.find("/A.y") == text.index("y = 1")
+    assert places.find("/A.z") == places.find("/A/B") == places.find("/A") == text.index('"A"')
+    swapped = text.replace("int x = 1", "int x.timeSamples = { 1: 2 }").encode()
+    assert TextIndex.of(swapped).places.find("/A.x") == swapped.index(b"x.timeSamples")
 
 
 def test_stage_places(tmp_path: Path) -> None:

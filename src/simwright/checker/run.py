@@ -75,6 +75,8 @@ class Runner:
         self._file = self.locator.find_only_file(snapshot.stage)
         self.found: list[Diagnostic] = []
         self._crashed: set[str] = set()
+        self._places: dict[tuple[PrimNode, str], Where] = {}
+        """Where prims and properties are said: many rules find something at the same ones."""
 
     def run(self) -> list[Diagnostic]:
         """Everything the rules find, in no particular order."""
@@ -159,8 +161,12 @@ class Runner:
             # all opinions are in one crate file, which has no lines: no need to look for the spec
             if self._file:
                 return Where(self._file, prim=at.path, prop=finding.prop)
-            where = self._locate_node(at, finding.prop)
-            return Where(where.file, where.line, where.column, at.path, finding.prop)
+            known = self._places.get((at, finding.prop))
+            if known is None:
+                where = self._locate_node(at, finding.prop)
+                known = Where(where.file, where.line, where.column, at.path, finding.prop)
+                self._places[at, finding.prop] = known
+            return known
         holder = layer or self.snapshot.root_layer
         path = (
             at if isinstance(at, Sdf.Path) else Sdf.Path(at) if at is not None else Sdf.Path.absoluteRootPath

@@ -15,6 +15,6 @@ gate       which files an asset may name
 limits     how far files are trusted, and how much one asset may ask for
 pool       work on many files in worker processes, with limits for each
 collector  Python's collector of reference cycles, paused
-heap       free memory, given back to the system
+heap       free memory and looked-at pages of files, given back to the system
 documents  YAML and JSON documents that people write
 """

@@ -100,8 +100,10 @@ class FixRun:
         progress.before = progress.after = findings
         seen: set[str] = set()
         while not progress.failed:
-            state = self.workspace.read_state()
             jobs = self._plan(findings)
+            if not jobs and not progress.refused:
+                break  # before the state is read: that writes every layer, which takes a sixth of a check
+            state = self.workspace.read_state()
             if not jobs and state not in seen and progress.rounds < MAX_ROUNDS:
                 jobs = self._plan_refused(findings)
             if not jobs:

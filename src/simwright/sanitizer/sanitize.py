@@ -233,6 +233,7 @@ def write_new(workspace: Workspace, target: Path, result: FixResult) -> None:
     """Write the asset as a folder of its own, or as a package."""
     if target.suffix.lower() == PACKAGE_SUFFIX:
         options = ReadOptions(packages=workspace.packages)
+        workspace.save()
         result.entry = str(pack_file(workspace.entry, target, options, Reporter()))
         result.files = [target.name]
         return
@@ -254,6 +255,7 @@ def write_in_place(workspace: Workspace, result: FixResult) -> None:
     with guard_writing(source), contextlib.closing(Staging(source.parent, source.name)) as staging:
         if source.suffix.lower() == PACKAGE_SUFFIX:
             options = ReadOptions(packages=workspace.packages)
+            workspace.save()
             pack_file(workspace.entry, staging.new / source.name, options, Reporter())
             changed = [source.name]
         else:

@@ -18,7 +18,7 @@ from typing import Any
 from simwright.core.diag import Level, Reporter, Where, declare
 from simwright.core.errors import ParseError
 from simwright.usd.guard import is_text
-from simwright.usd.locate import Locator, TextIndex, find_place
+from simwright.usd.locate import Locator, TextIndex
 from simwright.usd.silence import Message, read_text
 
 COMPOSITION_ERROR = declare(
@@ -145,7 +145,7 @@ def _place_text(file: Path, prim: str, prop: str) -> Where:
     if not is_text(data):
         return Where(str(file), prim=prim, prop=prop)
     index = TextIndex.of(data)
-    line, column = index.position(find_place(index.places, f"{prim}.{prop}" if prop else prim))
+    line, column = index.position(index.places.find(f"{prim}.{prop}" if prop else prim))
     return Where(str(file), line, column, prim, prop)
 
 

@@ -46,15 +46,21 @@ _STATEMENT = re.compile(
     + rb"|(?P<other>[^\r\n]))",
     re.DOTALL,
 )  # fmt: skip
-_LINE = re.compile(
+_WORDS = (
     rb"\s*+(?:(?:prepend|append|add|delete|reorder|custom|config|uniform|varying)\s++)*+"
-     rb"(?:rel|[\w:\x80-\xff]++(?:\[\])?)[ \t]++"
-     rb"(?P<name>" + _NAME + rb"(?::[\w\x80-\xff]++)*+)[ \t]*+=[ \t]*+"
-    + rb"(?:[^\s\"'@#/\[\](){}<;,]++|\"[^\"\\\r\n]++\"|<[^<>\s\"'@#]++>|@[^@\s]++@"
-    + rb"|\([^\[\](){}\"'@#/<\r\n]*+\)|\[(?:[^\[\](){}\"'@#/<\r\n]|\"[^\"\\\r\n]*+\")*+\])"
-    + rb"[ \t]*+\r?\n(?!\s*+[(\#/;,])"
-)  # fmt: skip
+    rb"(?:rel|[\w:\x80-\xff]++(?:\[\])?)[ \t]++"
+)
+_FULL_NAME = _NAME + rb"(?::[\w\x80-\xff]++)*+"
+_VALUE = (
+    rb"[ \t]*+=[ \t]*+"
+    rb"(?:[^\s\"'@#/\[\](){}<;,]++|\"[^\"\\\r\n]++\"|<[^<>\s\"'@#]++>|@[^@\s]++@"
+    rb"|\([^\[\](){}\"'@#/<\r\n]*+\)|\[(?:[^\[\](){}\"'@#/<\r\n]|\"[^\"\\\r\n]*+\")*+\])"
+    rb"[ \t]*+\r?\n(?!\s*+[(\#/;,])"
+)
+_LINE = re.compile(_WORDS + rb"(?P<name>" + _FULL_NAME + rb")" + _VALUE)
 """A property with its value on a line of its own and nothing else: most of the lines of a layer."""
+_LINES = re.compile(rb"(?:" + _WORDS + _FULL_NAME + _VALUE + rb")++")
+"""Several of them."""
 _EQUALS = re.compile(rb"\s*+=\s*+")
 _ATOM = re.compile(rb"(?:" + LITERAL + rb"|[^\s;(){}\[\]])*+", re.DOTALL)
 _META = re.compile(_BLANK + rb"\(")
@@ -64,21 +70,68 @@ _FLAT = re.compile(_FILLER + rb"(?:[(\[{]" + _FILLER + rb"[)\]}]" + _FILLER + rb
 
 def outline_text(data: bytes) -> dict[str, int]:
     """Byte offset of the declaration (its name, for prims and properties) of every path."""
-    return _Outliner(data).run()
+    return SpecPlaces(data).list_all()
+
+
+class SpecPlaces:
+    """Byte offsets of declarations in a text.  Lines of properties are skipped, and looked at where one is asked for.
+
+    A check asks for a few properties of some prims, and most lines of a layer are properties.
+    """
+
+    __slots__ = ("_data", "_known", "_skipped")
+
+    def __init__(self, data: bytes) -> None:
+        outliner = _Outliner(data)
+        outliner.run()
+        self._data = data
+        self._known = outliner.places
+        self._skipped = outliner.skipped
+
+    def list_all(self) -> dict[str, int]:
+        """Every path and its offset."""
+        for owner in list(self._skipped):
+            self._look_at(owner)
+        return self._known
+
+    def find(self, path: str) -> int:
+        """Offset of the path, or of the nearest ancestor that is declared."""
+        prim, prop = _split_path(path)
+        known = self._known
+        if prop:
+            self._look_at(prim)
+            if f"{prim}.{prop}" in known:
+                return known[f"{prim}.{prop}"]
+        while prim and prim not in known:
+            # /A{set=v}B: a child of a variant has no slash in front, so braces cut a path as well
+            cut = max(prim.rfind("/"), prim.rfind("{"), prim.rfind("}") + 1 if not prim.endswith("}") else 0)
+            prim = prim[:cut] if cut else ""
+        return known.get(prim, 0)
+
+    def _look_at(self, owner: str) -> None:
+        """Enter the properties of a prim that were skipped."""
+        for begin, end in self._skipped.pop(owner, ()):
+            for match in _LINE.finditer(self._data, begin, end):
+                path, place = f"{owner}.{_decode(match['name'])}", match.start("name")
+                # what is declared several times counts where it is first
+                self._known[path] = min(place, self._known.get(path, place))
 
 
 class _Outliner:
     """Position in the text, and the prims, variant sets and variants that are open there."""
 
-    __slots__ = ("data", "places", "pos", "stack")
+    __slots__ = ("data", "places", "pos", "skipped", "stack")
 
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.pos = 0
         self.stack: list[str] = ["/"]
         self.places: dict[str, int] = {"/": 0}
+        self.skipped: dict[str, list[tuple[int, int]]] = {}
+        """Ranges of lines that hold a property of a prim each."""
 
-    def run(self) -> dict[str, int]:
+    def run(self) -> None:
+        """Go through the text."""
         handlers: dict[str | None, Callable[[re.Match[bytes]], None]] = {
             "close": self._close,
             "prim": self._prim,
@@ -99,16 +152,16 @@ class _Outliner:
             self.pos = match.end()
             # the group that closed last is the alternative itself: groups inside it close before
             handlers[match.lastgroup](match)
-        return self.places
 
     def _lines(self) -> None:
         """Properties that take a line each, without asking what every statement is."""
-        data, places, owner = self.data, self.places, self.stack[-1]
+        owner = self.stack[-1]
         if owner == "/" or owner.endswith("="):
             return
-        while (match := _LINE.match(data, self.pos)) is not None:
+        match = _LINES.match(self.data, self.pos)
+        if match is not None:
             self.pos = match.end()
-            places.setdefault(f"{owner}.{_decode(match['name'])}", match.start("name"))
+            self.skipped.setdefault(owner, []).append(match.span())
 
     def _close(self, _: re.Match[bytes]) -> None:
         if len(self.stack) > 1:
@@ -212,12 +265,12 @@ class TextIndex:
 
     data: bytes
     newlines: npt.NDArray[np.int64]
-    places: dict[str, int]
+    places: SpecPlaces
 
     @classmethod
     def of(cls, data: bytes) -> TextIndex:
         """Index a text."""
-        return cls(data, find_newlines(data), outline_text(data))
+        return cls(data, find_newlines(data), SpecPlaces(data))
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of a byte, both from 1; the column counts characters."""
@@ -283,11 +336,12 @@ class Locator:
 
     def find_line(self, layer: Any, path: str, words: str = "") -> tuple[str, int | None, int | None]:
         """File, line and column where a layer declares a path, or has these words in or after it."""
-        file = self._files.get(layer.identifier) or self._files.setdefault(layer.identifier, _file_of(layer))
-        index = self._index(layer)
+        key = layer.identifier
+        file = self._files.get(key) or self._files.setdefault(key, _file_of(layer))
+        index = self._indexes[key] if key in self._indexes else self._index(layer)
         if index is None:
             return file, None, None
-        offset = find_place(index.places, path)
+        offset = index.places.find(path)
         # an arc or an address stands behind the declaration of its prim
         if words:
             found = index.data.find(words.encode(), offset)
@@ -333,18 +387,6 @@ def _split_path(path: str) -> tuple[str, str]:
     head = path.split("[", 1)[0]
     prim, dot, prop = head.rpartition(".")
     return (prim, prop) if dot and "}" not in prop else (head, "")
-
-
-def find_place(places: dict[str, int], path: str) -> int:
-    """Offset of the path, or of the nearest ancestor that is declared."""
-    prim, prop = _split_path(path)
-    if prop and f"{prim}.{prop}" in places:
-        return places[f"{prim}.{prop}"]
-    while prim and prim not in places:
-        # /A{set=v}B: a child of a variant has no slash in front, so braces cut a path as well
-        cut = max(prim.rfind("/"), prim.rfind("{"), prim.rfind("}") + 1 if not prim.endswith("}") else 0)
-        prim = prim[:cut] if cut else ""
-    return places.get(prim, 0)
 
 
 def _read_layer_bytes(path: str) -> bytes:

@@ -37,6 +37,7 @@ from simwright.checker.facts.topology import (
     weld_near,
     weld_points,
 )
+from simwright.core.heap import PageTally, keep_freed
 
 if TYPE_CHECKING:
     from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
@@ -229,6 +230,8 @@ class MeshFacts:
         return self.answers.is_flat
 
     def _find_flat(self) -> bool:
+        if _is_clearly_solid(self.points, self.faces.indices):
+            return False
         used = self.points.take(self.faces.indices, axis=0)
         centred = used - used.mean(axis=0)
         spread = np.linalg.eigvalsh(np.asarray(centred.T @ centred, np.float64))
@@ -280,6 +283,10 @@ class MeshCache:
     """The mesh that was read last: what is asked next is often about it."""
     welded: tuple[MeshFacts, FaceArrays] | None = None
     """The faces of the last surface that was welded."""
+    pages: PageTally = field(default_factory=PageTally)
+
+    def __post_init__(self) -> None:
+        keep_freed()
 
     def read(self, load: Load) -> tuple[npt.NDArray[Any], FaceArrays]:
         """Points and faces."""
@@ -287,6 +294,7 @@ class MeshCache:
         if self.hot is None or self.hot[0] is not load:
             faces = FaceArrays(as_ints(load(_COUNTS)), as_ints(load(_INDICES)))
             self.hot = (load, as_floats(load("points"), 3), faces)
+            self.pages.note(self.hot[1])
         return self.hot[1], self.hot[2]
 
     def form(self, counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> FaceFacts:
@@ -367,8 +375,13 @@ def read_mesh(node: PrimNode, snapshot: StageSnapshot) -> MeshFacts:
 
 def sketch_mesh(node: PrimNode, snapshot: StageSnapshot) -> Sketch:
     """A sketch of the points; meshes that were read already are not read again."""
-    known = snapshot.shared("meshes", lambda _: MeshCache()).by_prim.get(node.path)
-    return known.sketch if known is not None else sketch_points(as_floats(node.value("points"), 3))
+    book = snapshot.shared("meshes", lambda _: MeshCache())
+    known = book.by_prim.get(node.path)
+    if known is not None:
+        return known.sketch
+    points = as_floats(node.value("points"), 3)
+    book.pages.note(points)
+    return sketch_points(points)
 
 
 def make_facts(points: Any, counts: Any, indices: Any) -> MeshFacts:
@@ -410,6 +423,26 @@ def _find_problem(points: npt.NDArray[Any], form: FaceFacts) -> str:
     if not math.isfinite(np.add.reduce(points, axis=None)) and not np.isfinite(points).all():
         return "the points hold numbers that are not finite"
     return ""
+
+
+_SOLID = 1e-4
+"""The least spread of points that are clearly no plane, the largest counted as 1."""
+_ROUNDING = 1e-9
+"""Spread that rounding of numbers of 32 bits may make, and much more, by the square of their size."""
+
+
+def _is_clearly_solid(points: npt.NDArray[Any], indices: npt.NDArray[Any]) -> bool:
+    """Are the corners far from lying in a plane?
+
+    Points are fewer than corners: this takes a tenth of the time of what tells the doubtful cases apart.
+    """
+    uses = np.bincount(indices, minlength=len(points)).astype(np.float64)
+    places = np.ascontiguousarray(points.T, np.float64)
+    # products of matrices would be shared out among threads, who take longer to meet than to multiply
+    size = float(np.einsum("ij,ij,j->", places, places, uses))
+    places -= (np.einsum("ij,j->i", places, uses) / max(len(indices), 1))[:, None]
+    spread = np.linalg.eigvalsh(np.einsum("ik,jk->ij", places * uses, places))
+    return bool(spread[0] > max(_SOLID * spread[2], _ROUNDING * size, 1e-30))
 
 
 def cross_columns(a: Floats, b: Floats) -> Floats:

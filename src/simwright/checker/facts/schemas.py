@@ -104,25 +104,33 @@ def allowed_types(api: str) -> tuple[str, ...]:
     return schema.can_only_apply_to if schema else ()
 
 
-@cache
 def core_properties(prefix: str, *, of_types: bool = True) -> frozenset[str]:
     """Property names with a prefix that OpenUSD's own schemas define (not ours, not multiple-apply ones).
 
     ``of_types=False`` leaves out those that a prim has by its type.
     """
+    by_type, by_api = _list_core_properties(prefix)
+    return by_type | by_api if of_types else by_api
+
+
+@cache
+def _list_core_properties(prefix: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Property names with a prefix of types and of APIs of OpenUSD's own."""
     registry = Usd.SchemaRegistry()
-    names: set[str] = set()
-    for base in ("UsdTyped", "UsdAPISchemaBase") if of_types else ("UsdAPISchemaBase",):
+    found: list[frozenset[str]] = []
+    for base in ("UsdTyped", "UsdAPISchemaBase"):
+        names: set[str] = set()
         for kind in Tf.Type.FindByName(base).GetAllDerivedTypes():
             name = Usd.SchemaRegistry.GetSchemaTypeName(kind)
-            if not name or _is_registered_by_us(kind):
-                continue
-            definition = registry.FindConcretePrimDefinition(name) or registry.FindAppliedAPIPrimDefinition(
-                name
+            definition = name and (
+                registry.FindConcretePrimDefinition(name) or registry.FindAppliedAPIPrimDefinition(name)
             )
-            if definition:
-                names.update(p for p in definition.GetPropertyNames() if p.startswith(prefix))
-    return frozenset(names)
+            own = [p for p in definition.GetPropertyNames() if p.startswith(prefix)] if definition else []
+            # asked of few: the plugin of a type is looked for among all
+            if own and not _is_registered_by_us(kind):
+                names.update(own)
+        found.append(frozenset(names))
+    return found[0], found[1]
 
 
 def _is_registered_by_us(kind: Tf.Type) -> bool:

@@ -63,14 +63,14 @@ class EdgeTable:
         return np.array_equal(opposite, back) and not bool((start == end).any())
 
 
-# one function: three ways to the same counts, the cheapest that fits
+# one function: the way to the counts that is the cheapest for the mesh
 def count_edges(
     counts: npt.NDArray[Any], indices: npt.NDArray[Any], table: EdgeTable | None = None
 ) -> Topology:
     """Count how often and in which direction each edge is used; zero-length edges are left out.
 
     Small meshes that are closed, which most are, are known by a table of edges.  Otherwise one sort of
-    ``2 * edge + direction`` tells: on a closed surface the sorted keys come in pairs that differ by one.
+    ``2 * edge + direction`` tells: what is said of an edge stands together then.
     """
     if len(indices) == 0:
         return Topology(0, 0, 0, 0)
@@ -80,21 +80,32 @@ def count_edges(
     if fits and table is not None and table.are_paired(start, end, size):
         return Topology(len(indices) // 2, 0, 0, 0)
     low, high = np.minimum(start, end), np.maximum(start, end)
-    # sorting 32-bit keys takes half the time
-    kind = np.int32 if 2 * size * size < 2**31 else np.int64
-    keys = low.astype(kind) * kind(2 * size)
+    # narrow keys take half the time
+    most = 2 * size * size - 1
+    kind = np.uint32 if most < 2**32 else np.uint64
+    keys = low.astype(kind)
+    keys *= kind(2 * size)
     keys += high.astype(kind) * kind(2)
     keys += start > end
-    if bool(np.any(low == high)):
-        keys = keys[low != high]
-    keys.sort()
-    half = len(keys) // 2
-    if len(keys) % 2 == 0 and half:
-        first, second = keys[0::2], keys[1::2]
-        in_pairs = not np.any(first & 1) and np.array_equal(first + kind(1), second)
-        if in_pairs and bool(np.all(first[1:] != first[:-1])):
-            return Topology(half, 0, 0, 0)
-    return _count_uneven(keys)
+    is_edge = low != high
+    if not is_edge.all():
+        keys = keys[is_edge]
+    return _count_sorted(_sort_keys(keys, most.bit_length()))
+
+
+_FEW, _MANY = 3000, 4_000_000
+"""Keys that are sorted by halves of 16 bits: fewer cost more calls than that saves, more would take much memory."""
+
+
+def _sort_keys(keys: npt.NDArray[Any], bits: int) -> npt.NDArray[Any]:
+    """Keys in order; 16 bits at a time numpy counts instead of comparing, which takes half the time."""
+    if not _FEW < len(keys) < _MANY:
+        keys.sort()
+        return keys
+    for shift in range(0, bits, 16):
+        part = (keys >> keys.dtype.type(shift)).astype(np.uint16)
+        keys = keys.take(np.argsort(part, kind="stable"))
+    return keys
 
 
 def are_triangles(counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> bool:
@@ -102,20 +113,23 @@ def are_triangles(counts: npt.NDArray[Any], indices: npt.NDArray[Any]) -> bool:
     return len(indices) == 3 * len(counts) and bool((counts == 3).all())
 
 
-def _count_uneven(keys: npt.NDArray[Any]) -> Topology:
+def _count_sorted(keys: npt.NDArray[Any]) -> Topology:
     """Counts from sorted keys."""
     edges = keys >> 1
-    begins = np.ones(len(edges), np.bool_)
-    np.not_equal(edges[1:], edges[:-1], out=begins[1:])
-    starts = np.flatnonzero(begins)
-    uses = np.diff(starts, append=len(edges))
-    directions = np.add.reduceat(keys & 1, starts) if len(keys) else np.zeros(0, np.int64)
-    twice = uses == 2
+    same = edges[1:] == edges[:-1]
+    # of every key: is it the first, or the last, of its edge?
+    limits = np.ones(len(keys) + 1, np.bool_)
+    np.logical_not(same, out=limits[1:-1])
+    first, last = limits[:-1], limits[1:]
+    count = int(np.count_nonzero(first))
+    boundary = int(np.count_nonzero(first & last))
+    twice = first[:-1] & last[1:]
+    twice &= same
     return Topology(
-        edges=len(starts),
-        boundary=int(np.count_nonzero(uses == 1)),
-        crowded=int(np.count_nonzero(uses > 2)),
-        flipped=int(np.count_nonzero(twice & (directions != 1))),
+        edges=count,
+        boundary=boundary,
+        crowded=count - boundary - int(np.count_nonzero(twice)),
+        flipped=int(np.count_nonzero(twice & (keys[1:] == keys[:-1]))),
     )
 
 
@@ -145,14 +159,35 @@ def weld_points(points: npt.NDArray[Any]) -> Ints:
 def weld_near(points: npt.NDArray[Any]) -> Ints:
     """For every point, the number of the first point within a millionth of the mesh's size on each axis."""
     limit = NEAR * measure_size(points)
-    number = np.zeros(len(points), np.uint64)
+    number: npt.NDArray[np.uint64] | None = None
     # axis by axis: points are one where they fall into one group on all three
-    for values in np.ascontiguousarray(points.T, np.float64):
-        order = np.argsort(values, kind="stable")
-        group = np.zeros(len(values), np.uint64)
-        group[order[1:]] = np.cumsum(np.diff(values[order]) > limit)
-        number = find_first(number * np.uint64(len(points) + 1) + group).astype(np.uint64)
-    return number.astype(np.int64)
+    for column in np.ascontiguousarray(points.T):
+        order = _order_numbers(column)
+        gaps = np.diff(column.take(order).astype(np.float64))
+        group = np.zeros(len(column), np.uint64)
+        group[order[1:]] = np.cumsum(gaps > limit)
+        if number is None:
+            number = group
+            continue
+        number = number * np.uint64(len(points) + 1) + group
+        if len(points) >= _MOST_AT_ONCE:  # three numbers of groups would not fit into one
+            number = find_first(number).astype(np.uint64)
+    assert number is not None, "points have three coordinates"
+    return find_first(number).astype(np.int64)
+
+
+_MOST_AT_ONCE = 2**21
+
+
+def _order_numbers(values: npt.NDArray[Any]) -> Ints:
+    """Indices that sort finite numbers."""
+    if values.dtype != np.float32 or len(values) < _FEW:
+        return np.argsort(values, kind="stable")
+    # the bits of a positive number are in order; those of a negative one are, turned round
+    bits = (values + np.float32(0)).view(np.uint32)  # -0.0 becomes 0.0
+    bits ^= np.where(bits >> 31, np.uint32(2**32 - 1), np.uint32(2**31))
+    order = np.argsort(bits.astype(np.uint16), kind="stable")
+    return order.take(np.argsort((bits >> 16).astype(np.uint16).take(order), kind="stable"))
 
 
 def measure_size(points: npt.NDArray[Any]) -> float:

@@ -66,8 +66,8 @@ def geo_coll_no_selfint(snapshot: StageSnapshot) -> Iterator[Finding]:
         )
 
 
-_PAIRS = 20_000
-"""Pairs of triangles looked at in one go."""
+_FIRST_PAIRS, _PAIRS = 1_000, 4_000
+"""Pairs of triangles looked at in one go: few at first, as many meshes that cross themselves do so all over."""
 _CELLS = 250_000
 """Pairs of boxes compared in one go, at most."""
 _ROWS = 128
@@ -210,13 +210,14 @@ class _Sweep:
     def list_near(self) -> Iterator[tuple[Ints, Ints]]:
         """Pairs of rows whose boxes overlap, in order, some thousands at a time."""
         waiting: list[tuple[Ints, Ints]] = []
-        count = 0
+        count, enough = 0, _FIRST_PAIRS
         for begin, end in self.list_blocks():
             waiting.append(self.find_near(begin, end))
             count += len(waiting[-1][0])
-            if count > _PAIRS:
+            if count > enough:
                 yield _join(waiting)
                 waiting, count = [], 0
+                enough = min(2 * enough, _PAIRS)
         if count:
             yield _join(waiting)
 
