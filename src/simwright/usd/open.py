@@ -59,8 +59,9 @@ def open_stage(
     from pxr import Ar, Usd
 
     # a fix that was interrupted while it replaced files is completed or undone before anybody reads them
-    recover(Path(path).parent, Path(path).name)
-    file = check_file(path)
+    given = Path(path)
+    recover(given.parent, given.name)
+    file = check_file(given)
     reporter = Reporter() if reporter is None else reporter
     packages = PackageMap() if packages is None else packages
     gate = gate or Gate.around(file, packages, reporter)
