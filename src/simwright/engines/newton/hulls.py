@@ -60,6 +60,8 @@ def is_hull(shape: Shape) -> bool:
 
 _FLAT = 1e-6
 """Newton's bound for flat: the smallest singular value of the points against the largest."""
+_SOLID = 1e-7
+"""Well above what rounding leaves of a volume that is none, against the cube of the trace."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
@@ -115,11 +117,9 @@ def _compute_hull(vertices: npt.NDArray[np.float32], limit: int) -> _HullFaces |
     exact = vertices.astype(np.float64)
     # one row for each coordinate: sums and bounds of long rows take a tenth of those of many short ones
     rows = np.ascontiguousarray(exact.T)
-    middle = rows.mean(axis=1)
+    middle = np.add.reduce(rows, axis=1) / len(vertices)
     centred = rows - middle[:, None]
-    spread = np.linalg.eigvalsh(centred @ centred.T)
-    # squares of the singular values, the smallest first
-    if spread[0] <= (10 * _FLAT) ** 2 * max(spread[2], _FLAT**2):
+    if _are_flat(centred @ centred.T):
         return None
     try:
         spatial = importlib.import_module("scipy.spatial")
@@ -127,20 +127,38 @@ def _compute_hull(vertices: npt.NDArray[np.float32], limit: int) -> _HullFaces |
     # no scipy, or points that Qhull refuses: Newton has its own ways then
     except (ImportError, ValueError, RuntimeError):
         return None
-    # coordinate by coordinate: functions for cross products and unique numbers take longer than Qhull on few points
-    x, y, z = vertices.T[:, faces.T]
-    u, v, w = x[1] - x[0], y[1] - y[0], z[1] - z[0]
-    r, s, t = x[2] - x[0], y[2] - y[0], z[2] - z[0]
-    middle = middle.astype(np.float32)
-    outwards = (v * t - w * s) * (x[0] - middle[0])
-    outwards += (w * r - u * t) * (y[0] - middle[1])
-    outwards += (u * s - v * r) * (z[0] - middle[2])
-    inwards = outwards < 0.0
-    faces[inwards, 1], faces[inwards, 2] = faces[inwards, 2], faces[inwards, 1]
+    # all coordinates at once: functions for cross products and unique numbers take longer than Qhull on few points
+    places = vertices.T[:, faces.T]
+    first = places[:, 0]
+    across = places[:, 1:] - first[:, None]
+    one, other = across[:, 0], across[:, 1]
+    normals = one[_NEXT] * other[_AFTER] - one[_AFTER] * other[_NEXT]
+    normals *= first - middle.astype(np.float32)[:, None]
+    inwards = normals[0] + normals[1] + normals[2] < 0.0
+    faces[inwards, 1:] = faces[inwards, :0:-1]
     is_used = np.zeros(len(vertices), dtype=bool)
     is_used[faces] = True
-    corners = (np.cumsum(is_used) - 1)[faces]
-    return _HullFaces(vertices[is_used], corners.reshape(-1), rows.min(axis=1), rows.max(axis=1))
+    corners = (is_used.cumsum() - 1)[faces]
+    low, high = np.minimum.reduce(rows, axis=1), np.maximum.reduce(rows, axis=1)
+    return _HullFaces(vertices[is_used], corners.reshape(-1), low, high)
+
+
+_NEXT, _AFTER = np.array((1, 2, 0)), np.array((2, 0, 1))
+"""The two axes that follow each, round and round."""
+
+
+def _are_flat(products: npt.NDArray[np.float64]) -> bool:
+    """Do points lie in a plane, by Newton's bound?  Given are the products of their coordinates about the middle."""
+    (xx, xy, xz), (_, yy, yz), (_, _, zz) = products.tolist()
+    trace = xx + yy + zz
+    volume = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz)
+    # the volume is the product of the spreads, so the smallest is more than this over half the square of the trace:
+    # far above the bound, as of nearly all, it need not be found
+    if trace > _FLAT and volume > _SOLID * trace**3:
+        return False
+    spread = np.linalg.eigvalsh(products)
+    # squares of the singular values, the smallest first
+    return bool(spread[0] <= (10 * _FLAT) ** 2 * max(spread[2], _FLAT**2))
 
 
 def approximate(
