@@ -354,8 +354,11 @@ def ask_theirs(stage: Any, imported: Imported) -> None:
         "newton:contact_kf": "kf",
         "newton:contact_ka": "ka",
     }
-    resolver = newton.usd.SchemaResolverNewton()
+    resolver = None
     for path, attributes in imported.asset.extras.table.get("newton", {}).items():
+        if names.keys().isdisjoint(attributes):
+            continue
+        resolver = resolver or newton.usd.SchemaResolverNewton()
         for name in names.keys() & attributes.keys():
             resolver.get_value(stage.GetPrimAtPath(path), newton.usd.PrimType.SHAPE, names[name])
 
