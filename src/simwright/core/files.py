@@ -29,7 +29,7 @@ _LONGEST_STEM = 200
 
 def check_readable(path: str | os.PathLike[str], max_bytes: int | None = MAX_TEXT_BYTES) -> Path:
     """The path of an existing, non-empty regular file within the size limit; else an InputError."""
-    file = Path(path)
+    file = path if isinstance(path, Path) else Path(path)
     check_regular(str(file), max_bytes, Where(str(path)))
     return file
 

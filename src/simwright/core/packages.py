@@ -207,13 +207,13 @@ def find_packages(
     for folder in _split_path(environ.get("ROS_PACKAGE_PATH", "")):
         for package in _crawl(folder, "ROS_PACKAGE_PATH"):
             found.add(package)
-    for place in near:
-        around = _surrounding(Path(place))
+    for place in (folder if isinstance(folder, Path) else Path(folder) for folder in near):
+        around = _surrounding(place)
         if is_untrusted():
             # the first is the package that holds the asset; the others are its neighbours
             around = itertools.islice(around, 1)
         else:
-            found.near.append(Path(place))
+            found.near.append(place)
         for package in around:
             found.add(package)
     return found
