@@ -50,7 +50,7 @@ from simwright.engines.newton.shapes import NewtonShapeMaker, report_pictures
 from simwright.engines.newton.types import ModelBuilder
 from simwright.formats.format import ReadOptions
 from simwright.formats.table import find_near, read_asset
-from simwright.model.asset import Asset, Body, Site
+from simwright.model.asset import Asset, Body, Shape, Site
 from simwright.model.branches import Branch, BranchPlan, BranchStep, plan_branches
 from simwright.model.flat_joints import JointPlacement, carry_velocity
 from simwright.model.inertia import Inertial
@@ -342,7 +342,9 @@ class _BuilderFiller:
             with_hulls=not self._choices.skip_mesh_approximation,
             split=split,
         )
-        for element in order_shapes(asset, self._parts, result.bodies):
+        elements = order_shapes(asset, self._parts, result.bodies)
+        maker.prepare_hulls(element for element in elements if isinstance(element, Shape))
+        for element in elements:
             body = result.bodies.get(element.body, -1)
             if isinstance(element, Site):
                 result.sites[element.name] = maker.add_site(element, body)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from simwright.core.diag import Level, Reporter, declare
 from simwright.core.math3d import Pose, pose_to_seven
 from simwright.engines.newton.choices import DRAWN
-from simwright.engines.newton.hulls import ColliderHull, is_hull, make_hull
+from simwright.engines.newton.hulls import ColliderHull, is_hull, make_hulls
 from simwright.engines.newton.looks import StageLooks, VisualMesh
 from simwright.engines.newton.messages import GEOMETRY_LOST, GEOMETRY_MESHED
 from simwright.engines.newton.types import ModelBuilder
@@ -157,16 +157,25 @@ class NewtonShapeMaker:
             return []
         return self._seen_by.find_meshes(shape.path, parts=not shape.collision)
 
+    def prepare_hulls(self, shapes: Iterable[Shape]) -> None:
+        """Make the hulls of all colliders that leave nothing else to be drawn; others are left to Newton."""
+        wanted = {self._key_hull(shape): shape.geometry for shape in shapes if self._is_hulled(shape)}
+        # one after the other: meshes are loaded for the caller and not kept
+        points = (
+            (geometry.solid().vertices, limit)
+            for (_, limit), geometry in wanted.items()
+            if isinstance(geometry, Mesh)
+        )
+        self._hulls = dict(zip(wanted, make_hulls(points), strict=True))
+
     def _find_hull(self, shape: Shape) -> ColliderHull | None:
-        """The hull of a collider that leaves nothing else to be drawn; others are left to Newton (see approximate)."""
-        if not self._with_hulls or (shape.visual and shape.name in self._split) or not is_hull(shape):
-            return None
-        limit = shape.settings.get("max_hull_vertices", self._hull_limit)
-        key = id(shape.geometry), limit
-        if key not in self._hulls:
-            assert isinstance(shape.geometry, Mesh)
-            self._hulls[key] = make_hull(shape.geometry.solid().vertices, limit)
-        return self._hulls[key]
+        return self._hulls[self._key_hull(shape)] if self._hulls and self._is_hulled(shape) else None
+
+    def _is_hulled(self, shape: Shape) -> bool:
+        return self._with_hulls and not (shape.visual and shape.name in self._split) and is_hull(shape)
+
+    def _key_hull(self, shape: Shape) -> tuple[int, int | None]:
+        return id(shape.geometry), shape.settings.get("max_hull_vertices", self._hull_limit)
 
     def _take_visual_mesh(self, seen: list[VisualMesh], shape: Shape) -> Any:
         """Newton's mesh for a shape; its material is drawn if it has a picture and coordinates."""
