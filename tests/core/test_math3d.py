@@ -123,3 +123,14 @@ def test_the_rotation_vector_between_two_orientations_is_the_shorter_turn(angle,
 def test_the_rotation_vector_between_equal_orientations_is_nothing():
     start = quat_from_axis_angle((0.3, 1.0, -0.2), 1.1)
     assert rotation_vector_between(start, -start).tolist() == [0.0, 0.0, 0.0]
+
+
+def test_placing_by_the_identity_gives_the_numbers_of_the_products():
+    same = Pose(np.array(IDENTITY.p), np.array(IDENTITY.q))
+    rng = np.random.default_rng(5)
+    for number in range(50):
+        pose = Pose.of(rng.normal(size=3), rng.normal(size=4) * 10.0 ** (number % 3))
+        pose.p[number % 3] = -0.0
+        one, other = IDENTITY @ pose, same @ pose
+        assert one.p.tobytes() == other.p.tobytes()
+        np.testing.assert_array_equal(one.q, other.q)

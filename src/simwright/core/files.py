@@ -29,24 +29,27 @@ _LONGEST_STEM = 200
 
 def check_readable(path: str | os.PathLike[str], max_bytes: int | None = MAX_TEXT_BYTES) -> Path:
     """The path of an existing, non-empty regular file within the size limit; else an InputError."""
-    file = Path(path)
-    where = Where(str(path))
+    file = path if isinstance(path, Path) else Path(path)
+    check_regular(str(file), max_bytes, Where(str(path)))
+    return file
+
+
+def check_regular(text: str, max_bytes: int | None, where: Where) -> None:
+    """The same of a path as text, as it is asked for every layer of a stage."""
     try:
-        # surrogates that no file name can hold: told here, since the system calls below would raise a
-        # UnicodeEncodeError
-        os.fsencode(file)
-        if "\0" in str(path):
+        if "\0" in text:
             raise NotFoundError("the path has a NUL character", where=where)
-        status = file.stat()
+        # surrogates that no file name can hold raise a UnicodeEncodeError
+        status = os.stat(text)  # noqa: PTH116
         if stat.S_ISDIR(status.st_mode):
             raise InputError("is a folder, not a file", hint="name a file inside it", where=where)
         # a named pipe would block for ever, a device never end
         if not stat.S_ISREG(status.st_mode):
             raise InputError("is not a regular file", where=where)
     except FileNotFoundError:
-        raise NotFoundError("no such file", hint=suggest_sibling(file), where=where) from None
+        raise NotFoundError("no such file", hint=suggest_sibling(Path(text)), where=where) from None
     except UnicodeEncodeError:
-        raise NotFoundError("the path is not valid text", where=Where(ascii(str(path)))) from None
+        raise NotFoundError("the path is not valid text", where=Where(ascii(text))) from None
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", where=where) from None
     size = status.st_size
@@ -58,7 +61,6 @@ def check_readable(path: str | os.PathLike[str], max_bytes: int | None = MAX_TEX
             hint="is it the right file? heavy geometry belongs in mesh files",
             where=where,
         )
-    return file
 
 
 def read_bytes(path: str | os.PathLike[str], max_bytes: int | None = MAX_TEXT_BYTES) -> bytes:
@@ -195,9 +197,14 @@ def remove_temporary(file: Path) -> None:
 
 def name_temporary(target: Path, word: str, number: int) -> Path:
     """A hidden name beside a target for something that is not complete yet; the same one the next time."""
+    return target.with_name(hide_name(target.name, word, number))
+
+
+def hide_name(name: str, word: str, number: int) -> str:
+    """What :func:`name_temporary` calls the one beside a file of this name."""
     # cut by bytes, which file systems count, not by characters
-    stem = os.fsdecode(os.fsencode(target.name)[:_LONGEST_STEM])
-    return target.with_name(f".{stem}.{word}" + (f"-{number}" if number > 1 else ""))
+    stem = os.fsdecode(os.fsencode(name)[:_LONGEST_STEM])
+    return f".{stem}.{word}" + (f"-{number}" if number > 1 else "")
 
 
 def lock_file(path: Path, *, create: bool = True, wait: bool = False) -> int | None:

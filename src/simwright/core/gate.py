@@ -269,28 +269,28 @@ class Gate:
         return Path(path).resolve()
 
     def _covers(self, target: Path) -> bool:
-        around = _list_above(str(target))
-        if any(self._is_own(Path(folder), target) for folder in self._folders & around):
+        # as text: paths are compared part by part
+        path = str(target)
+        if any(_holds(folder, path) and self._is_own(folder, target) for folder in self._folders):
             return True
         # ROS and Gazebo installations have hundreds of folders, which most assets never ask for
         known = {folder for package in self.packages for folder in package.list_folders()}
         known |= {folder.resolve() for folder in list_model_folders() if folder.is_dir()}
-        return any(str(folder) in around for folder in known)
+        return any(_holds(str(folder), path) for folder in known)
 
-    def _is_own(self, folder: Path, target: Path) -> bool:
+    def _is_own(self, folder: str, target: Path) -> bool:
         """An asset that lies in the user's home has no part in what is hidden there: keys, settings, histories."""
-        if folder not in self.roots or not is_private(folder) or folder == folder.parent:
+        root = next((root for root in self.roots if str(root) == folder), None)
+        if root is None or not is_private(root) or root == root.parent:
             return True
-        return not any(part.startswith(".") for part in target.relative_to(folder).parts)
+        return not any(part.startswith(".") for part in target.relative_to(root).parts)
 
 
-def _list_above(path: str) -> set[str]:
-    """A path and all folders above it."""
-    found = {path}
-    while (above := os.path.dirname(path)) != path:  # noqa: PTH120 - asked for every file of an asset
-        found.add(above)
-        path = above
-    return found
+def _holds(folder: str, path: str) -> bool:
+    """Is the path the folder, or below it?"""
+    return path.startswith(folder) and (
+        len(path) == len(folder) or folder.endswith("/") or path[len(folder)] == "/"
+    )
 
 
 def _find_entry(folder: Path, name: str) -> Path | None:

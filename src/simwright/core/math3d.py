@@ -337,6 +337,9 @@ class Pose:
         return m
 
     def __matmul__(self, other: Pose) -> Pose:
+        if self is IDENTITY:
+            # the same numbers: adding zero turns negative zeros into positive ones, as the products do
+            return Pose(other.p + 0.0, quat_normalize(other.q + 0.0))
         # plain numbers: for single poses they are several times faster than small arrays
         x, y, z = self.p.tolist()
         dx, dy, dz = _rotate(self.q.tolist(), other.p.tolist())

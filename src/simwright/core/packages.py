@@ -207,13 +207,13 @@ def find_packages(
     for folder in _split_path(environ.get("ROS_PACKAGE_PATH", "")):
         for package in _crawl(folder, "ROS_PACKAGE_PATH"):
             found.add(package)
-    for place in near:
-        around = _surrounding(Path(place))
+    for place in (folder if isinstance(folder, Path) else Path(folder) for folder in near):
+        around = _surrounding(place)
         if is_untrusted():
             # the first is the package that holds the asset; the others are its neighbours
             around = itertools.islice(around, 1)
         else:
-            found.near.append(Path(place))
+            found.near.append(place)
         for package in around:
             found.add(package)
     return found
@@ -237,14 +237,15 @@ def find_named_folder(name: str, place: Path) -> Path | None:
 
 def is_private(folder: Path) -> bool:
     """Is it the user's home, a folder that holds it, or one at the top of the file system?"""
-    home = _resolve_home(os.environ.get("HOME", "/"))
-    return len(folder.parts) < 3 or folder == home or folder in home.parents
+    home, text = _resolve_home(os.environ.get("HOME", "/")), str(folder)
+    # as text: asked for every file of an asset, and paths are compared part by part
+    return len(folder.parts) < 3 or home == text or home.startswith(f"{text}/")
 
 
 @cache
-def _resolve_home(home: str) -> Path:
-    # asked for every folder above every file; a home does not move while a command runs
-    return Path(home).resolve()
+def _resolve_home(home: str) -> str:
+    # a home does not move while a command runs
+    return os.path.realpath(home)
 
 
 def _looks_like_package(folder: Path) -> bool:
@@ -303,7 +304,7 @@ def _crawl(folder: Path, origin: str, depth: int = 0) -> Iterator[Package]:
 def _surrounding(place: Path) -> Iterator[Package]:
     """The package that holds ``place``, and the packages beside that one."""
     # as text: every folder above an asset is asked, and hardly any is a package
-    above = str(place.resolve())
+    above = os.path.realpath(place)
     for _ in range(_MAX_DEPTH + 1):
         name = read_package_name(Path(above)) if os.path.isfile(f"{above}/{_MANIFEST}") else None  # noqa: PTH113
         if name:

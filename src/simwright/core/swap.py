@@ -25,13 +25,15 @@ from pathlib import Path
 
 from simwright.core.diag import Where
 from simwright.core.errors import OutputError
-from simwright.core.files import lock_file, name_temporary, resolve_inside, sync
+from simwright.core.files import hide_name, lock_file, name_temporary, resolve_inside, sync
 
 _AT_FDCWD = -100
 _RENAME_EXCHANGE = 2
 _UNSUPPORTED = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.EPERM)
 _MOST_STALE = 8
 """Staging folders of killed processes that are looked for at one place."""
+_WORD = "simwright"
+"""What the names of staging folders end with."""
 _OLD = 86400.0
 """Where there are no locks, nobody works on a staging folder for this long [s]."""
 
@@ -176,13 +178,17 @@ def put_files(
 
 def recover(folder: Path, name: str) -> None:
     """Undo what a killed process left of writing ``name`` in a folder, and remove its staging folders."""
+    # as text: asked before every asset is read
+    place, own = os.path.split(os.path.join(folder, name))  # noqa: PTH118
     try:
-        first = _name_staging(folder, name, 1)
+        first = os.path.join(place, hide_name(own, _WORD, 1))  # noqa: PTH118
     except ValueError:  # no name of a file
         return
+    if own in ("", "."):
+        return
     for number in range(1, _MOST_STALE + 1):
-        path = f"{first}-{number}" if number > 1 else str(first)
-        if os.path.isdir(path):  # noqa: PTH112 - asked before every asset is read
+        path = f"{first}-{number}" if number > 1 else first
+        if os.path.isdir(path):  # noqa: PTH112
             with guard_writing(path):
                 _clean(Path(path))
 
@@ -478,7 +484,7 @@ def _stuck(path: Path, target: Path) -> OutputError:
 
 
 def _name_staging(parent: Path, name: str, number: int) -> Path:
-    return name_temporary(parent / name, "simwright", number)
+    return name_temporary(parent / name, _WORD, number)
 
 
 @contextlib.contextmanager

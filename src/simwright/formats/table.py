@@ -178,7 +178,7 @@ def _list_writers(writers: list[Format]) -> str:
 
 def find_near(path: str | os.PathLike[str]) -> PackageMap:
     """Packages of the environment and around a file."""
-    return find_packages(near=[Path(path).parent])
+    return find_packages(near=[(path if isinstance(path, Path) else Path(path)).parent])
 
 
 def _unknown_format(file: Path, tag: str, formats: list[Format]) -> ParseError:

@@ -30,7 +30,6 @@ def find_filtered_pairs(asset: Asset, tree: Tree | None = None) -> set[Pair]:
     by_body: dict[str, list[Shape]] = {}
     for shape in colliders:
         by_body.setdefault(shape.body, []).append(shape)
-    tree = tree or build_tree(asset)
     return {
         (a.name, b.name) if place[a.name] < place[b.name] else (b.name, a.name)
         for source in (
@@ -53,11 +52,13 @@ def _pair_joined(asset: Asset, by_body: dict[str, list[Shape]]) -> Iterator[tupl
 
 
 def _pair_articulated(
-    asset: Asset, by_body: dict[str, list[Shape]], tree: Tree
+    asset: Asset, by_body: dict[str, list[Shape]], tree: Tree | None
 ) -> Iterator[tuple[Shape, Shape]]:
     """Bodies of an articulation that does not touch itself."""
     for articulation in asset.articulations:
         if not articulation.self_collide:
+            # most touch themselves: the tree is made for those that do not
+            tree = tree or build_tree(asset)
             # of bodies, then of their shapes: pairs within one body are no pairs
             for a, b in combinations(list_articulated(asset, articulation, tree), 2):
                 yield from product(by_body.get(a, ()), by_body.get(b, ()))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from simwright.core.math3d import DEGREE, IDENTITY, Pose
@@ -266,6 +267,7 @@ _OWN_KINDS = frozenset({*NEUTRAL.values(), "rgbd_camera"})
 CAMERAS = frozenset({"camera", "depth_camera", "rgbd_camera"})
 
 
+@lru_cache(maxsize=1024)
 def find_neutral_kind(apis: frozenset[str]) -> str:
     """The kind of sensor that a prim is by its APIs; empty for none."""
     if apis >= {"SensorCameraAPI", "SensorDepthAPI"}:

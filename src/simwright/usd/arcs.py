@@ -30,7 +30,7 @@ from simwright.core.limits import BUDGETS, check_limit
 from simwright.core.packages import SCHEME, split_uri
 from simwright.usd import crate
 from simwright.usd.complaints import explain_failure
-from simwright.usd.guard import LAYER_SUFFIXES, check_file
+from simwright.usd.guard import LAYER_SUFFIXES, check_resolved
 from simwright.usd.locate import Locator
 from simwright.usd.questions import has_field, list_fields, list_variants, read_field
 from simwright.usd.settled import Identity, identify, once_per_file
@@ -164,13 +164,16 @@ def identify_content(layer: Any) -> Identity | None:
     return identity if identity in _current else None
 
 
-def read_layer(path: str) -> WalkedLayer | None:
-    """The layer at a path with what is in its file now, or with its unsaved changes; None if there is none."""
+def read_layer(path: str, outer: str = "") -> WalkedLayer | None:
+    """The layer at a path with what is in its file now, or with its unsaved changes; None if there is none.
+
+    ``outer`` is its file, or that of the package it is in, where the caller has resolved the path already.
+    """
     from pxr import Ar, Sdf
 
     known = Sdf.Layer.Find(path)
-    place = known.realPath if known else Ar.GetResolver().Resolve(path).GetPathString()
-    identity = identify(Ar.SplitPackageRelativePathOuter(place)[0])
+    place = known.realPath if known else outer or Ar.GetResolver().Resolve(path).GetPathString()
+    identity = identify(place if place == outer else Ar.SplitPackageRelativePathOuter(place)[0])
     layer = content = Sdf.Layer.FindOrOpen(path)
     if not known:
         _note_current(identity)
@@ -281,7 +284,7 @@ class _LayerWalker:
             return None
         try:
             if resolved not in self.checked:
-                check_file(resolved)
+                check_resolved(resolved)
                 self.checked.add(resolved)
         except LimitError:
             raise
@@ -295,7 +298,7 @@ class _LayerWalker:
             )
             return None
         try:
-            return read_layer(identifier)
+            return read_layer(identifier, resolved)
         except Tf.ErrorException as error:
             # the stage tries again and tells of it, unless it finds the layer as it was before
             if Sdf.Layer.Find(identifier):

@@ -51,10 +51,13 @@ _NAMESPACE = re.compile(r"pxrInternal_v[0-9_]+pxrReserved_+(?:pegtl)?(?:::)?")
 
 def report_composition(stage: Any, skipped: set[str], reporter: Reporter, locator: Locator) -> None:
     """One diagnostic per composition error of the stage; ``skipped`` assets were reported already."""
+    errors = stage.GetCompositionErrors()
+    if not errors:
+        return
     seen: set[str] = set()
     # names as the asset has them: `fix` works in a folder of its own, which nobody knows
     folder = f"@{Path(stage.GetRootLayer().realPath).parent}/"
-    said = [(read_text(error.__str__), error) for error in stage.GetCompositionErrors()]
+    said = [(read_text(error.__str__), error) for error in errors]
     # OpenUSD composes on several threads and gives its errors in any order
     for full, error in sorted(said, key=lambda pair: (str(pair[1].rootSite.path), pair[0])):
         text = " ".join(_SESSION.sub("", full).split())

@@ -18,7 +18,7 @@ from typing import Any
 
 from simwright.core.diag import Where
 from simwright.core.errors import InputError, LimitError, ParseError
-from simwright.core.files import MIB, check_readable
+from simwright.core.files import MIB, check_readable, check_regular
 from simwright.usd import crate
 from simwright.usd.crate_values import CorruptDataError
 from simwright.usd.settled import once_per_file, recall
@@ -45,6 +45,13 @@ def check_file(path: str | Path) -> Path:
     # as layers name it: what is found out about it is asked for by their path
     _check_layer(str(file.absolute()), Where(str(path)))
     return file
+
+
+def check_resolved(path: str) -> None:
+    """The same of a path that OpenUSD has resolved."""
+    where = Where(path)
+    check_regular(path, MAX_BINARY_BYTES, where)
+    _check_layer(path if path.startswith("/") else str(Path(path).absolute()), where)
 
 
 @once_per_file

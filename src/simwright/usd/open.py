@@ -59,8 +59,9 @@ def open_stage(
     from pxr import Ar, Usd
 
     # a fix that was interrupted while it replaced files is completed or undone before anybody reads them
-    recover(Path(path).parent, Path(path).name)
-    file = check_file(path)
+    given = path if isinstance(path, Path) else Path(path)
+    recover(given.parent, given.name)
+    file = check_file(given)
     reporter = Reporter() if reporter is None else reporter
     packages = PackageMap() if packages is None else packages
     gate = gate or Gate.around(file, packages, reporter)
@@ -70,7 +71,7 @@ def open_stage(
     with capture() as messages:
         resolver_context = context(packages, file)
         with Ar.ResolverContextBinder(resolver_context):
-            with explain_errors(Path(path)):
+            with explain_errors(given):
                 walk = walk_layers(str(file.absolute()), gate, reporter, locator)
                 if walk is None:
                     raise ParseError("OpenUSD cannot open this layer", where=Where(str(path)))

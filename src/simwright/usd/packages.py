@@ -65,7 +65,7 @@ def context(packages: PackageMap | None, root: Path | None = None) -> Any:
     """An ``Ar.DefaultResolverContext`` with these packages, and the folder of ``root`` as OpenUSD has it."""
     from pxr import Ar
 
-    folders = [str(root.resolve().parent)] if root is not None else []
+    folders = [os.path.dirname(os.path.realpath(root))] if root is not None else []  # noqa: PTH120 - asked for every stage
     if packages is not None and len(packages):
         folders.append(str(search_path(packages)))
     return Ar.DefaultResolverContext(folders)

@@ -50,7 +50,7 @@ from simwright.engines.newton.shapes import NewtonShapeMaker, report_pictures
 from simwright.engines.newton.types import ModelBuilder
 from simwright.formats.format import ReadOptions
 from simwright.formats.table import find_near, read_asset
-from simwright.model.asset import Asset, Body, Site
+from simwright.model.asset import Asset, Body, Shape, Site
 from simwright.model.branches import Branch, BranchPlan, BranchStep, plan_branches
 from simwright.model.flat_joints import JointPlacement, carry_velocity
 from simwright.model.inertia import Inertial
@@ -92,7 +92,9 @@ def fill_builder(
     # needs the stage: articulations may be declared on prims that are no bodies
     if choices.override_root_xform:
         fill.root_poses = find_root_poses(asset, stage)
-    fill.add_branches(plan.branches)
+    # what is too large for single precision is infinite in Newton
+    with np.errstate(over="ignore"):
+        fill.add_branches(plan.branches)
     # looks are asked of the stage where they are wanted: they cost most of the time of an import
     looks = open_looks(stage) if choices.load_visual_shapes else None
     fill.add_shapes(looks, split)
@@ -146,6 +148,8 @@ class _BuilderFiller:
         self._result = result
         self._reporter = result.reporter
         self._base = self._stand = base
+        warp = import_warp()
+        self._make_vector, self._make_matrix = warp.vec3.from_buffer_copy, warp.mat33.from_buffer_copy
         self.root_poses: dict[str, Pose] = {}
         self.hulled: set[str] = set()
         self._bound: set[str] = set()
@@ -243,11 +247,12 @@ class _BuilderFiller:
             inertial = dataclasses.replace(inertial, com=self._find_center(body))
         if body.kinematic and not is_root:
             self._reporter.report(BODY_NOT_KINEMATIC, body.source, name=body.name)
-        # mass and inertia are locked: Newton would add those of every shape that is put on the link
+        # mass and inertia are locked: Newton would add those of every shape that is put on the link; of vectors and
+        # matrices of Warp it makes no others
         index = builder.add_link(
             xform=pose_to_seven(self._stand @ body.pose),
-            com=tuple(float(v) for v in inertial.com),
-            inertia=np.asarray(inertial.inertia, dtype=np.float64),
+            com=self._make_vector(inertial.com.astype(np.float32, order="C")),
+            inertia=self._make_matrix(inertial.inertia.astype(np.float32, order="C")),
             # in single precision, as Newton's models have it, and centre and inertia in the builder too
             mass=float(np.float32(inertial.mass)),
             label=body.path or body.name,
@@ -337,7 +342,9 @@ class _BuilderFiller:
             with_hulls=not self._choices.skip_mesh_approximation,
             split=split,
         )
-        for element in order_shapes(asset, self._parts, result.bodies):
+        elements = order_shapes(asset, self._parts, result.bodies)
+        maker.prepare_hulls(element for element in elements if isinstance(element, Shape))
+        for element in elements:
             body = result.bodies.get(element.body, -1)
             if isinstance(element, Site):
                 result.sites[element.name] = maker.add_site(element, body)
@@ -474,6 +481,14 @@ def import_newton() -> ModuleType:
     except ImportError:
         raise MissingExtraError("newton", "newton", "filling a Newton builder") from None
     module: ModuleType = newton
+    return module
+
+
+def import_warp() -> ModuleType:
+    """What Newton's vectors and matrices are made with."""
+    import warp
+
+    module: ModuleType = warp
     return module
 
 

@@ -16,7 +16,6 @@ A program that takes an importer as a function (as IsaacLab does) is given :func
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import inspect
 import os
 import warnings
@@ -29,6 +28,7 @@ import numpy as np
 from simwright.core.collector import pause_collector
 from simwright.core.diag import Level, Reporter
 from simwright.core.errors import InputError, UsageError
+from simwright.core.gate import Gate
 from simwright.core.math3d import Pose, pose_to_seven, quat_normalize, vec3
 from simwright.engines.newton.build import add_asset, import_newton
 from simwright.engines.newton.equalities import SPLAT, sort_prims
@@ -36,6 +36,7 @@ from simwright.engines.newton.messages import COMPOSED_PARTLY, HANDED_OVER, LEGA
 from simwright.engines.newton.result import Imported, UsdImport, describe_import
 from simwright.engines.newton.types import ModelBuilder
 from simwright.formats.format import ReadOptions
+from simwright.formats.table import find_near
 from simwright.resolve.resolver import DEFAULT_ORDER, SchemaResolver, SchemaResolverMjc, find_resolver
 from simwright.resolve.table import NUMBER, PrimType, Row, Unit, ValueForm, ValueTransform
 
@@ -157,10 +158,9 @@ def _import(
     pose = read_pose(words["xform"])
     resolvers = adopt_resolvers(words["schema_resolvers"], legacy_margin_gap=words["legacy_margin_gap"])
     reading = {"visuals": words["load_visual_shapes"], **reading}
-    options = make_options(builder, source, resolvers, reading)
     if is_path(source):
-        # one gate for the stage and for what it names
-        options = dataclasses.replace(options, gate=options.make_gate(Path(source), reporter))
+        source = Path(source)
+    options = make_options(builder, source, resolvers, reading, reporter)
     with _as_newton_raises():
         stage = open_source(source, options, reporter, partial=words["allow_partial"])
         parts = sort_prims(stage)
@@ -220,11 +220,13 @@ _KINDS = ("cable", "cloth", "soft", "attachment")
 
 
 def make_options(
-    builder: ModelBuilder, source: Any, resolvers: Sequence[Any], reading: Mapping[str, Any]
+    builder: ModelBuilder,
+    source: Any,
+    resolvers: Sequence[Any],
+    reading: Mapping[str, Any],
+    reporter: Reporter,
 ) -> ReadOptions:
     """What the reader is told: the builder's density counts where nobody authors one, and metres are the unit."""
-    from simwright.formats.table import find_near
-
     told: dict[str, Any] = {
         "schema_resolvers": tuple(resolvers),
         "unsaid_meters_per_unit": 1.0,
@@ -236,6 +238,8 @@ def make_options(
     }
     if is_path(source):
         told.setdefault("packages", find_near(source))
+        # one gate for the stage and for what it names
+        told["gate"] = told.get("gate") or Gate.around(source, told["packages"], reporter)
     try:
         return ReadOptions(**told)
     except TypeError as error:
@@ -354,8 +358,11 @@ def ask_theirs(stage: Any, imported: Imported) -> None:
         "newton:contact_kf": "kf",
         "newton:contact_ka": "ka",
     }
-    resolver = newton.usd.SchemaResolverNewton()
+    resolver = None
     for path, attributes in imported.asset.extras.table.get("newton", {}).items():
+        if names.keys().isdisjoint(attributes):
+            continue
+        resolver = resolver or newton.usd.SchemaResolverNewton()
         for name in names.keys() & attributes.keys():
             resolver.get_value(stage.GetPrimAtPath(path), newton.usd.PrimType.SHAPE, names[name])
 

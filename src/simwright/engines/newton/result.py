@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _STEP = 1e-3
 """The step of Newton's importer for a scene that names none [s]."""
 _SCALE = "xformOp:scale"
+_UNKNOWN = "?"
 _RESET = "!resetXformStack!"
 
 
@@ -218,28 +219,12 @@ class _ShapeScales:
         signs = self._signs.get(path)
         if signs is None:
             signs, found = self._find_signs(path.rpartition("/")[0]), self._met.get(path)
-            if not self._is_upright(found):
+            names = _list_scales(found)
+            # most prims have none, and the list of operations is slow
+            if names and not (found is not None and names == [_SCALE] and _is_upright(found)):
                 signs = self._turn(signs, self._stage.GetPrimAtPath(path))
             self._signs[path] = signs
         return signs
-
-    @staticmethod
-    def _is_upright(found: FoundPrim | None) -> bool:
-        """Is it certain that no scale of a prim mirrors it?  Most have none, and the list of operations is slow."""
-        from simwright.formats.usd.stage_reader import as_floats
-
-        if found is None or found.authored is None:
-            return False
-        outline = found.opinions.outline
-        names = outline.scales
-        if names is None:
-            names = outline.scales = [name for name in found.authored if _SCALE in name]
-        if not names:
-            return True
-        if names != [_SCALE]:
-            return False
-        value = as_floats(found.prim.GetAttribute(_SCALE).Get())
-        return len(value) == 3 and all(number > 0.0 for number in value)
 
     def _turn(self, signs: tuple[float, ...], prim: Usd.Prim) -> tuple[float, ...]:
         from pxr import UsdGeom
@@ -261,6 +246,24 @@ class _ShapeScales:
                 # zero and what is no number stay what they are
                 signs = tuple(s * (math.copysign(1.0, v) if v and v == v else v) for s, v in pairs)  # noqa: PLR0124
         return signs
+
+
+def _list_scales(found: FoundPrim | None) -> list[str]:
+    """The operations of a prim that may scale it; those of a prim that nobody has met are not known."""
+    if found is None or found.authored is None:
+        return [_UNKNOWN]
+    outline = found.opinions.outline
+    if outline.scales is None:
+        outline.scales = [name for name in found.authored if _SCALE in name]
+    return outline.scales
+
+
+def _is_upright(found: FoundPrim) -> bool:
+    """Is it certain that the one scale of a prim does not mirror it?"""
+    from simwright.formats.usd.stage_reader import as_floats
+
+    value = as_floats(found.prim.GetAttribute(_SCALE).Get())
+    return len(value) == 3 and all(number > 0.0 for number in value)
 
 
 def _by_path(elements: Iterable[Any], indices: dict[str, int]) -> dict[str, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from simwright.core.diag import Level, Reporter, declare
 from simwright.core.math3d import Pose, pose_to_seven
 from simwright.engines.newton.choices import DRAWN
-from simwright.engines.newton.hulls import ColliderHull, is_hull, make_hull
+from simwright.engines.newton.hulls import ColliderHull, is_hull, make_hulls
 from simwright.engines.newton.looks import StageLooks, VisualMesh
 from simwright.engines.newton.messages import GEOMETRY_LOST, GEOMETRY_MESHED
 from simwright.engines.newton.types import ModelBuilder
@@ -38,7 +38,7 @@ from simwright.model.geometry import (
     Sphere,
     fan_triangles,
 )
-from simwright.model.material import RenderMaterial, Texture, to_display
+from simwright.model.material import PhysicsMaterial, RenderMaterial, Texture, to_display
 from simwright.model.moments import heightfield_solid
 
 _SITE_SIZE = 0.01
@@ -94,6 +94,8 @@ class NewtonShapeMaker:
             cfg.is_hydroelastic or cfg.sdf_max_resolution is not None or cfg.sdf_target_voxel_size is not None
         )
         self._with_hulls = with_hulls and not has_field
+        # what shapes have that say nothing of a field, as nearly all
+        self._plain_field = None if has_field else _make_plain_field(cfg)
         # distance fields are resolved and put on afterwards, see put_field
         self._config = cfg.copy()
         self._config.is_hydroelastic = False
@@ -140,9 +142,10 @@ class NewtonShapeMaker:
             self._builder.shape_collision_radius[index] = hull.find_radius(scale)
             self.hulled.add(shape.name)
         if shape.collision:
-            put_field(
-                self._builder, index, resolve_field(shape, self._builder.default_shape_cfg, self._reporter)
-            )
+            field = self._plain_field
+            if field is None or not _FIELD_WORDS.isdisjoint(shape.settings):
+                field = resolve_field(shape, self._builder.default_shape_cfg, self._reporter)
+            put_field(self._builder, index, field)
         return index
 
     def _find_visual_meshes(self, shape: Shape) -> list[VisualMesh]:
@@ -154,16 +157,25 @@ class NewtonShapeMaker:
             return []
         return self._seen_by.find_meshes(shape.path, parts=not shape.collision)
 
+    def prepare_hulls(self, shapes: Iterable[Shape]) -> None:
+        """Make the hulls of all colliders that leave nothing else to be drawn; others are left to Newton."""
+        wanted = {self._key_hull(shape): shape.geometry for shape in shapes if self._is_hulled(shape)}
+        # one after the other: meshes are loaded for the caller and not kept
+        points = (
+            (geometry.solid().vertices, limit)
+            for (_, limit), geometry in wanted.items()
+            if isinstance(geometry, Mesh)
+        )
+        self._hulls = dict(zip(wanted, make_hulls(points), strict=True))
+
     def _find_hull(self, shape: Shape) -> ColliderHull | None:
-        """The hull of a collider that leaves nothing else to be drawn; others are left to Newton (see approximate)."""
-        if not self._with_hulls or (shape.visual and shape.name in self._split) or not is_hull(shape):
-            return None
-        limit = shape.settings.get("max_hull_vertices", self._hull_limit)
-        key = id(shape.geometry), limit
-        if key not in self._hulls:
-            assert isinstance(shape.geometry, Mesh)
-            self._hulls[key] = make_hull(shape.geometry.solid().vertices, limit)
-        return self._hulls[key]
+        return self._hulls[self._key_hull(shape)] if self._hulls and self._is_hulled(shape) else None
+
+    def _is_hulled(self, shape: Shape) -> bool:
+        return self._with_hulls and not (shape.visual and shape.name in self._split) and is_hull(shape)
+
+    def _key_hull(self, shape: Shape) -> tuple[int, int | None]:
+        return id(shape.geometry), shape.settings.get("max_hull_vertices", self._hull_limit)
 
     def _take_visual_mesh(self, seen: list[VisualMesh], shape: Shape) -> Any:
         """Newton's mesh for a shape; its material is drawn if it has a picture and coordinates."""
@@ -280,22 +292,16 @@ class NewtonShapeMaker:
         cfg.is_solid = shape.settings.get("mass_model") != "shell"
         # a disabled collider is there, and touches nothing
         cfg.has_shape_collision = cfg.has_particle_collision = touches
-        material = self._contacts.get(shape.physics_material)
-        values: dict[str, float | None] = {"margin": shape.margin, "gap": self._choose_gap(shape)}
-        values |= {name: shape.settings.get(name) for name in _CONTACT_SETTINGS}
-        if material is not None:
-            said = {name: material.settings.get(name) for name in _CONTACT_SETTINGS}
-            said |= {"ke": material.stiffness, "kd": material.damping}
-            own = shape.settings.get("contact_first", False)
-            values |= {
-                name: value
-                for name, value in said.items()
-                if value is not None and not (own and name in ("ke", "kd") and values[name] is not None)
-            }
-            values |= material.list_contact()
-        for name, value in values.items():
-            if value is not None:
-                setattr(cfg, name, value)
+        gap, material = self._choose_gap(shape), self._contacts.get(shape.physics_material)
+        if shape.margin is not None:
+            cfg.margin = shape.margin
+        if gap is not None:
+            cfg.gap = gap
+        # most shapes say nothing of contact
+        if shape.settings or material is not None:
+            for name, value in _list_contact(shape, material).items():
+                if value is not None:
+                    setattr(cfg, name, value)
         return cfg
 
     def _choose_gap(self, shape: Shape) -> float | None:
@@ -318,6 +324,22 @@ class NewtonShapeMaker:
             return shape.color[:3], min(max(shape.color[3], 0.0), 1.0)
         # what is not drawn has the builder's next colour, as in Newton
         return (_PLAIN if drawn else None), None
+
+
+def _list_contact(shape: Shape, material: PhysicsMaterial | None) -> dict[str, float | None]:
+    """Values of contact: those of a shape, and before them those of its material, unless the shape's count first."""
+    values: dict[str, float | None] = {name: shape.settings.get(name) for name in _CONTACT_SETTINGS}
+    if material is None:
+        return values
+    said = {name: material.settings.get(name) for name in _CONTACT_SETTINGS}
+    said |= {"ke": material.stiffness, "kd": material.damping}
+    own = shape.settings.get("contact_first", False)
+    values |= {
+        name: value
+        for name, value in said.items()
+        if value is not None and not (own and name in ("ke", "kd") and values[name] is not None)
+    }
+    return values | material.list_contact()
 
 
 def _describe_primitive(geometry: Geometry) -> tuple[Any, tuple[float, float, float]] | None:
@@ -397,6 +419,27 @@ class SdfSettings:
     texture_format: str
     padding: float | None
     is_hydroelastic: bool
+
+
+_FIELD_WORDS = frozenset(
+    {
+        "sdf_enabled",
+        "hydroelastic_enabled",
+        "sdf_max_resolution",
+        "sdf_target_voxel_size",
+        "sdf_padding",
+        "sdf_narrow_band_inner",
+        "sdf_narrow_band_outer",
+        "sdf_texture_format",
+    }
+)
+"""The settings of a shape that are about its distance field."""
+
+
+def _make_plain_field(default: Any) -> SdfSettings:
+    """What a shape has that says nothing, over a configuration that asks for no field."""
+    low, high = default.sdf_narrow_band_range
+    return SdfSettings(None, None, (low, high), default.sdf_texture_format, None, is_hydroelastic=False)
 
 
 def resolve_field(shape: Shape, default: Any, reporter: Reporter) -> SdfSettings:

@@ -122,26 +122,25 @@ class _KeptAttributes:
 def _read_kept(reader: StageReader, found: FoundPrim, kept: Kept) -> _KeptAttributes:
     reading = _KeptAttributes(is_shared=found.authored is not None)
     extras, authored = reading.extras, reading.authored
-    values = reader.get_all(found, [name for name, _, _ in kept])
-    for (name, space, form), read in zip(kept, values, strict=True):
-        value, is_float = read, type(read) is float
-        if not is_float:
-            value = _make_kept(reader, found, name, value)
+    number = ValueForm.NUMBER
+    for (name, space, form), value in zip(kept, reader.get_all(found, kept), strict=True):
+        # most are numbers that are to be numbers
+        if type(value) is float:
+            is_good = form is None or (form is number and value == value)  # noqa: PLR0124 - not NaN
+        else:
+            value = _make_kept(reader, found, name, value)  # noqa: PLW2901 - the same in plain Python
             if value is None:
                 continue
+            is_good = form is None
             if isinstance(value, (list, dict)):
                 reading.is_shared = False  # may be edited, or holds targets
         if space:
-            if space in extras:
-                extras[space].append((name, value))
-            else:
+            held = extras.get(space)
+            if held is None:
                 extras[space] = [(name, value)]
-        # most are numbers that are to be numbers
-        if (
-            form is None
-            or (is_float and form is ValueForm.NUMBER and value == value)  # noqa: PLR0124 - not NaN
-            or _check_form(reader, found, name, value, form)
-        ):
+            else:
+                held.append((name, value))
+        if is_good or (form is not None and _check_form(reader, found, name, value, form)):
             authored[name] = value
         else:
             reading.is_shared = False  # each prim is to be reported

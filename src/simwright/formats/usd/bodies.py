@@ -163,11 +163,12 @@ def read_bodies(reader: StageReader, scan: StageScan) -> None:
 
 def _read_body(reader: StageReader, found: FoundPrim, name: str, matrix: Array, pose: Pose) -> Body:
     linear, angular = _read_velocity(reader, found, matrix, pose)
+    is_usual = _is_usual(found)
     return Body(
         name=name,
         pose=pose,
-        kinematic=reader.get_flag(found, "physics:kinematicEnabled", False),
-        enabled=reader.get_flag(found, "physics:rigidBodyEnabled", True),
+        kinematic=not is_usual and reader.get_flag(found, "physics:kinematicEnabled", False),
+        enabled=is_usual or reader.get_flag(found, "physics:rigidBodyEnabled", True),
         linear_velocity=linear,
         angular_velocity=angular,
         path=found.path,
@@ -181,17 +182,26 @@ def _report_oddities(
     def report(kind: Kind, **data: Any) -> None:
         reader.reporter.report(kind, reader.where(found), name=name, **data)
 
-    if placement.is_mirrored:
-        report(BODY_MIRRORED)
-    if placement.stretch is not None:
-        report(BODY_SHEARED)
+    if not placement.is_unscaled:
+        if placement.is_mirrored:
+            report(BODY_MIRRORED)
+        if placement.stretch is not None:
+            report(BODY_SHEARED)
     # physics moves nested bodies on their own, which a parent transform would move twice
     if found.parent_owner and not _resets_transform(scan, found):
         report(BODY_NESTED, outer=scan.all[found.parent_owner].name)
     if reader.animated and _is_placed(found) and UsdGeom.Xformable(found.prim).TransformMightBeTimeVarying():
         report(BODY_ANIMATED, time=reader.time)
-    if reader.get_flag(found, "physics:startsAsleep", False):
+    if not _is_usual(found) and reader.get_flag(found, "physics:startsAsleep", False):
         report(BODY_ASLEEP)
+
+
+_SWITCHES = frozenset({"physics:kinematicEnabled", "physics:rigidBodyEnabled", "physics:startsAsleep"})
+
+
+def _is_usual(found: FoundPrim) -> bool:
+    """Is it dynamic, enabled and awake, as UsdPhysicsRigidBodyAPI has it where nobody says otherwise?"""
+    return found.authored is not None and _SWITCHES.isdisjoint(found.authored)
 
 
 _VELOCITIES = frozenset({"physics:velocity", "physics:angularVelocity"})

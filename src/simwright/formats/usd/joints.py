@@ -83,6 +83,18 @@ Motions = tuple[JointKind, list[Dof], tuple[float, float] | None]
 _APPLIED = ("limit:", "drive:")
 _AXES = {"X": 0, "Y": 1, "Z": 2}
 _EXCLUDED = "physics:excludeFromArticulation"
+_SWITCHES = frozenset(
+    {
+        "physics:jointEnabled",
+        _EXCLUDED,
+        "physics:collisionEnabled",
+        "physics:breakForce",
+        "physics:breakTorque",
+    }
+)
+"""What all joints have and few author."""
+_USUAL = (True, False, False, math.inf, math.inf)
+"""The same where nobody authors it, as UsdPhysicsJoint has it."""
 _D6_AXES = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 
 
@@ -381,7 +393,6 @@ def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: st
     # the model has the world as parent; UsdPhysics lets either side be empty
     turned = second.body.name == WORLD
     parent, child = (second, first) if turned else (first, second)
-    units = reader.units
     kind, dofs, distance = read_motion(reader, found, name)
     if parent.body.name == WORLD:
         if kind is JointKind.D6 and _holds_base(reader, scan, found, child):
@@ -389,6 +400,7 @@ def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: st
             kind, dofs = JointKind.FIXED, []
         parent = _hold_where_it_stands(reader, found, kind, parent, child)
     frames = _read_noted(reader, found, dofs, (parent.frame, child.frame))
+    enabled, closes_loop, collide, break_force, break_torque = _read_switches(reader, found)
     if turned:
         for dof in dofs:
             # with parent and child exchanged the relative motion is inverted; so is the order of stacked
@@ -403,11 +415,11 @@ def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: st
         parent_frame=frames[0],
         child_frame=frames[1],
         dofs=dofs,
-        enabled=reader.get_flag(found, "physics:jointEnabled", True),
-        closes_loop=reader.get_flag(found, _EXCLUDED, False),
-        collide=reader.get_flag(found, "physics:collisionEnabled", False),
-        break_force=read_bound(reader.get_number(found, "physics:breakForce", math.inf), units.force),
-        break_torque=read_bound(reader.get_number(found, "physics:breakTorque", math.inf), units.inertia),
+        enabled=enabled,
+        closes_loop=closes_loop,
+        collide=collide,
+        break_force=break_force,
+        break_torque=break_torque,
         distance=distance,
         generic=found.type == "PhysicsJoint",
         ros_name=str(reader.get_authored(found, "ros:joint:name") or ""),
@@ -420,6 +432,20 @@ def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: st
     if not reader.exact:
         _let_meet(joint, parent, child, anchors)
     return joint
+
+
+def _read_switches(reader: StageReader, found: FoundPrim) -> tuple[bool, bool, bool, float, float]:
+    """Whether it is enabled, closes a loop and lets its bodies touch; the force and the torque that break it."""
+    # most joints say nothing of it
+    if found.authored is not None and _SWITCHES.isdisjoint(found.authored):
+        return _USUAL
+    return (
+        reader.get_flag(found, "physics:jointEnabled", True),
+        reader.get_flag(found, _EXCLUDED, False),
+        reader.get_flag(found, "physics:collisionEnabled", False),
+        read_bound(reader.get_number(found, "physics:breakForce", math.inf), reader.units.force),
+        read_bound(reader.get_number(found, "physics:breakTorque", math.inf), reader.units.inertia),
+    )
 
 
 def _holds_base(reader: StageReader, scan: StageScan, found: FoundPrim, child: _UsdJointEnd) -> bool:

@@ -18,11 +18,18 @@ MESH = "mesh"
 _DEPTH_LIMIT = 8
 
 
-# one loop: each round puts one more parent in front of those names that still clash
 def choose_names(paths: Iterable[str]) -> dict[str, str]:
     """A unique name for every path: ``/a/link`` and ``/b/link`` become ``a_link`` and ``b_link``."""
-    names: dict[str, str] = {}
     order = dict.fromkeys(paths)
+    last = {path: path[path.rfind("/") + 1 :] for path in order}
+    # in most stages no two prims of one kind are called alike
+    words = set(last.values())
+    return last if len(words) == len(last) and "" not in words else _choose_longer(order)
+
+
+# one loop: each round puts one more parent in front of those names that still clash
+def _choose_longer(order: Iterable[str]) -> dict[str, str]:
+    names: dict[str, str] = {}
     cuts = [(path.rstrip("/"), len(path)) for path in order]
     for _ in range(_DEPTH_LIMIT):
         if not cuts:

@@ -310,7 +310,7 @@ def read_pose(value: Any) -> Pose | None:
     return Pose.of(values[:3], values[3:]) if len(values) == 7 and any(values[3:]) else None
 
 
-_SPACES = ("mjc:sensor", "gazebo:sensor")
+_KIND_WORDS = (("mjc:sensor", "mjc:sensor:kind"), ("gazebo:sensor", "gazebo:sensor:kind"))
 
 
 def read_noted_sensors(reader: StageReader, scan: StageScan) -> None:
@@ -318,12 +318,12 @@ def read_noted_sensors(reader: StageReader, scan: StageScan) -> None:
     if not reader.noted:
         return
     for found in scan.all.values():
-        for space in _SPACES:
+        for space, word in _KIND_WORDS:
             # of a prim with a schema of the registry this is the rest, which is read with it
             if (
-                found.may_author(f"{space}:kind")
+                (found.authored is None or word in found.authored)
                 and not find_neutral_kind(found.apis)
-                and reader.get_authored(found, f"{space}:kind")
+                and reader.get_authored(found, word)
             ):
                 reader.asset.sensors.append(_read_sensor(reader, found, space))
     ranks = {path: number for number, path in enumerate(scan.all)}
@@ -460,8 +460,10 @@ def _read_count(note: dict[str, Any], key: str) -> int:
 
 
 def _parse(text: Any) -> dict[str, Any]:
+    if not isinstance(text, str):
+        return {}
     try:
-        words = json.loads(text) if isinstance(text, str) else {}
+        words = json.loads(text)
     # a note is text that anybody may edit
     except (ValueError, RecursionError):
         return {}

@@ -67,15 +67,16 @@ class PrimSchemas:
 class PrimOutline:
     """What all prims of one sort with the same authored properties share, whatever their values are.
 
-    ``names`` are the properties; ``binds`` tells that a material is bound; ``unapplied`` are limits and drives of a
-    joint without their schema; ``operations`` is the last order of transform operations of which all are there;
-    ``scales`` are its operations that scale; ``kept`` are the solver and custom attributes, by who asks
-    (``attributes._AttributeSpaces``).
+    ``names`` are the properties; ``binds`` tells that a material is bound, ``displays`` that visibility or purpose are
+    said; ``unapplied`` are limits and drives of a joint without their schema; ``operations`` is the last order of
+    transform operations of which all are there; ``scales`` are its operations that scale; ``kept`` are the solver and
+    custom attributes, by who asks (``attributes._AttributeSpaces``).
     """
 
     schemas: PrimSchemas
     names: frozenset[str]
     binds: bool
+    displays: bool = False
     unapplied: dict[str, str] | None = None
     operations: Any = None
     scales: list[str] | None = None
@@ -146,6 +147,7 @@ def list_apis(prim: Usd.Prim) -> frozenset[str]:
     return frozenset(prim.GetPrimTypeInfo().GetAppliedAPISchemas()) | frozenset(prim.GetAppliedSchemas())
 
 
+_DISPLAY = frozenset({"visibility", "purpose"})
 # by schema names and not by classes of pxr: schemas of ROS, Newton and MuJoCo need no plugin this way
 _KINDS: tuple[tuple[str, Callable[[PrimSchemas], bool]], ...] = (
     ("bodies", lambda s: RIGID_BODY in s.apis),
@@ -194,7 +196,8 @@ def _find_outline(prim: Usd.Prim, sort: PrimSchemas | None) -> PrimOutline:
         if len(_OUTLINES) >= _MOST_SORTS:
             _OUTLINES.clear()
         binds = any(name.startswith("material:binding") for name in key[1])
-        outline = _OUTLINES[key] = PrimOutline(key[0], frozenset(key[1]), binds)
+        displays = key[0].is_imageable and not _DISPLAY.isdisjoint(key[1])
+        outline = _OUTLINES[key] = PrimOutline(key[0], frozenset(key[1]), binds, displays)
     return outline
 
 

@@ -136,7 +136,7 @@ def scan_prims(reader: StageReader, root: Usd.Prim) -> StageScan:
         next(walk)
     for prim, sort in known or zip(walk, repeat(None)):
         found = _find_prim(reader, scan, prim, sort, top)
-        scan.all[found.path] = reader.founds[found.path] = found
+        scan.all[found.path] = found
         if reader.annotated and has_custom_data(prim):
             scan.notes[found.path] = reader.notes[found.path] = read_note(prim)
         for kind in found.schemas.kinds:
@@ -144,6 +144,7 @@ def scan_prims(reader: StageReader, root: Usd.Prim) -> StageScan:
         # prototypes below an instancer are not shapes where they stand
         if found.type == "PointInstancer":
             walk.PruneChildren()
+    reader.founds.update(scan.all)
     outlines = {found.opinions.outline for found in scan.all.values()}
     scan.sorts = {outline.schemas for outline in outlines}
     scan.names.update(*(outline.names for outline in outlines))
@@ -167,9 +168,6 @@ class _Inherited:
     purpose: str = "default"
     bound: bool = False
     authored: frozenset[str] | None = frozenset()
-
-
-_DISPLAY = frozenset({"visibility", "purpose"})
 
 
 def _find_prim(
@@ -200,7 +198,7 @@ def _find_prim(
         inherited.purpose,
         outline.binds or inherited.bound,
     )
-    if schemas.is_imageable and (has_clips or not _DISPLAY.isdisjoint(authored)):
+    if outline.displays or (has_clips and schemas.is_imageable):
         _read_imageable(reader, found)
     if schemas.is_subset and parent is not None and reader.get(found, "elementType") == UsdGeom.Tokens.face:
         parent.subsets = [*(parent.subsets or ()), found]

@@ -331,8 +331,8 @@ def _settle_kind(
 
 
 def _is_slide(reader: StageReader, path: str) -> bool:
-    prim = reader.stage.GetPrimAtPath(path)
-    return bool(prim) and prim.GetTypeName() == "PhysicsPrismaticJoint"
+    found = reader.founds.get(path)
+    return found is not None and found.type == "PhysicsPrismaticJoint"
 
 
 def _settle_pose(reader: StageReader, found: FoundPrim, sensor: Sensor, pose: Pose) -> Pose:

@@ -271,15 +271,23 @@ def _read_inherited_color(reader: StageReader, found: FoundPrim) -> tuple[float,
     """A constant colour of a prim above, which holds for all below it."""
     if _COLOR not in reader.names and not reader.timed:
         return None
-    path = found.path.rpartition("/")[0]
-    while path:
+    above = _find_colored(reader, found.path.rpartition("/")[0])
+    if above is None:
+        return None
+    inherited = UsdGeom.PrimvarsAPI(above.prim).GetPrimvar("displayColor")
+    constant = inherited and inherited.GetInterpolation() == UsdGeom.Tokens.constant
+    return _read_color(reader, above) if constant else None
+
+
+def _find_colored(reader: StageReader, path: str) -> FoundPrim | None:
+    """The nearest prim with a colour at or above a path; shapes stand side by side below a few prims."""
+    if not path:
+        return None
+    if path not in reader.colored:
         above = reader.founds.get(path)
-        if above is not None and above.may_author(_COLOR) and above.authored is not None:
-            inherited = UsdGeom.PrimvarsAPI(above.prim).GetPrimvar("displayColor")
-            constant = inherited and inherited.GetInterpolation() == UsdGeom.Tokens.constant
-            return _read_color(reader, above) if constant else None
-        path = path.rpartition("/")[0]
-    return None
+        has_own = above is not None and above.authored is not None and _COLOR in above.authored
+        reader.colored[path] = above if has_own else _find_colored(reader, path.rpartition("/")[0])
+    return reader.colored[path]
 
 
 INSTANCES_MANY = declare(

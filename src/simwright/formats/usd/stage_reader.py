@@ -144,6 +144,7 @@ class StageReader:
     publishers: dict[str, str] = field(default_factory=dict)
     faulty: set[str] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
+    colored: dict[str, FoundPrim | None] = field(default_factory=dict)
     meshes: dict[Any, Mesh] = field(default_factory=dict)
     broken: set[Where] = field(default_factory=set)
     uv_names: set[str] = field(default_factory=set)
@@ -255,7 +256,15 @@ class StageReader:
             known = found.opinions.values
             value = known.get(name, _MISSING)
             if value is _MISSING:
-                value = known[name] = self._read_value(attribute_of(found.prim, name))
+                attribute = attribute_of(found.prim, name)
+                if self.exact:
+                    value = self._read_value(attribute)
+                # what _read_value does, without a call: most values are read here
+                else:
+                    value = value_of(attribute, self.time)
+                    if type(value) is float and not value.is_integer():
+                        value = find_decimal(value)
+                known[name] = value
         # a fallback is a matter of the schema alone, so it is read from the first prim that asks
         elif name in found.schemas.builtin:
             known = found.schemas.fallbacks
@@ -266,17 +275,17 @@ class StageReader:
             return default
         return default if value is None else value
 
-    def get_all(self, found: FoundPrim, names: Sequence[str]) -> list[Any]:
-        """:meth:`get` of many authored attributes of one prim."""
+    def get_all(self, found: FoundPrim, rows: Sequence[tuple[str, Any, Any]]) -> list[Any]:
+        """:meth:`get` of many authored attributes of one prim; each row begins with a name."""
         if found.authored is None or self.exact:
-            return [self.get(found, name) for name in names]
+            return [self.get(found, name) for name, _, _ in rows]
         known, prim, time = found.opinions.values, found.prim, self.time
         values = []
-        for name in names:
+        for name, _, _ in rows:
             value = known.get(name, _MISSING)
             if value is _MISSING:
                 value = value_of(attribute_of(prim, name), time)
-                if type(value) is float:
+                if type(value) is float and not value.is_integer():
                     value = find_decimal(value)
                 known[name] = value
             values.append(value)
@@ -319,6 +328,7 @@ class StageReader:
         """
         self.founds.clear()
         self.by_prim.clear()
+        self.colored.clear()
         self.notes.clear()
         self.meshes.clear()
         self.opinion_cache = OpinionCache()

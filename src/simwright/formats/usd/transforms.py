@@ -133,6 +133,9 @@ def _is_sound(reader: StageReader, prim: Usd.Prim, *, finite: bool) -> bool:
 # well above what single precision leaves between square axes (about 1e-7)
 _SHEAR = 1e-5
 _UNIT = 1e-6
+_RIGID = 1e-7
+"""Far below both: squares of lengths and products of axes of what is rigid but for rounding."""
+_EYE = np.eye(3)
 _FLAT_SCALE = 1e-12
 _DIAGONAL = np.arange(3)
 _FIRST, _SECOND = np.array((0, 0, 1)), np.array((1, 2, 2))
@@ -141,26 +144,27 @@ _FIRST, _SECOND = np.array((0, 0, 1)), np.array((1, 2, 2))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScaledPose:
-    """``pose * diag(scale)``, or ``pose * stretch`` where the matrix is sheared."""
+    """``pose * diag(scale)``, or ``pose * stretch`` where the matrix is sheared; ``is_rigid``: all scales are one."""
 
     pose: Pose
     scale: Array
     stretch: Array | None = None
+    is_rigid: bool = False
 
     @property
     def is_mirrored(self) -> bool:
         """Does it turn left hands into right hands?"""
-        return float(self.scale[0]) < 0.0
+        return not self.is_rigid and float(self.scale[0]) < 0.0
 
     @property
     def is_exact(self) -> bool:
         """Do pose and scale give the matrix back?"""
-        return self.stretch is None and min(map(abs, self.scale.tolist())) >= _FLAT_SCALE
+        return self.is_rigid or (self.stretch is None and min(map(abs, self.scale.tolist())) >= _FLAT_SCALE)
 
     @property
     def is_unscaled(self) -> bool:
         """Is it rigid?"""
-        return self.stretch is None and self.scale.tolist() == [1.0, 1.0, 1.0]
+        return self.is_rigid or (self.stretch is None and self.scale.tolist() == [1.0, 1.0, 1.0])
 
 
 def decompose(matrix: Array) -> ScaledPose:
@@ -179,6 +183,11 @@ def decompose_many(matrices: Array) -> list[ScaledPose]:
     # flat and infinite matrices divide by zero here; they are put aside by ``fit``
     with np.errstate(all="ignore"):
         products = linear.transpose(0, 2, 1) @ linear
+        # not so of what is not a number
+        if np.abs(products - _EYE).max() < _RIGID:
+            rigid = _decompose_rigid(matrices, products)
+            if rigid is not None:
+                return rigid
         scale = np.sqrt(products[:, _DIAGONAL, _DIAGONAL])
         fit = np.all(np.isfinite(scale) & (scale >= _FLAT_SCALE), axis=1)
         skew = np.abs(products[:, _FIRST, _SECOND] / (scale[:, _FIRST] * scale[:, _SECOND])).max(axis=1)
@@ -202,6 +211,16 @@ def decompose_many(matrices: Array) -> list[ScaledPose]:
         positions[lost], scale[lost] = np.nan_to_num(positions[lost]), np.nan_to_num(scale[lost])
     rows = enumerate(zip(positions, turns, scale, strict=True))
     return [ScaledPose(Pose(p, q), s, stretches.get(i)) for i, (p, q, s) in rows]
+
+
+def _decompose_rigid(matrices: Array, products: Array) -> list[ScaledPose] | None:
+    """The same where all scales are one but for rounding, as in most robots; None where something is mirrored."""
+    axes = matrices[:, :3, :3] / np.sqrt(products[:, _DIAGONAL, _DIAGONAL])[:, None, :]
+    if np.linalg.det(axes).min() < 0.0:
+        return None
+    turns, scales = quats_from_matrices(axes), np.ones((len(matrices), 3))
+    rows = zip(matrices[:, :3, 3].copy(), turns, scales, strict=True)
+    return [ScaledPose(Pose(p, q), s, None, True) for p, q, s in rows]
 
 
 def _unshear(axes: Array, scale: Array, linear: Array) -> tuple[Array, Array, Array]:
