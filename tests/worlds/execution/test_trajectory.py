@@ -170,6 +170,13 @@ def test_a_robot_slows_down_before_it_stands() -> None:
 
 
 def test_commands_count_in_the_frame_of_the_robot() -> None:
+    control = VelocityControl(MotionLimits())
+    control.velocity = (0.6, 0.2, 0.0)
+    # turned by a right angle: forward is along y, and the left along -x
+    turned = control.step(WorldPose.from_yaw(1.0, 2.0, 0.0, math.pi / 2.0), (0.6, 0.2, 0.0), 0.5)
+    assert (turned.x, turned.y) == pytest.approx((0.9, 2.3))
+    slanting = control.step(WorldPose.from_yaw(0.0, 0.0, 0.0, math.pi / 6.0), (0.6, 0.2, 0.0), 1.0)
+    assert slanting.y == pytest.approx(0.6 * 0.5 + 0.2 * math.sqrt(0.75))
     pose = VelocityControl(MotionLimits()).step(
         WorldPose.from_yaw(0.0, 0.0, 0.0, math.pi / 2), (1.0, 0.5, 0.2), 1.0
     )
