@@ -195,6 +195,9 @@ def test_the_distance_between_two_points_is_measured() -> None:
 def test_contacts_of_the_configuration_are_shown() -> None:
     shown = open_page(simwright.load(SAMPLES / "quadruped" / "quadruped.xml"))
     try:
+        shown.move({"FL_abduction": -0.8, "FR_abduction": 0.8})
+        assert shown._contact_note.content == ""  # nobody has asked
+        shown.move({"FL_abduction": 0.0, "FR_abduction": 0.0})
         shown.show_contacts(True)
         before = shown._contact_note.content
         # both feet of one side through each other

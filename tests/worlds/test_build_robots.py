@@ -14,6 +14,7 @@ from simwright.app.api import check, load
 from simwright.app.world_build import Built, build_world
 from simwright.app.worlds import load_world
 from simwright.core.diag import Level
+from simwright.core.math3d import rpy_from_quat
 from simwright.model.joint import JointKind
 
 from ..conftest import SAMPLES
@@ -31,6 +32,7 @@ robots:
       front: &lidar {{type: lidar, update_rate_s: 0.2, angle_units: radians, min_angle: -1.0, max_angle: 1.0,
         angular_resolution: 0.1, max_range_m: 4.0}}
       back: *lidar
+      cone: {{type: fov, update_rate_s: 0.5, angle_units: radians, min_angle: 0.2, max_angle: 1.2, max_range_m: 3.0}}
   - {{name: rover_a, radius: 0.3, pose: [-1.5, -1.5]}}
   - {{name: rover_b, radius: 0.3, pose: [1.5, -1.5, 0, 2.0]}}
   - {{name: linkage, radius: 0.2, pose: [0, 0, 0, 2.0]}}
@@ -105,6 +107,10 @@ def test_sensors_of_the_world_are_on_the_robot(crew: Built) -> None:
     assert lidars["front"].settings["scan_horizontal_samples"] == 21
     assert lidars["front"].settings["scan_horizontal_max_angle"] == pytest.approx(1.0)
     assert lidars["front"].rate == pytest.approx(5.0)
+    # what sees a cone looks along its middle
+    (cone,) = (sensor for sensor in asset.sensors if sensor.name == "cone")
+    assert (cone.kind, cone.settings["horizontal_fov"]) == ("logical_camera", pytest.approx(1.0))
+    assert rpy_from_quat(cone.pose.q)[2] == pytest.approx(0.7)
     topics = {interface.name for interface in asset.interfaces}
     assert {"front/scan", "back/scan"} <= topics
 
