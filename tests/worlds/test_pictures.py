@@ -40,6 +40,17 @@ def test_the_picture_shows_walls_floors_doors_and_robots(tmp_path: Path) -> None
     assert pixel(-1.0, 0.86)[1] < 100
 
 
+@pytest.mark.parametrize("size", [200, 400, 1600])
+def test_lines_of_the_ground_are_apart_by_a_finger(tmp_path: Path, size: int) -> None:
+    world, _ = load(tmp_path, ROOMS)
+    lines = [mark for mark in draw_world(world, size=size).marks if isinstance(mark, Line)]
+    ground = [line.points for line in lines if line.color == (232, 230, 224)]
+    columns = sorted({round(points[0][0], 3) for points in ground if points[0][0] == points[1][0]})
+    gaps = np.diff(columns)
+    assert len(gaps) == 0 or 59.0 <= gaps.min() <= gaps.max() < 160.0
+    assert len(gaps) > 0 or size == 200
+
+
 def test_svg_is_xml_and_escapes_names(tmp_path: Path) -> None:
     world, _ = load(tmp_path, ROOMS.replace("name: left", "name: 'a<b>&c'") + ROBOT)
     path = [WorldPose(-1, 1), WorldPose(1, 1), WorldPose(1, -1)]
