@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from simwright.core.errors import OutputError
 from simwright.worlds.acting.action import Action
 from simwright.worlds.acting.simulation import WorldSimulation
 from simwright.worlds.world import World
-from simwright.worlds.writing import STYLES, encode_files, generate_world
+from simwright.worlds.writing import _PIECES, STYLES, encode_files, generate_world
 
 from ..conftest import SAMPLES
 from .flat import make_flat
@@ -52,6 +53,16 @@ def test_rooms_of_several_wings_stand_apart(style: str, seed: int) -> None:
         boxes.append(shapely.box(x - width / 2, y - depth / 2, x + width / 2, y + depth / 2))
     for number, box in enumerate(boxes):
         assert all(box.distance(other) > 0.1 for other in boxes[:number]), rows[number]["name"]
+
+
+def test_furniture_with_chairs_is_reached_from_its_short_ends() -> None:
+    for piece in _PIECES.values():
+        if len(piece["nav_poses"]) != 2:
+            continue
+        width = piece["footprint"]["dims"][0]
+        for x, y, _, yaw in ([*pose, 0.0, 0.0][:4] for pose in piece["nav_poses"]):
+            assert (abs(x), y) == (pytest.approx(width / 2 + 0.45), 0.0)
+            assert math.cos(yaw) == pytest.approx(-math.copysign(1.0, x))  # it is looked at
 
 
 def test_a_batch_has_a_folder_for_each_world(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from lxml import etree
 import simwright
 from simwright.core.diag import Reporter
 from simwright.formats.urdf.control import PLUGINS, strip_library_name
-from simwright.formats.urdf.reader import read_value, snake_case
+from simwright.formats.urdf.reader import read_settings, read_value, snake_case
 from simwright.model.ros import ROLES, InterfaceKind
 
 ROBOT = """
@@ -292,3 +292,9 @@ def test_a_rotor_that_is_none_is_said(word: str, load: Any) -> None:
     asset, reporter = load(text)
     assert asset.joints[0].dofs[0].armature is None
     assert kinds(reporter) == ["xml-bad-number"]
+
+
+def test_settings_are_read_as_deep_as_they_nest_and_no_damage_goes_deeper():
+    for depth, count in ((17, 1), (18, 0)):
+        element = etree.fromstring("<a>" * (depth + 1) + "1" + "</a>" * (depth + 1))
+        assert len(read_settings(element)) == count
