@@ -17,8 +17,8 @@ from simwright.tasks.rollout import Observation, SimRollout
 # how high above the cube the tool travels [m]
 _CLEAR = 0.03
 _NEAR = 0.015
-# it has settled when it was so near for so many actions [m]
-_SETTLED, _STILL = 0.005, 4
+# it has settled when it went no farther than that in each of so many actions [m]
+_SETTLED, _STILL = 0.0015, 4
 # how far the cube is to go in one action [m]
 _PACE = 0.004
 # how far the tool goes in one action where it comes down [m]
@@ -69,7 +69,7 @@ class PushPolicy:
         self._phase, self._age, self._skip = "plan", 0, 0
         self._behind, self._low, self._reach = np.zeros(3), 0.0, 0.0
         self._angle, self._from, self._above = 0.0, np.zeros(2), self._arm.home
-        self._last, self._was = np.zeros(2), np.zeros(2)
+        self._last, self._was = np.zeros(2), np.zeros(3)
         self._lead, self._lift, self._there = 0.0, 0.0, 0
 
     def act(self, observation: Observation) -> Array:
@@ -89,16 +89,14 @@ class PushPolicy:
                 action = arm.go(observation, behind, pace=_DOWN)
             case _:
                 action = self._push(observation, tool, cube, goal)
-        self._last, self._was = cube[:2].copy(), tool[:2].copy()
+        self._last, self._was = cube[:2].copy(), tool.copy()
         return action
 
     def _push(self, observation: Observation, tool: Array, cube: Array, goal: Array) -> Array:
         """Along the line through cube and goal; as far ahead of itself as it takes to move the cube at its pace."""
         along, distance = self._aim(cube, goal)
         wanted = min(_PACE, 0.15 * distance + 0.001)
-        # on the way to the cube the tool itself goes at that pace: a tool that makes up for a cube that does not move
-        # yet hits it
-        slow = wanted - max(float((cube[:2] - self._last) @ along), float((tool[:2] - self._was) @ along))
+        slow = wanted - float((cube[:2] - self._last) @ along)
         self._lead = float(np.clip(self._lead + 0.5 * slow, 0.0, _LEAD))
         jammed = self._lead >= 0.6 * _LEAD
         self._lift = float(np.clip(self._lift + (0.001 if jammed else -0.0005), 0.0, _LIFT))
@@ -132,20 +130,18 @@ class PushPolicy:
                 return self._start(cube, goal)
             case "travel" if arm.is_at(observation, np.array([*behind[:2], self._high]), _NEAR):
                 return "down"
-            case "down" if self._has_settled(observation):
+            case "down" if self._has_settled(observation, tool):
                 self._from, self._lead, self._lift = cube[:2].copy(), 0.0, 0.0
                 return "push"
             case "push" if self._has_slipped(tool, cube, goal):
                 return "rise"
         return self._phase
 
-    def _has_settled(self, observation: Observation) -> bool:
-        """Has the tool come down and stayed there?  One that still swings up and down would tilt the cube."""
-        if not self._arm.is_at(observation, self._behind, _NEAR):
-            self._there = 0
-            return False
-        self._there += 1 if self._arm.is_at(observation, self._behind, _SETTLED) else 0
-        return self._there >= _STILL or self._age > _PATIENCE // 2
+    def _has_settled(self, observation: Observation, tool: Array) -> bool:
+        """Has the tool come down, and stands there?  One that still swings up and down would tilt the cube."""
+        still = float(np.linalg.norm(tool - self._was)) < _SETTLED
+        self._there = self._there + 1 if still and self._arm.is_at(observation, self._behind, _NEAR) else 0
+        return self._there >= _STILL
 
     def _start(self, cube: Array, goal: Array) -> str:
         """Travel, or rest first where there is no way, or none that is free from here."""
