@@ -76,6 +76,21 @@ def test_an_arm_points_down_and_knows_what_it_would_touch(arm):
     assert not driven.is_folded(joints)
 
 
+def test_a_cube_is_pushed_low(arm):
+    rollout = make_rollout("tabletop_push", arm, mode="position")
+    observation = rollout.reset(seed=0)
+    policy, driven, start = make_policy("push"), ScriptedArm(rollout), np.array(observation["cube"])[:2]
+    policy.start(rollout)
+    for _ in range(150):
+        observation = rollout.step(policy.act(observation)).observation
+        if np.linalg.norm(np.asarray(observation["cube"])[:2] - start) > 0.002:
+            break
+    joints = rollout.qpos[rollout.model.jnt_qposadr[driven.mover.joints]]
+    gap = driven.measure_gap(joints, [int(rollout.model.geom("table_top").id)])
+    assert 0.0 < gap < 0.015, "what is pushed above its middle tips over"
+    assert observation["tool"][2] < observation["cube"][2]
+
+
 def test_a_slow_servo_is_told_ahead_of_what_it_carries_and_is_held_back_by(arm):
     rollout = make_rollout("tabletop_push", arm)
     model = rollout.model

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -237,11 +238,28 @@ STUCK = """
 """
 
 
-@pytest.mark.parametrize(("sunk", "held"), [(0.038, True), (0.06, False)])
-def test_a_joint_that_the_robots_own_parts_hold_is_told(tmp_path, sunk, held):
+@pytest.mark.parametrize("mode", ["position", "pose"])
+@pytest.mark.parametrize(("sunk", "held"), [(0.038, True), (0.0495, True), (0.06, False)])
+def test_a_joint_that_the_robots_own_parts_hold_is_told(tmp_path, sunk, held, mode):
     file = tmp_path / "arm.xml"
     file.write_text(STUCK.format(sunk=sunk))
-    report = preflight("reach", file, mode="position")
+    report = preflight("reach", file, mode=mode)
     told = [found for found in report.findings if found.kind == "preflight-joint-held"]
     assert bool(told) is held
     assert all("'turn'" in found.message for found in told), "the other joint goes"
+
+
+def test_actuators_that_give_no_force_are_replaced_by_servos(tmp_path):
+    file = tmp_path / "arm.xml"
+    # as transmissions of URDF arrive: a drive without gains
+    file.write_text(
+        re.sub(r'<position (joint="\w+")[^>]*/>', r'<general \1 gainprm="0"/>', STUCK.format(sunk=0.06))
+    )
+    report = preflight("reach", file, mode="position")
+    (added,) = [found for found in report.findings if found.kind == "preflight-servos-added"]
+    assert added.data["count"] == 2
+    assert report.rollout is not None
+    report.rollout.reset(seed=0)
+    for _ in range(60):
+        report.rollout.step(np.array([0.04, 0.0]))
+    assert report.rollout.qpos[0] == pytest.approx(0.04, abs=0.005)

@@ -70,6 +70,7 @@ class Amendment:
         if self.manifest is not None:
             _set_limits(spec, self.manifest)
         overrides = self.manifest.sim.actuators if self.manifest is not None else {}
+        drop_idle_actuators(spec)
         # measured on the first specification only: compiling the robot is slow, and the gains do not change
         if self._gains is None and (overrides or not len(spec.actuators)):
             self._gains = choose_gains(spec, self.where)
@@ -241,6 +242,28 @@ def override_actuators(
         actuator = own[0] if own else _add_actuator(spec, name)
         _integrate_stiffly(spec)
         _set_drive(spec, actuator, entry.kind, (stiffness, damping), entry.force or force)
+
+
+def drop_idle_actuators(spec: MjSpec) -> None:
+    """Take the actuators of a robot away where none of them gives any force: such a robot is driven by nothing.
+
+    Transmissions of URDF name what drives a joint, and do not say how: that arrives as a servo without gains.
+    """
+    if not all(map(_is_idle, spec.actuators)):
+        return
+    for key in spec.keys if len(spec.actuators) else ():
+        key.ctrl, key.act = [], []
+    for actuator in list(spec.actuators):
+        spec.delete(actuator)
+
+
+def _is_idle(actuator: Any) -> bool:
+    """No gain and no bias, of the sorts that are numbers?"""
+    import mujoco
+
+    fixed = actuator.gaintype == mujoco.mjtGain.mjGAIN_FIXED
+    plain = actuator.biastype in (mujoco.mjtBias.mjBIAS_NONE, mujoco.mjtBias.mjBIAS_AFFINE)
+    return bool(fixed and plain and not np.any(actuator.gainprm) and not np.any(actuator.biasprm))
 
 
 def add_servos(spec: MjSpec, gains: Mapping[str, Gains]) -> int:

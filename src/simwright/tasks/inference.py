@@ -3,35 +3,27 @@
 
 Nothing here looks a name up to find a body; names only decide between sites that could all be the tool.  A manifest
 that says otherwise is believed (:mod:`simwright.tasks.robot`).
-
-A gripper is fingers that branch off one body at the end of a chain.  Which end of the control range is open is tried
-out: without gravity, the fingers are driven both ways, and the way that takes them farther apart is open.
 """
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from simwright.core.math3d import Array, VectorLike
-from simwright.engines.mujoco.actuation import ActuatorInfo, ActuatorKind, hold_controls, list_actuators
-from simwright.engines.mujoco.batch import ModelBatch
+from simwright.engines.mujoco.actuation import ActuatorInfo, ActuatorKind, list_actuators
 from simwright.engines.mujoco.queries import (
     FREE,
     HINGE,
-    IMPLICITFAST,
     SLIDE,
     MjData,
     MjModel,
     compute_point_jacobian,
-    list_tendon_joints,
     pose_bodies,
 )
-from simwright.formats.mjcf.quiet import quiet_mujoco
+from simwright.tasks.grippers import GripperFacts, find_gripper, find_offset, is_between
 from simwright.tasks.manifest import ControlMode, RobotKind
 
 # a fixed robot whose tips stay this near to its base is a hand or a gripper, not an arm [m]
@@ -75,8 +67,8 @@ def infer_facts(model: MjModel, *, says_base: bool = True, kind: RobotKind | Non
     floating = any(model.jnt_type[joint] == FREE for joint in tree.joints_at_roots())
     grip = find_gripper(model, actuators)
     tool = grip.palm if grip is not None else tree.find_tip()
-    site = _find_site(model, tool, tree)
     offset = find_offset(model, tool, grip)
+    site = _find_site(model, tool, tree, None if grip is None else np.asarray(offset))
     if kind is None:
         kind = _tell_kind(model, tree, actuators, floating=floating and says_base, grip=grip)
         if floating and not says_base:
@@ -163,16 +155,23 @@ class _BodyTree:
         return best
 
 
-def _find_site(model: MjModel, tool: int, tree: _BodyTree) -> int:
-    """A site on the tool, or on the fixed bodies around it, that is called like a tool; -1 without one."""
+def _find_site(model: MjModel, tool: int, tree: _BodyTree, fingertips: Array | None) -> int:
+    """A site on the tool, or on the fixed bodies around it, that is called like a tool; -1 without one.
+
+    Of a gripper it has to be between the fingers; ``fingertips`` is where these meet, on the body of the tool.
+    """
     near = {tool, *tree.children.get(tool, ())}
     if not model.body_jntnum[tool]:
         near.add(int(tree.parents[tool]))
+    data = pose_bodies(model, model.qpos0)
+    turn = np.asarray(data.xmat[tool]).reshape(3, 3)
     found = []
     for site in range(model.nsite):
         name = model.site(site).name.lower()
         rank = next((number for number, word in enumerate(_TOOL_WORDS) if word in name), None)
-        if int(model.site_bodyid[site]) in near and rank is not None:
+        if int(model.site_bodyid[site]) not in near or rank is None:
+            continue
+        if fingertips is None or is_between((data.site_xpos[site] - data.xpos[tool]) @ turn, fingertips):
             found.append((rank, site))
     return min(found)[1] if found else -1
 
@@ -311,177 +310,3 @@ def measure_spread(model: MjModel) -> float:
         data = span.pose(q)
         best = max(best, float(np.linalg.norm(data.xpos - data.xpos[model.body_rootid], axis=1).max()))
     return best
-
-
-_MOST_FINGERS = 4
-# a single finger against a fixed one is told from a wrist by its name
-_JAW_WORDS = ("jaw", "grip", "finger", "claw", "pinc")
-# fingers are no longer than this, from the palm [m]
-_FINGER_LENGTH = 0.25
-_DRIVE_SECONDS = 1.0
-# less than that between open and closed is not a gripper [m]
-_LEAST_STROKE = 2e-3
-
-
-@dataclass(frozen=True, slots=True)
-class GripperFacts:
-    """A gripper: the body its fingers branch off, its finger bodies, its actuators, and the controls at both ends."""
-
-    palm: int
-    fingers: tuple[int, ...]
-    actuators: tuple[int, ...]
-    open: float
-    closed: float
-    stroke: float
-
-
-def find_gripper(model: MjModel, actuators: Sequence[ActuatorInfo]) -> GripperFacts | None:
-    """The gripper of a robot that was compiled alone; None where there is none."""
-    for palm, fingers in _list_palms(model):
-        own = [a for a in actuators if _drives_only(model, a, fingers) and np.isfinite((a.low, a.high)).all()]
-        # fingers with different ranges are those of a hand: one control cannot close them
-        if len({(a.low, a.high) for a in own}) == 1:
-            found = _try_gripper(model, palm, fingers, own)
-            if found is not None:
-                return found
-    return None
-
-
-def _try_gripper(
-    model: MjModel, palm: int, fingers: list[list[int]], own: Sequence[ActuatorInfo]
-) -> GripperFacts | None:
-    """Drive the fingers to both ends of their range; None where that does not move them apart."""
-    low, high = own[0].low, own[0].high
-    indices = [actuator.index for actuator in own]
-    # a single finger closes against the palm
-    parts = fingers if len(fingers) > 1 else [*fingers, [palm]]
-    apart = _drive_apart(model, parts, indices, (low, high))
-    stroke = abs(apart[1] - apart[0])
-    if stroke < _LEAST_STROKE:
-        return None
-    wide, narrow = (high, low) if apart[1] > apart[0] else (low, high)
-    return GripperFacts(palm, tuple(branch[0] for branch in fingers), tuple(indices), wide, narrow, stroke)
-
-
-def _list_palms(model: MjModel) -> list[tuple[int, list[list[int]]]]:
-    """Bodies with a few short moving branches, and these; the one nearest to the base first."""
-    found = []
-    for body in range(1, model.nbody):
-        fingers = _list_fingers(model, body)
-        if 2 <= len(fingers) <= _MOST_FINGERS or (len(fingers) == 1 and _is_jaw(model, fingers[0])):
-            found.append((body, fingers))
-    return found
-
-
-def _is_jaw(model: MjModel, branch: list[int]) -> bool:
-    """One moving body, called a jaw or the like, or its joint is."""
-    moving = [body for body in branch if model.body_jntnum[body]]
-    if len(moving) != 1:
-        return False
-    names = (model.body(moving[0]).name, model.joint(int(model.body_jntadr[moving[0]])).name)
-    return any(word in name.lower() for word in _JAW_WORDS for name in names)
-
-
-def _list_fingers(model: MjModel, palm: int) -> list[list[int]]:
-    """The moving branches below a body, each a list of bodies, if all of them are short."""
-    branches = []
-    for child in range(palm + 1, model.nbody):
-        if model.body_parentid[child] != palm:
-            continue
-        below = [body for body in range(child, model.nbody) if _is_below(model, body, child)]
-        if any(model.body_jntnum[body] for body in below):
-            branches.append(below)
-    data = pose_bodies(model, model.qpos0)
-    # long branches are arms of a two-armed robot, not fingers
-    reach = [np.linalg.norm(data.xpos[body] - data.xpos[palm]) for branch in branches for body in branch]
-    return branches if reach and max(reach) <= _FINGER_LENGTH else []
-
-
-def _is_below(model: MjModel, body: int, top: int) -> bool:
-    while body > top:
-        body = int(model.body_parentid[body])
-    return body == top
-
-
-def _drives_only(model: MjModel, actuator: ActuatorInfo, fingers: list[list[int]]) -> bool:
-    """Does it move fingers and nothing else?"""
-    allowed = {body for branch in fingers for body in branch}
-    if actuator.transmission == "joint":
-        return int(model.jnt_bodyid[actuator.joint]) in allowed
-    if actuator.transmission != "tendon":
-        return False
-    tendon = int(model.actuator_trnid[actuator.index, 0])
-    bodies = {int(model.jnt_bodyid[joint]) for joint in list_tendon_joints(model, tendon)}
-    return bool(bodies) and bodies <= allowed
-
-
-def _drive_apart(
-    model: MjModel, fingers: list[list[int]], actuators: list[int], controls: Sequence[float]
-) -> list[float]:
-    """How far apart the tips are when the actuators are told each of the controls [m]: a world for each."""
-    model = copy.copy(model)
-    model.opt.gravity[:] = 0.0
-    # whatever the rest of the robot does: stiff servos do not blow up with it
-    model.opt.integrator = IMPLICITFAST
-    with ModelBatch(model, len(controls)) as worlds:
-        start = _move_inside(model, model.qpos0)
-        worlds.view("qpos")[:] = start
-        told = worlds.view("ctrl")
-        told[:] = hold_controls(model, start)
-        told[:, actuators] = np.array(controls)[:, None]
-        with quiet_mujoco():
-            worlds.step(max(1, round(_DRIVE_SECONDS / model.opt.timestep)))
-        return [_measure_apart(model, worlds.look(world), fingers) for world in range(len(controls))]
-
-
-def _move_inside(model: MjModel, qpos: Array) -> Array:
-    """Coordinates inside of the limits: fingers that cross where their joints are zero would hold each other."""
-    single = np.flatnonzero((model.jnt_type >= SLIDE) & np.asarray(model.jnt_limited, dtype=bool))
-    places = model.jnt_qposadr[single]
-    moved = np.array(qpos)
-    moved[places] = np.clip(moved[places], model.jnt_range[single, 0], model.jnt_range[single, 1])
-    return moved
-
-
-def _measure_apart(model: MjModel, data: MjData, fingers: list[list[int]]) -> float:
-    centers = [_find_center(model, data, branch) for branch in fingers]
-    pairs = [np.linalg.norm(a - b) for number, a in enumerate(centers) for b in centers[number + 1 :]]
-    return float(np.mean(pairs)) if np.isfinite(pairs).all() else 0.0
-
-
-def _find_center(model: MjModel, data: MjData, branch: list[int]) -> Array:
-    """The middle of the last body of a finger: of its geoms, else its own."""
-    last = branch[-1]
-    geoms = np.flatnonzero(np.asarray(model.geom_bodyid) == last)
-    return np.array(data.geom_xpos[geoms].mean(axis=0) if len(geoms) else data.xipos[last])
-
-
-def find_offset(model: MjModel, tool: int, grip: GripperFacts | None) -> tuple[float, float, float]:
-    """Where the tool is on its body [m]: between the tips of the fingers, else the body's own frame."""
-    if grip is None or not tool:
-        return (0.0, 0.0, 0.0)
-    data = pose_bodies(model, model.qpos0)
-    turn = np.asarray(data.xmat[tool]).reshape(3, 3)
-    tips = []
-    for finger in grip.fingers:
-        geoms = [g for g in range(model.ngeom) if _is_below(model, int(model.geom_bodyid[g]), finger)]
-        tips += [_find_far_corner(model, data, geom, np.asarray(data.xpos[tool])) for geom in geoms]
-    if not tips:
-        return (0.0, 0.0, 0.0)
-    local = (np.array(tips) - data.xpos[tool]) @ turn
-    far = np.linalg.norm(local, axis=1)
-    # the tips alone: knuckles would draw the tool back
-    chosen = local[far >= 0.8 * far.max()].mean(axis=0)
-    return tuple(float(v) for v in chosen)  # type: ignore[return-value]
-
-
-def _find_far_corner(model: MjModel, data: MjData, geom: int, origin: Array) -> Array:
-    """The corner of a geom's box that is farthest from a point, drawn back to the box's middle plane there."""
-    center, half = np.asarray(model.geom_aabb[geom][:3]), np.asarray(model.geom_aabb[geom][3:])
-    turn = np.asarray(data.geom_xmat[geom]).reshape(3, 3)
-    middle = data.geom_xpos[geom] + turn @ center
-    away = turn.T @ (middle - origin)
-    axis = int(np.argmax(np.abs(away) * half))
-    step = np.zeros(3)
-    step[axis] = np.sign(away[axis]) * half[axis]
-    return np.array(middle + turn @ step)

@@ -13,14 +13,42 @@ from typing import Any
 
 import numpy as np
 
-from simwright.core.diag import Diagnostic, Kind, Level, Reporter, Where, declare
+from simwright.core.diag import Diagnostic, Kind, Level, Reporter, Where
 from simwright.core.errors import InputError, SimwrightError
 from simwright.core.math3d import Array, Pose
 from simwright.engines.mujoco.actuation import ActuatorInfo, ActuatorKind
-from simwright.engines.mujoco.queries import BOX, SLIDE, MjData, MjModel
-from simwright.tasks.baselines.scripted import measure_grasp
+from simwright.engines.mujoco.queries import BOX, SLIDE, MjData, MjModel, count_iterations
+from simwright.tasks.baselines.arm import ScriptedArm
+from simwright.tasks.baselines.grasp import plan_grasp
+from simwright.tasks.baselines.push import PushPolicy
+from simwright.tasks.baselines.scripted import CARRIERS, count_lost
 from simwright.tasks.compose import PREFIX
 from simwright.tasks.environments import validate_options
+from simwright.tasks.findings import (
+    CANNOT_BE_SET_UP,
+    CANNOT_WORK,
+    CONTROLLED,
+    DRIVEN_DIRECTLY,
+    GRIPPER_TOO_SMALL,
+    JOINT_HELD,
+    MADE_MOTORS,
+    NEEDS_FIXED,
+    NEEDS_FLOATING,
+    NEEDS_GRIPPER,
+    NEEDS_TOOL,
+    OUT_OF_REACH,
+    PARTLY_OUT_OF_REACH,
+    SERVOS_ADDED,
+    SLIPS_OUT,
+    SOLVER_STOPS,
+    START_INSIDE_ITSELF,
+    START_INSIDE_TASK,
+    START_OUTSIDE_LIMITS,
+    START_TOUCHES_TASK,
+    STEP_CHANGED,
+    UNBOUNDED,
+    WRONG_ROBOT,
+)
 from simwright.tasks.fitting import WorkTester, find_held_joints, fit_scene, make_reach_tester_in
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.randomize import Randomize
@@ -31,169 +59,16 @@ from simwright.tasks.scene import SceneOptions, TaskScene
 from simwright.tasks.scenes.table import SCENES
 from simwright.tasks.terms import SuccessRule
 
-WRONG_ROBOT = declare(
-    "preflight-wrong-robot",
-    Level.ERROR,
-    "the task {task!r} is made for the robot {wanted!r}, not for {robot!r}",
-    hint="leave --robot out",
-    doc="A task scene that is made for one robot was asked for with another.",
-)
-NEEDS_FIXED = declare(
-    "preflight-needs-fixed-base",
-    Level.ERROR,
-    "the task {task!r} needs a robot that is mounted, but the base of {robot!r} floats",
-    hint="'base: fixed' in its manifest mounts it; locomotion_flat takes robots that float",
-    doc="The task is for arms on a fixed base; this robot would fall over.",
-)
-NEEDS_FLOATING = declare(
-    "preflight-needs-floating-base",
-    Level.ERROR,
-    "the task {task!r} needs a robot that can move about, but {robot!r} is fixed to the world",
-    hint="'base: floating' in its manifest frees it",
-    doc="The task asks the robot to get somewhere, and its base has no free joint.",
-)
-NEEDS_TOOL = declare(
-    "preflight-needs-tool",
-    Level.ERROR,
-    "the task {task!r} needs a tool, and none is known for {robot!r}",
-    hint="name a body or site in the manifest: end_effector: {{frame: NAME}}",
-    doc="The task is judged by, or worked with, the end of an arm; the robot has no frame that could be it.",
-)
-NEEDS_GRIPPER = declare(
-    "preflight-needs-gripper",
-    Level.ERROR,
-    "the task {task!r} needs a gripper, and none is known for {robot!r}",
-    hint="say in the manifest which actuators open and close: gripper: {{actuators: [...], open: ..., closed: ...}}",
-    doc="The task asks to grasp; neither the manifest nor the robot's structure shows a gripper.",
-)
-CANNOT_BE_SET_UP = declare(
-    "preflight-cannot-be-set-up",
-    Level.ERROR,
-    "the robot {robot!r} cannot be put into the task {task!r}: {reason}",
-    doc="Composing the robot with the task, or controlling it as asked, is impossible.",
-)
-OUT_OF_REACH = declare(
-    "preflight-out-of-reach",
-    Level.ERROR,
-    "none of the {total} corners of the workspace can be reached: they are {near:.2f} to {far:.2f} m from the base, "
-    "the tool gets {reach:.2f} m from it",
-    hint="--fit scales the workspace to the robot; or move the base or the workspace by --set",
-    doc="The places where the task may put things are beyond what the robot reaches inside its joint limits.",
-)
-PARTLY_OUT_OF_REACH = declare(
-    "preflight-partly-out-of-reach",
-    Level.WARNING,
-    "{missed} of the {total} corners of the workspace cannot be reached, the first at {corner}: they are {near:.2f} to "
-    "{far:.2f} m from the base, the tool gets {reach:.2f} m from it",
-    hint="--fit scales the workspace to the robot; or move the base or the workspace by --set",
-    doc="Some of the places where the task may put things are beyond what the robot reaches inside its joint limits, "
-    "so some episodes cannot be won.",
-)
-CANNOT_WORK = declare(
-    "preflight-tool-cannot-work",
-    Level.WARNING,
-    "the tool cannot come down from above at {missed} of the {total} places: it would tilt by more than 50 "
-    "degrees, or links of the arm would overlap; the first is {place}",
-    hint="--fit sets the workspace where the arm has room; or move the base by --set robot_base_xyz=...",
-    doc="Tasks on a table are worked on from above.  An arm that reaches a place only sideways, or with its links "
-    "inside each other, loses episodes there.  Reported for more than a quarter of the places.",
-)
-GRIPPER_TOO_SMALL = declare(
-    "preflight-gripper-too-small",
-    Level.WARNING,
-    "the object does not fit between the open fingers: {thing!r} at the tool would be {depth:.3f} m inside "
-    "{part!r}",
-    hint="make it smaller by --set, or say in the manifest where the tool is (end_effector) and how it opens (gripper)",
-    doc="The object to grasp is placed at the tool, between open fingers, and overlaps them: the "
-    "gripper opens too little, or the tool's frame is not between its finger tips.",
-)
-START_OUTSIDE_LIMITS = declare(
-    "preflight-start-outside-limits",
-    Level.WARNING,
-    "the robot starts with joint {joint!r} at {value:.4g}, outside its limits {low:.4g} .. {high:.4g} ({origin})",
-    hint="give another start in the manifest: joints: [{{name: {joint}, home: ...}}]",
-    doc="The pose the robot starts from is one that its limits push it out of.",
-)
-START_INSIDE_TASK = declare(
-    "preflight-start-collides",
-    Level.ERROR,
-    "the robot starts {depth:.3f} m inside the task: its {part!r} is in {thing!r}",
-    hint="move its base (--set robot_base_xyz=...) or give another start in the manifest",
-    doc="Where an episode starts, a part of the robot is inside the table, the floor or an object, and would be thrown "
-    "out of it.",
-)
-START_TOUCHES_TASK = declare(
-    "preflight-start-touches",
-    Level.WARNING,
-    "the robot starts {depth:.3f} m inside the task: its {part!r} is in {thing!r}",
-    hint="move its base (--set robot_base_xyz=...) or give another start in the manifest",
-    doc="Where an episode starts, a part of the robot is a little inside the table, the floor or an object.",
-)
-START_INSIDE_ITSELF = declare(
-    "preflight-start-collides-with-itself",
-    Level.WARNING,
-    "the robot starts with its {part!r} {depth:.3f} m inside its {thing!r}",
-    hint="give another start in the manifest, or exclude the pair in the robot's file",
-    doc="Two parts of the robot overlap where it starts, so that they push each other apart.",
-)
-JOINT_HELD = declare(
-    "preflight-joint-held",
-    Level.WARNING,
-    "parts of the robot that are inside each other hold its joint {joint!r}: it goes {percent} % of the way it is told",
-    hint="exclude the pair in the robot's file (MJCF: contact/exclude); as it is, expect policies to fail",
-    doc="Parts of the robot overlap where it starts, and the friction between them brakes a joint so hard that "
-    "policies do not get where they want to.  It is tried out: every joint that carries the tool is told to move a "
-    "little, with contacts and without.",
-)
-CONTROLLED = declare(
-    "preflight-controller-between",
-    Level.INFO,
-    "{count} of {total} actuators do not take a {mode}; a controller computes their commands: {names}",
-    doc="Actions are positions or velocities, and the robot's actuators are motors: a controller computes their "
-    "commands at every step.",
-)
-DRIVEN_DIRECTLY = declare(
-    "preflight-own-control",
-    Level.INFO,
-    "{count} of {total} actuators are commanded in their own units, not by a {mode} of a joint: {names}",
-    doc="Tendons, sites and special actuators take commands in their own units.",
-)
-MADE_MOTORS = declare(
-    "preflight-made-motors",
-    Level.INFO,
-    "{count} of {total} actuators become motors, bounded by the force they had: {names}",
-    doc="Actions are torques, and the robot's actuators are servos: their servo is taken away.",
-)
-UNBOUNDED = declare(
-    "preflight-unbounded-force",
-    Level.WARNING,
-    "{count} of {total} actuators have no largest force, so that torques are not bounded: {names}",
-    hint="give one in the manifest: sim: {{actuators: {{JOINT: {{kind: motor, force: ...}}}}}}",
-    doc="Actions are torques, and nothing in the robot's file says how large they may be.",
-)
-SERVOS_ADDED = declare(
-    "preflight-servos-added",
-    Level.INFO,
-    "the robot's file drives nothing; {count} position servos are added, with gains from its own inertia; "
-    "an Euler integrator becomes implicitfast, which their damping needs",
-    hint="sim.actuators in a manifest says otherwise",
-    doc="A robot without actuators cannot act, so each of its joints gets a servo.",
-)
-STEP_CHANGED = declare(
-    "preflight-step-changed",
-    Level.INFO,
-    "the robot's time step of {own:g} s does not divide the control period of {period:g} s; {count} steps of "
-    "{used:g} s are made",
-    doc="The control period belongs to the task; the time step is the largest part of it that is not above the "
-    "robot's.",
-)
-
 _SLACK = 1e-4
 _SHOWN = 6
 # a share of places that an arm may miss without a word: others are beside them
 _FEW = 0.25
-# how far a thing may overlap open fingers: they are pushed aside [m]
-_TIGHT = 4e-3
+# how often fetching or pushing a thing is tried
+_TRIALS = 3
+# a joint that goes no more than this part of its way stands still
+_STUCK = 0.2
+# MuJoCo's own number of iterations of the solver, and in which part of the steps they may all be needed
+_ITERATIONS, _RARE = 100, 0.005
 _SEEDS = 4
 # less than this is contact as any other [m]
 _TOUCH = 2e-3
@@ -299,6 +174,7 @@ def inspect_rollout(rollout: SimRollout, reporter: Reporter) -> None:
     _report_limits(rollout, reporter)
     _report_start_contacts(rollout, reporter)
     _report_grasp(rollout, reporter)
+    _report_push(rollout, reporter)
     _report_actuators(rollout, reporter)
     _report_step(rollout, reporter)
 
@@ -374,16 +250,41 @@ def _report_work(rollout: SimRollout, reporter: Reporter) -> None:
 
 
 def _report_grasp(rollout: SimRollout, reporter: Reporter) -> None:
-    """Would the thing go between the fingers?"""
+    """Would the thing go between the fingers, and stay there?"""
     thing = rollout.scene.needs(rollout.options).grasp
     if not thing or not rollout.robot.has_gripper or rollout.controller.mover is None:
         return
     if rollout.mode is not ControlMode.POSITION:
         return
-    depth, part = measure_grasp(rollout, thing)
-    if depth > _TIGHT:
-        name = rollout.model.body(part).name.removeprefix(PREFIX)
-        reporter.report(GRIPPER_TOO_SMALL, _where(rollout.robot), thing=thing, depth=depth, part=name)
+    rollout.reset(seed=0)
+    where, plan = _where(rollout.robot), plan_grasp(rollout, ScriptedArm(rollout), thing)
+    if plan.room <= 0.0:
+        name = rollout.model.body(plan.part).name.removeprefix(PREFIX)
+        reporter.report(GRIPPER_TOO_SMALL, where, thing=thing, depth=-plan.room, part=name)
+        return
+    policy = CARRIERS.get(rollout.scene.name)
+    lost = 0 if policy is None else count_lost(rollout, policy(), _TRIALS)
+    if 2 * lost > _TRIALS:
+        reporter.report(SLIPS_OUT, where, thing=thing, lost=lost, trials=_TRIALS, room=plan.room)
+
+
+def _report_push(rollout: SimRollout, reporter: Reporter) -> None:
+    """Does the solver find the forces when a thing is pushed?"""
+    limit = int(rollout.model.opt.iterations)
+    pushes = rollout.scene.name == PushPolicy.task and rollout.mode is ControlMode.POSITION
+    if not pushes or limit >= _ITERATIONS or rollout.controller.mover is None:
+        return
+    policy, count, total = PushPolicy(), 0, 0
+    for seed in range(_TRIALS):
+        observation, done = rollout.reset(seed), False
+        policy.start(rollout)
+        while not done:
+            result = rollout.step(policy.act(observation))
+            observation, done = result.observation, result.terminated or result.truncated
+            count += count_iterations(rollout.data) >= limit
+            total += 1
+    if count > _RARE * total:
+        reporter.report(SOLVER_STOPS, _where(rollout.robot), limit=limit, count=count, total=total)
 
 
 def _report_limits(rollout: SimRollout, reporter: Reporter) -> None:
@@ -421,8 +322,34 @@ def _report_start_contacts(rollout: SimRollout, reporter: Reporter) -> None:
     for (part, thing, own), depth in sorted(deepest.items(), key=lambda item: -item[1]):
         kind = START_INSIDE_ITSELF if own else START_INSIDE_TASK if depth > _DEEP else START_TOUCHES_TASK
         reporter.report(kind, _where(rollout.robot), part=part, thing=thing, depth=depth)
-    if any(own for _, _, own in deepest):
-        for joint, share in find_held_joints(rollout).items():
+    deep = any(own for _, _, own in deepest)
+    if deep or _touches_itself(rollout):
+        _report_held(rollout, reporter, deep=deep)
+
+
+def _touches_itself(rollout: SimRollout) -> bool:
+    """Do parts of the robot touch each other once it holds itself where it starts, however little?"""
+    rollout.reset(seed=0)
+    rollout.step(rollout.controller.hold())
+    bodies = np.asarray(rollout.model.geom_bodyid)
+    pairs = [bodies[contact.geom] for contact in rollout.data.contact if not contact.exclude]
+    last = rollout.composed.robot_nbody
+    return any(bool(np.all((pair >= 1) & (pair <= last))) for pair in pairs)
+
+
+def _report_held(rollout: SimRollout, reporter: Reporter, *, deep: bool) -> None:
+    """Which joints do not go where they are told?"""
+    probe, most = rollout, 1.0
+    if rollout.mode is not ControlMode.POSITION or not deep:
+        # a tool that is moved step by step gets there with a joint that is slow, but not with one that stands still
+        most = _STUCK
+    if rollout.mode.moves_tools:
+        options, base = rollout.options, rollout.base
+        probe = SimRollout(
+            rollout.scene, rollout.robot, options=options, base=base, mode=ControlMode.POSITION
+        )
+    for joint, share in find_held_joints(probe).items():
+        if share < most:
             reporter.report(JOINT_HELD, _where(rollout.robot), joint=joint, percent=round(100 * share))
 
 

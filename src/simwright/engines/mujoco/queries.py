@@ -164,6 +164,7 @@ class MjData(Protocol):
     actuator_length: Array
     actuator_velocity: Array
     actuator_force: Array
+    solver_niter: Ints
     sensordata: Array
     xpos: Array
     xquat: Array
@@ -286,6 +287,11 @@ def measure_gap(model: MjModel, data: MjData, geom: int, other: int, most: float
     import mujoco
 
     return float(mujoco.mj_geomDistance(model, data, geom, other, most, None))
+
+
+def count_iterations(data: MjData) -> int:
+    """How many iterations the solver made in the last step: of the island that took most."""
+    return int(np.max(data.solver_niter))
 
 
 def measure_bottom(model: MjModel, data: MjData, geom: int) -> float:

@@ -14,7 +14,8 @@ import numpy as np
 
 from simwright.core.math3d import Array, Pose
 from simwright.engines.mujoco.actuation import ActuatorInfo, ActuatorKind
-from simwright.engines.mujoco.queries import measure_gap, read_site
+from simwright.engines.mujoco.queries import compute_forward, measure_gap, read_site
+from simwright.tasks.control import measure_mass
 from simwright.tasks.inverse import DOWN, ToolMover, find_approach, list_touching, point_along
 from simwright.tasks.rollout import Observation, SimRollout
 
@@ -30,6 +31,8 @@ _SMOOTH = 0.4
 # how far a joint goes in one action on a far way, and at most [rad or m]
 _TURN = 0.035
 _FASTEST = 0.08
+# a gripper's servo that would chatter is told to go so much of what its force pulls
+_CALM = 0.7
 # at how many places a way is looked at, and how far from things it stays there [m]
 _LOOKS = 6
 _PASS = 0.004
@@ -59,6 +62,8 @@ class ScriptedArm:
         self._sag = np.zeros(3)
         self._speed = np.zeros_like(self.home)
         self._hold = rollout.controller.hold()
+        self._action = self._hold.copy()
+        self._calm = self._find_calm()
         self._centre = rollout.read_base().p[:2]
 
     def go(
@@ -111,9 +116,8 @@ class ScriptedArm:
         Far ways are gone like this: along a straight line of the tool, joints run into their limits.
         """
         away = joints - self.mover.told
-        largest = float(np.abs(away).max())
         before = self.mover.told
-        self.mover.told = before + away * min(1.0, pace / largest if largest > 0 else 1.0)
+        self.mover.told = before + away / max(1.0, float(np.abs(away).max()) / pace)
         self._follow_speed(before)
         pose = self.mover.locate(self.rollout.data, self.mover.told)
         self.point, self.turn, self._sag = pose.p.copy(), pose.q.copy(), np.zeros(3)
@@ -182,7 +186,8 @@ class ScriptedArm:
         before = self.mover.told
         self.mover.follow(self.rollout.data, Pose.of(self.point + self._sag, turn))
         # a tool that is to point elsewhere would be thrown there: inverse kinematics knows no speeds
-        self.mover.told = before + np.clip(self.mover.told - before, -_FASTEST, _FASTEST)
+        way = self.mover.told - before
+        self.mover.told = before + way / max(1.0, float(np.abs(way).max()) / _FASTEST)
         self._follow_speed(before)
         self._write(action, grip)
         return action
@@ -211,6 +216,47 @@ class ScriptedArm:
         held = -float(model.actuator_biasprm[actuator.index, 2]) * speed * gear
         return (carried + held) / gain
 
+    @property
+    def grip(self) -> float:
+        """How far the gripper is told to be open: 1 is open, -1 closed."""
+        controller = self.rollout.controller
+        if controller.grip is None:
+            return -1.0
+        indices, opened, closed = controller.grip
+        rows = [row for row, found in enumerate(controller.actuators) if found.index in indices]
+        share = (
+            (float(self._action[rows[0]]) - closed) / (opened - closed) if rows and opened != closed else 0.0
+        )
+        return float(np.clip(2.0 * share - 1.0, -1.0, 1.0))
+
+    def _find_calm(self) -> Array:
+        """How far the control of a gripper may go in one action, by actuator.
+
+        A servo whose damping stops its joint within a time step, and whose force is bounded, chatters on the spot when
+        it is told to go farther than its force pulls: full force forwards makes it faster within a time step than it
+        is to be, and full force backwards is the answer.
+        """
+        model, controller = self.rollout.model, self.rollout.controller
+        actuators, gripping = controller.actuators, () if controller.grip is None else controller.grip[0]
+        data = compute_forward(model, self.rollout.home.qpos)
+        found = np.full(len(actuators), np.inf)
+        for number, actuator in enumerate(actuators):
+            index = actuator.index
+            if index not in gripping or actuator.kind is not ActuatorKind.POSITION or actuator.joint < 0:
+                continue
+            force = self._find_force(index)
+            share = float(model.opt.timestep) / measure_mass(model, data, index)
+            damped = -float(model.actuator_biasprm[index, 2]) * share > 1.0
+            if damped and np.isfinite(force) and force * share > _TURN / self.rollout.composed.period:
+                found[number] = _CALM * force / float(model.actuator_gainprm[index, 0])
+        return found
+
+    def _find_force(self, index: int) -> float:
+        """The largest force of an actuator both ways."""
+        model = self.rollout.model
+        limited = bool(model.actuator_forcelimited[index])
+        return float(np.abs(model.actuator_forcerange[index]).min()) if limited else np.inf
+
     def _write(self, action: Array, grip: float) -> None:
         told = zip(self.mover.told.tolist(), self._speed.tolist(), strict=True)
         by_joint = dict(zip(self.mover.joints.tolist(), told, strict=True))
@@ -222,3 +268,4 @@ class ScriptedArm:
             elif controller.grip is not None and actuator.index in controller.grip[0]:
                 _, opened, closed = controller.grip
                 action[number] = closed + 0.5 * (grip + 1.0) * (opened - closed)
+        action[:] = self._action = self._action + np.clip(action - self._action, -self._calm, self._calm)

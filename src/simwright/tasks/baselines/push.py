@@ -17,12 +17,18 @@ from simwright.tasks.rollout import Observation, SimRollout
 # how high above the cube the tool travels [m]
 _CLEAR = 0.03
 _NEAR = 0.015
+# it has settled when it went no farther than that in each of so many actions [m]
+_SETTLED, _STILL = 0.0015, 4
 # how far the cube is to go in one action [m]
-_PACE = 0.006
+_PACE = 0.004
+# how far the tool goes in one action where it comes down [m]
+_DOWN = 0.008
 # how far ahead of itself the tool is told to go at most while it pushes: a weak arm pushes with that [m]
 _LEAD = 0.08
 # how far the tool is raised at most where the cube is jammed between it and the table [m]
 _LIFT = 0.03
+# how fast a tool that is too high comes down while it pushes [m]
+_SINK = 0.001
 # actions after which a new way is looked for, from where the arm starts
 _REST = 50
 # actions after which a place that was not reached is given up
@@ -33,6 +39,8 @@ _LOST = 0.5
 _GAP = 0.006
 # how far above the table it stays [m]
 _OVER = 0.010
+# as much more is as good [m]
+_LOOSE = 0.004
 # height of the tool above the cube's middle, in half cubes
 _HEIGHT = 0.2
 # distances behind the cube that are tried [m]
@@ -61,7 +69,8 @@ class PushPolicy:
         self._phase, self._age, self._skip = "plan", 0, 0
         self._behind, self._low, self._reach = np.zeros(3), 0.0, 0.0
         self._angle, self._from, self._above = 0.0, np.zeros(2), self._arm.home
-        self._last, self._lead, self._lift = np.zeros(2), 0.0, 0.0
+        self._last, self._was = np.zeros(2), np.zeros(3)
+        self._lead, self._lift, self._there = 0.0, 0.0, 0
 
     def act(self, observation: Observation) -> Array:
         """One step of the phase it is in."""
@@ -77,10 +86,10 @@ class PushPolicy:
             case "travel":
                 action = arm.steer(self._above)
             case "down":
-                action = arm.go(observation, behind)
+                action = arm.go(observation, behind, pace=_DOWN)
             case _:
                 action = self._push(observation, tool, cube, goal)
-        self._last = cube[:2].copy()
+        self._last, self._was = cube[:2].copy(), tool.copy()
         return action
 
     def _push(self, observation: Observation, tool: Array, cube: Array, goal: Array) -> Array:
@@ -93,9 +102,10 @@ class PushPolicy:
         self._lift = float(np.clip(self._lift + (0.001 if jammed else -0.0005), 0.0, _LIFT))
         place = float((tool[:2] - cube[:2]) @ along)
         spot = cube[:2] + along * (place + self._lead)
-        return self._arm.go(
-            observation, np.array([*spot, self._low + self._lift]), pace=2.0 * _PACE, lag=2.0 * _LEAD
-        )
+        # a tool that is above where it is to be is not forced down: it may be on an edge of the cube, which it would
+        # press into the table
+        height = float(np.clip(tool[2] - _SINK, self._low + self._lift, self._low + _LIFT))
+        return self._arm.go(observation, np.array([*spot, height]), pace=2.0 * _PACE, lag=2.0 * _LEAD)
 
     def _aim(self, cube: Array, goal: Array) -> tuple[Array, float]:
         """The direction to push in and how far it is to the goal."""
@@ -120,12 +130,18 @@ class PushPolicy:
                 return self._start(cube, goal)
             case "travel" if arm.is_at(observation, np.array([*behind[:2], self._high]), _NEAR):
                 return "down"
-            case "down" if arm.is_at(observation, behind, _NEAR):
+            case "down" if self._has_settled(observation, tool):
                 self._from, self._lead, self._lift = cube[:2].copy(), 0.0, 0.0
                 return "push"
             case "push" if self._has_slipped(tool, cube, goal):
                 return "rise"
         return self._phase
+
+    def _has_settled(self, observation: Observation, tool: Array) -> bool:
+        """Has the tool come down, and stands there?  One that still swings up and down would tilt the cube."""
+        still = float(np.linalg.norm(tool - self._was)) < _SETTLED
+        self._there = self._there + 1 if still and self._arm.is_at(observation, self._behind, _NEAR) else 0
+        return self._there >= _STILL
 
     def _start(self, cube: Array, goal: Array) -> str:
         """Travel, or rest first where there is no way, or none that is free from here."""
@@ -164,8 +180,9 @@ class PushPolicy:
             if joints is None:
                 return False
             above = arm.measure_gap(joints, [self._table])
-            if above < _OVER:
-                # what stands out below the tool's frame is to pass over the table
+            if not _OVER <= above <= _OVER + _LOOSE:
+                # what stands out below the tool's frame is to pass over the table, and no higher than it takes: a cube
+                # that is pushed above its middle tips over
                 low += _OVER - above
                 joints = arm.try_pose(np.array([*spot, low]))
             if joints is None or arm.is_folded(joints):

@@ -12,15 +12,15 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from simwright.core.math3d import Array, matrix_from_quat, quat_from_matrix, quat_multiply, quat_rotate
-from simwright.engines.mujoco.queries import SLIDE, measure_gap, pose_bodies
+from simwright.core.math3d import Array, matrix_from_quat, quat_from_matrix, quat_rotate
 from simwright.tasks.baselines.arm import ScriptedArm
+from simwright.tasks.baselines.grasp import GraspPlan, find_closing, plan_grasp
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.rollout import Observation, SimRollout
 from simwright.tasks.scenes.door import find_knob
 from simwright.tasks.scenes.drawer import HANDLE
 
-OPEN, CLOSED = 1.0, -1.0
+CLOSED = -1.0
 # actions after which a place that was not reached is as good as reached
 _PATIENCE = 70
 UP = np.array([0.0, 0.0, 1.0])
@@ -141,71 +141,6 @@ class ScriptedPolicy(ABC):
         return np.asarray(place + max(0.0, _OVER - self.arm.measure_gap(joints, [self.table])) * UP)
 
 
-def find_closing(rollout: SimRollout, arm: ScriptedArm) -> Array:
-    """The direction in which the fingers close, in the tool's frame, at right angles to its approach."""
-    model, data = rollout.model, pose_bodies(rollout.model, rollout.home.qpos)
-    frame = np.asarray(data.site_xmat[rollout.tool_site]).reshape(3, 3)
-    grip = rollout.robot.facts.grip
-    heads = () if grip is None else grip.fingers
-    axis = np.zeros(3)
-    for body in heads:
-        joint = int(model.body_jntadr[body])
-        if joint >= 0 and model.jnt_type[joint] == SLIDE:
-            axis = frame.T @ np.asarray(data.xaxis[joint])
-        elif joint >= 0:
-            # a hinged finger moves across its axis
-            axis = frame.T @ np.cross(data.xaxis[joint], frame @ arm.approach)
-    # only the part across the approach tells how the tool is to be turned
-    axis = axis - arm.approach * float(axis @ arm.approach)
-    size = float(np.linalg.norm(axis))
-    # no fingers, or they close along the approach: any direction across it will do
-    if size < 1e-6:
-        spare = np.eye(3)[int(np.argmin(np.abs(arm.approach)))]
-        axis = np.cross(arm.approach, spare)
-        size = float(np.linalg.norm(axis))
-    return np.asarray(axis / size)
-
-
-# actions that opening takes
-_OPENING = 60
-# places along the tool's approach at which a thing is tried, in parts of its half size
-_OFFSETS = (0.0, 0.25, 0.5, 0.75, 1.0)
-
-
-def measure_grasp(rollout: SimRollout, thing: str) -> tuple[float, int]:
-    """How deep a thing at the tool would be inside a robot whose fingers are open [m], and in which body.
-
-    It is turned along the fingers and tried at a few places before the tool; the best of them counts.
-    """
-    rollout.reset(seed=0)
-    controller, action = rollout.controller, rollout.controller.hold()
-    assert controller.grip is not None
-    for number, actuator in enumerate(controller.actuators):
-        if actuator.index in controller.grip[0]:
-            action[number] = controller.grip[1]
-    for _ in range(_OPENING):
-        rollout.step(action)
-    arm = ScriptedArm(rollout)
-    closing, model = find_closing(rollout, arm), rollout.model
-    tool, address = rollout.read_tool(), int(model.jnt_qposadr[model.joint(thing).id])
-    own = np.stack([closing, np.cross(arm.approach, closing), arm.approach], axis=1)
-    turn = quat_multiply(tool.q, quat_from_matrix(own))
-    geoms = [geom for geom in range(model.ngeom) if model.geom_bodyid[geom] == model.body(thing).id]
-    size = float(np.max(model.geom_size[geoms[0]]))
-    best, where = np.inf, 0
-    for offset in _OFFSETS:
-        qpos = rollout.qpos.copy()
-        place = tool.p + quat_rotate(tool.q, arm.approach) * offset * size
-        qpos[address : address + 7] = (*place, *turn)
-        data = pose_bodies(model, qpos)
-        gap, geom = min(
-            (measure_gap(model, data, mine, theirs, 0.1), mine) for mine in arm.list_own() for theirs in geoms
-        )
-        if -gap < best:
-            best, where = -gap, int(model.geom_bodyid[geom])
-    return best, where
-
-
 def find_yaw(pose: Array) -> float:
     """How a thing is turned about the vertical [rad]."""
     turn = matrix_from_quat(pose[3:])
@@ -216,8 +151,12 @@ def find_yaw(pose: Array) -> float:
 _CARRY_HEIGHT = 0.10
 # actions that closing and opening take
 _GRASP = 22
+# a gripper that is told so much less is as good as told
+_TOLD = 1e-6
 # how far things go in one action when they are lifted, and when they are carried [m]
 _GENTLE, _CARRY = 0.004, 0.005
+# a thing that is higher than where it lay was lifted [m]
+_LIFTED = 0.02
 # a thing that is farther from the tool is not in the hand [m]
 _HELD = 0.06
 
@@ -225,22 +164,49 @@ _HELD = 0.06
 class CarryPolicy(ScriptedPolicy):
     """What the three tasks share.  ``thing`` is what is carried."""
 
+    task: str
     thing = "cube"
     above = 0.0
     """Where it is held, above its middle [m]."""
+    _planned: tuple[SimRollout, GraspPlan] | None = None
+
+    def start(self, rollout: SimRollout) -> None:
+        """Plan the grasp, once for a robot: it depends on its shape alone."""
+        super().start(rollout)
+        if self._planned is None or self._planned[0] is not rollout:
+            self._planned = (rollout, plan_grasp(rollout, self.arm, self.thing))
+        self.plan = self._planned[1]
 
     def fetch(self) -> Iterator[Array]:
         """Get the thing into the gripper and lift it."""
-        thing = np.asarray(self.now[self.thing])
+        thing, grip = np.asarray(self.now[self.thing]), self.plan.grip
         self.face(find_yaw(thing))
-        grasp = self.find_low(thing[:3] + self.above * UP)
-        # looked up once: the thing moves when the fingers touch it
+        middle = thing[:3] + self.above * UP
+        yield from self.approach(self.find_grasp(middle) + _CARRY_HEIGHT * UP, grip)
+        yield from self.turn_gripper(grip)
+        # looked up once: the thing moves when the fingers touch it; and now that the fingers are open, which tells how
+        # low they get
+        grasp = self.find_low(self.find_grasp(middle))
         over = grasp + _CARRY_HEIGHT * UP
-        yield from self.approach(over, OPEN)
-        yield from self.move(lambda: grasp, OPEN, pace=_GENTLE, near=0.004)
+        yield from self.move(lambda: over, grip, near=0.015)
+        yield from self.move(lambda: grasp, grip, pace=_GENTLE, near=0.004)
+        yield from self.turn_gripper(CLOSED)
         yield from self.wait(CLOSED, _GRASP)
         # gently: what is torn up slips out of the fingers
         yield from self.move(lambda: over, CLOSED, pace=_GENTLE, near=0.02)
+
+    def find_grasp(self, middle: Array) -> Array:
+        """Where the tool has to be for the middle of the thing to be between the fingers."""
+        arm = self.arm
+        joints = arm.try_pose(middle, turn=arm.turn)
+        turn = arm.turn if joints is None else arm.mover.locate(self.rollout.data, joints).q
+        return np.asarray(middle - quat_rotate(turn, self.plan.place))
+
+    def turn_gripper(self, grip: float) -> Iterator[Array]:
+        """Stay until the gripper is told all of what it is to be told."""
+        point = self.arm.point.copy()
+        while abs(self.arm.grip - grip) > _TOLD:
+            yield self.arm.go(self.now, point, grip=grip)
 
     @property
     def has_it(self) -> bool:
@@ -255,9 +221,10 @@ class CarryPolicy(ScriptedPolicy):
         low = height * UP
         # slowly, so that it is let down and not dropped
         yield from self.carry(lambda: place() + low, pace=0.004, near=0.004)
-        yield from self.wait(OPEN, _GRASP)
+        yield from self.turn_gripper(self.plan.grip)
+        yield from self.wait(self.plan.grip, _GRASP)
         point = self.arm.point + _CARRY_HEIGHT * UP
-        yield from self.move(lambda: point, OPEN, near=0.02)
+        yield from self.move(lambda: point, self.plan.grip, near=0.02)
 
     def carry(self, place: Callable[[], Array], *, pace: float, near: float) -> Iterator[Array]:
         """Bring the thing to a place, as long as it is in the hand."""
@@ -270,6 +237,20 @@ class CarryPolicy(ScriptedPolicy):
     def lead(self, wanted: Array) -> Array:
         """Where the tool has to be for the thing to be somewhere."""
         return np.asarray(wanted + np.asarray(self.now["tool"])[:3] - self.see(self.thing))
+
+
+def count_lost(rollout: SimRollout, policy: CarryPolicy, trials: int) -> int:
+    """In how many of a few trials a thing is not in the hand and off the table once it was fetched."""
+    lost = 0
+    for seed in range(trials):
+        observation = rollout.reset(seed)
+        policy.start(rollout)
+        policy.now = observation
+        low = policy.see(policy.thing)[2]
+        for action in policy.fetch():
+            policy.now = rollout.step(action).observation
+        lost += not (policy.has_it and policy.see(policy.thing)[2] > low + _LIFTED)
+    return lost
 
 
 class PickPlacePolicy(CarryPolicy):
@@ -316,8 +297,14 @@ class PegInsertPolicy(CarryPolicy):
         yield from self.move(lambda: self.lead(self.see("block") + top), CLOSED, around=True, near=0.002)
         deep = (half + 0.005) * UP
         yield from self.move(lambda: self.lead(self.see("block") + deep), CLOSED, pace=0.002, near=0.003)
-        yield from self.wait(OPEN, _GRASP)
+        yield from self.turn_gripper(self.plan.grip)
+        yield from self.wait(self.plan.grip, _GRASP)
 
+
+CARRIERS: dict[str, type[CarryPolicy]] = {
+    policy.task: policy for policy in (PickPlacePolicy, StackPolicy, PegInsertPolicy)
+}
+"""By the task that they are for."""
 
 _ABOVE_HANDLE = 0.10
 # open enough for the bar, and not so far that a finger stands on the drawer's front
