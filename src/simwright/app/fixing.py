@@ -273,7 +273,9 @@ def _tell_left(result: FixResult) -> list[str]:
     if len(waiting) < len(fixable):
         lines.append(f"{len(fixable) - len(waiting)} of them cannot be fixed as they are: see the warnings")
     if waiting:
-        lines.append(f"{len(waiting)} of them have a fix that was not asked for (by --unsafe, --set or --select):")
+        lines.append(
+            f"{len(waiting)} of them have a fix that was not asked for (by --unsafe, --set or --select):"
+        )
         counts = Counter(finding.kind for finding in waiting)
         names = [f"{code} {count}" if count > 1 else code for code, count in counts.most_common(_MOST_NAMED)]
         more = len(counts) - len(names)
