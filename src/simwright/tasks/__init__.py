@@ -5,7 +5,8 @@ catalog            which robots there are, by id
 addresses          where a robot's file is: paths, packages, MuJoCo Menagerie
 manifest           what a ``robot.yaml`` may say, and its JSON Schema
 specs              a robot file of any format as MuJoCo's editable specification
-inference          what a compiled robot tells by itself: kind, tool, gripper, reach
+inference          what a compiled robot tells by itself: kind, tool, reach
+grippers           its gripper: fingers, which way is open, where a thing goes between them
 amending           what a manifest changes of a robot: base, limits, servos, cameras, tool
 robot              a robot that is ready for a task; its manifest held against its file
 team               several robots in one task, as one
@@ -24,6 +25,7 @@ randomize          what varies from episode to episode
 observing          which parts of an observation are wanted, and pictures
 fitting            what a robot reaches, and scenes drawn to it
 preflight          can this robot do this task? A report before anything runs
+findings           that report, and what it may say
 runner             running episodes and summing them up
 teleoperation      driving by hand, and keeping what was done
 recording          films, arrays and a window that look on while episodes run

@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the pre-flight report may say of a robot in a task: its kinds of findings.
+"""The pre-flight report of a robot in a task, and the kinds of findings that it may have.
 
 Errors mean that the task cannot be done; warnings that some episodes may be lost; the rest is for knowing.
 """
 
 from __future__ import annotations
 
-from simwright.core.diag import Level, declare
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from simwright.core.diag import Diagnostic, Level, declare
+from simwright.core.errors import InputError
+
+if TYPE_CHECKING:
+    from simwright.tasks.rollout import SimRollout
 
 WRONG_ROBOT = declare(
     "preflight-wrong-robot",
@@ -186,3 +193,43 @@ STEP_CHANGED = declare(
     doc="The control period belongs to the task; the time step is the largest part of it that is not above the "
     "robot's.",
 )
+
+
+@dataclass(slots=True)
+class Preflight:
+    """The report.  ``rollout`` is the task with the robot in it, ready to be run; None where that is impossible."""
+
+    task: str
+    robot: str
+    rollout: SimRollout | None = field(default=None, repr=False)
+    findings: list[Diagnostic] = field(default_factory=list)
+
+    @property
+    def is_clear(self) -> bool:
+        """No errors?"""
+        return not self.errors
+
+    @property
+    def errors(self) -> list[Diagnostic]:
+        """What stands against it."""
+        return [found for found in self.findings if found.level is Level.ERROR]
+
+    def expect_clear(self) -> SimRollout:
+        """The rollout, or one error that says all that stands against it."""
+        if self.errors or self.rollout is None:
+            raise PreflightError(self)
+        return self.rollout
+
+
+class PreflightError(InputError):
+    """The robot cannot do the task.  ``report`` says why."""
+
+    code = "preflight"
+
+    def __init__(self, report: Preflight) -> None:
+        reasons = "; ".join(found.message for found in report.errors)
+        super().__init__(
+            f"{report.robot!r} cannot do {report.task!r}: {reasons}",
+            hint="; ".join(dict.fromkeys(found.hint for found in report.errors if found.hint)),
+        )
+        self.report = report

@@ -7,14 +7,13 @@ Errors mean that the task cannot be done; warnings that some episodes may be los
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from simwright.core.diag import Diagnostic, Kind, Level, Reporter, Where
-from simwright.core.errors import InputError, SimwrightError
+from simwright.core.diag import Kind, Reporter, Where
+from simwright.core.errors import SimwrightError
 from simwright.core.math3d import Array, Pose
 from simwright.engines.mujoco.actuation import ActuatorInfo, ActuatorKind
 from simwright.engines.mujoco.queries import BOX, SLIDE, MjData, MjModel, count_iterations
@@ -48,6 +47,8 @@ from simwright.tasks.findings import (
     STEP_CHANGED,
     UNBOUNDED,
     WRONG_ROBOT,
+    Preflight,
+    PreflightError,
 )
 from simwright.tasks.fitting import WorkTester, find_held_joints, fit_scene, make_reach_tester_in
 from simwright.tasks.manifest import ControlMode
@@ -58,6 +59,8 @@ from simwright.tasks.rollout import SimRollout
 from simwright.tasks.scene import SceneOptions, TaskScene
 from simwright.tasks.scenes.table import SCENES
 from simwright.tasks.terms import SuccessRule
+
+__all__ = ["Preflight", "PreflightError", "inspect_robot", "inspect_rollout", "preflight"]
 
 _SLACK = 1e-4
 _SHOWN = 6
@@ -74,46 +77,6 @@ _SEEDS = 4
 _TOUCH = 2e-3
 # more than this throws things about [m]
 _DEEP = 1e-2
-
-
-@dataclass(slots=True)
-class Preflight:
-    """The report.  ``rollout`` is the task with the robot in it, ready to be run; None where that is impossible."""
-
-    task: str
-    robot: str
-    rollout: SimRollout | None = field(default=None, repr=False)
-    findings: list[Diagnostic] = field(default_factory=list)
-
-    @property
-    def is_clear(self) -> bool:
-        """No errors?"""
-        return not self.errors
-
-    @property
-    def errors(self) -> list[Diagnostic]:
-        """What stands against it."""
-        return [found for found in self.findings if found.level is Level.ERROR]
-
-    def expect_clear(self) -> SimRollout:
-        """The rollout, or one error that says all that stands against it."""
-        if self.errors or self.rollout is None:
-            raise PreflightError(self)
-        return self.rollout
-
-
-class PreflightError(InputError):
-    """The robot cannot do the task.  ``report`` says why."""
-
-    code = "preflight"
-
-    def __init__(self, report: Preflight) -> None:
-        reasons = "; ".join(found.message for found in report.errors)
-        super().__init__(
-            f"{report.robot!r} cannot do {report.task!r}: {reasons}",
-            hint="; ".join(dict.fromkeys(found.hint for found in report.errors if found.hint)),
-        )
-        self.report = report
 
 
 def preflight(

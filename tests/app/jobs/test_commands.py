@@ -14,8 +14,8 @@ from lxml import etree
 import simwright
 from simwright.app.cli.main import run
 from simwright.app.jobs.model import ItemOutcome, JobItem, JobSpec, number_items
+from simwright.app.jobs.ray import pack_item
 from simwright.app.jobs.reports import write_report
-from simwright.app.jobs.shipping import pack_item
 from simwright.app.jobs.store import JobStore, create_store
 from simwright.core.pool import JobLimits
 

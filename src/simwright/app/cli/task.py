@@ -196,7 +196,7 @@ def run_command(output_format: str, what: str, output: Path | None, **asked: Any
     from simwright.app.tasking import RunRequest, prepare_run
     from simwright.core.diag import Level, Reporter
     from simwright.core.errors import EXIT_BAD_INPUT
-    from simwright.tasks.preflight import PreflightError
+    from simwright.tasks.findings import PreflightError
 
     names = ("job_folder", "manifest", "resume", "restart", "executor", "address", "ship", "retries", "jobs")
     options = {name: asked.pop(name) for name in (*names, "timeout", "max_memory")}
@@ -337,7 +337,7 @@ def teleop_command(what: str, **asked: Any) -> int:
     from simwright.app.tasking import RunRequest, prepare_run
     from simwright.core.diag import Reporter
     from simwright.core.errors import EXIT_BAD_INPUT
-    from simwright.tasks.preflight import PreflightError
+    from simwright.tasks.findings import PreflightError
 
     try:
         ready = prepare_run(RunRequest(what, policy="hold", **asked))

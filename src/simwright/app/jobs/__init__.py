@@ -9,5 +9,4 @@ ray        the executor for a cluster of machines
 kinds      diff, prove, render and task evaluation as jobs
 reports    reports made from the rows of a store, one after the other
 page       the report as a page with filters
-shipping   assets with the files they need, for machines that do not see our paths
 """
