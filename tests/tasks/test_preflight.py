@@ -249,6 +249,18 @@ def test_a_joint_that_the_robots_own_parts_hold_is_told(tmp_path, sunk, held, mo
     assert all("'turn'" in found.message for found in told), "the other joint goes"
 
 
+@pytest.mark.parametrize("mode", ["position", "pose"])
+@pytest.mark.parametrize(("force", "weak"), [("0.01", True), ("8", False)])
+def test_a_joint_that_stands_still_with_nothing_in_its_way_is_told(tmp_path, force, weak, mode):
+    file = tmp_path / "arm.xml"
+    text = STUCK.format(sunk=0.06).replace('damping="0.5"/>', 'damping="0.5" frictionloss="0.2"/>', 1)
+    file.write_text(text.replace('forcerange="-8 8"', f'forcerange="-{force} {force}"'))
+    report = preflight("reach", file, mode=mode)
+    told = [found for found in report.findings if found.kind == "preflight-joint-weak"]
+    assert [found.data["joint"] for found in told] == (["turn"] if weak else [])
+    assert all(found.data["percent"] < 15 for found in told)
+
+
 def test_actuators_that_give_no_force_are_replaced_by_servos(tmp_path):
     file = tmp_path / "arm.xml"
     # as transmissions of URDF arrive: a drive without gains

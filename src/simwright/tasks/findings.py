@@ -150,6 +150,15 @@ JOINT_HELD = declare(
     "policies do not get where they want to.  It is tried out: every joint that carries the tool is told to move a "
     "little, with contacts and without.",
 )
+JOINT_WEAK = declare(
+    "preflight-joint-weak",
+    Level.WARNING,
+    "joint {joint!r} goes {percent} % of the way it is told although nothing is in its way",
+    hint="its actuator is too weak for its friction and load: say its gains and force in the manifest "
+    "(sim: {{actuators: {{{joint}: {{kind: position, kp: ..., force: ...}}}}}}) or in the robot's file",
+    doc="A joint that carries the tool stands nearly still when it is told to move a little, also without contacts, so "
+    "the tool does not get to where policies want it.  It is tried out for each of them.",
+)
 CONTROLLED = declare(
     "preflight-controller-between",
     Level.INFO,

@@ -295,6 +295,8 @@ def _list_factors() -> list[float]:
 _TURN, _SHIFT, _SECONDS = 0.15, 0.02, 0.5
 # of the way without contacts; what goes less is held, or creeps
 _HELD = 0.8
+# of the way it is told; what goes less stands still
+_WEAK = 0.2
 
 
 def find_held_joints(rollout: SimRollout) -> dict[str, float]:
@@ -306,15 +308,34 @@ def find_held_joints(rollout: SimRollout) -> dict[str, float]:
         if actuator.joint not in rollout.controller.arm_joints:
             continue
         with leave_out_contacts(rollout.model):
-            free = _move_joint(rollout, number)
-        share = _move_joint(rollout, number) / free if free > 0 else 1.0
+            free, _ = _move_joint(rollout, number)
+        share = _move_joint(rollout, number)[0] / free if free > 0 else 1.0
         if share < _HELD:
             found[rollout.model.joint(actuator.joint).name.removeprefix(PREFIX)] = max(share, 0.0)
     return found
 
 
-def _move_joint(rollout: SimRollout, number: int) -> float:
-    """How far a joint gets when its actuator is told to go on by a little, towards the side with more room."""
+def find_weak_joints(rollout: SimRollout) -> dict[str, float]:
+    """Joints that carry a tool and stand nearly still although nothing is in their way: what part of it they go."""
+    if rollout.mode is not ControlMode.POSITION:
+        return {}
+    found: dict[str, float] = {}
+    with leave_out_contacts(rollout.model):
+        for number, actuator in enumerate(rollout.actuators):
+            if actuator.joint not in rollout.controller.arm_joints:
+                continue
+            gone, told = _move_joint(rollout, number, gradually=True)
+            if told > 0 and gone < _WEAK * told:
+                found[rollout.model.joint(actuator.joint).name.removeprefix(PREFIX)] = max(gone / told, 0.0)
+    return found
+
+
+def _move_joint(rollout: SimRollout, number: int, *, gradually: bool = False) -> tuple[float, float]:
+    """Tell an actuator to go on by a little, towards the side with more room: how far its joint gets, and should.
+
+    ``gradually`` tells it step by step, as policies do, and leaves as much time again to arrive: a stiff servo whose
+    force is bounded chatters on the spot when it is told all at once.
+    """
     model, actuator = rollout.model, rollout.actuators[number]
     rollout.reset(seed=0)
     action = rollout.controller.hold()
@@ -323,8 +344,14 @@ def _move_joint(rollout: SimRollout, number: int) -> float:
     start = float(rollout.qpos[address])
     step = abs(actuator.scale) * (_SHIFT if model.jnt_type[actuator.joint] == SLIDE else _TURN)
     side = 1.0 if high - action[number] >= action[number] - low else -1.0
-    action[number] = np.clip(action[number] + side * step, low, high)
-    for _ in range(max(1, round(_SECONDS / rollout.composed.period))):
+    held = float(action[number])
+    action[number] = np.clip(held + side * step, low, high)
+    aim, count = float(action[number]), max(1, round(_SECONDS / rollout.composed.period))
+    shares = np.minimum(np.arange(1, 2 * count + 1) / count, 1.0) if gradually else np.ones(count)
+    for share in shares.tolist():
+        action[number] = held + share * (aim - held)
         rollout.step(action)
     sign = side if actuator.scale >= 0 else -side
-    return sign * (float(rollout.qpos[address]) - start)
+    return sign * (float(rollout.qpos[address]) - start), abs(float(action[number]) - held) / abs(
+        actuator.scale
+    )

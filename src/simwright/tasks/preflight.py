@@ -30,6 +30,7 @@ from simwright.tasks.findings import (
     DRIVEN_DIRECTLY,
     GRIPPER_TOO_SMALL,
     JOINT_HELD,
+    JOINT_WEAK,
     MADE_MOTORS,
     NEEDS_FIXED,
     NEEDS_FLOATING,
@@ -50,7 +51,13 @@ from simwright.tasks.findings import (
     Preflight,
     PreflightError,
 )
-from simwright.tasks.fitting import WorkTester, find_held_joints, fit_scene, make_reach_tester_in
+from simwright.tasks.fitting import (
+    WorkTester,
+    find_held_joints,
+    find_weak_joints,
+    fit_scene,
+    make_reach_tester_in,
+)
 from simwright.tasks.manifest import ControlMode
 from simwright.tasks.randomize import Randomize
 from simwright.tasks.rewards import RewardChoice
@@ -136,6 +143,7 @@ def inspect_rollout(rollout: SimRollout, reporter: Reporter) -> None:
     _report_reach(rollout, reporter)
     _report_limits(rollout, reporter)
     _report_start_contacts(rollout, reporter)
+    _report_weak(rollout, reporter)
     _report_grasp(rollout, reporter)
     _report_push(rollout, reporter)
     _report_actuators(rollout, reporter)
@@ -307,13 +315,23 @@ def _report_held(rollout: SimRollout, reporter: Reporter, *, deep: bool) -> None
         # a tool that is moved step by step gets there with a joint that is slow, but not with one that stands still
         most = _STUCK
     if rollout.mode.moves_tools:
-        options, base = rollout.options, rollout.base
-        probe = SimRollout(
-            rollout.scene, rollout.robot, options=options, base=base, mode=ControlMode.POSITION
-        )
+        probe = _make_probe(rollout)
     for joint, share in find_held_joints(probe).items():
         if share < most:
             reporter.report(JOINT_HELD, _where(rollout.robot), joint=joint, percent=round(100 * share))
+
+
+def _report_weak(rollout: SimRollout, reporter: Reporter) -> None:
+    """Which joints stand still although nothing holds them?"""
+    probe = _make_probe(rollout) if rollout.mode.moves_tools else rollout
+    for joint, share in find_weak_joints(probe).items():
+        reporter.report(JOINT_WEAK, _where(rollout.robot), joint=joint, percent=round(100 * share))
+
+
+def _make_probe(rollout: SimRollout) -> SimRollout:
+    """The same task with joints that are told where to go, one by one."""
+    options, base = rollout.options, rollout.base
+    return SimRollout(rollout.scene, rollout.robot, options=options, base=base, mode=ControlMode.POSITION)
 
 
 def _list_overlaps(rollout: SimRollout) -> list[tuple[tuple[str, str, bool], float]]:
