@@ -291,6 +291,7 @@ def add_probes(file: str, mutants: list[Mutant], numbers: dict[Mutant, int]) -> 
 FOLDER = Path(os.environ.get("MUTATION_FOLDER", STORE))
 COPY = Path(os.environ.get("MUTATION_SOURCE", SOURCE))
 TRIALS = FOLDER / "trials.json"
+FORKS = "MUTATION_FORKS" not in os.environ
 LEARNING = "MUTATION_FOLDER" in os.environ and not TRIALS.exists()
 SURVIVED, KILLED, UNTRIED = 0, 1, 3
 
@@ -348,10 +349,16 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         for trial in json.loads(TRIALS.read_text()):
             mutant = Mutant(**trial["mutant"]) if trial["mutant"] else None
             limits = {name: limit for name, limit in trial["tests"].items() if name in items}
-            outcome = fork_trial(mutant, [items[name] for name in limits], limits)
+            chosen = [items[name] for name in limits]
+            outcome = fork_trial(mutant, chosen, limits) if FORKS else run_trial(chosen, limits)
             output.write(f"{json.dumps(outcome)}\n")
             output.flush()
     return True
+
+
+def run_trial(items: list[pytest.Item], limits: dict[str, float]) -> tuple[int, str]:
+    """Run tests in this process until one fails: how it ended, and the last test."""
+    return run_until_failure(items, limits), (FOLDER / "now.txt").read_text()
 
 
 def fork_trial(mutant: Mutant | None, items: list[pytest.Item], limits: dict[str, float]) -> tuple[int, str]:
@@ -432,6 +439,8 @@ class TestRunner:
     python: str = sys.executable
     options: tuple[str, ...] = ("-m", "not realworld")
     variables: dict[str, str] = field(default_factory=dict)
+    forks: bool = True
+    """Other projects have threads (Warp, ROS), which do not live on in a process that is forked."""
 
 
 RUNNER = TestRunner()
@@ -646,13 +655,14 @@ def copy_source(folder: Path, source: Path = SOURCE) -> Path:
     return Path(shutil.copytree(source, folder / "src"))
 
 
-def try_afresh(mutant: Mutant, tests: dict[str, float], source: Path) -> str | None:
-    """Try a mutant in a new process, which imports it: the test that failed."""
+def try_afresh(mutant: Mutant | None, tests: dict[str, float], source: Path) -> str | None:
+    """Try a mutant, or the source as it is, in a new process, which imports it: the test that failed."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         copy = copy_source(folder, source)
         (folder / "trials.json").write_text(json.dumps([asdict(Trial(None, tests))]))
-        locate(mutant, copy).write_text(ast.unparse(change_source(mutant)))
+        if mutant:
+            locate(mutant, copy).write_text(ast.unparse(change_source(mutant)))
         start_pytest(folder, copy, sorted({test.partition("::")[0] for test in tests})).wait()
         outcomes = folder / "outcomes.jsonl"
         if not outcomes.exists():
@@ -665,6 +675,8 @@ def find_false_killers(killers: set[str], known: KnownTests) -> set[str]:
     """Of tests that killed a mutant, those that fail without any."""
     taken = known.list_seconds()
     trials = [Trial(None, {test: 30 + PATIENCE * taken[test]}) for test in sorted(killers & taken.keys())]
+    if not RUNNER.forks:
+        return {test for trial in trials for test in trial.tests if try_afresh(None, trial.tests, SOURCE)}
     # in a copy, as the mutants are: a test that fails only because of where the source stands kills nothing either
     with tempfile.TemporaryDirectory() as folder:
         outcomes = list(make_trials(trials, copy_source(Path(folder))))
@@ -682,9 +694,11 @@ def try_mutants(
     def attempt(number: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             copy = copy_source(Path(folder))
-            for trial, killer in make_trials(trials[number::jobs], copy):
+            own = trials[number::jobs]
+            tried = make_trials(own, copy) if RUNNER.forks else ((trial, None) for trial in own)
+            for trial, killer in tried:
                 assert trial.mutant
-                if killer is None and known.is_passed_early(trial.mutant):
+                if killer is None and (not RUNNER.forks or known.is_passed_early(trial.mutant)):
                     killer = try_afresh(trial.mutant, trial.tests, SOURCE)  # noqa: PLW2901
                 killers[trial.mutant] = killer
                 keep(trial.mutant, killer)
@@ -772,7 +786,8 @@ def use_judge(name: str, stack: contextlib.ExitStack) -> list[str]:
     pythons = stack.enter_context(hold_all(judge, lambda text: print(f"{name}: {text}", file=sys.stderr)))
     RUNNER.python = str(pythons[0]) if judge.inside else sys.executable
     RUNNER.options = ("--judge", name)
-    RUNNER.variables = judge.make_variables()
+    RUNNER.variables = judge.make_variables() | {"MUTATION_FORKS": "no"}
+    RUNNER.forks = False
     return list(judge.tests)
 
 
