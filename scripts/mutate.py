@@ -664,10 +664,11 @@ def try_afresh(mutant: Mutant | None, tests: dict[str, float], source: Path) -> 
         if mutant:
             locate(mutant, copy).write_text(ast.unparse(change_source(mutant)))
         start_pytest(folder, copy, sorted({test.partition("::")[0] for test in tests})).wait()
-        outcomes = folder / "outcomes.jsonl"
-        if not outcomes.exists():
-            return "collection"
-        code, test = json.loads(outcomes.read_text())
+        outcomes, now = folder / "outcomes.jsonl", folder / "now.txt"
+        told = outcomes.read_text() if outcomes.exists() else ""
+        if not told:  # it ended before or within a test: one that takes too long ends the process
+            return now.read_text() if now.exists() else "collection"
+        code, test = json.loads(told)
         return None if code == SURVIVED else str(test)
 
 
