@@ -60,8 +60,8 @@ def test_furniture_with_chairs_is_reached_from_its_short_ends() -> None:
         if len(piece["nav_poses"]) != 2:
             continue
         width = piece["footprint"]["dims"][0]
-        for x, y, _, yaw in ([*pose, 0.0, 0.0][:4] for pose in piece["nav_poses"]):
-            assert (abs(x), y) == (pytest.approx(width / 2 + 0.45), 0.0)
+        for x, y, z, yaw in ([*pose, 0.0, 0.0][:4] for pose in piece["nav_poses"]):
+            assert (abs(x), y, z) == (pytest.approx(width / 2 + 0.45), 0.0, 0.0)
             assert math.cos(yaw) == pytest.approx(-math.copysign(1.0, x))  # it is looked at
 
 
