@@ -8,7 +8,7 @@ them.  What is not there has the value None.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from struct import Struct
 from typing import Any, Final
 
@@ -46,6 +46,22 @@ imaginary_of: Final[dict[type, Callable[[Any], tuple[float, ...]]]] = {
     Gf.Quath: unpack_of[Gf.Vec3h],
 }
 """Quaternion type -> what gives the numbers of its imaginary part."""
+
+
+_SHORT = 16
+
+
+def items_of(values: Any) -> Sequence[Any]:
+    """The items of a vector or an array.
+
+    OpenUSD ends every loop over one of its objects by an exception of C++, which takes as long as a dozen items: the
+    items of short ones are asked for by their numbers.
+    """
+    unpack = unpack_of.get(type(values))
+    if unpack is not None:
+        return unpack(values)
+    count = len(values)
+    return [values[number] for number in range(count)] if count < _SHORT else list(values)
 
 
 def scalar_type_of(name: Sdf.ValueTypeName) -> Sdf.ValueTypeName:

@@ -165,10 +165,10 @@ def _find_quat(columns: list[list[float]]) -> tuple[float, float, float, float]:
 def _read_standard(xformable: Any, when: Any) -> PrimTransform | None:
     """The common stacks, read without going through a matrix: exact and fast."""
     # imported late: who writes transforms needs the names above alone
-    from simwright.usd.questions import attribute_of, value_of
+    from simwright.usd.questions import attribute_of, items_of, value_of
 
     prim = xformable.GetPrim()
-    order = tuple(value_of(attribute_of(prim, ORDER)) or ())
+    order = tuple(items_of(value_of(attribute_of(prim, ORDER)) or ()))
     if order not in _STANDARD:
         return None
     position, turn, scale, mirrored = IDENTITY.p, IDENTITY.q, _UNIT.copy(), False

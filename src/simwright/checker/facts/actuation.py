@@ -20,6 +20,7 @@ from simwright.checker.facts.vendors import (
     find_neutral_property,
     find_neutral_schema,
 )
+from simwright.usd.questions import items_of
 
 if TYPE_CHECKING:
     from pxr import Sdf
@@ -190,7 +191,7 @@ def _numbers(node: PrimNode, name: str, default: list[float]) -> list[float]:
     attribute = node.prim.GetAttribute(name)
     value = attribute.Get() if attribute else None
     try:
-        return [float(v) for v in value] or default if value is not None else default
+        return [*map(float, items_of(value))] or default if value is not None else default
     except (TypeError, ValueError):
         return default
 

@@ -3,7 +3,8 @@
 
 Assets are looked at again and again: in every variant, while somebody works on them, before and after a fix, and
 robots of one family share their parts.  What a mesh is follows from its numbers alone, so it is worked out once for
-each content.  The arrays themselves are not kept, only hashes of them.
+each content.  The arrays themselves are not kept, only hashes of them.  Where all that is said of a mesh stands in
+files that are as they were, it is not even read again.
 """
 
 from __future__ import annotations
@@ -11,16 +12,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from simwright.usd.arcs import identify_content
+from simwright.usd.questions import specs_of
+
 if TYPE_CHECKING:
     import numpy.typing as npt
+    from pxr import Usd
 
-    from simwright.checker.facts.meshes import FaceFacts, Weld
+    from simwright.checker.facts.meshes import FaceFacts, Sketch, Weld
+    from simwright.usd.settled import Identity
 
 K = TypeVar("K")
 V = TypeVar("V")
 ArrayKey: TypeAlias = tuple[str, int, int]
 """The type of an array's numbers, its length and a hash of it."""
 FaceKey: TypeAlias = tuple[ArrayKey, ArrayKey]
+MeshPlace: TypeAlias = "tuple[tuple[Identity, str], ...] | None"
+"""Where all that is said of a prim stands: files as they are now, and the path in each.
+
+None where a layer is no file, or may not be what is in the file: then nothing is remembered.
+"""
 
 MOST_FORMS = 8192
 MOST_MESHES = 8192
@@ -40,6 +51,21 @@ class MeshAnswers:
     """Two triangles that cross each other, or none, as the only one of a tuple."""
 
 
+@dataclass(slots=True)
+class MeshOutline:
+    """What reading a mesh tells; ``digest`` is a hash of its points, None where nobody has asked for it."""
+
+    form: FaceFacts
+    sketch: Sketch
+    problem: str
+    digest: ArrayKey | None = None
+
+
+PrimvarKey: TypeAlias = "tuple[tuple[str, ArrayKey | str], ...]"
+"""Names of primvars, each with what tells its value from others."""
+
+_outlines: dict[MeshPlace, MeshOutline] = {}
+_primvars: dict[MeshPlace, PrimvarKey] = {}
 _forms: dict[FaceKey, FaceFacts] = {}
 _answers: dict[tuple[FaceKey, ArrayKey], MeshAnswers] = {}
 
@@ -69,8 +95,47 @@ def recall_answers(form: FaceKey, points: ArrayKey) -> MeshAnswers:
     return _put(_answers, key, MeshAnswers(), MOST_MESHES) if found is None else found
 
 
+def recall_outline(place: MeshPlace) -> MeshOutline | None:
+    """What reading the mesh at a place told."""
+    return _outlines.get(place)
+
+
+def keep_outline(place: MeshPlace, outline: MeshOutline) -> None:
+    """Remember what reading a mesh told."""
+    if place is not None:
+        _put(_outlines, place, outline, MOST_MESHES)
+
+
+def recall_primvars(place: MeshPlace) -> PrimvarKey | None:
+    """What the primvars of the mesh at a place were."""
+    return _primvars.get(place)
+
+
+def keep_primvars(place: MeshPlace, key: PrimvarKey) -> None:
+    """Remember what primvars a mesh has."""
+    if place is not None:
+        _put(_primvars, place, key, MOST_MESHES)
+
+
+def find_place(prim: Usd.Prim, files: dict[str, Identity | None]) -> MeshPlace:
+    """The place of a prim; ``files`` are those that were looked at before, by identifiers of layers."""
+    place = []
+    for spec in specs_of(prim):
+        layer = spec.layer
+        name = layer.identifier
+        if name not in files:
+            files[name] = identify_content(layer)
+        identity = files[name]
+        if identity is None:
+            return None
+        place.append((identity, spec.path.pathString))
+    return tuple(place)
+
+
 def forget() -> None:
     """Start anew."""
+    _outlines.clear()
+    _primvars.clear()
     _forms.clear()
     _answers.clear()
 

@@ -22,10 +22,17 @@ from simwright.checker.facts.mesh_memory import (
     ArrayKey,
     FaceKey,
     MeshAnswers,
+    MeshOutline,
+    PrimvarKey,
+    find_place,
     keep_form,
+    keep_outline,
+    keep_primvars,
     key_array,
     recall_answers,
     recall_form,
+    recall_outline,
+    recall_primvars,
 )
 from simwright.checker.facts.topology import (
     EdgeTable,
@@ -40,7 +47,10 @@ from simwright.checker.facts.topology import (
 from simwright.core.heap import PageTally, keep_freed
 
 if TYPE_CHECKING:
+    from pxr import Usd
+
     from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
+    from simwright.usd.settled import Identity
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Load: TypeAlias = Callable[[str], Any]
@@ -120,21 +130,22 @@ class FaceFacts:
 class MeshFacts:
     """A mesh, checked for sense; ``problem`` says why there is nothing to analyse."""
 
-    def __init__(
-        self, sketch: Sketch, form: FaceFacts, points: npt.NDArray[Any], book: MeshCache, load: Load
-    ) -> None:
-        self.form = form
+    def __init__(self, outline: MeshOutline, book: MeshCache, load: Load) -> None:
+        self.outline = outline
+        self.form = outline.form
+        self.sketch = outline.sketch
+        self.problem = outline.problem
+        """Why there is nothing to analyse."""
         self.book = book
         self.load = load
-        self.sketch = sketch
-        self.problem = _find_problem(points, form)
-        """Why there is nothing to analyse."""
         self._weld: Weld | None = None
 
-    @cached_property
+    @property
     def digest(self) -> ArrayKey:
         """Digest of the points."""
-        return key_array(self.points)
+        if self.outline.digest is None:
+            self.outline.digest = key_array(self.points)
+        return self.outline.digest
 
     @cached_property
     def answers(self) -> MeshAnswers:
@@ -284,6 +295,8 @@ class MeshCache:
     welded: tuple[MeshFacts, FaceArrays] | None = None
     """The faces of the last surface that was welded."""
     pages: PageTally = field(default_factory=PageTally)
+    files: dict[str, Identity | None] = field(default_factory=dict)
+    """Layers by their identifiers, with the files they are known to have the content of."""
 
     def __post_init__(self) -> None:
         keep_freed()
@@ -315,25 +328,34 @@ class MeshCache:
         self.recent.append((c, i, found))
         return found
 
-    def facts(self, load: Load) -> MeshFacts:
-        """Facts of a mesh, shared by equal ones.
+    def facts(self, load: Load, prim: Usd.Prim | None = None) -> MeshFacts:
+        """Facts of a mesh, shared by equal ones; ``prim`` is the one that ``load`` reads.
 
         Points are digested only where a second mesh has the same sketch.
         """
-        points, faces = self.read(load)
-        form = self.form(faces.counts, faces.indices)
-        sketch = sketch_points(points)
-        look = (id(form), *sketch)
+        outline = self.outline(load, prim)
+        look = (id(outline.form), *outline.sketch)
         first = self.by_sketch.get(look)
         if first is None:
-            first = self.by_sketch[look] = MeshFacts(sketch, form, points, self, load)
+            first = self.by_sketch[look] = MeshFacts(outline, self, load)
             return first
-        digest = key_array(points)
+        found = MeshFacts(outline, self, load)
         self.by_content.setdefault((*look, first.digest), first)
-        key = (*look, digest)
-        if key not in self.by_content:
-            self.by_content[key] = MeshFacts(sketch, form, points, self, load)
-        return self.by_content[key]
+        return self.by_content.setdefault((*look, found.digest), found)
+
+    def outline(self, load: Load, prim: Usd.Prim | None) -> MeshOutline:
+        """What reading a mesh tells, from earlier where what is said of the prim stands in unchanged files."""
+        place = None if prim is None else find_place(prim, self.files)
+        known = recall_outline(place)
+        if known is not None:
+            # equal faces have one form in a snapshot, wherever it comes from
+            known.form = self.forms.setdefault(known.form.key, known.form)
+            return known
+        points, faces = self.read(load)
+        form = self.form(faces.counts, faces.indices)
+        found = MeshOutline(form, sketch_points(points), _find_problem(points, form))
+        keep_outline(place, found)
+        return found
 
 
 def as_ints(value: Any) -> npt.NDArray[Any]:
@@ -369,7 +391,7 @@ def read_mesh(node: PrimNode, snapshot: StageSnapshot) -> MeshFacts:
     book = snapshot.shared("meshes", lambda _: MeshCache())
     found = book.by_prim.get(node.path)
     if found is None:
-        found = book.by_prim[node.path] = book.facts(node.value)
+        found = book.by_prim[node.path] = book.facts(node.value, node.prim)
     return found
 
 
@@ -379,9 +401,30 @@ def sketch_mesh(node: PrimNode, snapshot: StageSnapshot) -> Sketch:
     known = book.by_prim.get(node.path)
     if known is not None:
         return known.sketch
+    outline = recall_outline(find_place(node.prim, book.files))
+    if outline is not None:
+        return outline.sketch
     points = as_floats(node.value("points"), 3)
     book.pages.note(points)
     return sketch_points(points)
+
+
+def digest_primvars(node: PrimNode, snapshot: StageSnapshot) -> PrimvarKey:
+    """What tells the primvars of a mesh from those of others; they are not read again where nothing has changed."""
+    book = snapshot.shared("meshes", lambda _: MeshCache())
+    place = find_place(node.prim, book.files)
+    found = recall_primvars(place)
+    if found is None:
+        found = tuple((name, _digest(node.value(name))) for name in sorted(node.property_names("primvars")))
+        keep_primvars(place, found)
+    return found
+
+
+def _digest(value: Any) -> ArrayKey | str:
+    try:
+        return key_array(np.asarray(value))
+    except (TypeError, ValueError):
+        return str(value)
 
 
 def make_facts(points: Any, counts: Any, indices: Any) -> MeshFacts:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from pxr import Gf, Tf, Usd, Vt
 
 from simwright.checker.facts.owners import find_owners
-from simwright.usd.questions import attribute_of, value_of
+from simwright.usd.questions import attribute_of, items_of, value_of
 from simwright.usd.silence import capture
 from simwright.usd.xform import PrimTransform, read_local, split_rows
 
@@ -288,7 +288,7 @@ def _read_order(node: PrimNode, book: TransformFacts) -> OpStack:
     # most prims say the same, and tokens are slow to take out of the array
     if book.last is not None and book.last[0] == order:
         return book.last[1]
-    tokens = tuple(order)
+    tokens = tuple(items_of(order))
     found = book.parsed.get(tokens)
     if found is None:
         found = book.parsed[tokens] = parse_order([str(token) for token in tokens])
@@ -321,6 +321,6 @@ def _read_at(node: PrimNode, time: float | None) -> PrimTransform:
 
 def _triple(value: Any) -> tuple[float, ...]:
     try:
-        return tuple(float(v) for v in value)
+        return tuple(map(float, items_of(value)))
     except (TypeError, ValueError):
         return (float(value),) if isinstance(value, (int, float)) else ()

@@ -33,6 +33,7 @@ from simwright.model.joint import (
 )
 from simwright.model.ros import Controller
 from simwright.resolve.sensors import find_neutral_kind
+from simwright.usd.questions import items_of
 
 # what has no place comes after what has one, in the order of prims
 LAST = 1 << 30
@@ -292,16 +293,19 @@ def read_noted_mimics(reader: StageReader, found: FoundPrim) -> None:
 
 def texts(value: Any) -> list[str]:
     """A noted array of texts."""
-    return [str(v) for v in value] if hasattr(value, "__len__") and not isinstance(value, str) else []
+    return (
+        [str(v) for v in items_of(value)] if hasattr(value, "__len__") and not isinstance(value, str) else []
+    )
 
 
 def numbers(value: Any, *, finite: bool = False) -> list[float]:
     """A noted array of numbers; none where the note holds something else."""
     if not hasattr(value, "__len__") or isinstance(value, str):
         return []
-    if not all(isinstance(v, (int, float)) and (math.isfinite(v) or not finite) for v in value):
+    items = items_of(value)
+    if not all(isinstance(v, (int, float)) and (math.isfinite(v) or not finite) for v in items):
         return []
-    return [float(v) for v in value]
+    return [float(v) for v in items]
 
 
 def read_pose(value: Any) -> Pose | None:

@@ -27,6 +27,7 @@ from simwright.checker.facts.transforms import XformOp, list_values, read_transf
 from simwright.checker.facts.wording import show_number
 from simwright.checker.rule import Finding, rule
 from simwright.core.diag import Level
+from simwright.usd.questions import items_of
 
 _UNITS = {
     0.001: "millimetres to metres",
@@ -121,7 +122,7 @@ def _find_unit(node: PrimNode, op: XformOp) -> float | None:
     if op.kind != "scale" or not values:
         return None
     try:
-        x, y, z = (float(v) for v in values[0])
+        x, y, z = map(float, items_of(values[0]))
     except (TypeError, ValueError):
         return None
     if max(x, y, z) - min(x, y, z) > 1e-6 * abs(x):

@@ -16,10 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
-from simwright.checker.facts.mesh_memory import key_array
-from simwright.checker.facts.meshes import list_collision_meshes, read_mesh, sketch_mesh
+from simwright.checker.facts.meshes import digest_primvars, list_collision_meshes, read_mesh, sketch_mesh
 from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
 from simwright.checker.rule import Finding, rule
 
@@ -39,7 +36,7 @@ def inst_repetitive(snapshot: StageSnapshot) -> Iterator[Finding]:
     for alike in _list_equal(snapshot, least):
         by_primvars: dict[tuple[Any, ...], list[PrimNode]] = {}
         for node in alike:
-            by_primvars.setdefault(_digest_primvars(node), []).append(node)
+            by_primvars.setdefault(digest_primvars(node, snapshot), []).append(node)
         for same in by_primvars.values():
             if len(same) >= least:
                 faces = read_mesh(same[0], snapshot).face_count
@@ -65,14 +62,3 @@ def _list_equal(snapshot: StageSnapshot, least: int) -> list[list[PrimNode]]:
             if not facts.problem:
                 groups.setdefault((id(facts), id(node) in colliding), []).append(node)
     return [nodes for nodes in groups.values() if len(nodes) >= least]
-
-
-def _digest_primvars(node: PrimNode) -> tuple[Any, ...]:
-    digests: list[Any] = []
-    for name in sorted(node.property_names("primvars")):
-        value = node.value(name)
-        try:
-            digests.append((name, key_array(np.asarray(value))))
-        except (TypeError, ValueError):
-            digests.append((name, str(value)))
-    return tuple(digests)
