@@ -22,7 +22,7 @@ from simwright.formats.usd.prims import COLLISION, PHYSICS_MATERIAL, FoundPrim, 
 from simwright.formats.usd.scan import StageScan
 from simwright.formats.usd.stage_reader import StageReader, as_rows, find_prototype_path
 from simwright.model.material import PhysicsMaterial, RenderMaterial, Rgb, Texture, make_display
-from simwright.usd.questions import label_of
+from simwright.usd.questions import label_of, names_of
 
 PHYSICS_BINDING_EMPTY = declare(
     "usd-physics-material-empty",
@@ -349,6 +349,9 @@ class _SurfaceInputs:
         self._reader = reader
         self._name = name
         self._shader = shader
+        # a shader's schema has no inputs, so the authored ones are all there are
+        self._authored = frozenset(names_of(shader.GetPrim()))
+        self._producers: dict[str, list[Usd.Attribute]] = {}
 
     def number(self, name: str, default: float) -> float:
         """A scalar constant."""
@@ -393,14 +396,20 @@ class _SurfaceInputs:
         return entry is not None and bool(entry) and str(entry.Get(self._reader.time) or "") == "displayColor"
 
     def _attributes(self, name: str) -> list[Usd.Attribute]:
-        entry = self._shader.GetInput(name)
-        return list(entry.GetValueProducingAttributes()) if entry else []
+        """What gives the value of an input; nothing for one that nobody authored."""
+        if f"inputs:{name}" not in self._authored:
+            return []
+        found = self._producers.get(name)
+        if found is None:
+            entry = self._shader.GetInput(name)
+            found = self._producers[name] = list(entry.GetValueProducingAttributes()) if entry else []
+        return found
 
     def _constant(self, name: str) -> Any:
         for attribute in self._attributes(name):
             if UsdShade.Utils.GetType(attribute.GetName()) == UsdShade.AttributeType.Input:
                 return attribute.Get(self._reader.time)
-        entry = self._shader.GetInput(name)
+        entry = self._shader.GetInput(name) if f"inputs:{name}" in self._authored else None
         return entry.GetAttr().Get(self._reader.time) if entry else None
 
     def _find_output(self, name: str) -> Usd.Attribute | None:
