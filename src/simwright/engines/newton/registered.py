@@ -131,9 +131,10 @@ class _StageAttributeReader:
             if wanted and key not in declared | skipped:
                 name = frequency if isinstance(frequency, str) else frequency.name
                 self._wanted.setdefault(name, []).append(attribute)
-        scenes = [prim for prim in stage.Traverse() if prim.GetTypeName() == "PhysicsScene"]
-        self.scene = str(scenes[0].GetPath()) if scenes else ""
-        self._context = {"builder": builder, "physics_scene_prim": scenes[0] if scenes else None}
+        # none where it is not a part of what is wanted
+        self.scene = str(result.asset.provenance.info.get("physicsScene") or "")
+        scene = stage.GetPrimAtPath(self.scene) if self.scene else None
+        self._context = {"builder": builder, "physics_scene_prim": scene}
 
     def ask(self, frequency: str, path: str) -> Iterator[tuple[str, Any]]:
         """What a prim says about the attributes of a frequency."""
