@@ -301,3 +301,37 @@ def test_a_body_that_is_switched_off_is_a_part_of_the_world(newton, builder, tmp
         if flags & kinematic
     }
     assert still == (set() if skipped else {"/shelf"})
+
+
+SPEEDS = """
+def Xform "robot" ( prepend apiSchemas = ["PhysicsArticulationRootAPI"] ) {
+    def Cube "a" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"] ) { }
+    def Cube "b" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"] ) { }
+    def Cube "c" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"] ) { }
+    def PhysicsRevoluteJoint "turns" {
+        rel physics:body0 = </robot/a>
+        rel physics:body1 = </robot/b>
+        float state:angular:physics:velocity = 30
+        float mjc:stiffness = 2
+        float mjc:springref = 10
+    }
+    def PhysicsRevoluteJoint "rests" {
+        rel physics:body0 = </robot/b>
+        rel physics:body1 = </robot/c>
+    }
+}
+"""
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("word", ["legacy_angular_velocity_units", "legacy_springref_units"])
+@pytest.mark.parametrize("value", [False, True])
+def test_units_of_earlier_versions(make_builder, make_resolvers, tmp_path, word, value):
+    path = tmp_path / "speeds.usda"
+    path.write_text(HEADER + SPEEDS.replace("}", "\n}\n"))
+    ours, theirs = make_builder(), make_builder()
+    theirs.add_usd(str(path), schema_resolvers=make_resolvers(["physx", "mjc"]), **{word: value})
+    add_usd(ours, path, schema_resolvers=["physx", "mjc"], **{word: value})
+    assert ours.joint_qd == pytest.approx(theirs.joint_qd)
+    springs, expected = (b.custom_attributes["mujoco:dof_springref"].values for b in (ours, theirs))
+    assert springs == pytest.approx(expected)

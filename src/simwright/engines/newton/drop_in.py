@@ -379,7 +379,8 @@ def keep_degrees(builder: ModelBuilder, imported: Imported) -> None:
         hinges = [d for d in joint.dofs if d.motion is Motion.HINGE]
         slides = len(joint.dofs) - len(hinges)
         for number, dof in enumerate(hinges):
-            builder.joint_qd[builder.joint_qd_start[index] + slides + number] = dof.velocity / DEGREE
+            if dof.velocity is not None:
+                builder.joint_qd[builder.joint_qd_start[index] + slides + number] = dof.velocity / DEGREE
 
 
 _READER_ONLY = frozenset({"usd-joint-cycle"})

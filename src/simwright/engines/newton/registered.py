@@ -94,6 +94,8 @@ def read_registered(
 def _list_skipped(builder: ModelBuilder, choices: Choices, *, with_mjc: bool) -> frozenset[str]:
     """Attributes that are not read from prims."""
     skipped = _OWN | _OF_MODEL if with_mjc else _OWN
+    if choices.legacy_springref_units:
+        skipped -= {SPRING_REFERENCE}  # the model has radians
     if choices.parse_mujoco_options:
         return skipped
     return skipped | {key for key, found in builder.custom_attributes.items() if _is_option(found)}
