@@ -163,7 +163,7 @@ def _import(
     options = make_options(builder, source, resolvers, reading, reporter)
     with _as_newton_raises():
         stage = open_source(source, options, reporter, partial=words["allow_partial"])
-        parts = sort_prims(stage)
+        parts = sort_prims(stage, words["root_path"] or "/", words["ignore_paths"] or ())
         if parts.deformable:
             return _hand_over(builder, stage, words, reporter)
         if words["apply_up_axis_from_stage"]:
