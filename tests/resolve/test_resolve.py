@@ -74,7 +74,10 @@ def test_fallbacks_pass_through_their_transforms():
     assert resolve([SchemaResolverPhysx()], *ask, "gravity_enabled").value is True
     assert resolve([SchemaResolverMjc()], *ask, "time_steps_per_second").value == pytest.approx(500)
     gap = resolve([SchemaResolverPhysx(), SchemaResolverMjc()], {}, PrimType.SHAPE, "gap")
-    assert (gap.value, gap.namespace) == (0.0, "mjc")  # PhysX's -inf offsets say nothing
+    # PhysX's fallback of -inf leaves it to the engine, which is an answer: MuJoCo's is not asked
+    assert (gap.value, gap.origin, gap.namespace) == (None, Origin.SCHEMA, "physx")
+    gap = resolve([SchemaResolverMjc(), SchemaResolverPhysx()], {}, PrimType.SHAPE, "gap")
+    assert (gap.value, gap.namespace) == (0.0, "mjc")
 
 
 def test_a_transform_that_gives_nothing_asks_the_next():

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from simwright.core.errors import UsageError
+from simwright.core.math3d import Pose
 from simwright.model.asset import Asset
-from simwright.model.joint import Motion
+from simwright.model.joint import WORLD, Joint, Motion
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,43 @@ def drop_bodies(asset: Asset, gone: set[str]) -> None:
     asset.shapes = [shape for shape in asset.shapes if shape.body not in gone]
     asset.sites = [site for site in asset.sites if site.body not in gone]
     asset.joints = [joint for joint in asset.joints if not {joint.parent, joint.child} & gone]
+
+
+def hold_disabled(asset: Asset) -> None:
+    """Let bodies that are switched off stand still: colliders and joints on them are those of the world there.
+
+    So UsdPhysics has it.  Lists and elements that change are made anew.
+    """
+    off = {body.name: body.pose for body in asset.bodies if not body.enabled}
+    if not off:
+        return
+    asset.bodies = [
+        dataclasses.replace(body, kinematic=True) if body.name in off else body for body in asset.bodies
+    ]
+    asset.shapes = [
+        dataclasses.replace(shape, body=WORLD, pose=off[shape.body] @ shape.pose)
+        if shape.collision and shape.body in off
+        else shape
+        for shape in asset.shapes
+    ]
+    asset.joints = [
+        joint if not {joint.parent, joint.child} & off.keys() else _hang_on_world(joint, off)
+        for joint in asset.joints
+        if not {joint.parent, joint.child} <= off.keys() | {WORLD}
+    ]
+
+
+def _hang_on_world(joint: Joint, places: Mapping[str, Pose]) -> Joint:
+    """The joint with the world in the place of bodies that stand somewhere."""
+    parent, child = places.get(joint.parent), places.get(joint.child)
+    return dataclasses.replace(
+        joint,
+        parent=joint.parent if parent is None else WORLD,
+        child=joint.child if child is None else WORLD,
+        parent_frame=joint.parent_frame if parent is None else parent @ joint.parent_frame,
+        child_frame=joint.child_frame if child is None else child @ joint.child_frame,
+        rest=None,
+    )
 
 
 def drop_disabled(asset: Asset) -> None:

@@ -301,8 +301,9 @@ class ResolverOrder:
         # own default better.
         rows = sorted(self._find_rows(prim, keys), key=lambda place: place[0] == NEUTRAL.name)
         for namespace, row, attribute in rows:
-            value = row.read_default(scale, angular=angular)
-            if value is not None:
+            # A fallback that leaves the value to the engine is one, too.
+            if row.default is not None:
+                value = row.read_default(scale, angular=angular)
                 known = None if value is UNSET else value
                 return Resolved(known, Origin.SCHEMA, namespace, attribute)
         return Resolved()

@@ -228,3 +228,110 @@ def test_colliders_leave_what_is_drawn_where_newton_does(builder, import_theirs,
     assert {k: v[:2] for k, v in ours.items()} == {k: v[:2] for k, v in theirs.items()}
     for label, values in ours.items():
         assert values == pytest.approx(theirs[label], rel=1e-5), label
+
+
+@pytest.mark.parametrize("choice", [{"root_path": "/robot"}, {"ignore_paths": ["/scene"]}], ids=str)
+def test_a_scene_that_is_left_out_decides_nothing(newton, builder, stage, choice):
+    """The builder of a part (one environment of many) keeps its gravity, as with Newton's importer."""
+    path = stage(
+        "float physics:gravityMagnitude = 5\nfloat newton:timeStepsPerSecond = 50\n"
+        "custom bool newton:collapse_fixed_joints = true\n"
+        'custom float newton:worth = 1 (\n customData = {\n string assignment = "model"\n'
+        'string frequency = "body"\n } )'
+    )
+    other = newton.ModelBuilder()
+    theirs = other.add_usd(str(path), **choice)
+    ours = add_usd(builder, path, **choice)
+    keys = ("physics_scene_path", "physics_dt", "max_solver_iterations", "scene_attributes")
+    assert [ours[key] for key in keys] == [theirs[key] for key in keys] == [None, None, None, {}]
+    assert (builder.gravity, builder.body_label) == (other.gravity, other.body_label)
+    assert builder.custom_attributes.keys() == other.custom_attributes.keys()
+
+
+OFF = """
+def Xform "shelf" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"] ) {
+    bool physics:rigidBodyEnabled = false
+    MASS
+    double3 xformOp:translate = (1, 2, 3)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+    def Cube "board" ( prepend apiSchemas = ["PhysicsCollisionAPI"] ) { double size = 0.1 }
+    def Cube "look" { double size = 0.1 }
+}
+def Xform "door" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"] ) {
+    float physics:mass = 2
+    float3 physics:diagonalInertia = (1, 1, 1)
+    double3 xformOp:translate = (1, 2.5, 3)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+}
+def PhysicsRevoluteJoint "hinge" {
+    rel physics:bodyA = </shelf>
+    rel physics:bodyB = </door>
+    point3f physics:localPosA = (0, 0.5, 0)
+    uniform token physics:axis = "Z"
+    float physics:lowerLimit = -10
+    float physics:upperLimit = 90
+}
+"""
+
+
+@pytest.mark.parametrize("ends", ["01", "10"])
+@pytest.mark.parametrize("skipped", [False, True])
+@pytest.mark.parametrize("mass", ["float physics:mass = 4", ""])
+def test_a_body_that_is_switched_off_is_a_part_of_the_world(newton, builder, tmp_path, ends, skipped, mass):
+    """UsdPhysics: its colliders are static, and what hangs on it hangs where it stands."""
+    path = tmp_path / "off.usda"
+    text = OFF.replace("MASS", mass).replace("bodyA", f"body{ends[0]}").replace("bodyB", f"body{ends[1]}")
+    text = text.replace("localPosA", f"localPos{ends[0]}")
+    path.write_text(HEADER + text.replace("}", "\n}\n"))
+    other = newton.ModelBuilder()
+    other.add_usd(str(path), only_load_enabled_rigid_bodies=skipped)
+    result = add_usd(builder, path, only_load_enabled_rigid_bodies=skipped)
+    assert result["path_shape_map"].keys() >= {"/shelf/board"}
+    for name in ("body_label", "joint_label", "joint_type", "shape_label", "shape_body", "body_mass"):
+        assert getattr(builder, name) == getattr(other, name), name
+    for name in ("joint_parent", "joint_child", "joint_articulation"):
+        assert getattr(builder, name) == getattr(other, name), name
+    for name in ("shape_transform", "body_q", "joint_X_p", "joint_X_c"):
+        np.testing.assert_allclose(getattr(builder, name), getattr(other, name), atol=1e-6, err_msg=name)
+    # what is left of it stands still; in Newton it falls, with all that is seen of it
+    kinematic = int(newton.BodyFlags.KINEMATIC)
+    still = {
+        label
+        for label, flags in zip(builder.body_label, builder.body_flags, strict=True)
+        if flags & kinematic
+    }
+    assert still == (set() if skipped else {"/shelf"})
+
+
+SPEEDS = """
+def Xform "robot" ( prepend apiSchemas = ["PhysicsArticulationRootAPI"] ) {
+    def Cube "a" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"] ) { }
+    def Cube "b" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"] ) { }
+    def Cube "c" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"] ) { }
+    def PhysicsRevoluteJoint "turns" {
+        rel physics:body0 = </robot/a>
+        rel physics:body1 = </robot/b>
+        float state:angular:physics:velocity = 30
+        float mjc:stiffness = 2
+        float mjc:springref = 10
+    }
+    def PhysicsRevoluteJoint "rests" {
+        rel physics:body0 = </robot/b>
+        rel physics:body1 = </robot/c>
+    }
+}
+"""
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("word", ["legacy_angular_velocity_units", "legacy_springref_units"])
+@pytest.mark.parametrize("value", [False, True])
+def test_units_of_earlier_versions(make_builder, make_resolvers, tmp_path, word, value):
+    path = tmp_path / "speeds.usda"
+    path.write_text(HEADER + SPEEDS.replace("}", "\n}\n"))
+    ours, theirs = make_builder(), make_builder()
+    theirs.add_usd(str(path), schema_resolvers=make_resolvers(["physx", "mjc"]), **{word: value})
+    add_usd(ours, path, schema_resolvers=["physx", "mjc"], **{word: value})
+    assert ours.joint_qd == pytest.approx(theirs.joint_qd)
+    springs, expected = (b.custom_attributes["mujoco:dof_springref"].values for b in (ours, theirs))
+    assert springs == pytest.approx(expected)

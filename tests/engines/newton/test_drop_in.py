@@ -244,6 +244,21 @@ def test_defaults_of_the_builder_come_before_those_of_schemas(newton, write):
     assert builder.shape_gap == [pytest.approx(0.25)]
 
 
+@pytest.mark.parametrize(
+    "order", ["physx mjc", "mjc physx", "physx", "mjc newton", "newton mjc", "physx newton mjc"]
+)
+def test_a_gap_that_nobody_says_is_the_fallback_of_the_first_schema(newton, write, order):
+    text = HEAD + 'def Cube "a" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"] ) { }\n'
+    kinds, builders = list_resolvers(newton), []
+    for add in (add_usd, newton.ModelBuilder.add_usd):
+        builder = newton.ModelBuilder()
+        newton.solvers.SolverMuJoCo.register_custom_attributes(builder)
+        add(builder, write(text), schema_resolvers=[kinds[name]() for name in order.split()])
+        builders.append(builder)
+    ours, theirs = builders
+    assert ours.shape_gap == pytest.approx(theirs.shape_gap)
+
+
 def test_a_table_of_ones_own(newton, write):
     usd = newton.usd
 

@@ -170,3 +170,39 @@ def Mesh "seen"
     add_usd(builder, path)
     assert calls == [True]
     assert dict(vars(utils)) == before
+
+
+BROKEN = """#usda 1.0
+( metersPerUnit = 1
+ upAxis = "Z" )
+def Xform "b" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"] ) {
+    float physics:mass = 1
+    def Mesh "m" APIS {
+        int[] faceVertexCounts = [3]
+        int[] faceVertexIndices = CORNERS
+        point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+    }
+    def Cube "whole" { }
+}
+"""
+
+
+@pytest.mark.parametrize("corners", ["[0, 1, 3]", "[0, 1, -1]", "[0, 1, 2000000000]"])
+@pytest.mark.parametrize("apis", ["", '( prepend apiSchemas = ["PhysicsCollisionAPI"] )'])
+def test_corners_outside_of_the_points_never_reach_newtons_kernels(
+    newton, builder, tmp_path, monkeypatch, corners, apis
+):
+    """They write to wherever a corner points: into memory of the process that is not theirs."""
+    from newton._src.utils import mesh as kernels
+
+    def watch(points, faces, *rest, **words):
+        assert faces.size == 0 or (faces.min() >= 0 and faces.max() < len(points))
+        return theirs(points, faces, *rest, **words)
+
+    theirs = kernels.compute_vertex_normals
+    monkeypatch.setattr(kernels, "compute_vertex_normals", watch)
+    path = tmp_path / "broken.usda"
+    path.write_text(BROKEN.replace("CORNERS", corners).replace("APIS", apis))
+    result = add_usd(builder, path)
+    assert [name.rpartition("/")[2] for name in result["path_shape_map"]] == ["whole"]
+    assert {found.kind for found in result["findings"]} >= {"usd-mesh-topology", "newton-geometry-lost"}

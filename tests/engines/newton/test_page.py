@@ -387,3 +387,86 @@ def test_the_two_ways_to_keep_openusd_on_one_thread(cut, tmp_path, option):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.split()[-3:] == ["1", "1", "40"]
+
+
+RULES = """
+def Xform "said" ( BODY ) {
+    float physics:mass = 3
+    float3 physics:diagonalInertia = (1, 2, 2.5)
+    point3f physics:centerOfMass = (0.1, 0, 0)
+    def Cube "box" ( COLLIDER ) { }
+}
+def Xform "weighed" ( BODY ) {
+    float physics:mass = 6
+    def Cube "box" ( COLLIDER ) { double size = 1 }
+}
+def Xform "of_material" ( BODY ) {
+    def Cube "box" ( prepend apiSchemas = ["PhysicsCollisionAPI", "MaterialBindingAPI"] ) {
+        rel material:binding:physics = </heavy>
+        double size = 1
+    }
+}
+def Xform "of_collider" ( BODY ) {
+    def Cube "box" ( prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMassAPI"] ) {
+        float physics:mass = 5
+        float3 physics:diagonalInertia = (1, 1, 1)
+        point3f physics:centerOfMass = (0, 0, 0)
+        quatf physics:principalAxes = (1, 0, 0, 0)
+    }
+}
+def Xform "empty" ( BODY ) {
+    def Cube "flat" ( COLLIDER ) { double size = 0 }
+}
+def Material "heavy" ( prepend apiSchemas = ["PhysicsMaterialAPI"] ) { float physics:density = 12 }
+"""
+
+
+def test_the_precedence_of_mass_and_inertia(newton, cut, folder, import_theirs):
+    """The numbered list of the page, rule by rule."""
+    rules = cut("Mass and Inertia Precedence#", "Tip\n")
+    assert re.findall(r"^ +(\d)\. ", rules, re.MULTILINE) == ["1", "2", "3", "1", "2"]
+    assert "inverse mass is set to 0" in rules
+    text = RULES.replace("BODY", BODY).replace("COLLIDER", 'prepend apiSchemas = ["PhysicsCollisionAPI"]')
+    write(folder / "rules.usda", HEAD.replace(" subLayers = [@block.usda@]", "") + text)
+    builder = newton.ModelBuilder()
+    with pytest.warns(UserWarning, match="Skipping collider"):
+        bodies = add_usd(builder, "rules.usda")["path_body_map"]
+    theirs = import_theirs("rules.usda")
+    expected = {
+        "said": (3.0, (1.0, 2.0, 2.5)),
+        "weighed": (6.0, (1.0, 1.0, 1.0)),
+        "of_material": (12.0, (2.0, 2.0, 2.0)),
+        "of_collider": (5.0, (1.0, 1.0, 1.0)),
+        "empty": (0.0, (0.0, 0.0, 0.0)),
+    }
+    for name, (mass, moments) in expected.items():
+        index = bodies[f"/{name}"]
+        other = theirs.body_label.index(f"/{name}")
+        assert builder.body_mass[index] == pytest.approx(mass) == pytest.approx(theirs.body_mass[other])
+        inertia = np.array(builder.body_inertia[index]).reshape(3, 3)
+        np.testing.assert_allclose(inertia, np.diag(moments), atol=1e-5, err_msg=name)
+        np.testing.assert_allclose(inertia, np.array(theirs.body_inertia[other]).reshape(3, 3), atol=1e-5)
+        assert builder.body_inv_mass[index] == pytest.approx(1.0 / mass if mass else 0.0)
+    assert list(builder.body_com[bodies["/said"]]) == pytest.approx([0.1, 0.0, 0.0])
+
+
+SECTIONS = (
+    "USD Parsing and Schema Resolver System", "Understanding USD and UsdPhysics", "Newton's USD Import System",
+    "Mass and Inertia Precedence", "Schema Resolvers", "Solver Attribute Remapping", "Priority-Based Resolution",
+    "Solver-Specific Attribute Collection", "Custom Attributes from USD", "Limitations",
+)  # fmt: skip
+TABLES = (
+    "PhysX Attribute Remapping", "Newton Articulation Remapping", "MuJoCo Attribute Remapping",
+    "Solver-Specific Namespaces", "Custom Attribute Data Types", "Custom Attribute Assignments",
+)  # fmt: skip
+PARTS = {"builder.add_usd(": 5, "builder2.add_usd(": 1, "builder3.add_usd(": 1, "#usda 1.0": 2}
+
+
+def test_no_table_and_no_block_of_the_page_is_without_a_test(page):
+    """What a later text of the page adds is noticed here; each of these is taken from it by a test of this file."""
+    assert set(re.findall(r"^(\S.*)#$", page.replace("\u2019", "'"), re.MULTILINE)) == {*SECTIONS, *TABLES}
+    tests = Path(__file__).read_text(encoding="utf-8").partition("SECTIONS = (")[0]
+    for title in TABLES:
+        assert f'"{title}#"' in tests, title
+    for part, count in PARTS.items():
+        assert page.count(part) == count, part

@@ -113,6 +113,23 @@ def test_a_fixed_base_under_a_moved_environment_stays(newton, both, ends):
     assert "usd-joint-unplaced" in list_kinds(result)
 
 
+def test_a_planar_base_under_a_moved_environment_turns_where_it_stands(newton, both):
+    stack = [
+        joint(f"{kind}Joint", name, "", "base", f'uniform token physics:axis = "{axis}"')
+        for kind, name, axis in (("Prismatic", "a", "X"), ("Prismatic", "b", "Y"), ("Revolute", "c", "Z"))
+    ]
+    ours, result, theirs = both(ARM + ELBOW + "".join(stack))
+    compare_poses(ours, theirs)
+    for builder in (ours, theirs):
+        model = builder.finalize(device="cpu")
+        state, q = model.state(), model.joint_q.numpy()
+        q[builder.joint_q_start[0] + 2] = 1.0
+        model.joint_q.assign(q)
+        newton.eval_fk(model, model.joint_q, model.joint_qd, state)
+        assert state.body_q.numpy()[0][:3].tolist() == pytest.approx([5, 3, 1], abs=1e-5)
+    assert "usd-joint-unplaced" in list_kinds(result)
+
+
 @pytest.mark.parametrize("root_on_joint", [True, False])
 def test_a_generic_joint_without_limits_holds_the_base(newton, both, root_on_joint):
     apis, root = (ROOT, "") if root_on_joint else ("", ROOT)

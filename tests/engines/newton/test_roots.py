@@ -246,3 +246,22 @@ def test_joints_outside_of_articulations_stand_in_the_order_of_newton(builder, i
     assert builder.joint_label == other.joint_label == ["/glue", "/hinge", "/rail", "/lift"]
     assert (builder.joint_parent, builder.joint_child) == (other.joint_parent, other.joint_child)
     assert builder.articulation_label == other.articulation_label
+
+
+@pytest.mark.parametrize("beside", [False, True])
+@pytest.mark.parametrize("on_body", [False, True])
+def test_a_body_without_mass_alone_below_a_root_gets_no_free_joint(
+    newton, builder, import_theirs, tmp_path, beside, on_body
+):
+    """Engines refuse a free joint that moves nothing."""
+    root, apis = '"PhysicsArticulationRootAPI"', '"PhysicsRigidBodyAPI"'
+    other = LINK.replace("NAME", "b").replace("HEIGHT", "1") if beside else ""
+    body = f'def Xform "empty" ( prepend apiSchemas = [{apis}{", " + root if on_body else ""}] ) {{ }}'
+    text = f'def Xform "robot" {"" if on_body else f"( prepend apiSchemas = [{root}] )"} {{ {body} {other} }}'
+    path = tmp_path / "empty.usda"
+    path.write_text(HEADER.replace("UP", "Z") + text.replace("}", "\n}\n"))
+    theirs = import_theirs(path)
+    add_usd(builder, path)
+    for name in ("body_label", "joint_label", "joint_child", "joint_type", "articulation_label"):
+        assert getattr(builder, name) == getattr(theirs, name), name
+    assert builder.joint_count == beside

@@ -421,6 +421,65 @@ def test_the_empty_world_side_of_a_base_joint_is_where_the_base_stands(read):
     assert "usd-joint-unplaced" not in placed.kinds
 
 
+PLANAR = """
+def Xform "R" ( prepend apiSchemas = ["PhysicsArticulationRootAPI"] ) {
+    double3 xformOp:translate = AT
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+    def Cube "base" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"] ) { }
+    def PhysicsPrismaticJoint "along_x" {
+        rel physics:body1 = </R/base>
+        uniform token physics:axis = "X"
+    }
+    def PhysicsPrismaticJoint "along_y" {
+        rel physics:body1 = </R/base>
+        uniform token physics:axis = "Y"
+    }
+    def PhysicsRevoluteJoint "about_z" {
+        rel physics:body1 = </R/base>
+        uniform token physics:axis = "Z"
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("at", ["(5, 3, 1)", "(5, 0, 0)", "(0, 5, 0)"])
+def test_the_empty_world_side_of_a_planar_base_is_where_the_base_stands(read, at):
+    found = read(PLANAR.replace("AT", at))
+    (joint,) = found.asset.joints
+    assert len(joint.dofs) == 3
+    stands = pytest.approx([float(part) for part in at.strip("()").split(",")])
+    assert joint.parent_frame.p.tolist() == stands
+    # it turns about where it stands, not about the origin
+    for dof in joint.dofs:
+        assert joint.parent_frame.apply(dof.anchor).tolist() == stands
+    assert joint.child_frame.p.tolist() == pytest.approx([0, 0, 0])
+    assert "usd-joint-unplaced" in found.kinds
+    assert "usd-joint-stack-apart" not in found.kinds
+
+
+def test_the_empty_world_side_of_a_slide_is_the_origin_where_the_slide_reaches_the_base(read):
+    slide = MOVED.replace("TYPE", "PhysicsPrismaticJoint").replace(
+        "PLACE", 'uniform token physics:axis = "X"'
+    )
+    (joint,) = read(slide.replace("(5, 3, 1)", "(5, 0, 0)")).asset.joints
+    assert joint.parent_frame.p.tolist() == pytest.approx([0, 0, 0])
+    (joint,) = read(slide).asset.joints
+    assert joint.parent_frame.p.tolist() == pytest.approx([5, 3, 1])
+    generic = """float limit:transX:physics:low = -1
+        float limit:transX:physics:high = 1
+        float limit:rotZ:physics:low = -90
+        float limit:rotZ:physics:high = 90"""
+    generic = slide.replace(
+        'PhysicsPrismaticJoint "root_joint" {', 'PhysicsJoint "root_joint" ( APIS ) {'
+    ).replace('uniform token physics:axis = "X"', generic)
+    generic = generic.replace(
+        "APIS", 'prepend apiSchemas = ["PhysicsLimitAPI:transX", "PhysicsLimitAPI:rotZ"]'
+    )
+    for place, stands in (("(5, 0, 0)", [0, 0, 0]), ("(5, 3, 1)", [5, 3, 1])):
+        (joint,) = read(generic.replace("(5, 3, 1)", place)).asset.joints
+        assert joint.parent_frame.p.tolist() == pytest.approx(stands)
+
+
 def test_a_generic_joint_without_limits_holds_the_base_of_an_articulation(read):
     found = read(MOVED.replace("TYPE", "PhysicsJoint").replace("PLACE", ""))
     (joint,) = found.asset.joints

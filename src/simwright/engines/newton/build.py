@@ -153,10 +153,19 @@ class _BuilderFiller:
         self.root_poses: dict[str, Pose] = {}
         self.hulled: set[str] = set()
         self._bound: set[str] = set()
-        self._jointed: set[str] = set()
         self._orphans: list[Branch] = []
         self._bodies = {body.name: body for body in result.asset.bodies}
         self._inertials = body_inertials(result.asset, float(builder.default_shape_cfg.density))
+        # their colliders are the world's
+        still = (body for body in result.asset.bodies if not body.enabled)
+        self._inertials |= {body.name: Inertial(0.0) for body in still if not self._has_said_mass(body)}
+
+    def _has_said_mass(self, body: Body) -> bool:
+        """Is a mass authored on the body itself?  The model has that of its colliders, too."""
+        if self._stage is None:
+            return True
+        said = self._stage.GetPrimAtPath(body.path).GetAttribute("physics:mass")
+        return bool(said and said.HasAuthoredValue() and said.Get() > 0.0)
 
     def add_branches(self, branches: list[Branch]) -> None:
         """Bodies and joints; what one root declares and the world holds is one articulation."""
@@ -165,7 +174,6 @@ class _BuilderFiller:
         # where nothing declares an articulation, joints are constraints: only bodies without any are set free
         loose = {body.name for body in self._result.asset.bodies if not self._result.asset.articulations}
         self._bound = touched & loose
-        self._jointed = _list_jointed(branches)
         held: list[int] = []
         for number, branch in enumerate(branches):
             after = branches[number + 1] if number + 1 < len(branches) else None
@@ -198,9 +206,8 @@ class _BuilderFiller:
         if declared is None and not self._choices.makes_mechanisms:
             self._orphans.append(branch)
             return []
-        # below the root of a robot, but on none of its joints
-        beside = declared is not None and declared.name in self._jointed and _is_alone(branch)
-        if beside and not asked and not self._floats(branch.steps[0].body):
+        # below a root, but on none of its joints
+        if _is_alone(branch) and not asked and not self._floats(branch.steps[0].body):
             return []
         return [self._add_step(step) for step in branch.steps]
 
@@ -355,11 +362,6 @@ class _BuilderFiller:
         result.shape_paths = maker.parts
         self.hulled = maker.hulled
         report_pictures(asset.materials, maker.pictured, self._reporter)
-
-
-def _list_jointed(branches: list[Branch]) -> set[str]:
-    """Names of articulation roots that declare joints."""
-    return {branch.declared.name for branch in branches if branch.declared and not _is_alone(branch)}
 
 
 def _is_alone(branch: Branch) -> bool:

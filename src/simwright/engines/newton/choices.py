@@ -8,9 +8,16 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from simwright.model.asset import Articulation, Asset, Shape
+from simwright.model.asset import Articulation, Asset, Environment, Shape
 from simwright.model.joint import WORLD, Joint
-from simwright.model.selection import Selection, compile_paths, drop_disabled, leave_out, scale_drives
+from simwright.model.selection import (
+    Selection,
+    compile_paths,
+    drop_disabled,
+    hold_disabled,
+    leave_out,
+    scale_drives,
+)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -57,10 +64,14 @@ NAMES = frozenset(field.name for field in dataclasses.fields(Choices))
 DRAWN = frozenset({"default", "proxy"})
 """Purposes that viewports draw."""
 _SCENE = ("collapse_fixed_joints", "joint_drive_gains_scaling")
+_SCENE_PATH = "physicsScene"
+"""Where the reader notes the path of the scene, beside what else the file says of itself."""
 
 
 def settle_choices(choices: Choices, asset: Asset) -> Choices:
-    """The choices with what the stage's scene says instead."""
+    """The choices with what the stage's scene says instead, where it is a part of what is wanted."""
+    if _leaves_scene(asset, choices):
+        return choices
     said: dict[str, Any] = {}
     for attributes in asset.extras.table.get("newton", {}).values():
         for name in _SCENE:
@@ -78,9 +89,12 @@ def choose_parts(asset: Asset, choices: Choices) -> Asset:
     # anew, so that only drives, which change in place, ask for a copy of everything
     is_changed = choices.joint_drive_gains_scaling != 1.0 or choices.only_load_enabled_rigid_bodies
     asset = asset.copy() if is_changed else copy.copy(asset)
+    hold_disabled(asset)
     if choices.ignore_paths or choices.root_path != "/":
         is_out = compile_paths(choices)
         leave_out(asset, lambda _, path: is_out(path))
+    if _leaves_scene(asset, choices):
+        _forget_scene(asset)
     if choices.only_load_enabled_rigid_bodies:
         drop_disabled(asset)
     if choices.asks_for_base:
@@ -93,6 +107,24 @@ def choose_parts(asset: Asset, choices: Choices) -> Asset:
     if choices.joint_drive_gains_scaling != 1.0:
         scale_drives(asset, choices.joint_drive_gains_scaling)
     return asset
+
+
+def _leaves_scene(asset: Asset, choices: Choices) -> bool:
+    """Is the stage's scene outside of what is wanted?  Expressions say nothing of it, as with Newton's importer."""
+    scene = asset.provenance.info.get(_SCENE_PATH)
+    if not scene:
+        return False
+    plain = [path.rstrip("/") for path in choices.ignore_paths if ".*" not in path]
+    inside = f"{scene}/".startswith(f"{choices.root_path.rstrip('/')}/")
+    return not inside or any(f"{scene}/".startswith(f"{path}/") for path in plain)
+
+
+def _forget_scene(asset: Asset) -> None:
+    """Gravity, steps and declarations of attributes are of a scene that is not wanted; the asset is a copy."""
+    info = {key: value for key, value in asset.provenance.info.items() if key != _SCENE_PATH}
+    asset.provenance = dataclasses.replace(asset.provenance, info=info)
+    asset.environment = Environment()
+    asset.custom_attributes = []
 
 
 def list_split(asset: Asset, choices: Choices) -> frozenset[str]:

@@ -163,7 +163,7 @@ def _import(
     options = make_options(builder, source, resolvers, reading, reporter)
     with _as_newton_raises():
         stage = open_source(source, options, reporter, partial=words["allow_partial"])
-        parts = sort_prims(stage)
+        parts = sort_prims(stage, words["root_path"] or "/", words["ignore_paths"] or ())
         if parts.deformable:
             return _hand_over(builder, stage, words, reporter)
         if words["apply_up_axis_from_stage"]:
@@ -379,7 +379,8 @@ def keep_degrees(builder: ModelBuilder, imported: Imported) -> None:
         hinges = [d for d in joint.dofs if d.motion is Motion.HINGE]
         slides = len(joint.dofs) - len(hinges)
         for number, dof in enumerate(hinges):
-            builder.joint_qd[builder.joint_qd_start[index] + slides + number] = dof.velocity / DEGREE
+            if dof.velocity is not None:
+                builder.joint_qd[builder.joint_qd_start[index] + slides + number] = dof.velocity / DEGREE
 
 
 _READER_ONLY = frozenset({"usd-joint-cycle"})

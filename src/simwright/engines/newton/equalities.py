@@ -11,7 +11,8 @@ from __future__ import annotations
 import copy
 import dataclasses
 import math
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -86,18 +87,15 @@ class StageParts:
         return list_apis(prim) if prim else frozenset()
 
 
-def sort_prims(stage: Usd.Stage) -> StageParts:
-    """Look at every prim once, those of instances too."""
-    from pxr import Usd
-
+def sort_prims(stage: Usd.Stage, root_path: str = "/", ignore_paths: Sequence[str] = ()) -> StageParts:
+    """Look at every prim once, those of instances too; of a part that is wanted at its own prims only."""
     from simwright.formats.usd.prims import find_sort
 
     parts = StageParts(stage)
     lists = {_ACTUATOR: parts.actuators, SPLAT: parts.splats}
-    parts.walked = [
-        (prim, find_sort(prim))
-        for prim in Usd.PrimRange(stage.GetPseudoRoot(), Usd.TraverseInstanceProxies())
-    ]
+    parts.walked = [(prim, find_sort(prim)) for prim in _walk(stage, root_path, _list_plain(ignore_paths))]
+    if len(parts.walked) and (root_path != "/" or ignore_paths):
+        parts.walked += [(prim, find_sort(prim)) for prim in _list_held(stage, parts.walked)]
     sorts = {sort for _, sort in parts.walked}
     parts.deformable = any(_is_deformable(sort.type, sort.apis) for sort in sorts)
     if lists.keys().isdisjoint(sort.type for sort in sorts):
@@ -107,6 +105,55 @@ def sort_prims(stage: Usd.Stage) -> StageParts:
         if sort.type in lists:
             lists[sort.type].append(prim)
     return parts
+
+
+_PLAIN = re.compile(r"((?:/\w+)+)(?:/?\.\*)?")
+
+
+def _list_plain(ignore_paths: Sequence[str]) -> frozenset[str]:
+    """The paths below which expressions leave everything out."""
+    return frozenset(found[1] for path in ignore_paths if (found := _PLAIN.fullmatch(path)))
+
+
+def _walk(stage: Usd.Stage, root_path: str, ignored: frozenset[str]) -> Iterator[Usd.Prim]:
+    """The prims above the root, and those at and below it that no path leaves out with all below."""
+    from pxr import Sdf, Usd
+
+    top = root_path.rstrip("/") or "/"
+    root = stage.GetPrimAtPath(top) if Sdf.Path.IsValidPathString(top) else None
+    if not root:
+        yield stage.GetPseudoRoot()
+        return
+    yield from _list_above(root)
+    walk = iter(Usd.PrimRange(root, Usd.TraverseInstanceProxies()))
+    for prim in walk:
+        if ignored and prim.GetPath().pathString in ignored:
+            walk.PruneChildren()
+        yield prim
+
+
+def _list_above(prim: Usd.Prim) -> list[Usd.Prim]:
+    """The prims above one, from the top."""
+    above = []
+    while not prim.IsPseudoRoot():
+        prim = prim.GetParent()
+        above.append(prim)
+    return above[::-1]
+
+
+def _list_held(stage: Usd.Stage, walked: list[tuple[Usd.Prim, PrimSchemas]]) -> Iterator[Usd.Prim]:
+    """Prims that joints of a part lead to and that are none of it, with those above them."""
+    known = {prim.GetPath() for prim, _ in walked}
+    for prim, sort in walked:
+        if "joints" not in sort.kinds:
+            continue
+        for name in ("physics:body0", "physics:body1"):
+            for path in prim.GetRelationship(name).GetTargets():
+                target = None if path in known else stage.GetPrimAtPath(path.GetPrimPath())
+                for found in (*_list_above(target), target) if target else ():
+                    if found.GetPath() not in known:
+                        known.add(found.GetPath())
+                        yield found
 
 
 @lru_cache(maxsize=1024)

@@ -62,6 +62,7 @@ class StageLooks:
         known = self._theirs.mesh_cache
         key = prim.GetPath().pathString, load_uvs, load_normals
         if key not in known:
+            refuse_far_corners(prim)
             known[key] = self._get_mesh(
                 prim, load_uvs=load_uvs, load_normals=load_normals, load_visual_materials=False
             )
@@ -142,6 +143,16 @@ class StageLooks:
         units = Units(float(info["metersPerUnit"]), 1.0, up, UP_ROTATIONS[up])
         world = read_world(prim)
         return units.turn @ Pose(world.pose.p * units.length, world.pose.q), world.scale * units.length
+
+
+def refuse_far_corners(prim: Usd.Prim) -> None:
+    """ValueError for a mesh with a corner at none of its points: Newton's kernels write to wherever it leads."""
+    from pxr import UsdGeom
+
+    mesh = UsdGeom.Mesh(prim)
+    points, corners = mesh.GetPointsAttr().Get(), np.asarray(mesh.GetFaceVertexIndicesAttr().Get() or ())
+    if len(corners) and not (corners.min() >= 0 and corners.max() < len(points or ())):
+        raise ValueError(f"mesh {prim.GetPath()} has a corner that is none of its points")
 
 
 _SPLIT = "_split_corners_into_vertices"

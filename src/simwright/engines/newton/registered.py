@@ -94,6 +94,8 @@ def read_registered(
 def _list_skipped(builder: ModelBuilder, choices: Choices, *, with_mjc: bool) -> frozenset[str]:
     """Attributes that are not read from prims."""
     skipped = _OWN | _OF_MODEL if with_mjc else _OWN
+    if choices.legacy_springref_units:
+        skipped -= {SPRING_REFERENCE}  # the model has radians
     if choices.parse_mujoco_options:
         return skipped
     return skipped | {key for key, found in builder.custom_attributes.items() if _is_option(found)}
@@ -131,9 +133,10 @@ class _StageAttributeReader:
             if wanted and key not in declared | skipped:
                 name = frequency if isinstance(frequency, str) else frequency.name
                 self._wanted.setdefault(name, []).append(attribute)
-        scenes = [prim for prim in stage.Traverse() if prim.GetTypeName() == "PhysicsScene"]
-        self.scene = str(scenes[0].GetPath()) if scenes else ""
-        self._context = {"builder": builder, "physics_scene_prim": scenes[0] if scenes else None}
+        # none where it is not a part of what is wanted
+        self.scene = str(result.asset.provenance.info.get("physicsScene") or "")
+        scene = stage.GetPrimAtPath(self.scene) if self.scene else None
+        self._context = {"builder": builder, "physics_scene_prim": scene}
 
     def ask(self, frequency: str, path: str) -> Iterator[tuple[str, Any]]:
         """What a prim says about the attributes of a frequency."""

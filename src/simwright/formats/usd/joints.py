@@ -25,6 +25,7 @@ from simwright.core.math3d import (
     quat_conjugate,
     quat_multiply,
     quat_normalize,
+    vec3,
 )
 from simwright.formats.usd.naming import name_prims
 from simwright.formats.usd.notes import arrange_dofs, turn_frames
@@ -398,7 +399,8 @@ def _read_joint(reader: StageReader, scan: StageScan, found: FoundPrim, name: st
         if kind is JointKind.D6 and _holds_base(reader, scan, found, child):
             reader.reporter.report(GENERIC_HOLDS_BASE, reader.where(found), name=name, body=child.body.name)
             kind, dofs = JointKind.FIXED, []
-        parent = _hold_where_it_stands(reader, found, kind, parent, child)
+        if kind not in _LOOSE:
+            parent = _hold_where_it_stands(reader, scan, found, dofs, (parent, child))
     frames = _read_noted(reader, found, dofs, (parent.frame, child.frame))
     enabled, closes_loop, collide, break_force, break_torque = _read_switches(reader, found)
     if turned:
@@ -461,16 +463,24 @@ def _holds_base(reader: StageReader, scan: StageScan, found: FoundPrim, child: _
     )
 
 
+_LOOSE = (JointKind.DISTANCE, JointKind.FLOATING)
+"""Joints whose body may stand anywhere."""
+
+
 def _hold_where_it_stands(
-    reader: StageReader, found: FoundPrim, kind: JointKind, parent: _UsdJointEnd, child: _UsdJointEnd
+    reader: StageReader,
+    scan: StageScan,
+    found: FoundPrim,
+    dofs: list[Dof],
+    ends: tuple[_UsdJointEnd, _UsdJointEnd],
 ) -> _UsdJointEnd:
     """The world side of a joint; one that nobody placed is where the child stands, not at the origin.
 
     Tools copy robots into environments that stand elsewhere and leave the empty side of the base joint as it was.
     """
-    # a slide may stand away from its origin, and a joint that closes a loop is held by its two frames alone
-    holds = kind in (JointKind.FIXED, JointKind.REVOLUTE, JointKind.BALL)
-    if not holds or reader.get_flag(found, _EXCLUDED, False):
+    parent, child = ends
+    # a joint that closes a loop is held by its two frames alone
+    if reader.get_flag(found, _EXCLUDED, False):
         return parent
     number = 0 if not reader.get_targets(found, "physics:body0") else 1
     if reader.get_targets(found, f"physics:body{number}"):
@@ -478,14 +488,37 @@ def _hold_where_it_stands(
     local = _read_frame(reader, found, number)
     here = child.body.pose @ child.frame
     placed = any(local.p) or abs(abs(local.q[0]) - 1.0) > _DOUBLE
-    distance = math.dist(parent.anchor, here.p)
-    if placed or (
-        distance <= _APART and (kind is not JointKind.FIXED or parent.frame.is_close(here, _SINGLE))
-    ):
+    if placed or _can_reach(reader, scan, found, dofs, ~parent.frame @ here):
         return parent
-    where = reader.where(found)
+    where, distance = reader.where(found), math.dist(parent.anchor, here.p)
     reader.reporter.report(JOINT_UNPLACED, where, name=found.name, body=child.body.name, distance=distance)
     return _UsdJointEnd(parent.body, here)
+
+
+def _can_reach(reader: StageReader, scan: StageScan, found: FoundPrim, dofs: list[Dof], offset: Pose) -> bool:
+    """Can a joint that begins at the origin hold its body where that stands, ``offset`` from there?"""
+    if any(dof.motion is Motion.FREE for dof in dofs):
+        return True
+    slides = [dof.axis for dof in dofs if dof.motion is Motion.SLIDE]
+    if len(slides) == len(dofs) and not Pose(vec3(), offset.q).is_close(IDENTITY, _APART):
+        return False
+    far = float(np.linalg.norm(offset.p))
+    if far <= _APART:
+        return bool(dofs) or offset.is_close(IDENTITY, _SINGLE)
+    beside = offset.p - sum((axis * np.dot(axis, offset.p) for axis in slides), vec3())
+    # a slide may stand away from its origin; one of several joints would leave the others behind
+    return float(np.linalg.norm(beside)) <= _APART and not _is_beside_others(reader, scan, found)
+
+
+def _is_beside_others(reader: StageReader, scan: StageScan, found: FoundPrim) -> bool:
+    """Do other joints hold the same two bodies?"""
+
+    def list_ends(joint: FoundPrim) -> set[str]:
+        names = ("physics:body0", "physics:body1")
+        return {path for name in names for path in reader.get_targets(joint, name)}
+
+    ends = list_ends(found)
+    return any(joint is not found and list_ends(joint) == ends for joint in scan.joints)
 
 
 def _read_side(

@@ -134,7 +134,7 @@ def scan_prims(reader: StageReader, root: Usd.Prim) -> StageScan:
     walk = iter(Usd.PrimRange(root, PREDICATE))
     if root.IsPseudoRoot():
         next(walk)
-    for prim, sort in known or zip(walk, repeat(None)):
+    for prim, sort in zip(walk, repeat(None)) if known is None else known:
         found = _find_prim(reader, scan, prim, sort, top)
         scan.all[found.path] = found
         if reader.annotated and has_custom_data(prim):
@@ -153,10 +153,12 @@ def scan_prims(reader: StageReader, root: Usd.Prim) -> StageScan:
     return scan
 
 
-def _walk_known(reader: StageReader, root: Usd.Prim) -> Sequence[tuple[Usd.Prim, PrimSchemas]]:
-    """All prims where somebody has walked over the stage before; none where not, or where a part is left out."""
+def _walk_known(reader: StageReader, root: Usd.Prim) -> Sequence[tuple[Usd.Prim, PrimSchemas]] | None:
+    """The prims that are wanted where somebody has walked over the stage before; None where all have to be found."""
     walked = reader.walked if root.IsPseudoRoot() else ()
-    return () if any(sort.type == "PointInstancer" for _, sort in walked) else walked[1:]
+    if not walked or any(sort.type == "PointInstancer" for _, sort in walked):
+        return None
+    return walked[1:]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
