@@ -14,7 +14,6 @@ from simwright.sanitizer.fixes.visuals import split_roles
 from simwright.sanitizer.layering.stacks import find_stacks
 from simwright.sanitizer.welding import chain_joints, pass_root
 from simwright.usd.edit import Editor, Refused, drop_api, edit_apis, read_apis
-from simwright.usd.overrides import find_own_place
 
 _KINDS = Sdf.ValueTypeNames
 
@@ -121,7 +120,7 @@ def prune_root(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 
 def _delete_root(editor: Editor, path: str) -> None:
-    layer, place = find_own_place(editor, editor.find_prim(path))
+    layer, place = editor.find_own_place(editor.find_prim(path))
 
     def apply() -> None:
         spec = Sdf.CreatePrimInLayer(layer, place)
