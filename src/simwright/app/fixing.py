@@ -265,7 +265,7 @@ def _tell_left(result: FixResult) -> list[str]:
     tried = {
         (note.data["rule"], note.where.prim, note.where.prop)
         for note in result.notes
-        if note.kind in ("fix-refused", "fix-undone")
+        if note.kind in ("fix-refused", "fix-undone", "fix-idle")
     }
     fixable = [finding for finding in result.after if finding.fixable is Fixable.UNSAFE]
     waiting = [f for f in fixable if (f.kind, f.where.prim, f.where.prop) not in tried]
