@@ -52,8 +52,8 @@ class FixProgress:
     """How a run went so far: findings before and after, the changes made, and what has to be told.
 
     ``used`` are rules whose fixes changed something, ``given_up`` findings that are not tried again, ``refused`` the
-    notes about those, ``idle`` findings whose fix asked for nothing, ``crashed`` rules whose fix failed.  ``failed`` says
-    that the asset could not be checked.
+    notes about those, ``idle`` findings whose fix asked for nothing, ``crashed`` rules whose fix failed.
+    ``failed`` says that the asset could not be checked.
     """
 
     changes: list[Change] = field(default_factory=list)
