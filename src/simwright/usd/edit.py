@@ -142,7 +142,10 @@ class Editor:
         """A layer of the asset by its file, for findings about layers."""
         layer = Sdf.Layer.Find(file) if file in self.own else None
         if layer is None:
-            raise Refused(f"{file} belongs to another asset")
+            # the file is a copy in a folder of ours, which nobody knows
+            name = Path(file).name
+            gone = f"another fix has put another layer in the place of {name}"
+            raise Refused(f"{name} belongs to another asset" if Path(file).exists() else gone)
         return layer
 
     # asking for edits
