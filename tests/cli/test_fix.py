@@ -111,7 +111,8 @@ def test_wrong_calls(asset, capsys, arguments, words):
 
 def test_many_refusals_are_counted(tmp_path, capsys):
     bodies = "".join(
-        f'def Xform "b{number}" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])\n{{\n    int physics:own{number} = 1\n}}\n'
+        f'def Xform "b{number}" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])\n'
+        f"{{\n    int physics:own{number} = 1\n}}\n"
         for number in range(5)
     )
     (tmp_path / "bodies.usda").write_text(f"#usda 1.0\n{bodies}")

@@ -279,7 +279,7 @@ class _LayerWalker:
         if not self.gate.admits(resolved):
             where = self.locator.where_asset(layer, "/", asset)
             folder = str(Path(resolved).resolve().parent)
-            fault = describe_outside(layer.identifier, asset)
+            fault: dict[str, Any] = describe_outside(layer.identifier, asset)
             self.reporter.report(LAYER_OUTSIDE, where, asset=asset, folder=folder, **fault)
             self.left_out.append(identifier)
             return None
