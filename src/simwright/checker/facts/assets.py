@@ -7,8 +7,10 @@ model of its own (a kind of component or above, or an assetInfo identifier) and 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from pxr import Ar, Kind, Sdf
@@ -154,12 +156,22 @@ def describe_spread(subject: str, holders: list[tuple[LayerFacts, list[Opinion]]
     for facts, opinions in holders:
         if facts is not main:
             held = tally_names(opinion.what for opinion in opinions)
+            here, there = _tell_apart(facts, main)
             yield Finding(
-                f"{subject} is spread: {facts.name} holds {held}, beside {main.name}",
-                hint=f"move them to {main.name}",
+                f"{subject} is spread: {here} holds {held}, beside {there}",
+                hint=f"move them to {there}",
                 at=opinions[0].path,
                 layer=facts.layer,
             )
+
+
+def _tell_apart(one: LayerFacts, other: LayerFacts) -> tuple[str, str]:
+    """The names of two layers, with their folders where both have the same name."""
+    if one.name != other.name or not (one.layer.realPath and other.layer.realPath):
+        return one.name, other.name
+    files = [PurePath(str(facts.layer.realPath)) for facts in (one, other)]
+    top = Path(os.path.commonpath(files))
+    return files[0].relative_to(top).as_posix(), files[1].relative_to(top).as_posix()
 
 
 def _is_context(opinion: Opinion) -> bool:

@@ -161,7 +161,7 @@ _EXACT: Final[Mapping[str, Dimension]] = {
         ("physxDeformableBodyMaterial:youngsModulus", "physxDeformableSurfaceMaterial:youngsModulus"),
         Dimension(-1, 1),
     ),
-    "physxPBDMaterial:surfaceTension": Dimension(-3),
+    "physxPBDMaterial:surfaceTension": Dimension(-3), "physxSurfaceVelocity:surfaceVelocity": LENGTH,
     "mjc:option:density": DENSITY, "mjc:option:viscosity": Dimension(-1, 1),
 }  # fmt: skip
 _SENSORS: Final = {
@@ -202,7 +202,7 @@ _NO_UNIT: Final = re.compile(
     r"|physx(Scene:.*PerSecond|RigidBody:(\w+Damping|maxAngularVelocity|cfmScale)|SDFMeshCollision:.*)\Z"
     r"|physx(Joint:jointFriction|Limit:\w+:restitution|ConvexDecompositionCollision:errorPercentage)\Z"
     r"|physx(ResidualReporting|ParticleSmoothing|ParticleAnisotropy|CookedData|VehicleGears|VehicleAutoGearBox):.*\Z"
-    r"|physx(Scene:maxBiasCoefficient|CharacterController:(slopeLimit|scaleCoeff|volumeGrowth))\Z"
+    r"|physx(SurfaceVelocity:surfaceAngularVelocity|Scene:maxBiasCoefficient|CharacterController:(slopeLimit|scaleCoeff|volumeGrowth))\Z"
     r"|physxVehicle(Engine:(\w+RotationSpeed|torqueCurve)|Brakes:\w+:torqueMultipliers|Controller:.*)\Z"
     r"|physxVehicle(SuspensionCompliance:wheel\w+Angle|MultiWheelDifferential:.*|\w*Steering:(?!wheelBase|trackWidth).*)\Z"
     r"|physxDiffuseParticles:(maxDiffuseParticleMultiplier|lifetime|\w+Drag|buoyancy|\w+Weight|collisionDecay)\Z"
