@@ -2,7 +2,8 @@
 """Which layers make up one asset, and the assetInfo it has: a stage may compose several assets (REP-0158 1.2).
 
 An asset begins at an entry layer: the stage's root layer, or a layer whose default prim says that it is a
-model of its own (a kind of component or above, or an assetInfo identifier) and that another asset brings in.
+model of its own (a kind of component or above, or an assetInfo identifier) and that another asset brings in, or a layer
+with sublayers that is brought in below the root.
 """
 
 from __future__ import annotations
@@ -98,10 +99,13 @@ def _targets(facts: LayerFacts) -> list[tuple[Arc, str]]:
 
 def _starts_asset(asset: AssetLayers, facts: LayerFacts, arc: Arc, found: LayerFacts) -> bool:
     """Does an arc bring in another asset?  What makes up the asset's own root prim from its folder does not."""
-    if arc.kind == "sublayer" or not is_entry(found):
+    if arc.kind == "sublayer":
         return False
     own = default_path(facts.layer)
     on_root = bool(own) and arc.path.StripAllVariantSelections().pathString == own
+    # a part with layers of its own is an asset of its own, even if it does not say so
+    if not is_entry(found) and (on_root or not found.layer.subLayerPaths):
+        return False
     folder = str(asset.entry.layer.realPath).rpartition("/")[0]
     inside = not folder or str(found.layer.realPath).startswith(f"{folder}/")
     return not (on_root and inside)

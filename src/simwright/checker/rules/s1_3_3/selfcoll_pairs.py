@@ -7,7 +7,7 @@ groups are for; a pair with a missing prim does nothing.
 Fails: `physics:filteredPairs` to a prim that is not there; a pair of two bodies that one joint connects; a link
 paired with a dozen others.
 Passes: a handful of pairs between bodies that no joint connects; a body that is fixed to the world and the link that
-turns on it, since MuJoCo lets these two touch in spite of the joint.
+turns on it, or two that a loop joint closes, since MuJoCo lets these two touch in spite of the joint.
 
 Fix: unsafe.  Pairs that a joint filters can be dropped.
 """
@@ -72,6 +72,9 @@ def _find_joint(node: PrimNode, target: PrimNode | None, snapshot: StageSnapshot
         # UsdPhysics: the bodies of a joint do not collide unless collisionEnabled says so
         filters = edge.enabled and edge.joint.value("physics:collisionEnabled") is not True
         if filters and edge.other(node) is target:
+            # MuJoCo takes a joint that closes a loop for a constraint, which filters nothing
+            if edge.joint.value("physics:excludeFromArticulation") is True:
+                return None
             return None if _is_held(node, snapshot) or _is_held(target, snapshot) else edge.joint
     return None
 
