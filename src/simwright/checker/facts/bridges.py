@@ -11,6 +11,7 @@ from pxr import Sdf
 
 from simwright.checker.facts.domains import Domain
 from simwright.checker.facts.layers import LayerFacts
+from simwright.checker.facts.vendors import GRAPH_TYPES
 
 _NAME_INPUTS = ("inputs:topicName", "inputs:serviceName", "inputs:actionName")
 # Isaac Sim renamed its bridge from omni.isaac.ros2_bridge to isaacsim.ros2.bridge
@@ -74,11 +75,10 @@ def find_bridges(facts: LayerFacts) -> Iterator[Bridge]:
 
 def find_clock_nodes(facts: LayerFacts) -> Iterator[tuple[Sdf.Path, str]]:
     """Bridge nodes that publish simulation time, or listen to it, with their type."""
-    for opinion in facts.of(Domain.VENDOR):
-        if opinion.kind == "type":
-            kind = _text(facts.layer, opinion.path, "node:type")
-            if _NODE_TYPE.match(kind) and kind.endswith("Clock"):
-                yield opinion.path, kind
+    for opinion in facts.find(lambda content: content.kind == "type" and content.what in GRAPH_TYPES):
+        kind = _text(facts.layer, opinion.path, "node:type")
+        if _NODE_TYPE.match(kind) and kind.endswith("Clock"):
+            yield opinion.path, kind
 
 
 def _read_node(layer: Sdf.Layer, path: Sdf.Path) -> Iterator[Bridge]:
