@@ -172,3 +172,56 @@ def test_the_only_root_is_what_the_default_prim_is_set_to(tmp_path):
     assert 'defaultPrim = "robot"' in finding.hint
     assert finding.fix is not None
     assert finding.fix.grade is Fixable.SAFE
+
+
+def test_an_address_of_a_vendor_that_cannot_be_opened_is_one_finding(tmp_path):
+    file = tmp_path / "scene.usda"
+    file.write_text(
+        '#usda 1.0\ndef Xform "scene"\n{\n    def Xform "hall" (references = @omniverse://server/hall.usd@)\n'
+        "    {\n    }\n}\n"
+    )
+    about = [f for f in group_findings(check_file(file).findings) if "hall.usd" in f.message]
+    assert [(f.kind, [other.kind for other in f.related]) for f in about] == [
+        ("path-no-proprietary", ["usd-composition-error"])
+    ]
+
+
+@pytest.mark.parametrize("arc", ["references", "payload"])
+def test_a_layer_outside_of_the_asset_is_one_finding(tmp_path, arc):
+    (tmp_path / "asset").mkdir()
+    (tmp_path / "parts").mkdir()
+    for name in ("a", "b"):
+        (tmp_path / "parts" / f"{name}.usda").write_text('#usda 1.0\ndef Xform "part" {}\n')
+    file = tmp_path / "asset" / "robot.usda"
+    file.write_text(
+        '#usda 1.0\ndef Xform "robot"\n{\n'
+        + "".join(
+            f'    def Xform "{name}" (\n        {arc} = @../parts/{name}.usda@</part>\n    )\n    {{\n    }}\n'
+            for name in "ab"
+        )
+        + "}\n"
+    )
+    about = [f for f in group_findings(check_file(file).findings) if "../parts" in f.message]
+    assert [(f.kind, [other.kind for other in f.related]) for f in about] == [
+        ("usd-layer-outside", ["path-self-contained"])
+    ] * 2
+
+
+def test_a_prim_above_a_model_that_has_no_kind_is_one_finding(tmp_path):
+    file = tmp_path / "scene.usda"
+    file.write_text(
+        '#usda 1.0\n(\n    defaultPrim = "scene"\n)\ndef Xform "scene"\n{\n'
+        '    def Xform "robot" (kind = "component")\n    {\n    }\n}\n'
+    )
+    (one,) = [f for f in group_findings(check_file(file).findings) if f.kind.startswith("kind-")]
+    assert (one.kind, [other.kind for other in one.related]) == ("kind-assembly", ["kind-hierarchy"])
+
+
+def test_a_wrong_name_is_one_finding_on_however_many_prims(tmp_path):
+    file = tmp_path / "robot.usda"
+    joint = '    def PhysicsRevoluteJoint "{}"\n    {{\n        float physics:jointEquivalentInertia = 1\n    }}\n'
+    file.write_text('#usda 1.0\ndef Xform "robot"\n{\n' + "".join(map(joint.format, "abc")) + "}\n")
+    (one,) = [
+        f for f in group_findings(check_file(file).findings) if "quivalent" in f"{f.message}{f.where.prop}"
+    ]
+    assert (one.kind, len(one.related)) == ("xphys-no-core", 2)

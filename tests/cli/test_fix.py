@@ -111,7 +111,8 @@ def test_wrong_calls(asset, capsys, arguments, words):
 
 def test_many_refusals_are_counted(tmp_path, capsys):
     bodies = "".join(
-        f'def Xform "b{number}" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])\n{{\n    int physics:own = 1\n}}\n'
+        f'def Xform "b{number}" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])\n'
+        f"{{\n    int physics:own{number} = 1\n}}\n"
         for number in range(5)
     )
     (tmp_path / "bodies.usda").write_text(f"#usda 1.0\n{bodies}")
@@ -127,6 +128,25 @@ def test_many_refusals_are_counted(tmp_path, capsys):
     assert "unknown-physics is 'remove' or 'isolate', not 'maybe'" in " ".join(
         capsys.readouterr().out.split()
     )
+
+
+def test_one_fault_that_is_left_is_told_and_counted_once(tmp_path, capsys):
+    look = "    asset inputs:file = @paint.mdl@\n"
+    (tmp_path / "box.usda").write_text(ASSET.replace("    float xformOp", f"{look}    float xformOp"))
+    run(["fix", str(tmp_path / "box.usda"), "-o", str(tmp_path / "out"), "--unsafe"])
+    out = capsys.readouterr().out
+    assert [
+        line.split()[1] for line in out.splitlines() if line.startswith("warning[fix-refused]: path-")
+    ] == ["path-self-contained"]
+    left = next(line for line in out.splitlines() if " left (" in line)
+    run(["check", str(tmp_path / "out/box.usda")])
+    checked = next(line for line in capsys.readouterr().out.splitlines() if line.endswith("in 1 asset"))
+    for word in ("error", "warning"):
+        counts = [
+            [part.split()[0] for part in text.replace("(", ", ").split(", ") if word in part]
+            for text in (left, checked)
+        ]
+        assert counts[0] == counts[1]
 
 
 def test_check_fixes_in_place_first(asset, capsys):

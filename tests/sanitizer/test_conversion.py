@@ -240,6 +240,35 @@ def test_a_root_that_is_a_body_stands_upright_and_on_the_ground(tmp_path: Path) 
     ] == pytest.approx((0, 0, 0.5))
 
 
+@pytest.mark.parametrize(
+    ("local", "expected"),
+    [
+        ("", (0.0, -0.2, 0.0)),  # the frame of a static prim follows the world, so what it says is turned
+        ("bool physxSurfaceVelocity:surfaceVelocityLocalSpace = 0", (0.0, -0.2, 0.0)),
+    ],
+)
+def test_a_belt_runs_the_same_way_in_another_unit_with_another_axis_up(
+    tmp_path: Path, local: str, expected: tuple[float, float, float]
+) -> None:
+    source = tmp_path / "asset" / "belt.usda"
+    source.parent.mkdir()
+    source.write_text(
+        '#usda 1.0\n(\n    defaultPrim = "belt"\n    metersPerUnit = 0.01\n    upAxis = "Y"\n)\ndef Xform "belt"\n{\n'
+        '    def Mesh "top" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysxSurfaceVelocityAPI"])\n    {\n'
+        f"        vector3f physxSurfaceVelocity:surfaceVelocity = (0, 0, 20)\n        {local}\n"
+        "        point3f[] points = [(0, 0, 0), (10, 0, 0), (0, 0, -10)]\n        int[] faceVertexCounts = [3]\n"
+        "        int[] faceVertexIndices = [0, 1, 2]\n    }\n}\n"
+    )
+    result = simwright.fix(source, tmp_path / "out", select=["1.1"], unsafe=True)
+    assert not [note for note in result.notes if note.kind in ("fix-refused", "fix-undone")]
+    stage = Usd.Stage.Open(result.entry)
+    top = stage.GetPrimAtPath("/belt/top")
+    speed = np.array(top.GetAttribute("physxSurfaceVelocity:surfaceVelocity").Get())
+    if not local:
+        speed = np.array(UsdGeom.XformCache().GetLocalToWorldTransform(top))[:3, :3].T @ speed
+    np.testing.assert_allclose(speed, expected, atol=1e-7)
+
+
 PLAIN = """#usda 1.0
 (
     defaultPrim = "robot"

@@ -237,3 +237,24 @@ def test_the_unit_of_a_limit_follows_its_axis(axis, length):
     """A stiffness is N/m = kg/s^2 along an axis, and N m/rad = kg m^2/s^2 around it."""
     found = find_dimension(f"newton:{axis}:limitStiffness", PrimRole("PhysicsJoint"))
     assert (found.length, found.mass) == (length, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "length", "mass"),
+    [
+        ("physxContactReport:threshold", 1, 1),
+        ("physxRigidBody:contactSlopCoefficient", 1, 0),
+        ("physxPhysicsDistanceJoint:springStiffness", 0, 1),
+        ("physxVehicleEngine:peakTorque", 2, 1),
+        ("physxVehicleController:accelerator", 0, 0),
+        ("physxVehicleAckermannSteering:trackWidth", 1, 0),
+        ("physxVehicleAckermannSteering:maxSteerAngle", 0, 0),
+        ("physxPBDMaterial:density", -3, 1),
+        ("physxPBDMaterial:friction", 0, 0),
+        ("physxDeformableBodyMaterial:youngsModulus", -1, 1),
+    ],
+)
+def test_attributes_of_physx_that_the_model_has_no_place_for(name: str, length: int, mass: int) -> None:
+    found = find_dimension(name, PrimRole())
+    assert found is not None
+    assert (found.length, found.mass) == (length, mass)

@@ -293,6 +293,25 @@ def test_the_entry_gets_another_name_and_encoding(tmp_path: Path) -> None:
         simwright.fix(source, tmp_path / "other" / "rover.usdc")
 
 
+def test_a_binary_entry_with_relationships_is_told_how_it_becomes_text(tmp_path: Path) -> None:
+    source = tmp_path / "in" / "rover.usd"
+    source.parent.mkdir()
+    layer = Sdf.Layer.CreateNew(str(source), args={"format": "usdc"})
+    layer.defaultPrim = "rover"
+    prim = Sdf.CreatePrimInLayer(layer, "/rover")
+    prim.specifier, prim.typeName = Sdf.SpecifierDef, "Xform"
+    Sdf.RelationshipSpec(prim, "inputs:pose").targetPathList.explicitItems = ["/rover"]
+    layer.Save()
+    kept = simwright.fix(source, tmp_path / "kept", unsafe=True)
+    (note,) = [note for note in kept.notes if note.data.get("rule") == "layer-enc-ascii"]
+    assert "-o FOLDER/NAME.usda" in note.message
+    named = simwright.fix(source, tmp_path / "named" / "rover.usda", unsafe=True)
+    assert not [note for note in named.notes if note.data.get("rule") == "layer-enc-ascii"]
+    assert "layer-enc-ascii" in {f.kind for f in kept.after} - {f.kind for f in named.after}
+    checked = {f.kind for asset in simwright.check(named.entry).assets for f in asset.findings}
+    assert "layer-enc-ascii" not in checked
+
+
 def test_an_entry_that_is_named_inside_keeps_its_name(tmp_path: Path) -> None:
     source = tmp_path / "in" / "main.usda"
     source.parent.mkdir()

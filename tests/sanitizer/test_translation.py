@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from pxr import Sdf, Usd
+from pxr import Sdf, Usd, UsdGeom
 
 import simwright
 from simwright.sanitizer.fixes.translation.engine_words import find_losses
@@ -349,6 +349,19 @@ def test_the_proof_names_an_engine_that_is_told_less(tmp_path: Path) -> None:
     (loss,) = find_losses(before, after, str)
     assert loss.engine == "newton"
     assert sorted(loss.words) == ["newton:armature of /j", "newton:friction of /j"]
+
+
+def test_words_about_a_root_are_compared_in_si_units() -> None:
+    before, after = (Usd.Stage.CreateInMemory() for _ in range(2))
+    UsdGeom.SetStageMetersPerUnit(before, 0.01)
+    UsdGeom.SetStageMetersPerUnit(after, 1.0)
+    for stage, value in ((before, 0.005), (after, 5e-7)):  # m^2/s^2
+        root = stage.DefinePrim("/robot", "Xform")
+        root.SetMetadata("apiSchemas", Sdf.TokenListOp.Create(["PhysxArticulationAPI"]))
+        root.CreateAttribute("physxArticulation:sleepThreshold", Sdf.ValueTypeNames.Float).Set(value)
+    assert not find_losses(before, after, str)
+    after.GetAttributeAtPath("/robot.physxArticulation:sleepThreshold").Set(5e-5)
+    assert len(find_losses(before, after, str)) == 1
 
 
 def test_the_root_of_a_fixed_base_goes_with_the_words_of_engines(tmp_path: Path) -> None:

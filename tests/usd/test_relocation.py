@@ -139,3 +139,11 @@ def test_names_are_not_given_twice(tmp_path: Path) -> None:
     editor.expected.added.add("/robot/scan_2")
     assert claim_name(editor, Sdf.Path("/robot"), "scan") == "scan_3"
     assert claim_name(editor, Sdf.Path("/robot"), "laser") == "laser"
+
+
+def test_a_layer_that_is_gone_is_told_by_its_name_alone(tmp_path: Path) -> None:
+    file = tmp_path / "root.usda"
+    Sdf.Layer.CreateNew(str(file)).Save()
+    editor = Editor(Usd.Stage.Open(str(file)), [str(file)])
+    with pytest.raises(Refused, match=r"^another fix has put another layer in the place of robot\.usd$"):
+        editor.find_layer(str(tmp_path / "robot.usd"))

@@ -27,6 +27,7 @@ from simwright.app.jobs.running import LocalExecutor, run_items
 from simwright.app.report.json import build_document
 from simwright.app.report.report import TOOL_NAME, AssetReport, Report, replace_surrogates
 from simwright.checker.config import Config, find_config, read_config
+from simwright.checker.result import group_findings
 from simwright.core.diag import Diagnostic, Fixable, Level, count_levels, declare, decode_finding
 from simwright.core.errors import UsageError
 from simwright.core.pool import NO_LIMITS, JobLimits
@@ -224,12 +225,13 @@ def describe_fix(result: FixResult) -> dict[str, Any]:
 def summarize_fix(result: FixResult, *, dry_run: bool = False) -> list[str]:
     """A few lines for people."""
     lines = [f"  {code}: {count} fixed" for code, count in result.fixed.items()]
-    total, left = sum(result.fixed.values()), len(result.after)
+    # as check counts them
+    total, left = sum(result.fixed.values()), group_findings(result.after)
     rounds = f" in {_count(result.rounds, 'round')}" if result.rounds else ""
-    lines.append(f"{_count(total, 'finding')} fixed{rounds}, {left} left{_show_levels(result.after)}")
+    lines.append(f"{_count(total, 'finding')} fixed{rounds}, {len(left)} left{_show_levels(left)}")
     if result.changes and result.proven:
         lines.append("compared before and after: the machine is the same, but for what was fixed")
-    lines += _tell_left(result)
+    lines += _tell_left(result, left)
     if dry_run:
         lines.append("nothing was written: this was a dry run")
     return lines
@@ -238,11 +240,12 @@ def summarize_fix(result: FixResult, *, dry_run: bool = False) -> list[str]:
 def choose_notes(result: FixResult) -> tuple[list[Diagnostic], list[str]]:
     """Notes for people to read, a few of each sort, and lines that count the others."""
     shown: list[Diagnostic] = []
+    notes = _drop_related(result)
     # a fix that is refused is refused for every prim alike: hundreds of equal notes would hide the
     # others
-    sorts = Counter(_sort_of(note) for note in result.notes)
+    sorts = Counter(_sort_of(note) for note in notes)
     seen: Counter[tuple[str, str]] = Counter()
-    for note in result.notes:
+    for note in notes:
         seen[_sort_of(note)] += 1
         if seen[_sort_of(note)] <= _MOST_SHOWN:
             shown.append(note)
@@ -254,20 +257,36 @@ def choose_notes(result: FixResult) -> tuple[list[Diagnostic], list[str]]:
     return shown, more
 
 
+def _drop_related(result: FixResult) -> list[Diagnostic]:
+    """Notes without those about findings that are one with another one that is told: one fault, one note."""
+    told = {_about(str(note.data.get("rule", "")), note) for note in result.notes}
+    idle = {
+        _about(other.kind, other)
+        for finding in group_findings(result.after)
+        if _about(finding.kind, finding) in told
+        for other in finding.related
+    }
+    return [note for note in result.notes if _about(str(note.data.get("rule", "")), note) not in idle]
+
+
+def _about(rule: str, told: Diagnostic) -> tuple[str, str, str, str]:
+    return rule, told.where.file, told.where.prim, told.where.prop
+
+
 def _sort_of(note: Diagnostic) -> tuple[str, str]:
     return note.kind, str(note.data.get("rule", ""))
 
 
-def _tell_left(result: FixResult) -> list[str]:
+def _tell_left(result: FixResult, left: list[Diagnostic]) -> list[str]:
     """Why findings that have a fix are left: it was tried, or it waits for a word."""
     # one function: it sorts what is left into two groups and says each in a line. A fix that was
     # refused is not offered again, even with --unsafe
     tried = {
         (note.data["rule"], note.where.prim, note.where.prop)
         for note in result.notes
-        if note.kind in ("fix-refused", "fix-undone")
+        if note.kind in ("fix-refused", "fix-undone", "fix-idle")
     }
-    fixable = [finding for finding in result.after if finding.fixable is Fixable.UNSAFE]
+    fixable = [finding for finding in left if finding.fixable is Fixable.UNSAFE]
     waiting = [f for f in fixable if (f.kind, f.where.prim, f.where.prop) not in tried]
     lines = []
     if len(waiting) < len(fixable):

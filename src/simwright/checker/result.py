@@ -214,8 +214,10 @@ def _prim(finding: Diagnostic) -> Hashable:
     return finding.where.prim
 
 
-def _property(finding: Diagnostic) -> Hashable:
-    return finding.where.prim, finding.where.prop
+def _name(finding: Diagnostic) -> Hashable:
+    """A name of a property is wrong once for a layer, on however many prims it is."""
+    where = finding.where
+    return (where.file, where.prop) if where.prop else where.prim
 
 
 def _place(finding: Diagnostic) -> Hashable:
@@ -271,10 +273,11 @@ CAUSES = (
     SharedFault(
         "names of physics extensions",
         ("xphys-no-core", "xphys-class-prefix", "xphys-prop-prefix", "xphys-subns", "schema-core"),
-        _property,
+        _name,
     ),
     SharedFault("assets without an identifier or a version",
           ("assetinfo-identifier", "assetinfo-version"), _prim),
+    SharedFault("models of no kind, or of the wrong one", ("kind-assembly", "kind-component", "kind-hierarchy"), _prim),
 )  # fmt: skip
 """Causes that several rules see."""
 
@@ -291,7 +294,8 @@ def group_findings(findings: Iterable[Diagnostic]) -> list[Diagnostic]:
         if fault:  # rules that say themselves what it is that others see too
             found[index] = dataclasses.replace(finding, cause=fault)
             # what is about a layer has no prim, or its root
-            about = fault, finding.where.prim.removesuffix("/"), str(finding.data.get("missing", ""))
+            place = str(finding.data.get("fault_place", finding.where.prim.removesuffix("/")))
+            about = fault, place, str(finding.data.get("missing", ""))
             groups.setdefault(about, []).append(index)
         elif cause is not None:
             found[index] = dataclasses.replace(finding, cause=cause.name)

@@ -216,14 +216,15 @@ def _measure_support(points: Array) -> Array:
 
 
 def measure_outlines(a: ShapeOutline, b: ShapeOutline, length: float) -> dict[str, float]:
-    """Relative errors by what differs; positions are measured against ``length`` [m]."""
+    """Relative errors by what differs; positions against ``length`` [m], or their own distance if that is more."""
     if a.kind != b.kind or a.values.keys() != b.values.keys():
         return {"kind": math.inf}
     # one side is a hull: what is inside it does not count
     if a.support is not None and b.support is not None and (a.is_hull or b.is_hull):
         return {"reach": float(np.abs(a.support - b.support).max()) / length}
     errors = {what: 0.0 if count == b.counts.get(what) else math.inf for what, count in a.counts.items()}
-    errors["place"] = _measure_points(a, b) / length
+    # points are in single precision: a prop without links has no other length than their own
+    errors["place"] = _measure_points(a, b) / max(length, float(np.abs(a.points).max(initial=0.0)))
     for what, (value, scale) in a.values.items():
         errors[what] = measure(value, b.values[what][0], scale)
     return errors

@@ -104,6 +104,13 @@ UNSTABLE = declare(
     hint="choose between them with --select or --ignore; please report it",
     doc="After some rounds of fixing and checking the asset was in a state that it had been in before.",
 )
+IDLE = declare(
+    "fix-idle",
+    Level.WARNING,
+    "the fix of {rule} finds nothing here that it could change",
+    hint="fix it by hand; please report it",
+    doc="A fix was asked for and had nothing to do, and the finding is still there.",
+)
 NEWLY_FOUND = declare(
     "fix-newly-found",
     Level.INFO,

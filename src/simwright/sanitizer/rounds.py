@@ -20,7 +20,7 @@ from simwright.core.errors import SimwrightError
 from simwright.sanitizer.fixer import DIVIDED, LAYERS, Fixer, UserValues, all_fixers
 from simwright.sanitizer.layering.roles import speaks_neutral
 from simwright.sanitizer.proof import Deviation, Original, Selected, find_deviations
-from simwright.sanitizer.result import CRASHED, REFUSED, UNDONE, UNSTABLE, Change
+from simwright.sanitizer.result import CRASHED, IDLE, REFUSED, UNDONE, UNSTABLE, Change
 from simwright.sanitizer.stage_changes import StageChanges
 from simwright.sanitizer.workspace import Workspace
 from simwright.usd.edit import Edit, Editor, Refused
@@ -52,7 +52,8 @@ class FixProgress:
     """How a run went so far: findings before and after, the changes made, and what has to be told.
 
     ``used`` are rules whose fixes changed something, ``given_up`` findings that are not tried again, ``refused`` the
-    notes about those, ``crashed`` rules whose fix failed.  ``failed`` says that the asset could not be checked.
+    notes about those, ``idle`` findings whose fix asked for nothing, ``crashed`` rules whose fix failed.
+    ``failed`` says that the asset could not be checked.
     """
 
     changes: list[Change] = field(default_factory=list)
@@ -64,6 +65,7 @@ class FixProgress:
     refused: dict[Signature, Diagnostic] = field(default_factory=dict)
     notes: Reporter = field(default_factory=Reporter)
     given_up: set[Signature] = field(default_factory=set)
+    idle: dict[Signature, Diagnostic] = field(default_factory=dict)
     crashed: set[str] = field(default_factory=set)
     expected: ExpectedChanges = field(default_factory=ExpectedChanges)
     """Prims that came, went or were moved."""
@@ -119,7 +121,8 @@ class FixRun:
             progress.rounds += 1
             findings = progress.after = self._check()
         left = {make_signature(finding) for finding in progress.after}
-        progress.notes.extend(note for signature, note in progress.refused.items() if signature in left)
+        told = {**progress.idle, **progress.refused}
+        progress.notes.extend(note for signature, note in told.items() if signature in left)
         return progress
 
     def _check(self) -> list[Diagnostic]:
@@ -221,6 +224,7 @@ class FixRun:
                 return []
             if len(editor.edits) > count:
                 done.append(finding)
+        self._note_idle(editor, findings)
         try:
             made = editor.make_edits()
         except Exception as error:  # noqa: BLE001 - half of a fix is none: what was made is dropped
@@ -239,6 +243,16 @@ class FixRun:
         self.progress.used.add(findings[0].kind)
         self.progress.expected.include(editor.expected)
         return changes
+
+    def _note_idle(self, editor: Editor, findings: list[Diagnostic]) -> None:
+        """Findings whose fix asks for nothing; one that is left at the end is told as such."""
+        for finding in findings:
+            signature = make_signature(finding)
+            self.progress.idle.pop(signature, None)
+            if not editor.edits and signature not in self.progress.refused:
+                reporter = Reporter()
+                reporter.report(IDLE, self._locate(finding), rule=finding.kind)
+                self.progress.idle[signature] = reporter.found[0]
 
     def _apply_with_proof(self, stage: object, fixer: Fixer, findings: list[Diagnostic]) -> bool:
         """Make one fix and prove it; on failure undo it and try each half of the findings."""

@@ -97,6 +97,7 @@ def sanitize(
         if with_diff:
             result.diffs = _describe_differences(workspace)
         if target is not None:
+            _settle_encoding(result, workspace, target)
             write_new(workspace, target, result)
         elif in_place and workspace.changed_places:
             write_in_place(workspace, result)
@@ -158,6 +159,15 @@ def _fill_result(progress: FixProgress, workspace: Workspace, result: FixResult,
     result.notes += sort_diagnostics(notes)
 
 
+def _settle_encoding(result: FixResult, workspace: Workspace, target: Path) -> None:
+    """An entry that gets the name of a text layer is written as one, which no fix does before."""
+    if target.suffix.lower() != ".usda" or workspace.entry.suffix == target.suffix.lower():
+        return
+    entry = workspace.name_original(str(workspace.entry))
+    result.after = [f for f in result.after if (f.kind, f.where.file) != (_ENCODING, entry)]
+    result.notes = [n for n in result.notes if (n.data.get("rule"), n.where.file) != (_ENCODING, entry)]
+
+
 def _tell_comments(workspace: Workspace, result: FixResult) -> None:
     """Name the layers that were written without some of their comments."""
     notes = Reporter()
@@ -192,6 +202,7 @@ def _describe_differences(workspace: Workspace) -> dict[str, str]:
 
 
 _LAYERS = (".usda", ".usdc", ".usd")
+_ENCODING = "layer-enc-ascii"
 
 
 def split_target(target: Path, workspace: Workspace) -> tuple[Path, str]:

@@ -29,7 +29,7 @@ from simwright.core.gate import Gate
 from simwright.core.limits import BUDGETS, check_limit
 from simwright.core.packages import SCHEME, split_uri
 from simwright.usd import crate
-from simwright.usd.complaints import explain_failure
+from simwright.usd.complaints import describe_outside, explain_failure
 from simwright.usd.guard import LAYER_SUFFIXES, check_resolved
 from simwright.usd.locate import Locator
 from simwright.usd.questions import has_field, list_fields, list_variants, read_field
@@ -279,7 +279,8 @@ class _LayerWalker:
         if not self.gate.admits(resolved):
             where = self.locator.where_asset(layer, "/", asset)
             folder = str(Path(resolved).resolve().parent)
-            self.reporter.report(LAYER_OUTSIDE, where, asset=asset, folder=folder)
+            fault: dict[str, Any] = describe_outside(layer.identifier, asset)
+            self.reporter.report(LAYER_OUTSIDE, where, asset=asset, folder=folder, **fault)
             self.left_out.append(identifier)
             return None
         try:

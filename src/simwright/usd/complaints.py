@@ -84,6 +84,11 @@ def describe_missing(path: str) -> dict[str, str]:
     return {"fault": "files that are not there", "missing": path.rsplit("/", 1)[-1]}
 
 
+def describe_outside(layer: str, path: str) -> dict[str, str]:
+    """The same of a layer that is not opened because it lies outside the asset, by the layer that names it."""
+    return {"fault": "layers outside of the asset", "fault_place": layer, "missing": path}
+
+
 def _is_missing(text: str) -> bool:
     return "Could not open asset" in text or "Could not load sublayer" in text
 

@@ -142,7 +142,10 @@ class Editor:
         """A layer of the asset by its file, for findings about layers."""
         layer = Sdf.Layer.Find(file) if file in self.own else None
         if layer is None:
-            raise Refused(f"{file} belongs to another asset")
+            # the file is a copy in a folder of ours, which nobody knows
+            name = Path(file).name
+            gone = f"another fix has put another layer in the place of {name}"
+            raise Refused(f"{name} belongs to another asset" if Path(file).exists() else gone)
         return layer
 
     # asking for edits
@@ -219,26 +222,57 @@ class Editor:
             self.add(spec.layer, spec.path, f"{kind} {name}", _bind_redeclare(spec, kind, values))
 
     def set_targets(self, prim: Usd.Prim, name: str, targets: Iterable[Sdf.Path]) -> None:
-        """Let a relationship lead to these prims; to none, it is taken away."""
+        """Let a relationship lead to these prims; to none, it is taken away.
+
+        What is behind a reference has other names, or none, in the layers of that reference.  Where those cannot name
+        the targets, it is said in a layer that can.
+        """
         paths = list(targets)
         found = self.find_strongest(prim, name)
         if not paths:
             self.remove_property(prim, name)
             return
-        self.set_spec_targets(self.choose_home(prim) if found is None else found.owner, name, paths)
+        home = self.choose_home(prim) if found is None else found.owner
+        named = _name_in_layer(prim, home, paths)
+        if named:
+            self.set_spec_targets(home, name, named)
+            return
+        layer, path = self.find_own_place(prim)
+        self._add_targets(layer, path.AppendProperty(name), paths)
+
+    def find_own_place(self, prim: Usd.Prim) -> tuple[Sdf.Layer, Sdf.Path]:
+        """The layer and path for an override: the layer that speaks of the prim, else of the nearest prim above."""
+        # instances share their prims: OpenUSD ignores what is said of one of them
+        if prim.IsInstanceProxy() or prim.IsInPrototype():
+            raise Refused("it is inside an instance, where nothing can be said")
+        layers = self.list_local_layers()
+        for path in reversed(prim.GetPath().GetPrefixes()):
+            for layer in layers:
+                if layer.GetPrimAtPath(path) is not None:
+                    return layer, prim.GetPath()
+        return self.root, prim.GetPath()
+
+    def list_local_layers(self) -> list[Sdf.Layer]:
+        """The asset's own layers of the root layer stack, strongest first."""
+        stack = self.stage.GetLayerStack(includeSessionLayers=False)
+        return [layer for layer in stack if layer.identifier in self.own]
 
     def set_spec_targets(self, spec: Sdf.PrimSpec, name: str, targets: Iterable[Sdf.Path]) -> None:
         """Let a relationship lead to these prims in one spec; paths are those of its layer."""
-        paths = list(targets)
+        self._add_targets(spec.layer, spec.path.AppendProperty(name), list(targets))
 
+    def _add_targets(self, layer: Sdf.Layer, path: Sdf.Path, targets: list[Sdf.Path]) -> None:
         def apply() -> None:
-            known = spec.layer.GetRelationshipAtPath(spec.path.AppendProperty(name))
-            relationship = known or Sdf.RelationshipSpec(spec, name, custom=False)
+            place = path.GetPrimPath()
+            spec = layer.GetPrimAtPath(place) or Sdf.CreatePrimInLayer(layer, place)
+            relationship = layer.GetRelationshipAtPath(path) or Sdf.RelationshipSpec(
+                spec, path.name, custom=False
+            )
             relationship.targetPathList.ClearEditsAndMakeExplicit()
-            relationship.targetPathList.explicitItems = paths
+            relationship.targetPathList.explicitItems = targets
 
-        shown = ", ".join(f"<{path}>" for path in paths)
-        self.add(spec.layer, spec.path.AppendProperty(name), f"rel {name} = {shown}", apply)
+        shown = ", ".join(f"<{target}>" for target in targets)
+        self.add(layer, path, f"rel {path.name} = {shown}", apply)
 
     def add_api(self, prim: Usd.Prim, name: str) -> None:
         """Apply a schema to a prim, unless it is."""
@@ -323,6 +357,20 @@ class Editor:
                 owner.RemoveProperty(known)
 
         self.add(layer, path, f"no {spec.name}", apply)
+
+
+def _name_in_layer(prim: Usd.Prim, spec: Sdf.PrimSpec, targets: list[Sdf.Path]) -> list[Sdf.Path]:
+    """What targets are called in the layer of one of a prim's specs; empty where it cannot name all of them."""
+    if prim.IsInstanceProxy():
+        return targets
+    nodes = [prim.GetPrimIndex().rootNode]
+    while nodes:
+        node = nodes.pop()
+        if node.path == spec.path and spec.layer in node.layerStack.layers:
+            named = [node.mapToRoot.MapTargetToSource(target) for target in targets]
+            return [path.StripAllVariantSelections() for path in named] if all(named) else []
+        nodes += node.children
+    return targets
 
 
 def _write_file(file: Path, content: bytes) -> None:

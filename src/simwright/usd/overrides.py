@@ -10,31 +10,12 @@ from typing import Any
 
 from pxr import Sdf, Usd
 
-from simwright.usd.edit import Editor, Refused, edit_apis, read_apis
-
-
-def find_own_place(editor: Editor, prim: Usd.Prim) -> tuple[Sdf.Layer, Sdf.Path]:
-    """The layer and path for an override: the layer that speaks of the prim, else of the nearest prim above."""
-    # instances share their prims: OpenUSD ignores what is said of one of them
-    if prim.IsInstanceProxy() or prim.IsInPrototype():
-        raise Refused("it is inside an instance, where nothing can be said")
-    layers = list_local_layers(editor)
-    for path in reversed(prim.GetPath().GetPrefixes()):
-        for layer in layers:
-            if layer.GetPrimAtPath(path) is not None:
-                return layer, prim.GetPath()
-    return editor.root, prim.GetPath()
-
-
-def list_local_layers(editor: Editor) -> list[Sdf.Layer]:
-    """The asset's own layers of the root layer stack, strongest first."""
-    stack = editor.stage.GetLayerStack(includeSessionLayers=False)
-    return [layer for layer in stack if layer.identifier in editor.own]
+from simwright.usd.edit import Editor, edit_apis, read_apis
 
 
 def find_ros_layer(editor: Editor, prim: Usd.Prim) -> Sdf.Layer | None:
     """The layer of the root layer stack that applies ROS schemas to a prim, or to the nearest one above."""
-    layers = list_local_layers(editor)
+    layers = editor.list_local_layers()
     for path in reversed(prim.GetPath().GetPrefixes()):
         for layer in layers:
             spec = layer.GetPrimAtPath(path)
@@ -55,7 +36,7 @@ def override_value(
     layer: Sdf.Layer | None = None,
 ) -> None:
     """Let an attribute of this prim, and of no other, have a value."""
-    place, path = find_own_place(editor, prim)
+    place, path = editor.find_own_place(prim)
     layer = layer or place
 
     def apply() -> None:
@@ -70,7 +51,7 @@ def override_api(editor: Editor, prim: Usd.Prim, api: str, *, layer: Sdf.Layer |
     """Apply a schema to this prim, and to no other."""
     if api in prim.GetAppliedSchemas():
         return
-    place, path = find_own_place(editor, prim)
+    place, path = editor.find_own_place(prim)
     layer = layer or place
     editor.add(
         layer,

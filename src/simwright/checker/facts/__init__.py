@@ -32,6 +32,7 @@ clones         identical copies of mechanisms
 sources        which prims reference other assets, and which assets are there twice
 names          ROS namespaces, interface names and TF frames
 interfaces     ROS interface types: form, existence, meaning
+bridges        ROS names in execution graphs and plugin texts
 controllers    controllers and what they are connected to
 sensors        sensor prims; cameras and their optical frames
 shading        materials, their shader networks and textures

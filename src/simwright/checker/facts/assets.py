@@ -2,13 +2,16 @@
 """Which layers make up one asset, and the assetInfo it has: a stage may compose several assets (REP-0158 1.2).
 
 An asset begins at an entry layer: the stage's root layer, or a layer whose default prim says that it is a
-model of its own (a kind of component or above, or an assetInfo identifier) and that another asset brings in.
+model of its own (a kind of component or above, or an assetInfo identifier) and that another asset brings in, or a layer
+with sublayers that is brought in below the root.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any
 
 from pxr import Ar, Kind, Sdf
@@ -96,10 +99,13 @@ def _targets(facts: LayerFacts) -> list[tuple[Arc, str]]:
 
 def _starts_asset(asset: AssetLayers, facts: LayerFacts, arc: Arc, found: LayerFacts) -> bool:
     """Does an arc bring in another asset?  What makes up the asset's own root prim from its folder does not."""
-    if arc.kind == "sublayer" or not is_entry(found):
+    if arc.kind == "sublayer":
         return False
     own = default_path(facts.layer)
     on_root = bool(own) and arc.path.StripAllVariantSelections().pathString == own
+    # a part with layers of its own is an asset of its own, even if it does not say so
+    if not is_entry(found) and (on_root or not found.layer.subLayerPaths):
+        return False
     folder = str(asset.entry.layer.realPath).rpartition("/")[0]
     inside = not folder or str(found.layer.realPath).startswith(f"{folder}/")
     return not (on_root and inside)
@@ -154,12 +160,22 @@ def describe_spread(subject: str, holders: list[tuple[LayerFacts, list[Opinion]]
     for facts, opinions in holders:
         if facts is not main:
             held = tally_names(opinion.what for opinion in opinions)
+            here, there = _tell_apart(facts, main)
             yield Finding(
-                f"{subject} is spread: {facts.name} holds {held}, beside {main.name}",
-                hint=f"move them to {main.name}",
+                f"{subject} is spread: {here} holds {held}, beside {there}",
+                hint=f"move them to {there}",
                 at=opinions[0].path,
                 layer=facts.layer,
             )
+
+
+def _tell_apart(one: LayerFacts, other: LayerFacts) -> tuple[str, str]:
+    """The names of two layers, with their folders where both have the same name."""
+    if one.name != other.name or not (one.layer.realPath and other.layer.realPath):
+        return one.name, other.name
+    files = [PurePath(str(facts.layer.realPath)) for facts in (one, other)]
+    top = Path(os.path.commonpath(files))
+    return files[0].relative_to(top).as_posix(), files[1].relative_to(top).as_posix()
 
 
 def _is_context(opinion: Opinion) -> bool:

@@ -100,7 +100,12 @@ class Dependency:
     @property
     def shown(self) -> str:
         """What the path is, in words."""
-        return self.kind if self.kind in ("reference", "payload", "sublayer") else f"{self.kind} path"
+        return self.kind if self.names_layer else f"{self.kind} path"
+
+    @property
+    def names_layer(self) -> bool:
+        """Does OpenUSD compose what the path names?"""
+        return self.kind in ("reference", "payload", "sublayer")
 
     def finding(self, message: str, hint: str, **data: str) -> Finding:
         """A finding that points at the text of the path; ``data`` is added to its own."""

@@ -40,6 +40,8 @@ _API_VENDORS = re.compile(
     r"(?P<vendor>Newton|Mjc|Mujoco|Physx|Isaac|Omni|Gazebo|O3DE|O3de|Genesis|Drake)(?=[A-Z]|$)"
 )
 _STATE = re.compile(r"state:(angular|linear|rot[XYZ]|trans[XYZ]):physics:")
+_STATE_API = "PhysicsJointStateAPI"
+"""PhysX defines it, in spite of its name; UsdPhysics has no state of joints."""
 
 GRAPH_TYPES = frozenset(
     {"OmniGraph", "OmniGraphNode", "ComputeGraph", "ComputeNode", "GraphNode", "ActionGraph"}
@@ -114,6 +116,8 @@ def vendor_of_schema(name: str) -> str | None:
     """The vendor of an API or prim type name, or None: ``PhysxJointAPI`` -> ``physx``."""
     if name in GRAPH_TYPES:
         return "isaac"
+    if name.partition(":")[0] == _STATE_API:
+        return "physx"
     match = _API_VENDORS.match(name)
     return VENDOR_NAMESPACES[match.group("vendor").lower()] if match else _list_solver_names().get(name)
 

@@ -114,6 +114,54 @@ _EXACT: Final[Mapping[str, Dimension]] = {
         AREA,
     ),
     "physxRigidBody:maxContactImpulse": FORCE, "physxForce:force": FORCE, "physxForce:torque": INERTIA,
+    **dict.fromkeys(
+        ("physxRigidBody:contactSlopCoefficient", "physxTriangleMeshCollision:weldTolerance",
+         "physxTriangleMeshSimplificationCollision:weldTolerance", "physxParticleIsosurface:gridSpacing",
+         "physxParticleIsosurface:surfaceDistance", "physxParticleSampling:samplingDistance",
+         "physxParticle:springRestLengths", "physxDeformableSurfaceMaterial:thickness",
+         "physxDeformable:sleepThreshold", "physxDeformable:settlingThreshold",
+         "physxDeformable:maxDepenetrationVelocity", "physxVehicleAckermannSteering:wheelBase",
+         "physxVehicleAckermannSteering:trackWidth", "physxVehicle:subStepThresholdLongitudinalSpeed",
+         "physxVehicle:minLongitudinalSlipDenominator", "physxVehicle:minPassiveLongitudinalSlipDenominator",
+         "physxVehicle:minActiveLongitudinalSlipDenominator", "physxVehicle:minLateralSlipDenominator",
+         "physxVehicle:longitudinalStickyTireThresholdSpeed", "physxVehicle:lateralStickyTireThresholdSpeed",
+         "physxVehicleWheel:radius", "physxVehicleWheel:width", "physxVehicleSuspension:travelDistance",
+         "physxVehicleSuspension:maxCompression", "physxVehicleSuspension:maxDroop",
+         "physxCharacterController:invisibleWallHeight", "physxCharacterController:maxJumpHeight",
+         "physxCharacterController:contactOffset", "physxCharacterController:stepOffset"),
+        EXTENT,
+    ),
+    **dict.fromkeys(
+        ("physxPhysicsDistanceJoint:springStiffness", "physxPhysicsDistanceJoint:springDamping",
+         "physxVehicleWheel:mass", "physxVehicleSuspension:springStrength", "physxVehicleSuspension:springDamperRate",
+         "physxVehicleSuspension:sprungMass", "physxParticle:springStiffnesses", "physxParticle:springDampings",
+         "physxAutoParticleCloth:springStretchStiffness", "physxAutoParticleCloth:springBendStiffness",
+         "physxAutoParticleCloth:springShearStiffness", "physxAutoParticleCloth:springDamping"),
+        MASS,
+    ),
+    **dict.fromkeys(
+        ("physxContactReport:threshold", "physxVehicleTire:longitudinalStiffness", "physxVehicleTire:restLoad",
+         "physxVehicleTire:camberStiffness"),
+        FORCE,
+    ),
+    **dict.fromkeys(
+        ("physxVehicleWheel:moi", "physxVehicleWheel:dampingRate", "physxVehicleWheel:maxBrakeTorque",
+         "physxVehicleWheel:maxHandBrakeTorque", "physxVehicleEngine:moi", "physxVehicleEngine:peakTorque",
+         "physxVehicleEngine:dampingRateFullThrottle", "physxVehicleEngine:dampingRateZeroThrottleClutchEngaged",
+         "physxVehicleEngine:dampingRateZeroThrottleClutchDisengaged", "physxVehicleClutch:strength",
+         "physxVehicleDriveBasic:peakTorque", "physxVehicleWheelController:driveTorque",
+         "physxVehicleWheelController:brakeTorque", "physxDiffuseParticles:threshold"),
+        INERTIA,
+    ),
+    **dict.fromkeys(
+        ("physxPBDMaterial:density", "physxDeformableBodyMaterial:density", "physxDeformableSurfaceMaterial:density"),
+        DENSITY,
+    ),
+    **dict.fromkeys(
+        ("physxDeformableBodyMaterial:youngsModulus", "physxDeformableSurfaceMaterial:youngsModulus"),
+        Dimension(-1, 1),
+    ),
+    "physxPBDMaterial:surfaceTension": Dimension(-3), "physxSurfaceVelocity:surfaceVelocity": LENGTH,
     "mjc:option:density": DENSITY, "mjc:option:viscosity": Dimension(-1, 1),
 }  # fmt: skip
 _SENSORS: Final = {
@@ -153,6 +201,13 @@ _NO_UNIT: Final = re.compile(
     r"physxMimicJoint:\w+:(naturalFrequency|dampingRatio)\Z"
     r"|physx(Scene:.*PerSecond|RigidBody:(\w+Damping|maxAngularVelocity|cfmScale)|SDFMeshCollision:.*)\Z"
     r"|physx(Joint:jointFriction|Limit:\w+:restitution|ConvexDecompositionCollision:errorPercentage)\Z"
+    r"|physx(ResidualReporting|ParticleSmoothing|ParticleAnisotropy|CookedData|VehicleGears|VehicleAutoGearBox):.*\Z"
+    r"|physx(SurfaceVelocity:surfaceAngularVelocity|Scene:maxBiasCoefficient|CharacterController:(slopeLimit|scaleCoeff|volumeGrowth))\Z"
+    r"|physxVehicle(Engine:(\w+RotationSpeed|torqueCurve)|Brakes:\w+:torqueMultipliers|Controller:.*)\Z"
+    r"|physxVehicle(SuspensionCompliance:wheel\w+Angle|MultiWheelDifferential:.*|\w*Steering:(?!wheelBase|trackWidth).*)\Z"
+    r"|physxDiffuseParticles:(maxDiffuseParticleMultiplier|lifetime|\w+Drag|buoyancy|\w+Weight|collisionDecay)\Z"
+    r"|physxPBDMaterial:(?!density|surfaceTension).*\Z|physxDeformable:(vertexVelocityDamping|sleepDamping)\Z"
+    r"|physxDeformable\w+Material:(elasticityDamping|dynamicFriction|poissonsRatio|dampingScale)\Z"
     r"|physxTriangleMeshSimplificationCollision:metric\Z|newton:(delaySteps|massModel)\Z"
     r"|mjc:(solref\w*|gravcomp|solmix|inheritRange|lengthRange:\w+|actRange:\w+|torqueScale|gear|dynPrm|time)\Z"
     r"|mjc:option:(timestep|impratio|\w*tolerance|o_solref|magnetic)\Z|mjc:(compiler|flag|path|visual):.*\Z"

@@ -47,6 +47,11 @@ _HOLDERS = ("Xform", "Scope", "")
 _MODELS = ("component", "assembly", "group")
 
 
+_SURFACE_SPEED = "physxSurfaceVelocity:surfaceVelocity"
+_SURFACE_TURN = "physxSurfaceVelocity:surfaceAngularVelocity"
+SURFACE = (_SURFACE_SPEED, _SURFACE_TURN)
+
+
 class TransformPush:
     """One push; ``frames`` are the maps on the content of prims, by path.
 
@@ -233,7 +238,14 @@ class TransformPush:
             rewrite(
                 editor, index, prim, "physics:angularVelocity", lambda value: transform_points(value, linear)
             )
+            self._turn_surface(prim, _SURFACE_TURN, linear)
         rewrite(editor, index, prim, "physics:velocity", lambda value: transform_points(value, linear))
+        self._turn_surface(prim, _SURFACE_SPEED, linear)
+
+    def _turn_surface(self, prim: Usd.Prim, name: str, linear: Array) -> None:
+        """PhysX's velocity of a surface, which is in the frame of its prim unless that is switched off."""
+        if is_surface_local(prim):
+            rewrite(self.editor, self.index, prim, name, lambda value: transform_points(value, linear))
 
     def _turn_inertia(self, prim: Usd.Prim, linear: Array) -> None:
         if np.array_equal(linear, np.eye(3)):
@@ -385,6 +397,12 @@ def _is_sensitive(spec: Sdf.PrimSpec) -> bool:
         if dimension is not None and dimension.length and not dimension.mass:
             return True
     return False
+
+
+def is_surface_local(prim: Usd.Prim) -> bool:
+    """Are PhysX's velocities of a surface in the frame of their prim?"""
+    local = prim.GetAttribute("physxSurfaceVelocity:surfaceVelocityLocalSpace")
+    return not local or local.Get() is not False
 
 
 def is_reached(editor: Editor, prim: Usd.Prim) -> bool:

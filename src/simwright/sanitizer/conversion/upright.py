@@ -14,7 +14,7 @@ import numpy as np
 from pxr import Usd, UsdGeom, UsdLux
 
 from simwright.formats.usd.units import UP_ROTATIONS
-from simwright.sanitizer.conversion.push import TransformPush
+from simwright.sanitizer.conversion.push import SURFACE, TransformPush, is_surface_local
 from simwright.sanitizer.conversion.sites import rewrite
 from simwright.sanitizer.conversion.values import transform_points
 from simwright.usd.edit import Editor, Refused
@@ -52,6 +52,9 @@ def turn_upright(editor: Editor, up: str) -> None:
     for prim in push.index.prims:
         if str(prim.GetTypeName()) == _SCENE:
             rewrite(editor, push.index, prim, "physics:gravityDirection", _bind(turn[:3, :3]))
+        for name in SURFACE:
+            if prim.GetAttribute(name).HasAuthoredValue() and not is_surface_local(prim):
+                rewrite(editor, push.index, prim, name, _bind(turn[:3, :3]))
     push.finish()
 
 

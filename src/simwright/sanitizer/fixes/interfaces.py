@@ -288,8 +288,11 @@ _INTERFACE_SECTIONS = ("ros", "frames", "sensors")
 
 @fix("prohibit-clock", "prohibit-simifaces", changes=_INTERFACE_SECTIONS, phase=0)
 def remove_interface(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
-    """The API and its attributes; with the prim, if that is there for nothing else."""
+    """The API and its attributes; with the prim, if that is there for nothing else.  Or a node of a graph."""
     prim = editor.find_prim(finding.where.prim)
+    if not finding.where.prop:
+        _remove_node(editor, prim)
+        return
     kind = finding.where.prop.split(":")[1]
     api = next(api for api, word in INTERFACES.items() if word == kind)
     if not prim.HasAPI(api):
@@ -313,12 +316,15 @@ def remove_duplicate(editor: Editor, finding: Diagnostic, _: UserValues) -> None
         path = Sdf.Path(finding.where.prim).AppendProperty(finding.where.prop)
         editor.remove_spec(layer.GetPropertyAtPath(path))
         return
-    prim = editor.find_prim(finding.where.prim)
-    parent = prim.GetParent()
+    _remove_node(editor, editor.find_prim(finding.where.prim))
+
+
+def _remove_node(editor: Editor, node: Usd.Prim) -> None:
+    graph = node.GetParent()
     # a graph that holds nothing but the node is there for it alone
-    if str(parent.GetTypeName()) == "OmniGraph" and len(parent.GetAllChildren()) == 1:
-        prim = parent
-    remove_prim(editor, prim)
+    if str(graph.GetTypeName()) == "OmniGraph" and len(graph.GetAllChildren()) == 1:
+        node = graph
+    remove_prim(editor, node)
 
 
 @fix("ros-single-apply", changes=_INTERFACE_SECTIONS, phase=0)

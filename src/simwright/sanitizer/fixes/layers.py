@@ -164,7 +164,9 @@ def write_text(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     stack = find_stack(editor, finding.where.file)
     if layer == editor.root:
         if not stack.read(layer).features:
-            raise Refused("the entry keeps the name of its file; write it again as a .usda")
+            raise Refused(
+                "the entry keeps the name of its file; give it the name of a text layer: -o FOLDER/NAME.usda"
+            )
         split_all(editor, FEATURES)
         return
     GeometryCrate(editor, stack).ask([layer])

@@ -6,7 +6,7 @@ These need intent, since a simulator may read the two ways differently; the proo
 
 from __future__ import annotations
 
-from pxr import Sdf, Usd, UsdPhysics
+from pxr import Sdf, UsdPhysics
 
 from simwright.core.diag import Diagnostic, Level
 from simwright.sanitizer.fixer import UserValues, fix
@@ -14,7 +14,6 @@ from simwright.sanitizer.fixes.visuals import split_roles
 from simwright.sanitizer.layering.stacks import find_stacks
 from simwright.sanitizer.welding import chain_joints, pass_root
 from simwright.usd.edit import Editor, Refused, drop_api, edit_apis, read_apis
-from simwright.usd.overrides import find_own_place
 
 _KINDS = Sdf.ValueTypeNames
 
@@ -121,7 +120,7 @@ def prune_root(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 
 def _delete_root(editor: Editor, path: str) -> None:
-    layer, place = find_own_place(editor, editor.find_prim(path))
+    layer, place = editor.find_own_place(editor.find_prim(path))
 
     def apply() -> None:
         spec = Sdf.CreatePrimInLayer(layer, place)
@@ -155,25 +154,10 @@ def drop_idle_pairs(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
         raise Refused("which bodies a collision group is to hold has to be decided")
     prim = editor.find_prim(finding.where.prim)
     targets = UsdPhysics.FilteredPairsAPI(prim).GetFilteredPairsRel().GetTargets()
-    book = editor.memory.get("joined") or _list_joined(editor.stage)
-    joined = editor.memory.setdefault("joined", book).get(prim.GetPath(), set())
-    left = [path for path in targets if path not in joined and editor.stage.GetObjectAtPath(path)]
+    idle = set(finding.data.get("superfluous", ()))
+    left = [path for path in targets if str(path) not in idle and editor.stage.GetObjectAtPath(path)]
     if left == targets:
         return
     editor.set_targets(prim, _PAIRS, left)
     if not left:
         editor.remove_api(prim, "PhysicsFilteredPairsAPI")
-
-
-def _list_joined(stage: Usd.Stage) -> dict[Sdf.Path, set[Sdf.Path]]:
-    """By body, those that a joint connects it with, and keeps from colliding with it."""
-    found: dict[Sdf.Path, set[Sdf.Path]] = {}
-    for prim in stage.Traverse(Usd.TraverseInstanceProxies()):
-        if not prim.IsA(UsdPhysics.Joint):
-            continue
-        joint = UsdPhysics.Joint(prim)
-        ends = {*joint.GetBody0Rel().GetTargets(), *joint.GetBody1Rel().GetTargets()}
-        if joint.GetJointEnabledAttr().Get() and not joint.GetCollisionEnabledAttr().Get():
-            for end in ends:
-                found.setdefault(end, set()).update(ends - {end})
-    return found

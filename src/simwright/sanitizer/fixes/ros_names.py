@@ -17,7 +17,7 @@ from simwright.core.names import shorten_path
 from simwright.sanitizer.fixer import UserValues, fix
 from simwright.sanitizer.fixes.structure import stop_instancing
 from simwright.usd.edit import Editor, Refused, edit_apis
-from simwright.usd.overrides import find_own_place, find_ros_layer, override_api, override_value
+from simwright.usd.overrides import find_ros_layer, override_api, override_value
 from simwright.usd.relocation import belongs_to, list_authored_apis, move_apis, prune
 from simwright.usd.xform import ORDER
 
@@ -155,7 +155,7 @@ def _read_id(prim: Usd.Prim) -> str:
 def repeat_outside(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
     """The prim, its ROS schemas with their values, and its transform, in the layer that holds the payload."""
     prim = editor.find_prim(finding.where.prim)
-    layer, path = find_own_place(editor, prim)
+    layer, path = editor.find_own_place(prim)
     apis = [api for api in list_authored_apis(prim) if api.startswith("Ros")]
     if not apis:
         raise Refused("its schemas no longer exist")

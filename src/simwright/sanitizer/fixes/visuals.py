@@ -51,7 +51,7 @@ def _list_units(prim: Usd.Prim, scope: str = "") -> Iterator[tuple[Usd.Prim, str
     for child in prim.GetFilteredChildren(Usd.TraverseInstanceProxies()):
         if child.HasAPI(UsdPhysics.RigidBodyAPI):
             continue
-        named = _SCOPES.get(child.GetName().lower(), "")
+        named = _name_role(child)
         # guides go with the visuals beside them, so that the order of shapes stays
         roles = _list_roles(child, with_guides=not named and not scope)
         if named and named != scope and roles <= {named}:
@@ -63,6 +63,11 @@ def _list_units(prim: Usd.Prim, scope: str = "") -> Iterator[tuple[Usd.Prim, str
         else:
             _check_plain(child)
             yield from _list_units(child, named or scope)
+
+
+def _name_role(prim: Usd.Prim) -> str:
+    """The role that the name of a scope tells; a shape of that name is no scope."""
+    return _SCOPES.get(prim.GetName().lower(), "") if str(prim.GetTypeName()) in _GROUPS else ""
 
 
 def _list_roles(prim: Usd.Prim, *, with_guides: bool) -> set[str]:
@@ -106,18 +111,24 @@ def move_to_scope(editor: Editor, body: Usd.Prim, unit: Usd.Prim, role: str) -> 
         editor.memory.setdefault("scopes", set()).add((body.GetPath(), role))
         move_prim(editor, unit, body.GetPath().AppendChild(role))
         return
-    parent = scope.GetPath() if scope else body.GetPath().AppendChild(role)
+    parent = scope.GetPath() if scope else _choose_scope(body, role)
     if scope is None:
-        _define_scope(editor, body, unit, parent)
+        _define_scope(editor, body, unit, parent, role)
     name = claim_name(editor, parent, unit.GetName())
     move_prim(editor, unit, parent.AppendChild(name))
 
 
 def _find_scope(body: Usd.Prim, role: str) -> Usd.Prim | None:
     for child in body.GetChildren():
-        if _SCOPES.get(child.GetName().lower()) == role and not child.IsInstance():
+        if _name_role(child) == role and not child.IsInstance():
             return child
     return None
+
+
+def _choose_scope(body: Usd.Prim, role: str) -> Sdf.Path:
+    """Where a new scope goes; a shape may have its name."""
+    taken = {child.GetName() for child in body.GetAllChildren()}
+    return body.GetPath().AppendChild(next((name for name in (role, f"{role}s") if name not in taken), role))
 
 
 def _is_asked_for(editor: Editor, body: Usd.Prim, role: str) -> bool:
@@ -125,11 +136,11 @@ def _is_asked_for(editor: Editor, body: Usd.Prim, role: str) -> bool:
     return (body.GetPath(), role) in known
 
 
-def _define_scope(editor: Editor, body: Usd.Prim, unit: Usd.Prim, path: Sdf.Path) -> None:
+def _define_scope(editor: Editor, body: Usd.Prim, unit: Usd.Prim, path: Sdf.Path, role: str) -> None:
     """In the layer that defines the first shape of it."""
-    if _is_asked_for(editor, body, path.name):
+    if _is_asked_for(editor, body, role):
         return
-    editor.memory["scopes"].add((body.GetPath(), path.name))
+    editor.memory["scopes"].add((body.GetPath(), role))
     specs = list_movable(editor, unit)
     spec = next((each for each in specs if each.specifier == Sdf.SpecifierDef), specs[0])
     place = map_path(spec.path, unit.GetPath(), path)

@@ -6,7 +6,8 @@ and a half.
 
 Fails: a mechanism whose revolute limits and drive targets are all within 2 pi, and look like radians: fractions
 of pi such as 1.57, or three joints and more.
-Passes: limits in degrees; one joint with a small real range such as -3 to 3; joints without limits.
+Passes: limits in degrees; one joint with a small real range such as -3 to 3; joints without limits; a range of more
+than a full turn in radians, such as -5.625 to 5.625.
 
 Fix: unsafe.  The values are multiplied by 180/pi, if they are radians indeed.
 """
@@ -62,8 +63,8 @@ def _suspect_radians(joints: list[PrimNode]) -> Finding | None:
     values: dict[str, list[tuple[str, float]]] = {}
     for joint in joints:
         found = _list_angles(joint)
-        # one angle beyond a full turn in radians: the file knows degrees
-        if any(abs(angle) > _MOST for _, angle in found):
+        # one angle, or one odd range, beyond a full turn in radians: the file knows degrees
+        if any(abs(angle) > _MOST for _, angle in found) or _has_odd_range(found):
             return None
         if found:
             values[joint.path] = found
@@ -90,6 +91,14 @@ def _list_angles(joint: PrimNode) -> list[tuple[str, float]]:
     """Authored angles that say something: finite and not zero."""
     found = ((name, joint.authored(name)) for name in _NAMES)
     return [(n, float(v)) for n, v in found if isinstance(v, (int, float)) and math.isfinite(v) and v != 0.0]
+
+
+def _has_odd_range(found: list[tuple[str, float]]) -> bool:
+    """More than a full turn in radians, but for limits such as -2 pi and 2 pi, which many wrists have."""
+    limits = [angle for name, angle in found if name in _NAMES[:2]]
+    if len(limits) < 2 or max(limits) - min(limits) <= _MOST:
+        return False
+    return not any(_is_fraction_of_pi(abs(angle)) for angle in limits)
 
 
 def _is_fraction_of_pi(angle: float) -> bool:

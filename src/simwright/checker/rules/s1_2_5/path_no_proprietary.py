@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from simwright.checker.facts.paths import PathForm, find_dependencies, scheme_of
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
+from simwright.usd.complaints import describe_missing
 
 
 @rule("path-no-proprietary", "1.2.5", "must not", on="stage", fix="unsafe", fix_title="rewrite the address")
@@ -30,4 +31,6 @@ def path_no_proprietary(snapshot: StageSnapshot) -> Iterator[Finding]:
             yield dependency.finding(
                 f"the {dependency.shown} {dependency.text!r} uses the scheme {scheme_of(dependency.text)!r}",
                 "copy the file into the asset (./...), or use package:// if a ROS package has it",
+                # OpenUSD cannot open such a layer and says so too: one fault, one finding
+                **(describe_missing(dependency.text) if dependency.names_layer else {}),
             )

@@ -26,9 +26,7 @@ from simwright.checker.facts.paths import (
 )
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.checker.rule import Finding, rule
-from simwright.usd.complaints import describe_missing
-
-_LAYERS = ("reference", "payload", "sublayer")
+from simwright.usd.complaints import describe_missing, describe_outside
 
 
 @rule(
@@ -48,14 +46,16 @@ def path_self_contained(snapshot: StageSnapshot) -> Iterator[Finding]:
         if not is_inside(target, root):
             # a file of another package is reported by path-package-uri, with the address to write
             if find_package(target.parent) is None:
+                layer = dependency.facts.layer.identifier
                 yield dependency.finding(
                     f"the {dependency.shown} {dependency.text!r} leads out of the asset (its root is {root.name!r})",
                     "copy the file into the asset, or use package:// if it belongs to another ROS package",
+                    **(describe_outside(layer, dependency.text) if dependency.names_layer else {}),
                 )
         elif not file_exists(target):
             yield dependency.finding(
                 f"the {dependency.shown} {dependency.text!r} does not exist",
                 "add the file, or remove the path",
                 # OpenUSD tells of layers too: one fault, one finding
-                **(describe_missing(dependency.text) if dependency.kind in _LAYERS else {}),
+                **(describe_missing(dependency.text) if dependency.names_layer else {}),
             )

@@ -6,7 +6,8 @@ groups are for; a pair with a missing prim does nothing.
 
 Fails: `physics:filteredPairs` to a prim that is not there; a pair of two bodies that one joint connects; a link
 paired with a dozen others.
-Passes: a handful of pairs between bodies that no joint connects.
+Passes: a handful of pairs between bodies that no joint connects; a body that is fixed to the world and the link that
+turns on it, or two that a loop joint closes, since MuJoCo lets these two touch in spite of the joint.
 
 Fix: unsafe.  Pairs that a joint filters can be dropped.
 """
@@ -34,6 +35,9 @@ _MANY = 8
 def selfcoll_pairs(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]:
     """One finding per kind of flaw."""
     targets = node.targets(_PAIRS)
+    joints = {target: _find_joint(node, snapshot.node(target), snapshot) for target in targets}
+    filtered = {target: joint for target, joint in joints.items() if joint is not None}
+    data = {"superfluous": [str(target) for target in filtered]}
     missing = [target for target in targets if not snapshot.stage.GetObjectAtPath(target)]
     if missing:
         yield Finding(
@@ -41,16 +45,16 @@ def selfcoll_pairs(node: PrimNode, snapshot: StageSnapshot) -> Iterator[Finding]
             hint="correct or remove the target",
             at=node,
             prop=_PAIRS,
+            data=data,
         )
-    for target in targets:
-        joint = _find_joint(node, snapshot.node(target), snapshot)
-        if joint is not None:
-            yield Finding(
-                f"the pair with {target} is superfluous: the joint {joint.path} filters it already",
-                hint="remove the target",
-                at=node,
-                prop=_PAIRS,
-            )
+    for target, joint in filtered.items():
+        yield Finding(
+            f"the pair with {target} is superfluous: the joint {joint.path} filters it already",
+            hint="remove the target",
+            at=node,
+            prop=_PAIRS,
+            data=data,
+        )
     if len(targets) > _MANY:
         yield Finding(
             f"{node.name} is paired with {len(targets)} others",
@@ -68,5 +72,24 @@ def _find_joint(node: PrimNode, target: PrimNode | None, snapshot: StageSnapshot
         # UsdPhysics: the bodies of a joint do not collide unless collisionEnabled says so
         filters = edge.enabled and edge.joint.value("physics:collisionEnabled") is not True
         if filters and edge.other(node) is target:
-            return edge.joint
+            # MuJoCo takes a joint that closes a loop for a constraint, which filters nothing
+            if edge.joint.value("physics:excludeFromArticulation") is True:
+                return None
+            return None if _is_held(node, snapshot) or _is_held(target, snapshot) else edge.joint
     return None
+
+
+def _is_held(node: PrimNode, snapshot: StageSnapshot) -> bool:
+    """Do fixed joints hold the body to the world?  MuJoCo filters no contact of such a body."""
+    seen, queue = {node.path}, [node]
+    for body in queue:  # grows while it is read
+        for edge in snapshot.graph.edges_of.get(body.path, ()):
+            if not (edge.is_fixed and edge.enabled):
+                continue
+            if edge.to_world:
+                return True
+            other = edge.other(body)
+            if other is not None and other.path not in seen:
+                seen.add(other.path)
+                queue.append(other)
+    return False

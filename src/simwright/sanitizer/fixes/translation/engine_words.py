@@ -20,6 +20,7 @@ from simwright.checker.facts.vendors import VENDOR_NAMESPACES, vendor_of_propert
 from simwright.core.math3d import DEGREE
 from simwright.resolve.resolver import DEFAULT_ORDER, find_resolver
 from simwright.resolve.table import UNSET, PrimType, Row, Scale
+from simwright.sanitizer.conversion.dimensions import Factors, PrimRole, find_dimension
 from simwright.sanitizer.layering.stacks import find_stacks, is_proprietary
 from simwright.usd.edit import Editor, Refused
 
@@ -234,7 +235,7 @@ def read_told(stage: Usd.Stage) -> dict[str, Told]:
     survey = make_survey(stage)
     found: dict[str, Told] = {}
     for path, prim in survey.prims.items():
-        _read_root(prim, found)
+        _read_root(prim, survey.scale, found)
         for name in (*list_apis(prim), str(prim.GetTypeName())):
             engine = vendor_of_schema(name)
             if engine and name not in _CORE_FORM and name not in ENGINE_ROOTS:
@@ -246,13 +247,17 @@ def read_told(stage: Usd.Stage) -> dict[str, Told]:
     return found
 
 
-def _read_root(prim: Usd.Prim, found: dict[str, Told]) -> None:
-    """What is said of an articulation, wherever its root is."""
+def _read_root(prim: Usd.Prim, scale: Scale, found: dict[str, Told]) -> None:
+    """What is said of an articulation, wherever its root is; in SI units."""
     for api, words in ENGINE_ROOTS.items():
         if api in list_apis(prim):
             told = found.setdefault(vendor_of_schema(api) or "", {})
             for name in (name for name in prim.GetAuthoredPropertyNames() if name.startswith(words)):
-                told[str(prim.GetPath().GetPrefixes()[0]), name] = prim.GetAttribute(name).Get()
+                value = prim.GetAttribute(name).Get()
+                dimension = find_dimension(name, PrimRole())
+                if isinstance(value, float) and dimension is not None:
+                    value *= Factors(scale.length, scale.mass).of(dimension)
+                told[str(prim.GetPath().GetPrefixes()[0]), name] = value
 
 
 def _read_words(prim: Usd.Prim, path: str, scale: Scale, found: dict[str, Told]) -> None:
