@@ -259,6 +259,25 @@ def test_a_gap_that_nobody_says_is_the_fallback_of_the_first_schema(newton, writ
     assert ours.shape_gap == pytest.approx(theirs.shape_gap)
 
 
+def test_joints_without_a_drive_have_the_gains_of_the_builder(newton, write):
+    builders = []
+    for add in (add_usd, newton.ModelBuilder.add_usd):
+        builder = newton.ModelBuilder()
+        default = builder.default_joint_cfg
+        default.target_ke, default.target_kd, default.target_pos, default.target_vel = 3.0, 0.5, 0.25, 0.125
+        add(builder, write(CONFLICT))
+        builders.append(builder)
+    ours, theirs = builders
+    for name in (
+        "joint_target_ke",
+        "joint_target_kd",
+        "joint_target_q",
+        "joint_target_qd",
+        "joint_target_mode",
+    ):
+        assert getattr(ours, name) == pytest.approx(getattr(theirs, name)), name
+
+
 def test_a_table_of_ones_own(newton, write):
     usd = newton.usd
 

@@ -457,6 +457,9 @@ def test_the_empty_world_side_of_a_planar_base_is_where_the_base_stands(read, at
     assert "usd-joint-stack-apart" not in found.kinds
 
 
+LIMITED = ("transX", "transY", "transZ", "rotZ")
+
+
 def test_the_empty_world_side_of_a_slide_is_the_origin_where_the_slide_reaches_the_base(read):
     slide = MOVED.replace("TYPE", "PhysicsPrismaticJoint").replace(
         "PLACE", 'uniform token physics:axis = "X"'
@@ -468,13 +471,16 @@ def test_the_empty_world_side_of_a_slide_is_the_origin_where_the_slide_reaches_t
     generic = """float limit:transX:physics:low = -1
         float limit:transX:physics:high = 1
         float limit:rotZ:physics:low = -90
-        float limit:rotZ:physics:high = 90"""
+        float limit:rotZ:physics:high = 90
+        float limit:transY:physics:low = 1
+        float limit:transY:physics:high = -1
+        float limit:transZ:physics:low = 1
+        float limit:transZ:physics:high = -1"""
     generic = slide.replace(
         'PhysicsPrismaticJoint "root_joint" {', 'PhysicsJoint "root_joint" ( APIS ) {'
     ).replace('uniform token physics:axis = "X"', generic)
-    generic = generic.replace(
-        "APIS", 'prepend apiSchemas = ["PhysicsLimitAPI:transX", "PhysicsLimitAPI:rotZ"]'
-    )
+    apis = ", ".join(f'"PhysicsLimitAPI:{axis}"' for axis in LIMITED)
+    generic = generic.replace("APIS", f"prepend apiSchemas = [{apis}]")
     for place, stands in (("(5, 0, 0)", [0, 0, 0]), ("(5, 3, 1)", [5, 3, 1])):
         (joint,) = read(generic.replace("(5, 3, 1)", place)).asset.joints
         assert joint.parent_frame.p.tolist() == pytest.approx(stands)

@@ -94,7 +94,7 @@ def sort_prims(stage: Usd.Stage, root_path: str = "/", ignore_paths: Sequence[st
     parts = StageParts(stage)
     lists = {_ACTUATOR: parts.actuators, SPLAT: parts.splats}
     parts.walked = [(prim, find_sort(prim)) for prim in _walk(stage, root_path, _list_plain(ignore_paths))]
-    if len(parts.walked) and (root_path != "/" or ignore_paths):
+    if root_path != "/" or ignore_paths:
         parts.walked += [(prim, find_sort(prim)) for prim in _list_held(stage, parts.walked)]
     sorts = {sort for _, sort in parts.walked}
     parts.deformable = any(_is_deformable(sort.type, sort.apis) for sort in sorts)
@@ -115,19 +115,25 @@ def _list_plain(ignore_paths: Sequence[str]) -> frozenset[str]:
     return frozenset(found[1] for path in ignore_paths if (found := _PLAIN.fullmatch(path)))
 
 
-def _walk(stage: Usd.Stage, root_path: str, ignored: frozenset[str]) -> Iterator[Usd.Prim]:
+def _walk(stage: Usd.Stage, root_path: str, ignored: frozenset[str]) -> Iterable[Usd.Prim]:
     """The prims above the root, and those at and below it that no path leaves out with all below."""
     from pxr import Sdf, Usd
 
     top = root_path.rstrip("/") or "/"
     root = stage.GetPrimAtPath(top) if Sdf.Path.IsValidPathString(top) else None
     if not root:
-        yield stage.GetPseudoRoot()
-        return
-    yield from _list_above(root)
-    walk = iter(Usd.PrimRange(root, Usd.TraverseInstanceProxies()))
+        return [stage.GetPseudoRoot()]
+    below = Usd.PrimRange(root, Usd.TraverseInstanceProxies())
+    if ignored:
+        return [*_list_above(root), *_prune(below, ignored)]
+    # most often everything
+    return below if root.IsPseudoRoot() else [*_list_above(root), *below]
+
+
+def _prune(below: Usd.PrimRange, ignored: frozenset[str]) -> Iterator[Usd.Prim]:
+    walk = iter(below)
     for prim in walk:
-        if ignored and prim.GetPath().pathString in ignored:
+        if prim.GetPath().pathString in ignored:
             walk.PruneChildren()
         yield prim
 

@@ -109,6 +109,9 @@ def _add_generic(
     return int(index), [*slides, *hinges]
 
 
+_TARGETS = ("target_ke", "target_kd", "target_pos", "target_vel")
+
+
 def _build_axis(builder: ModelBuilder, dof: Dof, reporter: Reporter, joint: Joint) -> Any:
     """Newton's description of one axis; what the model does not say is the builder's default."""
     default = builder.default_joint_cfg
@@ -130,6 +133,9 @@ def _build_axis(builder: ModelBuilder, dof: Dof, reporter: Reporter, joint: Join
     if dof.drive is not None and dof.drive.acceleration:
         reporter.report(DRIVE_ACCELERATION, joint.source, name=joint.name)
     values |= flat_joints.list_drive(dof)
+    if dof.drive is None and joint.kind is not JointKind.D6:
+        # which push once a program sets the mode
+        values |= {name: getattr(default, name) for name in _TARGETS}
     values |= {"limit_lower": dof.lower - dof.ref, "limit_upper": dof.upper - dof.ref}
     axis = tuple(float(v) for v in dof.axis)
     kind: Any = type(default)
