@@ -50,12 +50,17 @@ def turn_upright(editor: Editor, up: str) -> None:
     for prim in tops:
         push.push_turn(prim, turn)
     for prim in push.index.prims:
-        if str(prim.GetTypeName()) == _SCENE:
-            rewrite(editor, push.index, prim, "physics:gravityDirection", _bind(turn[:3, :3]))
-        for name in SURFACE:
-            if prim.GetAttribute(name).HasAuthoredValue() and not is_surface_local(prim):
-                rewrite(editor, push.index, prim, name, _bind(turn[:3, :3]))
+        _turn_words_of_world(push, prim, turn[:3, :3])
     push.finish()
+
+
+def _turn_words_of_world(push: TransformPush, prim: Usd.Prim, linear: np.ndarray[Any, Any]) -> None:
+    """Directions that a prim says in the frame of the world."""
+    if str(prim.GetTypeName()) == _SCENE:
+        rewrite(push.editor, push.index, prim, "physics:gravityDirection", _bind(linear))
+    for name in SURFACE:
+        if prim.GetAttribute(name).HasAuthoredValue() and not is_surface_local(prim):
+            rewrite(push.editor, push.index, prim, name, _bind(linear))
 
 
 def refuse_leaf(root: Usd.Prim) -> None:
