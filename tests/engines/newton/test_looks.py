@@ -178,31 +178,46 @@ BROKEN = """#usda 1.0
 def Xform "b" ( prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"] ) {
     float physics:mass = 1
     def Mesh "m" APIS {
-        int[] faceVertexCounts = [3]
+        int[] faceVertexCounts = COUNTS
         int[] faceVertexIndices = CORNERS
-        point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+        point3f[] points = [(0, 0, 0), (1, 0, 0), (0, HIGH, 0)]
     }
     def Cube "whole" { }
 }
 """
 
 
-@pytest.mark.parametrize("corners", ["[0, 1, 3]", "[0, 1, -1]", "[0, 1, 2000000000]"])
-@pytest.mark.parametrize("apis", ["", '( prepend apiSchemas = ["PhysicsCollisionAPI"] )'])
-def test_corners_outside_of_the_points_never_reach_newtons_kernels(
-    newton, builder, tmp_path, monkeypatch, corners, apis
+BAD = (
+    ("[3]", "[0, 1, 3]", "1"),
+    ("[3]", "[0, 1, -1]", "1"),
+    ("[3]", "[0, 1, 2000000000]", "1"),
+    ("[3, -2147483648]", "[0, 1, 2]", "1"),
+    ("[3, 2147483647]", "[0, 1, 2]", "1"),
+    ("[3]", "[0, 1, 2]", "inf"),
+    ("[3]", "[0, 1, 2]", "nan"),
+)
+
+
+@pytest.mark.parametrize(("counts", "corners", "high"), BAD)
+@pytest.mark.parametrize(
+    "apis", ["", 'prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"]']
+)
+def test_broken_meshes_never_reach_newtons_functions(
+    newton, builder, tmp_path, monkeypatch, counts, corners, high, apis
 ):
-    """They write to wherever a corner points: into memory of the process that is not theirs."""
+    """Kernels write to wherever a corner points, which is memory of the process; some counts take all there is."""
+    from newton._src.usd import utils
     from newton._src.utils import mesh as kernels
 
-    def watch(points, faces, *rest, **words):
-        assert faces.size == 0 or (faces.min() >= 0 and faces.max() < len(points))
-        return theirs(points, faces, *rest, **words)
+    def refuse(*_args, **_words):
+        raise AssertionError("a broken mesh is none of theirs")
 
-    theirs = kernels.compute_vertex_normals
-    monkeypatch.setattr(kernels, "compute_vertex_normals", watch)
+    monkeypatch.setattr(kernels, "compute_vertex_normals", refuse)
+    monkeypatch.setattr(utils, "_fan_triangulation_corner_indices", refuse)
     path = tmp_path / "broken.usda"
-    path.write_text(BROKEN.replace("CORNERS", corners).replace("APIS", apis))
+    text = BROKEN.replace("CORNERS", corners).replace("COUNTS", counts).replace("HIGH", high)
+    hull = 'uniform token physics:approximation = "convexHull"\n        int[] face' if apis else "int[] face"
+    path.write_text(text.replace("APIS", f"( {apis} )" if apis else "").replace("int[] face", hull, 1))
     result = add_usd(builder, path)
     assert [name.rpartition("/")[2] for name in result["path_shape_map"]] == ["whole"]
     assert {found.kind for found in result["findings"]} >= {"usd-mesh-topology", "newton-geometry-lost"}

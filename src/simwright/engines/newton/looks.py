@@ -62,7 +62,7 @@ class StageLooks:
         known = self._theirs.mesh_cache
         key = prim.GetPath().pathString, load_uvs, load_normals
         if key not in known:
-            refuse_far_corners(prim)
+            refuse_broken(prim)
             known[key] = self._get_mesh(
                 prim, load_uvs=load_uvs, load_normals=load_normals, load_visual_materials=False
             )
@@ -145,14 +145,17 @@ class StageLooks:
         return units.turn @ Pose(world.pose.p * units.length, world.pose.q), world.scale * units.length
 
 
-def refuse_far_corners(prim: Usd.Prim) -> None:
-    """ValueError for a mesh with a corner at none of its points: Newton's kernels write to wherever it leads."""
-    from pxr import UsdGeom
+def refuse_broken(prim: Usd.Prim) -> None:
+    """ValueError for a mesh that our reader refuses: Newton's functions look at none of what is wrong with it.
 
-    mesh = UsdGeom.Mesh(prim)
-    points, corners = mesh.GetPointsAttr().Get(), np.asarray(mesh.GetFaceVertexIndicesAttr().Get() or ())
-    if len(corners) and not (corners.min() >= 0 and corners.max() < len(points or ())):
-        raise ValueError(f"mesh {prim.GetPath()} has a corner that is none of its points")
+    Its kernels write to wherever a corner leads, faces with a negative number of corners take all memory, and
+    points that are not finite end in an error of the mathematics below.
+    """
+    from simwright.formats.usd.meshes import find_fault_of
+
+    fault = find_fault_of(prim)
+    if fault:
+        raise ValueError(f"mesh {prim.GetPath()} is broken: {fault}")
 
 
 _SPLIT = "_split_corners_into_vertices"

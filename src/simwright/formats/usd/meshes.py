@@ -147,7 +147,18 @@ def _as_integers(value: Any) -> Faces:
         return np.zeros(0, np.int32)
 
 
-def _find_fault(points: Array, counts: Faces | None, indices: Faces, faces: int) -> str:
+def find_fault_of(prim: Usd.Prim) -> str:
+    """What is wrong with the arrays of a mesh as they are authored, for readers other than ours; empty for nothing."""
+    values = [prim.GetAttribute(name).Get() for name in ("points", "faceVertexCounts", "faceVertexIndices")]
+    # the arrays of OpenUSD themselves: most are read-only, and none is copied
+    points = np.asarray(() if values[0] is None else values[0], dtype=np.float32).reshape(-1, 3)
+    counts, indices = (
+        np.asarray(() if value is None else value, dtype=np.int32).reshape(-1) for value in values[1:]
+    )
+    return _find_fault(points, counts if len(counts) else None, indices, len(counts))
+
+
+def _find_fault(points: Rows, counts: Faces | None, indices: Faces, faces: int) -> str:
     """What is wrong with a mesh; ``counts`` is None for triangles."""
     corners = 3 * faces if counts is None else int(counts.sum(dtype=np.int64))
     if corners != len(indices):
