@@ -10,6 +10,7 @@ import pytest
 from pxr import Gf, Sdf, Usd, UsdGeom
 
 import simwright
+from simwright.app.fixing import summarize_fix
 from simwright.core.diag import Diagnostic
 from simwright.core.errors import OutputError, UsageError
 from simwright.sanitizer import rounds
@@ -322,3 +323,14 @@ def test_an_entry_that_is_named_inside_keeps_its_name(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"refers to the entry as \./main\.usda"):
         simwright.fix(source, tmp_path / "out" / "rover.usda")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_fix_that_asks_for_nothing_is_named(
+    asset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_fixers(monkeypatch, units_kilograms=lambda *_: None)
+    result = simwright.fix(asset, tmp_path / "out")
+    assert "units-kilograms" in {finding.kind for finding in result.after}
+    (note,) = [note for note in result.notes if note.kind == "fix-idle"]
+    assert note.data["rule"] == "units-kilograms"
+    assert not [line for line in summarize_fix(result) if "units-kilograms" in line]

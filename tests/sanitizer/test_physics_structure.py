@@ -397,3 +397,19 @@ def test_no_fix_takes_a_freedom(tmp_path: Path) -> None:
     found = find_deviations(original, Usd.Stage.Open(str(locked)), may_change)
     assert [item.section for item in found] == ["freedoms"]
     assert found[0].what == "the number of degrees of freedom from 2 to 0 (tip_x)"
+
+
+def test_meshes_that_are_bodies_are_not_instanced(tmp_path: Path) -> None:
+    file = tmp_path / "boxes" / "boxes.usda"
+    file.parent.mkdir()
+    mesh = (
+        "    point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]\n"
+        "    int[] faceVertexCounts = [3, 3, 3, 3]\n"
+        "    int[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 1, 2, 3, 2, 0, 3]\n"
+    )
+    body = 'def Mesh "b{}" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])\n{{\n{}}}\n'
+    file.write_text("#usda 1.0\n" + "".join(body.format(number, mesh) for number in range(4)))
+    result = simwright.fix(file, tmp_path / "out", unsafe=True, select=["inst-repetitive"])
+    (note,) = result.notes
+    assert note.kind == "fix-refused"
+    assert "it is a rigid body itself" in note.message

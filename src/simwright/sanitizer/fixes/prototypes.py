@@ -69,6 +69,10 @@ def share_mesh(editor: Editor, finding: Diagnostic, _: UserValues) -> None:
 
 def _find_whole(editor: Editor, prim: Usd.Prim) -> Usd.Prim:
     """The mesh, or the group that a reference brings it with: an instance is made of that as a whole."""
+    if prim.HasAPI(UsdPhysics.RigidBodyAPI):
+        raise Refused(
+            "it is a rigid body itself, which no instance may hold; make the mesh a child of its body"
+        )
     whole = prim
     while not any(spec.specifier == Sdf.SpecifierDef for spec in list_own_specs(editor, whole)):
         whole = whole.GetParent()

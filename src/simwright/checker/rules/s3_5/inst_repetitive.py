@@ -40,9 +40,13 @@ def inst_repetitive(snapshot: StageSnapshot) -> Iterator[Finding]:
         for same in by_primvars.values():
             if len(same) >= least:
                 faces = read_mesh(same[0], snapshot).face_count
+                hint = "keep the mesh once and reference it with instanceable = true, or use a PointInstancer"
+                if any(node.has("PhysicsRigidBodyAPI") for node in same):
+                    # 3.5: only leaf geometry is instanced
+                    hint = f"make each mesh a child of its body, which must not be instanced; then {hint}"
                 yield Finding(
                     f"{len(same)} meshes are the same ({faces} faces): {same[0].path}, {same[1].path}, ...",
-                    hint="keep the mesh once and reference it with instanceable = true, or use a PointInstancer",
+                    hint=hint,
                     at=same[0],
                     data={"count": len(same), "meshes": [node.path for node in same[:20]]},
                 )
