@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from pxr import Sdf, Usd, UsdGeom
 
-from simwright.checker.facts import mesh_memory
+from simwright.checker.facts import mesh_memory, meshes
 from simwright.checker.facts.meshes import MeshCache, digest_primvars, read_mesh, sketch_mesh
 from simwright.checker.facts.snapshot import StageSnapshot
 from simwright.usd import settled
@@ -161,6 +161,17 @@ def test_a_stage_in_memory_has_no_place() -> None:
     assert mesh_memory.find_place(mesh.GetPrim(), {}) is None
     layer = Sdf.Layer.CreateAnonymous()
     assert mesh_memory.find_place(Usd.Stage.Open(layer).GetPseudoRoot(), {}) is None
+
+
+def test_a_stage_of_many_meshes_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Looking for the places of thousands takes longer than reading small meshes does."""
+    monkeypatch.setattr(meshes, "MOST_PLACES", 0)
+    path = tmp_path / "part.usda"
+    write(path, CLOSED)
+    first = look(path)
+    reads = count_reads(monkeypatch)
+    assert look(path) == first
+    assert reads
 
 
 def test_places_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -36,6 +36,8 @@ None where a layer is no file, or may not be what is in the file: then nothing i
 MOST_FORMS = 8192
 MOST_MESHES = 8192
 """Contents that are remembered; then it starts anew."""
+MOST_PLACES = 1000
+"""Meshes of a stage whose places are remembered; robots have fewer."""
 
 
 @dataclass(slots=True)

@@ -19,10 +19,12 @@ import numpy as np
 import numpy.typing as npt
 
 from simwright.checker.facts.mesh_memory import (
+    MOST_PLACES,
     ArrayKey,
     FaceKey,
     MeshAnswers,
     MeshOutline,
+    MeshPlace,
     PrimvarKey,
     find_place,
     keep_form,
@@ -47,8 +49,6 @@ from simwright.checker.facts.topology import (
 from simwright.core.heap import PageTally, keep_freed
 
 if TYPE_CHECKING:
-    from pxr import Usd
-
     from simwright.checker.facts.snapshot import PrimNode, StageSnapshot
     from simwright.usd.settled import Identity
 
@@ -297,6 +297,8 @@ class MeshCache:
     pages: PageTally = field(default_factory=PageTally)
     files: dict[str, Identity | None] = field(default_factory=dict)
     """Layers by their identifiers, with the files they are known to have the content of."""
+    places: dict[str, MeshPlace] = field(default_factory=dict)
+    has_few: bool | None = None
 
     def __post_init__(self) -> None:
         keep_freed()
@@ -328,12 +330,22 @@ class MeshCache:
         self.recent.append((c, i, found))
         return found
 
-    def facts(self, load: Load, prim: Usd.Prim | None = None) -> MeshFacts:
-        """Facts of a mesh, shared by equal ones; ``prim`` is the one that ``load`` reads.
+    def find_place(self, node: PrimNode, snapshot: StageSnapshot) -> MeshPlace:
+        """Where a mesh is said; None in a stage of many, where looking for places takes longer than it saves."""
+        if self.has_few is None:
+            self.has_few = sum(other.type == "Mesh" for other in snapshot.nodes) <= MOST_PLACES
+        if not self.has_few:
+            return None
+        if node.path not in self.places:
+            self.places[node.path] = find_place(node.prim, self.files)
+        return self.places[node.path]
+
+    def facts(self, load: Load, place: MeshPlace = None) -> MeshFacts:
+        """Facts of a mesh, shared by equal ones; ``place`` is that of the prim that ``load`` reads.
 
         Points are digested only where a second mesh has the same sketch.
         """
-        outline = self.outline(load, prim)
+        outline = self.outline(load, place)
         look = (id(outline.form), *outline.sketch)
         first = self.by_sketch.get(look)
         if first is None:
@@ -343,9 +355,8 @@ class MeshCache:
         self.by_content.setdefault((*look, first.digest), first)
         return self.by_content.setdefault((*look, found.digest), found)
 
-    def outline(self, load: Load, prim: Usd.Prim | None) -> MeshOutline:
-        """What reading a mesh tells, from earlier where what is said of the prim stands in unchanged files."""
-        place = None if prim is None else find_place(prim, self.files)
+    def outline(self, load: Load, place: MeshPlace) -> MeshOutline:
+        """What reading a mesh tells, from earlier where what is said of it stands in unchanged files."""
         known = recall_outline(place)
         if known is not None:
             # equal faces have one form in a snapshot, wherever it comes from
@@ -391,7 +402,7 @@ def read_mesh(node: PrimNode, snapshot: StageSnapshot) -> MeshFacts:
     book = snapshot.shared("meshes", lambda _: MeshCache())
     found = book.by_prim.get(node.path)
     if found is None:
-        found = book.by_prim[node.path] = book.facts(node.value, node.prim)
+        found = book.by_prim[node.path] = book.facts(node.value, book.find_place(node, snapshot))
     return found
 
 
@@ -401,7 +412,7 @@ def sketch_mesh(node: PrimNode, snapshot: StageSnapshot) -> Sketch:
     known = book.by_prim.get(node.path)
     if known is not None:
         return known.sketch
-    outline = recall_outline(find_place(node.prim, book.files))
+    outline = recall_outline(book.find_place(node, snapshot))
     if outline is not None:
         return outline.sketch
     points = as_floats(node.value("points"), 3)
@@ -412,7 +423,7 @@ def sketch_mesh(node: PrimNode, snapshot: StageSnapshot) -> Sketch:
 def digest_primvars(node: PrimNode, snapshot: StageSnapshot) -> PrimvarKey:
     """What tells the primvars of a mesh from those of others; they are not read again where nothing has changed."""
     book = snapshot.shared("meshes", lambda _: MeshCache())
-    place = find_place(node.prim, book.files)
+    place = book.find_place(node, snapshot)
     found = recall_primvars(place)
     if found is None:
         found = tuple((name, _digest(node.value(name))) for name in sorted(node.property_names("primvars")))
