@@ -3,7 +3,7 @@
 
 Runs in the peer's environment as well, so it imports nothing of Simwright unless it is asked to.  Both open the stage
 themselves, and imports are not what is compared.  ``cold`` is the first check of the process, ``again`` the least of
-three more.  The reference checker runs all its sections, as we do.
+nine more.  The reference checker runs all its sections, as we do.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 
 Check = Callable[[str], int]
-_AGAIN = 3
+_AGAIN = 9
 
 
 def main(side: str, source: str) -> None:
