@@ -7,7 +7,9 @@ import math
 import numpy as np
 import pytest
 
+import simwright
 from simwright.core.math3d import Pose, quat_from_axis_angle
+from simwright.formats.usd.stage_reader import StageReader
 from simwright.model.joint import JointKind, Motion
 from simwright.model.kinematics import forward_kinematics
 
@@ -499,3 +501,39 @@ def test_bodies_of_a_joint_that_says_nothing_do_not_collide(read):
         line = f"bool physics:collisionEnabled {said}" if said else ""
         found = read(two_bodies(f'def PhysicsRevoluteJoint "j" {{\n{ENDS}\n{line}\n}}'))
         assert found.asset.joint("j").collide is collide, said
+
+
+def test_many_slides_on_the_world_are_compared_once(tmp_path, monkeypatch):
+    """Each slide that stands away from its origin asks whether others hold its body."""
+    count = 60
+    slides = "".join(
+        f"""
+    def Xform "b{i}" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])
+    {{
+        float physics:mass = 1
+        double3 xformOp:translate = ({i + 1}, 0, 0)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }}
+    def PhysicsPrismaticJoint "j{i}"
+    {{
+        rel physics:body1 = </w/b{i}>
+        uniform token physics:axis = "X"
+    }}"""
+        for i in range(count)
+    )
+    path = tmp_path / "slides.usda"
+    path.write_text(
+        '#usda 1.0\n(\n    defaultPrim = "w"\n    metersPerUnit = 1\n    upAxis = "Z"\n)\n'
+        f'def Xform "w"\n{{{slides}\n}}\n'
+    )
+    asked = []
+    real = StageReader.get_targets
+
+    def get_targets(self, at, name):
+        asked.append(name)
+        return real(self, at, name)
+
+    monkeypatch.setattr(StageReader, "get_targets", get_targets)
+    asset = simwright.load(path)
+    assert len(asset.joints) == count
+    assert len(asked) < 40 * count

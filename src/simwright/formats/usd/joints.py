@@ -10,6 +10,7 @@ the axis.  Angles are authored in degrees, angular gains per degree.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -513,12 +514,14 @@ def _can_reach(reader: StageReader, scan: StageScan, found: FoundPrim, dofs: lis
 def _is_beside_others(reader: StageReader, scan: StageScan, found: FoundPrim) -> bool:
     """Do other joints hold the same two bodies?"""
 
-    def list_ends(joint: FoundPrim) -> set[str]:
+    def list_ends(joint: FoundPrim) -> frozenset[str]:
         names = ("physics:body0", "physics:body1")
-        return {path for name in names for path in reader.get_targets(joint, name)}
+        return frozenset(path for name in names for path in reader.get_targets(joint, name))
 
-    ends = list_ends(found)
-    return any(joint is not found and list_ends(joint) == ends for joint in scan.joints)
+    # counted once: a stage may hold thousands of bodies to the world
+    if scan.joint_ends is None:
+        scan.joint_ends = Counter(map(list_ends, scan.joints))
+    return scan.joint_ends[list_ends(found)] > 1
 
 
 def _read_side(

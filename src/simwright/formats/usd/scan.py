@@ -14,6 +14,7 @@ set only if none of its variants changes anything but materials and colours (REP
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import repeat
@@ -74,6 +75,8 @@ class StageScan:
     sorts: set[PrimSchemas] = field(default_factory=set)
     names: set[str] = field(default_factory=set)
     is_timed: bool = False
+    joint_ends: Counter[frozenset[str]] | None = None
+    """How many joints hold the same bodies, counted when somebody asks."""
 
     def list_sorts(self, is_wanted: Callable[[PrimSchemas], bool]) -> list[FoundPrim]:
         """The prims of some types or schemas; quick where there are none."""
